@@ -1,0 +1,298 @@
+// Package agent is the treaty between a session and whoever answers its
+// prompts.
+//
+// A [Backend] is a kind of agent (the embedded offline one, GitHub Copilot CLI,
+// an Agent Client Protocol program). It opens a [Conn], one live conversation,
+// and hands it a [Host]: the five things a Conn may ask of its session. A [Tool]
+// is something the session can do for the agent; it says what it would do
+// ([Tool.Plan]) before it does it ([Action].Run), so that what was approved is
+// what runs.
+//
+// The package has no implementation; every Backend passes agenttest.Run.
+//
+//	conn, err := backend.Open(ctx, agent.Options{...}, host)
+//	...
+//	err = conn.Prompt(ctx, agent.Prompt{MessageID: id, Content: "show me go.mod"})
+//	...
+//	err = conn.Close()
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"webchat/internal/event"
+)
+
+var (
+	// ErrUnsupported is returned for a request this backend cannot honour.
+	ErrUnsupported = errors.New("not supported by this backend")
+	// ErrUnavailable is wrapped by Open when the backend cannot be used on this
+	// machine; the message says what to do.
+	ErrUnavailable = errors.New("backend unavailable")
+	// ErrDied is wrapped by Prompt when the agent's process ended by itself. The
+	// session closes the Conn and opens another for the next prompt.
+	ErrDied = errors.New("agent ended")
+)
+
+// Backend is a kind of agent. Its methods may be called concurrently.
+type Backend interface {
+	// Name is short, lower-case and stable: sessions keep it in their log.
+	Name() string
+	// Info says what was found. It is quick and starts nothing that stays.
+	Info(ctx context.Context) Info
+	// Models lists the models a session may choose from; empty when the backend
+	// has no choice to offer.
+	Models(ctx context.Context) ([]Model, error)
+	// Open starts a conversation. It returns when the conversation is ready for
+	// its first prompt, with the tools of o offered and the tool "view" not, or
+	// fails. ctx bounds the opening only. The caller closes the Conn.
+	Open(ctx context.Context, o Options, host Host) (Conn, error)
+}
+
+// Info is what a Backend says about itself.
+type Info struct {
+	Available bool
+	Version   string    // as the program prints it; empty if unknown
+	Reason    string    // why it is unavailable and what to do, one sentence
+	Intercept Intercept // how far hooks reach
+	CanResume bool      // Options.Resume is honoured
+}
+
+// Intercept is how far hooks can reach into a backend's tool calls.
+type Intercept string
+
+// The reaches, from the furthest.
+const (
+	InterceptRewrite Intercept = "all+rewrite" // every call, and its arguments can be changed
+	InterceptAll     Intercept = "all"
+	InterceptAsked   Intercept = "asked-only" // only calls it asks permission for
+	InterceptNone    Intercept = "none"
+)
+
+// Model is a language model one may choose.
+type Model struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// Options is what a conversation starts with.
+type Options struct {
+	SessionID string
+	Model     string // empty: the backend's default
+	Workspace string // absolute path
+	Tools     []ToolSpec
+	// Resume asks to go on with the conversation this session had in an earlier
+	// process. A backend that cannot returns ErrUnsupported.
+	Resume bool
+}
+
+// Conn is one live conversation. Prompt calls never overlap; all other methods
+// may be called at any time from any goroutine.
+type Conn interface {
+	// Prompt runs one turn and returns when the agent is idle again. Everything
+	// that happens is reported to the Host before Prompt returns. When ctx ends
+	// the turn is aborted: Prompt still waits until the agent has stopped (it
+	// must within a second) and returns ctx's error. Any other error is one a
+	// person should read; the Conn stays usable unless it wraps [ErrDied].
+	Prompt(ctx context.Context, p Prompt) error
+	// Steer adds a prompt to the running turn. It returns [ErrUnsupported] if
+	// the agent cannot or no turn runs; the session then queues the prompt.
+	Steer(ctx context.Context, p Prompt) error
+	// SetModel changes the model from the next turn on.
+	SetModel(ctx context.Context, model string) error
+	// SetTitle tells the agent the session's title, where it keeps one.
+	SetTitle(ctx context.Context, title string) error
+	// Close ends the conversation and waits until nothing of it is left: no
+	// goroutine, no process, no call to the Host. It may be called twice.
+	Close() error
+}
+
+// Prompt is what a user said.
+type Prompt struct {
+	MessageID   string
+	Content     string
+	Attachments []Attachment
+	// Notes are lines of context from the session, for example what the user
+	// looked at since the last prompt. A backend puts them before the content.
+	Notes []string
+}
+
+// Attachment is something that goes with a prompt. Either Path is set (an
+// absolute path inside the workspace) or Data is.
+type Attachment struct {
+	Name     string
+	MimeType string
+	Path     string
+	Data     []byte
+}
+
+// Host is what a Conn may ask of its session. All methods may be called
+// concurrently, and only between Open and the end of Close.
+type Host interface {
+	// Report tells the session what happened. The session stamps, logs and sends
+	// it; when Report returns nil and the event is a logged one, it is durable.
+	// A Conn reports in order and only these types: session.error, .title_changed,
+	// .model_change, .usage_info, .truncation, .compaction_*; assistant.*;
+	// tool.execution_*; subagent.*. Others are refused with an error.
+	//
+	// Offsets of deltas are the Conn's to count, in UTF-8 bytes of its message.
+	Report(ctx context.Context, data event.Data) error
+
+	// CallTool runs a tool of the session for the agent: it logs
+	// tool.execution_start (unless the Conn reported that of this call already),
+	// checks the arguments, asks hooks and permission, runs the tool and logs
+	// tool.execution_complete. A tool that fails, is denied or unknown is a
+	// Result, not an error; the error is ctx's, or that the session is closed.
+	CallTool(ctx context.Context, call ToolCall) (Result, error)
+
+	// AskPermission asks for leave to do something outside CallTool and returns
+	// when it is decided and the decision is durable. A refusal is a Verdict.
+	AskPermission(ctx context.Context, p Permission) (Verdict, error)
+
+	// AskUser puts the agent's question to the user.
+	AskUser(ctx context.Context, q Question) (Answer, error)
+
+	// RunHook runs the user's hooks for a moment only the backend sees. Without
+	// hooks it allows.
+	RunHook(ctx context.Context, h HookCall) (HookVerdict, error)
+}
+
+// ToolCall is an agent's call of a tool.
+type ToolCall struct {
+	ID               string // unique in the session
+	Name             string
+	Arguments        json.RawMessage
+	ParentToolCallID string // of the helper agent that calls, if any
+}
+
+// Permission is an act somebody has to allow.
+type Permission struct {
+	ToolCallID string
+	ToolName   string
+	Kind       Kind
+	Action     string // verb phrase: "run a command"
+	Resource   string // the exact command, path or address
+	Cwd        string // where a command runs
+	Diff       string // what a write changes, as a unified diff
+	Digest     string // SHA-256, hex, of everything that decides what will happen
+	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
+	// before and whatever the mode.
+	Sensitive bool
+}
+
+// Kind is a class of acts.
+type Kind string
+
+// The kinds.
+const (
+	KindShell Kind = "shell"
+	KindWrite Kind = "write"
+	KindRead  Kind = "read"
+	KindMCP   Kind = "mcp"
+	KindURL   Kind = "url"
+)
+
+// Verdict is what was decided about a Permission.
+type Verdict struct {
+	Decision event.Decision
+	Scope    event.Scope
+	Reason   string // for the model; never empty on deny
+	By       event.Decider
+}
+
+// Question is an agent's question to the user.
+type Question struct {
+	ToolCallID    string
+	Question      string
+	Choices       []string
+	AllowFreeform bool
+}
+
+// Answer is what the user said to a Question.
+type Answer struct {
+	Text        string
+	WasFreeform bool
+	Answered    bool // false: nobody did, the turn was stopped
+}
+
+// HookCall is a moment hooks may have a say in.
+type HookCall struct {
+	RequestID string // the same id is decided once
+	Event     string // before_tool, after_tool, ...
+	Tool      string
+	Arguments json.RawMessage
+	Result    json.RawMessage
+	Prompt    string
+}
+
+// HookVerdict is what hooks decided.
+type HookVerdict struct {
+	Allow     bool
+	Reason    string
+	Arguments json.RawMessage // nil: unchanged
+	Prompt    string          // empty: unchanged
+}
+
+// ToolSpec is how a tool is offered to a model.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
+}
+
+// Tool is something a session can do for its agent or its user. Its methods may
+// be called concurrently.
+type Tool interface {
+	Spec() ToolSpec
+	// Plan decodes the arguments and says what would be done, without doing it.
+	// Arguments it cannot honour are an error whose text is for the model and
+	// the user: it names the rule that was broken.
+	Plan(ctx context.Context, args json.RawMessage) (Action, error)
+}
+
+// Action is a planned act. Run does exactly what was planned, once.
+type Action struct {
+	// Ask is what has to be allowed before an agent may Run; nil: nothing. A
+	// user's own call is not asked unless Ask.Sensitive.
+	Ask *Permission
+	// Digest identifies what Run will do: SHA-256, hex.
+	Digest string
+	// Run acts. When ctx ends it stops, leaves nothing running, and returns the
+	// Result of what was done until then with ctx's error in mind: Type is
+	// [Failed] and ErrorCode says "aborted" or "timeout".
+	Run func(ctx context.Context, report Progress) (Result, error)
+}
+
+// Progress tells how far a running tool is. It never blocks for long.
+type Progress func(event.ToolExecutionProgress)
+
+// Toolset is the tools of one session, with what they left running.
+type Toolset interface {
+	Tools() []Tool
+	// Close ends what the tools left running and waits for its end.
+	Close() error
+}
+
+// CallInfo is what a Tool may know about the call it plans; see [WithCall].
+type CallInfo struct {
+	SessionID  string
+	ToolCallID string
+	By         event.Actor
+	Started    time.Time
+}
+
+type callKey struct{}
+
+// WithCall returns a context that carries c for [Tool.Plan] and [Action].Run.
+func WithCall(ctx context.Context, c CallInfo) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// CallFrom returns what [WithCall] stored; the zero value if nothing.
+func CallFrom(ctx context.Context) CallInfo {
+	c, _ := ctx.Value(callKey{}).(CallInfo)
+	return c
+}

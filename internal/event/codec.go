@@ -1,0 +1,182 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrMalformed is wrapped by every error of [Unmarshal].
+var ErrMalformed = errors.New("malformed event")
+
+// wire is the envelope as it travels.
+type wire struct {
+	ID        ID              `json:"id"`
+	Timestamp Time            `json:"timestamp"`
+	ParentID  *ID             `json:"parentId"`
+	Ephemeral bool            `json:"ephemeral,omitempty"`
+	Type      Type            `json:"type"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// Marshal encodes e as one JSON object. The result is one line unless e was
+// decoded from several and is of an unknown type.
+func Marshal(e Event) ([]byte, error) {
+	if e.raw != nil {
+		return slices.Clone(e.raw), nil
+	}
+	data, err := marshalData(e.Data)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", e.Type(), err)
+	}
+	w := wire{ID: e.ID, Timestamp: Time(e.Timestamp), Ephemeral: e.Ephemeral, Type: e.Type(), Data: data}
+	if e.ParentID != "" {
+		w.ParentID = &e.ParentID
+	}
+	return json.Marshal(w)
+}
+
+// Unmarshal decodes one JSON object. It refuses an envelope with other fields
+// than its own, and data of a known type that does not have that type's shape.
+// The result keeps no reference to b.
+func Unmarshal(b []byte) (Event, error) {
+	var w wire
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&w); err != nil {
+		return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if rest := bytes.TrimSpace(b[dec.InputOffset():]); len(rest) > 0 {
+		return Event{}, fmt.Errorf("%w: %d bytes after the object", ErrMalformed, len(rest))
+	}
+	switch {
+	case w.Type == "":
+		return Event{}, fmt.Errorf("%w: no type", ErrMalformed)
+	case w.ID == "":
+		return Event{}, fmt.Errorf("%w: no id", ErrMalformed)
+	case !isObject(w.Data):
+		return Event{}, fmt.Errorf("%w: %s: data is not an object", ErrMalformed, w.Type)
+	}
+	e := Event{ID: w.ID, Timestamp: time.Time(w.Timestamp), Ephemeral: w.Ephemeral}
+	if w.ParentID != nil {
+		e.ParentID = *w.ParentID
+	}
+	s, ok := shapes[w.Type]
+	if !ok {
+		e.Data = Unknown{Name: w.Type, Ephemeral: w.Ephemeral, JSON: w.Data}
+		e.raw = slices.Clone(b)
+		return e, nil
+	}
+	data, err := s.decode(w.Data)
+	if err != nil {
+		return Event{}, fmt.Errorf("%w: %s: %w", ErrMalformed, w.Type, err)
+	}
+	e.Data = data
+	return e, nil
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// shape is what the codec has to know about one type.
+type shape struct {
+	goType reflect.Type
+	extra  int                 // index of the field Extra
+	keys   map[string]struct{} // the JSON names of all other fields
+}
+
+func newShape(t reflect.Type) shape {
+	s := shape{goType: t, keys: map[string]struct{}{}}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			s.extra = i
+			continue
+		}
+		s.keys[name] = struct{}{}
+	}
+	return s
+}
+
+func (s shape) decode(raw json.RawMessage) (Data, error) {
+	v := reflect.New(s.goType)
+	if err := json.Unmarshal(raw, v.Interface()); err != nil {
+		return nil, err
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(fields, func(k string, _ json.RawMessage) bool { _, known := s.keys[k]; return known })
+	if len(fields) > 0 {
+		v.Elem().Field(s.extra).Set(reflect.ValueOf(Extra(fields)))
+	}
+	return v.Elem().Interface().(Data), nil
+}
+
+// marshalData appends what is in Extra behind the fields of the struct.
+func marshalData(d Data) (json.RawMessage, error) {
+	if u, ok := d.(Unknown); ok {
+		return u.JSON, nil
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	s := shapes[d.EventType()]
+	extra := reflect.ValueOf(d).Field(s.extra).Interface().(Extra)
+	for _, k := range slices.Sorted(maps.Keys(extra)) {
+		if _, known := s.keys[k]; known {
+			continue
+		}
+		name, err := json.Marshal(k)
+		if err != nil {
+			return nil, err
+		}
+		b = b[:len(b)-1]
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(append(b, name...), ':'), extra[k]...), '}')
+	}
+	return b, nil
+}
+
+// Time is a time as it travels: RFC 3339 in UTC with at least milliseconds.
+type Time time.Time
+
+// MarshalJSON implements [json.Marshaler].
+func (t Time) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + t.String() + `"`), nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	p, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return fmt.Errorf("time %q is not RFC 3339", s)
+	}
+	if y := p.UTC().Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("time %q is out of range", s)
+	}
+	*t = Time(p.UTC())
+	return nil
+}
+
+// String returns t as it travels.
+func (t Time) String() string {
+	u := time.Time(t).UTC()
+	if u.Nanosecond()%int(time.Millisecond) == 0 {
+		return u.Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	return u.Format(time.RFC3339Nano)
+}

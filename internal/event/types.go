@@ -1,0 +1,461 @@
+package event
+
+import "encoding/json"
+
+// Extra holds the fields of a known event type that this program does not
+// know, as they came. A backend may add such fields.
+type Extra map[string]json.RawMessage
+
+type (
+	// SessionStart opens every log.
+	SessionStart struct {
+		SessionID string  `json:"sessionId"`
+		Backend   string  `json:"backend"`
+		Model     string  `json:"model"`
+		Title     string  `json:"title,omitempty"`
+		Context   Context `json:"context"`
+		Extra     Extra   `json:"-"`
+	}
+
+	// SessionResume says that a later process goes on with the session.
+	SessionResume struct {
+		SessionID string  `json:"sessionId"`
+		Backend   string  `json:"backend"`
+		Model     string  `json:"model"`
+		Context   Context `json:"context"`
+		Extra     Extra   `json:"-"`
+	}
+
+	// SessionShutdown says that this process ended its work on the session.
+	SessionShutdown struct {
+		SessionID  string `json:"sessionId"`
+		DurationMs int64  `json:"durationMs"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// Context is where a session works.
+	Context struct {
+		Cwd     string `json:"cwd"`
+		GitRoot string `json:"gitRoot,omitempty"`
+		Branch  string `json:"branch,omitempty"`
+		Commit  string `json:"commit,omitempty"`
+	}
+
+	// TurnStart opens the work on one prompt.
+	TurnStart struct {
+		TurnID    string `json:"turnId"`
+		MessageID string `json:"messageId"`
+		Extra     Extra  `json:"-"`
+	}
+
+	// TurnEnd closes a turn and everything the turn opened.
+	TurnEnd struct {
+		TurnID     string  `json:"turnId"`
+		MessageID  string  `json:"messageId"`
+		Outcome    Outcome `json:"outcome"`
+		Usage      Usage   `json:"usage"`
+		DurationMs int64   `json:"durationMs"`
+		Extra      Extra   `json:"-"`
+	}
+
+	// Usage is what models reported to have counted, in tokens.
+	Usage struct {
+		InputTokens     int64   `json:"inputTokens"`
+		OutputTokens    int64   `json:"outputTokens"`
+		CacheReadTokens int64   `json:"cacheReadTokens,omitempty"`
+		Cost            float64 `json:"cost,omitempty"`
+		Calls           int64   `json:"calls,omitempty"` // model calls
+	}
+
+	// SessionIdle follows TurnEnd: nothing runs and nothing waits in the queue.
+	SessionIdle struct {
+		Extra Extra `json:"-"`
+	}
+
+	// SessionError is a failure a person should read.
+	SessionError struct {
+		Message    string `json:"message"`
+		ErrorType  string `json:"errorType"`
+		StatusCode int    `json:"statusCode,omitempty"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// SessionTitleChanged carries the session's new title.
+	SessionTitleChanged struct {
+		Title string `json:"title"`
+		Extra Extra  `json:"-"`
+	}
+
+	// SessionModelChange carries the name of the model from now on.
+	SessionModelChange struct {
+		NewModel string `json:"newModel"`
+		Extra    Extra  `json:"-"`
+	}
+
+	// SessionUsageInfo is how full the model's context is, in tokens.
+	SessionUsageInfo struct {
+		TokenLimit     int64 `json:"tokenLimit"`
+		CurrentTokens  int64 `json:"currentTokens"`
+		MessagesLength int64 `json:"messagesLength"`
+		Extra          Extra `json:"-"`
+	}
+
+	// SessionTruncation is relayed as the backend reported it.
+	SessionTruncation struct {
+		Extra Extra `json:"-"`
+	}
+
+	// SessionCompactionStart is relayed as the backend reported it.
+	SessionCompactionStart struct {
+		Extra Extra `json:"-"`
+	}
+
+	// SessionCompactionComplete is relayed as the backend reported it.
+	SessionCompactionComplete struct {
+		Extra Extra `json:"-"`
+	}
+
+	// UserMessage is a prompt.
+	UserMessage struct {
+		MessageID   string       `json:"messageId"`
+		Content     string       `json:"content"`
+		Attachments []Attachment `json:"attachments,omitempty"`
+		Extra       Extra        `json:"-"`
+	}
+
+	// Attachment goes with a prompt: exactly one of ID, Path and OutputID is set.
+	Attachment struct {
+		ID       string `json:"id,omitempty"`       // an uploaded attachment
+		Path     string `json:"path,omitempty"`     // a file of the workspace
+		OutputID string `json:"outputId,omitempty"` // a shown output the user lets the agent read
+		Lines    string `json:"lines,omitempty"`    // of the output: "A-B", counted as shown
+		Name     string `json:"name,omitempty"`
+		MimeType string `json:"mimeType,omitempty"`
+	}
+
+	// AssistantTurnStart opens one model call; a turn may hold several.
+	AssistantTurnStart struct {
+		TurnID string `json:"turnId"`
+		Extra  Extra  `json:"-"`
+	}
+
+	// AssistantTurnEnd closes one model call.
+	AssistantTurnEnd struct {
+		TurnID string `json:"turnId"`
+		Extra  Extra  `json:"-"`
+	}
+
+	// AssistantMessageDelta is a piece of a message in flight:
+	// text = text[:Offset] + DeltaContent.
+	AssistantMessageDelta struct {
+		MessageID              string `json:"messageId"`
+		Offset                 int64  `json:"offset"` // UTF-8 bytes before it
+		DeltaContent           string `json:"deltaContent"`
+		TotalResponseSizeBytes int64  `json:"totalResponseSizeBytes,omitempty"`
+		ParentToolCallID       string `json:"parentToolCallId,omitempty"`
+		Extra                  Extra  `json:"-"`
+	}
+
+	// AssistantReasoningDelta is a piece of reasoning in flight.
+	AssistantReasoningDelta struct {
+		ReasoningID      string `json:"reasoningId"`
+		Offset           int64  `json:"offset"` // UTF-8 bytes before it
+		DeltaContent     string `json:"deltaContent"`
+		ParentToolCallID string `json:"parentToolCallId,omitempty"`
+		Extra            Extra  `json:"-"`
+	}
+
+	// AssistantMessageDiscarded says that a retry makes the text of a message void.
+	AssistantMessageDiscarded struct {
+		MessageID string `json:"messageId"`
+		Extra     Extra  `json:"-"`
+	}
+
+	// AssistantMessage is a whole message of the model.
+	AssistantMessage struct {
+		MessageID        string        `json:"messageId"`
+		Content          string        `json:"content"`
+		ToolRequests     []ToolRequest `json:"toolRequests,omitempty"`
+		Partial          bool          `json:"partial,omitempty"` // it was cut off here
+		ParentToolCallID string        `json:"parentToolCallId,omitempty"`
+		Extra            Extra         `json:"-"`
+	}
+
+	// ToolRequest is a model's wish to call a tool.
+	ToolRequest struct {
+		ToolCallID string          `json:"toolCallId"`
+		Name       string          `json:"name"`
+		Arguments  json.RawMessage `json:"arguments,omitempty"`
+	}
+
+	// AssistantReasoning is a whole piece of reasoning.
+	AssistantReasoning struct {
+		ReasoningID      string `json:"reasoningId"`
+		Content          string `json:"content"`
+		ParentToolCallID string `json:"parentToolCallId,omitempty"`
+		Extra            Extra  `json:"-"`
+	}
+
+	// AssistantUsage is what one model call took.
+	AssistantUsage struct {
+		Model           string          `json:"model"`
+		InputTokens     int64           `json:"inputTokens"`
+		OutputTokens    int64           `json:"outputTokens"`
+		CacheReadTokens int64           `json:"cacheReadTokens"`
+		Cost            float64         `json:"cost"`
+		Duration        int64           `json:"duration"` // milliseconds
+		QuotaSnapshots  json.RawMessage `json:"quotaSnapshots,omitempty"`
+		Extra           Extra           `json:"-"`
+	}
+
+	// ToolExecutionStart says that a tool was called.
+	ToolExecutionStart struct {
+		ToolCallID       string          `json:"toolCallId"`
+		ToolName         string          `json:"toolName"`
+		Arguments        json.RawMessage `json:"arguments"`
+		By               Actor           `json:"by"`
+		ParentToolCallID string          `json:"parentToolCallId,omitempty"`
+		Extra            Extra           `json:"-"`
+	}
+
+	// ToolExecutionProgress says how far a running tool is.
+	ToolExecutionProgress struct {
+		ToolCallID      string `json:"toolCallId"`
+		ProgressMessage string `json:"progressMessage,omitempty"`
+		OutputID        string `json:"outputId,omitempty"`
+		Bytes           int64  `json:"bytes,omitempty"`
+		Lines           int64  `json:"lines,omitempty"`
+		ElapsedMs       int64  `json:"elapsedMs,omitempty"`
+		Extra           Extra  `json:"-"`
+	}
+
+	// ToolExecutionPartialResult is the next increment of a foreign tool's output.
+	ToolExecutionPartialResult struct {
+		ToolCallID    string `json:"toolCallId"`
+		PartialOutput string `json:"partialOutput"`
+		Extra         Extra  `json:"-"`
+	}
+
+	// ToolExecutionComplete ends a tool call; each started one gets exactly one.
+	// Result is set when Success is, Error when it is not.
+	ToolExecutionComplete struct {
+		ToolCallID    string          `json:"toolCallId"`
+		Success       bool            `json:"success"`
+		Result        *ToolResult     `json:"result,omitempty"`
+		Error         *ToolError      `json:"error,omitempty"`
+		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
+		OutputID      string          `json:"outputId,omitempty"`
+		DurationMs    int64           `json:"durationMs"`
+		Extra         Extra           `json:"-"`
+	}
+
+	// ToolResult is what a successful tool said.
+	ToolResult struct {
+		Content         string `json:"content"`                   // what the model read
+		DetailedContent string `json:"detailedContent,omitempty"` // what only the user sees
+	}
+
+	// ToolError is why a tool failed. Code is "failure", "denied", "rejected",
+	// "timeout", "aborted" or "interrupted".
+	ToolError struct {
+		Message string `json:"message"`
+		Code    string `json:"code"`
+	}
+
+	// PermissionRequested asks the user to decide about an act.
+	PermissionRequested struct {
+		RequestID  string `json:"requestId"`
+		ToolCallID string `json:"toolCallId,omitempty"`
+		ToolName   string `json:"toolName"`
+		Kind       string `json:"kind"`     // shell, write, read, mcp, url
+		Action     string `json:"action"`   // a verb phrase: "run a command"
+		Resource   string `json:"resource"` // the exact command, path or address
+		Cwd        string `json:"cwd,omitempty"`
+		Why        string `json:"why,omitempty"` // why it is asked
+		Diff       string `json:"diff,omitempty"`
+		Digest     string `json:"digest"` // SHA-256, hex, of what will be done
+		ExpiresAt  Time   `json:"expiresAt"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// PermissionCompleted is the decision about a request; nothing acts before
+	// it is in the log.
+	PermissionCompleted struct {
+		RequestID string   `json:"requestId"`
+		Decision  Decision `json:"decision"`
+		Scope     Scope    `json:"scope,omitempty"`
+		Reason    string   `json:"reason,omitempty"`
+		By        Decider  `json:"by"`
+		Extra     Extra    `json:"-"`
+	}
+
+	// UserInputRequested is an agent's question to the user.
+	UserInputRequested struct {
+		RequestID     string   `json:"requestId"`
+		ToolCallID    string   `json:"toolCallId,omitempty"`
+		Question      string   `json:"question"`
+		Choices       []string `json:"choices,omitempty"`
+		AllowFreeform bool     `json:"allowFreeform"`
+		Extra         Extra    `json:"-"`
+	}
+
+	// UserInputCompleted is the user's answer; By says when nobody gave one.
+	UserInputCompleted struct {
+		RequestID   string  `json:"requestId"`
+		Answer      string  `json:"answer"`
+		WasFreeform bool    `json:"wasFreeform,omitempty"`
+		By          Decider `json:"by,omitempty"`
+		Extra       Extra   `json:"-"`
+	}
+
+	// HookStart says that a hook's command starts.
+	HookStart struct {
+		HookID  string `json:"hookId"`
+		Event   string `json:"event"`
+		Command string `json:"command"`
+		Extra   Extra  `json:"-"`
+	}
+
+	// HookEnd says what a hook decided, after its command ended.
+	HookEnd struct {
+		HookID     string `json:"hookId"`
+		Event      string `json:"event"`
+		Command    string `json:"command"`
+		ExitCode   int    `json:"exitCode"`
+		DurationMs int64  `json:"durationMs"`
+		Allow      bool   `json:"allow"`
+		Reason     string `json:"reason,omitempty"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// SubagentSelected says which helper agent works from now on.
+	SubagentSelected struct {
+		ToolCallID string `json:"toolCallId"`
+		AgentName  string `json:"agentName"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// SubagentStarted says that a helper agent started.
+	SubagentStarted struct {
+		ToolCallID string `json:"toolCallId"`
+		AgentName  string `json:"agentName"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// SubagentCompleted says that a helper agent did its work.
+	SubagentCompleted struct {
+		ToolCallID string `json:"toolCallId"`
+		AgentName  string `json:"agentName"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// SubagentFailed says that a helper agent failed.
+	SubagentFailed struct {
+		ToolCallID string `json:"toolCallId"`
+		AgentName  string `json:"agentName"`
+		Error      string `json:"error,omitempty"`
+		Extra      Extra  `json:"-"`
+	}
+
+	// Abort says that the turn was stopped.
+	Abort struct {
+		Reason string `json:"reason"`
+		Extra  Extra  `json:"-"`
+	}
+
+	// StreamResync tells one reader that what follows is the log from After on,
+	// because the place it asked for cannot be honoured.
+	StreamResync struct {
+		Reason string `json:"reason"`
+		After  int64  `json:"after"`
+		Extra  Extra  `json:"-"`
+	}
+
+	// StreamClosing tells a reader that the server ends; come back after RetryMs.
+	StreamClosing struct {
+		Reason  string `json:"reason,omitempty"`
+		RetryMs int64  `json:"retryMs"`
+		Extra   Extra  `json:"-"`
+	}
+
+	// SessionChanged tells lists and badges what a session is like now. It
+	// travels on the stream of all sessions and never enters a log.
+	SessionChanged struct {
+		SessionID string `json:"sessionId"`
+		Status    Status `json:"status"`
+		Title     string `json:"title"`
+		Pending   int    `json:"pending"`   // open questions
+		LastEvent int64  `json:"lastEvent"` // the last logged sequence
+		Deleted   bool   `json:"deleted,omitempty"`
+		Extra     Extra  `json:"-"`
+	}
+
+	// Unknown is the data of an event of a type this program does not know.
+	Unknown struct {
+		Name      Type
+		Ephemeral bool
+		JSON      json.RawMessage
+	}
+)
+
+// Outcome is how a turn ended.
+type Outcome string
+
+// The outcomes of a turn.
+const (
+	Completed   Outcome = "completed"
+	Aborted     Outcome = "aborted"
+	Failed      Outcome = "error"
+	Interrupted Outcome = "interrupted" // the program ended before the turn did
+)
+
+// Actor is who called a tool.
+type Actor string
+
+// The actors.
+const (
+	ByAgent Actor = "agent"
+	ByUser  Actor = "user"
+)
+
+// Decision is the answer to a permission request.
+type Decision string
+
+// The decisions.
+const (
+	Allow Decision = "allow"
+	Deny  Decision = "deny"
+)
+
+// Scope is how far an allow reaches.
+type Scope string
+
+// The scopes: this one act, or the exact same one for the rest of the session.
+const (
+	Once       Scope = "once"
+	ForSession Scope = "session"
+)
+
+// Decider is who or what decided.
+type Decider string
+
+// The deciders.
+const (
+	DecidedByUser    Decider = "user"
+	DecidedByRule    Decider = "rule"
+	DecidedByTimeout Decider = "timeout"
+	DecidedByHook    Decider = "hook"
+	DecidedByMode    Decider = "mode"
+	DecidedByAbort   Decider = "abort"
+)
+
+// Status is what a session does, folded from its log: running while a turn has
+// no end, waiting while a request is open.
+type Status string
+
+// The states of a session.
+const (
+	Idle    Status = "idle"
+	Running Status = "running"
+	Waiting Status = "waiting"
+)
