@@ -1,0 +1,86 @@
+// Package importtest holds the arrows of the house: which room may import
+// which, and which third-party module belongs to which room. Its test reads the
+// imports of every Go file, for every system, and refuses what is not listed.
+//
+// To add a room or a library, add its row here in the same commit and say in
+// ARCHITECTURE.md why.
+package importtest
+
+// ours says what each room may import of ours; the standard library is always
+// allowed. A room without a row is refused.
+var ours = map[string][]string{
+	"web":             {},
+	"internal/event":  {},
+	"internal/sse":    {},
+	"internal/render": {},
+	"internal/proc":   {},
+	"internal/guard":  {},
+	"internal/tokens": {},
+
+	"internal/jsonrpc": {"internal/proc"},
+	"internal/agent":   {"internal/event"},
+
+	"internal/agent/agenttest": {"internal/agent", "internal/event"},
+	"internal/agent/offline":   {"internal/agent", "internal/event"},
+	"internal/agent/copilot":   {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/autohand":  {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/acp":       {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+
+	"internal/hooks":           {"internal/event", "internal/proc"},
+	"internal/session":         {"internal/event", "internal/agent", "internal/hooks"},
+	"internal/outputs":         {},
+	"internal/displaytools":    {"internal/agent", "internal/outputs", "internal/proc", "internal/tokens", "internal/render"},
+	"internal/store":           {"internal/event", "internal/session"},
+	"internal/store/storetest": {"internal/event", "internal/session"},
+	"internal/mcpserver":       {"internal/agent"},
+	"internal/dialect":         {"internal/event"},
+	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "web"},
+	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
+
+	"internal/importtest": {},
+	"cmd/webchat":         {"*"}, // the door: it wires everything, and nothing imports it
+}
+
+// theirs says which rooms a module of somebody else may be imported by.
+var theirs = map[string][]string{
+	"github.com/go-chi/chi/v5":                 {"internal/server"},
+	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
+	"github.com/klauspost/compress":            {"internal/outputs"},
+	"github.com/r3labs/sse/v2":                 {"internal/sse"},
+	"github.com/alecthomas/chroma/v2":          {"internal/render"},
+	"github.com/yuin/goldmark":                 {"internal/render"},
+	"github.com/microcosm-cc/bluemonday":       {"internal/render"},
+	"github.com/buildkite/terminal-to-html/v3": {"internal/render"},
+	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
+	"modernc.org/sqlite":                       {"internal/store"},
+	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
+	"github.com/google/uuid":                   {"internal/event"},
+	"go.yaml.in/yaml/v4":                       {"cmd/webchat"},
+	"github.com/adrg/xdg":                      {"cmd/webchat"},
+	"github.com/prometheus/client_golang":      {"cmd/webchat"},
+	"github.com/charlievieth/fastwalk":         {"internal/server"},
+	"github.com/sahilm/fuzzy":                  {"internal/server"},
+	"golang.org/x/sys":                         {"internal/proc", "internal/sse", "cmd/webchat"},
+}
+
+// forTests may be imported by test files, and by the rooms whose name ends in
+// "test", anywhere.
+var forTests = []string{
+	"go.uber.org/goleak",
+	"pgregory.net/rapid",
+	"github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+	"github.com/PuerkitoBio/goquery",
+	"github.com/chromedp/chromedp",
+	"github.com/chromedp/cdproto",
+	"golang.org/x/net",
+}
+
+// standardRefused keeps parts of the standard library out of rooms that must
+// not know them.
+var standardRefused = map[string][]string{
+	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
+	"os/exec":  {"*", "-internal/proc"}, // only proc starts processes
+	"flag":     {"*", "-cmd/webchat"},
+}
