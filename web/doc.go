@@ -1,0 +1,129 @@
+// Package web holds everything the browser gets that is not made per request:
+// templates, style sheets and scripts, in one file system compiled into the
+// program. It is the place where server and scripts agree, so the agreement is
+// written here. It imports nothing of ours; [FS] is read-only and safe to share.
+//
+// # Who makes what
+//
+// The server makes all HTML. internal/page turns a session's log into it, the
+// same for a reload and for the stream. Scripts move finished HTML, switch
+// attributes, set text and clone <template> elements; they build no HTML from
+// strings. With scripts off the page still shows the transcript.
+//
+// # Frames
+//
+// GET /sessions/{id}/stream?after=SEQ is a text/event-stream. Each frame is one
+// data line of JSON; its id line is the sequence of the last logged event in it
+// and is left out before the first. EventSource sends it as Last-Event-ID; a
+// new EventSource passes it as ?after=. The page's own is data-seq of #turns.
+//
+//	{"seq":1204,"pos":88,"ops":[{"a":"append","t":"t-m1-b","h":"<div …>"}]}
+//
+// seq is that same number, pos counts batches and is only informative. The
+// first frame after a connect has "join":true and "from":SEQ as it was
+// understood: it takes a page from that place to now, exactly, whatever it saw
+// of what is not logged. seq-from events were missed meanwhile. "reset":true
+// says that the place could not be honoured: the ops rebuild everything.
+// Every op may be applied twice without harm. A frame whose data has a "type"
+// is an event of the plain stream, of which the page gets one:
+// {"type":"stream.closing","data":{"retryMs":1500}}: come back after that.
+//
+//	a        does (t names an element by id; when it is missing, nothing happens)
+//	append   puts h at the end of t. If the page has an element with the id of h's
+//	         root, that one is replaced where it stands.
+//	before   puts h before t; the same about an existing one
+//	replace  replaces t by h
+//	remove   removes t
+//	clear    removes all children of t
+//	attr     sets attribute n of t to v, or removes it if there is no v
+//	text     makes h the text of t
+//	title    makes h the title of the document
+//	say      puts h into #say (polite); alert puts h into #alert (assertive)
+//
+// append, before and replace keep what a reader did: an element of the old
+// subtree whose id and data-rev equal those of one in the new subtree takes its
+// place; and a <details data-touched> (set by the script when the reader toggles
+// it) keeps its open state. Values typed into a form with data-ask are kept.
+//
+// # Ids and data attributes
+//
+//	body              data-page=session|home|auth|error, data-session
+//	#app              classes no-side, no-rail, drawer (scripts add and remove)
+//	#side #sessions   nav and its list. Row: a[data-session][data-status=idle|
+//	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
+//	                  data-unread=N; GET /sessions answers the inner HTML of #sessions
+//	#bar #title #where #status(data-state=live|off|back, text in [data-text])
+//	#gauge            button, the bar's gauge where there is no rail
+//	#scroll           the one scroller of the page
+//	#turns            data-seq=SEQ; children: section.turn
+//	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
+//	                  #earlier and children of #turns go before the present ones
+//	#latest           button "Jump to latest", hidden by default; count in [data-n]
+//	#pinned           bar over the composer for an open question out of sight, hidden;
+//	                  [data-what] holds its text
+//	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
+//	                  and queue|steer by it), data-backend, data-model
+//	#prompt           its textarea; #chips, #attach (file input), #menu (listbox), #pick
+//	                  buttons: data-act=attach|at|slash|pick|stop|send, and
+//	                  data-mode=queue|steer with aria-pressed
+//	#rail #ledger #outs   replaced by frames. Row of #outs: a[href="#c-…"][data-output]
+//	#toasts           place for toasts
+//	#say #alert       live regions
+//	#search #keys #alone #confirm   dialogs (HTML dialog elements, opened by showModal)
+//	templates         #tpl-toast #tpl-chip #tpl-item #tpl-hit #tpl-group #tpl-find
+//	                  #tpl-zoom #tpl-selection #tpl-expired; their parts carry data-part
+//
+// A turn is section#t-ID.turn[data-turn][data-message][data-from=SEQ], labelled by
+// its h2, and its events stand in #t-ID-b. data-state is queued, running,
+// completed, aborted, error or interrupted; aria-busy while it runs.
+//
+//	message     div#m-ID.row[data-message] > div#m-ID-b.said[aria-busy] > div#m-ID.N.b,
+//	            one div.b per Markdown block; only the last changes while it streams
+//	reasoning   details#r-ID.tool
+//	steps       details#g-….steps: rows in a thread; folds when it is over and long
+//	tool row    div#c-ID.call > details#c-ID-r.tool, and div#c-ID-n.nest for what a
+//	            helper agent did inside of it
+//	card        div#c-ID.call > article#c-ID-r.card
+//	question    article#p-ID.perm[data-ask=permission][data-request][data-expires]
+//	            [data-asked], or form[data-ask=input] in it; buttons data-act=allow-once|
+//	            allow-session|deny|deny-reason; for input: [data-choice] buttons, an
+//	            input[name=answer] and submit. Answered: details#p-ID.tool
+//	note        div#n-….row.note-row
+//
+// # Cards
+//
+// article.card[data-card][data-kind=file|terminal|image|hex][data-state=starting|
+// running|done|failed|expired][data-call][data-output][data-tool][data-args]
+//
+//	data-first data-last  numbers of the first and last line the output has
+//	data-lines data-bytes data-elapsed   of a running one: changed by attr ops
+//	data-shown="A-B"      lines the server has put into .lines
+//	data-expires data-ttl RFC 3339 and milliseconds: life ring (circle.left) and minutes
+//	data-tokens           what all of it would cost; data-estimated if sampled
+//	data-name             what messages call it
+//
+// Its body is .code[tabindex=0] > .lines; rows come from GET
+// /api/outputs/{id}?format=html&lines=A-B and look like the first ones:
+//
+//	<div class="line"><a class="ln" href="#L12" aria-label="Line 12">12</a><code class="cl">…</code></div>
+//
+// with class e beside line for standard error. The page keeps 18 lines and a
+// button.card-fold[data-act=fold]; a picture is .pic > img.
+//
+//	data-act in cards     find wrap copy download alone fold more stop-tool pause
+//	                      again compare zoom-in zoom-out zoom-fit zoom-one
+//	                      read (its [data-price] shows +N), unread
+//	data-act elsewhere    side rail theme new search keys rename pin delete close
+//	                      try[data-text] (fills the composer), use[data-backend]
+//	                      retry, model, restart (errors), review, latest, show[data-path]
+//
+// What a button needs stands on it or on its card. data-key names the key that
+// presses it while its card or question has the focus.
+//
+// # Sign-in
+//
+// body[data-page=auth] has #auth-wait (probing), #auth-out (signed out) and
+// #auth-bad (the link was used), of which scripts show one. A signed-out GET of
+// a page gives the same page, body[data-probe]: a script first asks GET
+// /api/sessions?limit=1; if that works, location.replace of the same address.
+package web

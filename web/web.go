@@ -1,0 +1,87 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// FS holds templates/ and static/.
+//
+//go:embed templates static
+var FS embed.FS
+
+// Version names this state of static/: it changes when any byte of it does.
+var Version = version()
+
+func version() string {
+	h := sha256.New()
+	err := fs.WalkDir(FS, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := FS.ReadFile(name)
+		h.Write([]byte(name + "\x00" + strconv.Itoa(len(b)) + "\x00"))
+		h.Write(b)
+		return err
+	})
+	if err != nil { // an embedded file system cannot fail to read
+		panic(err)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// Static is the folder of the present static files, without a slash at its end.
+// All of them share it, so a script may import its neighbours by relative names.
+func Static() string { return "/static/" + Version }
+
+// Handler serves GET and HEAD /static/{version}/{file}. The present version may
+// be kept for ever; another one gets the present file, which it must not keep.
+// Headers that concern every reply are the caller's.
+func Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
+		if !ok || !fs.ValidPath(name) {
+			http.NotFound(w, r)
+			return
+		}
+		b, err := FS.ReadFile("static/" + name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", contentType(name))
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+		w.Header().Set("Cache-Control", "no-cache")
+		if v == Version {
+			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		}
+		if r.Method != http.MethodHead {
+			_, _ = w.Write(b) // the reader left: nobody to tell
+		}
+	})
+}
+
+// contentType does not ask the system's table, which may lie about .js.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".webmanifest":
+		return "application/manifest+json"
+	}
+	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}
