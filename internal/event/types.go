@@ -55,7 +55,9 @@ type (
 		Outcome    Outcome `json:"outcome"`
 		Usage      Usage   `json:"usage"`
 		DurationMs int64   `json:"durationMs"`
-		Extra      Extra   `json:"-"`
+		// Steered are the messages that joined the turn while it ran.
+		Steered []string `json:"steered,omitempty"`
+		Extra   Extra    `json:"-"`
 	}
 
 	// Usage is what models reported to have counted, in tokens.

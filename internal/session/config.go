@@ -1,0 +1,222 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// Limits of one session.
+const (
+	MaxPrompt    = 512 << 10        // bytes of a prompt
+	MaxQueue     = 100              // prompts that wait
+	MaxArguments = 1 << 20          // bytes of a tool call's arguments
+	MaxMessage   = 16 << 20         // bytes of a message in flight
+	UndoDelete   = 30 * time.Second // how long a deleted session can be restored
+)
+
+// Mode is what happens when an agent wants to act.
+type Mode string
+
+// The modes. A sensitive act is never allowed by a mode, and a mode is never
+// about what the user does.
+const (
+	ModeAsk   Mode = "ask"
+	ModeAllow Mode = "allow"
+	ModeDeny  Mode = "deny"
+)
+
+// Config is what a [Manager] works with. Log, Catalog, Backends and Workspace
+// are needed.
+type Config struct {
+	Log     Log
+	Catalog Catalog
+	Drafts  Drafts // nil: a kill loses messages in flight
+
+	Backends  []agent.Backend
+	Default   string // the backend of new sessions; empty: the first
+	Workspace string // absolute path
+
+	// Tools makes the tools of one session, when it first needs them; they are
+	// closed with the session. nil: none.
+	Tools func(id ID) (agent.Toolset, error)
+	// Hooks has a say before and after events. nil allows.
+	Hooks Hooks
+	// Rules decides about an act of an agent before anybody is asked: the reason
+	// is for the model, false means no rule matches. An allow has no effect on a
+	// sensitive act. nil: no rules.
+	Rules func(agent.Permission) (event.Decision, string, bool)
+
+	Attachments Attachments // nil: uploads are refused
+	Outputs     Outputs     // nil: outputs cannot be attached
+
+	Permissions       Mode          // empty: ModeAsk
+	PermissionTimeout time.Duration // 0: five minutes
+
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Hooks are the user's commands around events. Run may be called concurrently.
+type Hooks interface {
+	// Run asks every hook for the moment h and reports each run (hook.start,
+	// hook.end) by report. Without a matching hook it allows. An error means
+	// deny. The same RequestID is decided once.
+	Run(ctx context.Context, id ID, h agent.HookCall, report func(event.Data) error) (agent.HookVerdict, error)
+}
+
+// Attachments keeps what users upload for their prompts. Its methods may be
+// called concurrently.
+type Attachments interface {
+	// Put keeps a and returns the id it is had back by. It owns a.Data.
+	Put(ctx context.Context, id ID, a agent.Attachment) (attachmentID string, err error)
+	// Get returns an attachment of this very session; else the error wraps [ErrNotFound].
+	Get(ctx context.Context, id ID, attachmentID string) (agent.Attachment, error)
+	// DeleteSession drops all of a session's.
+	DeleteSession(id ID)
+}
+
+// Outputs is what was shown. Its methods may be called concurrently.
+type Outputs interface {
+	// Read returns an output of this very session, whole or the lines "A-B" as
+	// they are numbered on the card, as an attachment for a prompt; the error
+	// wraps [ErrNotFound] when it is unknown or expired.
+	Read(ctx context.Context, id ID, outputID, lines string) (agent.Attachment, error)
+	// DeleteSession drops all of a session's.
+	DeleteSession(id ID)
+}
+
+func (c Config) complete() (Config, error) {
+	switch {
+	case c.Log == nil || c.Catalog == nil:
+		return c, fmt.Errorf("%w: sessions need a log and a catalog", ErrInvalid)
+	case len(c.Backends) == 0:
+		return c, fmt.Errorf("%w: sessions need a backend", ErrInvalid)
+	case !filepath.IsAbs(c.Workspace):
+		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", ErrInvalid, c.Workspace)
+	}
+	seen := map[string]bool{}
+	for _, b := range c.Backends {
+		if seen[b.Name()] {
+			return c, fmt.Errorf("%w: two backends are named %q", ErrInvalid, b.Name())
+		}
+		seen[b.Name()] = true
+	}
+	if c.Default == "" {
+		c.Default = c.Backends[0].Name()
+	}
+	if !seen[c.Default] {
+		return c, fmt.Errorf("%w: the default backend %q is not among the backends", ErrInvalid, c.Default)
+	}
+	switch c.Permissions {
+	case "":
+		c.Permissions = ModeAsk
+	case ModeAsk, ModeAllow, ModeDeny:
+	default:
+		return c, fmt.Errorf("%w: permissions %q are not ask, allow or deny", ErrInvalid, c.Permissions)
+	}
+	if c.PermissionTimeout <= 0 {
+		c.PermissionTimeout = 5 * time.Minute
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}
+
+// Options is what a session starts with; what is empty has a default.
+type Options struct {
+	Backend string
+	Model   string
+	Title   string
+}
+
+// Patch changes a session; nil leaves a property as it is.
+type Patch struct {
+	Title  *string
+	Model  *string
+	Pinned *bool
+}
+
+// BackendInfo is a backend as a list shows it.
+type BackendInfo struct {
+	Name      string          `json:"name"`
+	Available bool            `json:"available"`
+	Version   string          `json:"version"`
+	Reason    string          `json:"reason"`
+	Intercept agent.Intercept `json:"intercept"`
+}
+
+// SendMode is what happens to a prompt while a turn runs.
+type SendMode string
+
+// The modes of sending. A prompt that cannot steer is queued.
+const (
+	SendQueue SendMode = "queue" // the zero value means it too
+	SendSteer SendMode = "steer"
+)
+
+// Message is a prompt as a user sends it.
+type Message struct {
+	Content     string
+	Attachments []event.Attachment
+	Mode        SendMode
+}
+
+// TurnResult is what came of a prompt.
+type TurnResult struct {
+	MessageID string        `json:"messageId"`
+	Content   string        `json:"content"` // what the assistant said, whole
+	Outputs   []OutputRef   `json:"outputs"`
+	Error     string        `json:"error,omitempty"`
+	Outcome   event.Outcome `json:"-"`
+}
+
+// OutputRef names an output a tool call made.
+type OutputRef struct {
+	ID         string `json:"id"`
+	ToolCallID string `json:"toolCallId"`
+	Type       string `json:"type"`
+}
+
+// DisplayResult is what came of a user's own display. Output is nil when
+// nothing was stored; Error is set when the display failed.
+type DisplayResult struct {
+	ToolCallID string
+	Output     *OutputRef
+	Error      *event.ToolError
+	Telemetry  json.RawMessage
+}
+
+// Decision is a user's answer to a permission request.
+type Decision struct {
+	Decision event.Decision `json:"decision"`
+	Scope    event.Scope    `json:"scope,omitempty"` // of an allow; empty: once
+	Reason   string         `json:"reason,omitempty"`
+}
+
+// Answer is a user's answer to an agent's question.
+type Answer struct {
+	Text        string `json:"answer"`
+	WasFreeform bool   `json:"wasFreeform,omitempty"`
+}
+
+// Snapshot is what is in flight at one moment. A reader that applied the log up
+// to LastSeq and the snapshot ignores live entries with Pos <= this Pos.
+type Snapshot struct {
+	LastSeq  int64
+	Pos      int64
+	Summary  Summary
+	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
+	Progress []event.Entry // the last progress of each running tool
+	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
+}

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// ID identifies a session: a UUID, version 7.
+type ID string
+
+// Summary is what a list shows of a session. But for Pinned and DeletedAt, which
+// are marks of the [Catalog], it is folded from the log by [Fold].
+type Summary struct {
+	ID        ID
+	Backend   string
+	Model     string
+	Title     string
+	CreatedAt time.Time
+	UpdatedAt time.Time // of the last event that was activity
+	Pinned    bool
+	Status    event.Status
+	Usage     event.Usage
+	Tokens    Tokens
+
+	Pending   int       // open questions: permissions and user input
+	LastSeq   int64     // of the last logged event
+	DeletedAt time.Time // zero: not deleted
+	Open      Open
+}
+
+// Tokens is the ledger of what was displayed, in tokens of a model.
+type Tokens struct {
+	Shown int64 `json:"shown"` // what the displayed outputs would cost a model
+	Sent  int64 `json:"sent"`  // what their confirmations cost instead
+	Saved int64 `json:"saved"`
+}
+
+// Open is what the fold has to remember beside what a list shows. A store keeps
+// it with the row, as JSON.
+type Open struct {
+	Turn   string   `json:"turn,omitempty"`   // the id of the turn without an end
+	Tools  int      `json:"tools,omitempty"`  // tool calls without a completion
+	Queued int      `json:"queued,omitempty"` // accepted messages without a turn
+	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
+}
+
+// Unfinished reports whether the log ends with something open: after a restart
+// it has to be closed. A store selects such sessions for [QueryUnfinished].
+func (s Summary) Unfinished() bool {
+	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Queued > 0 || s.Pending > 0
+}
+
+// MarshalJSON encodes the session as the HTTP API shows it.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ID        ID           `json:"id"`
+		Backend   string       `json:"backend"`
+		Model     string       `json:"model"`
+		Title     string       `json:"title"`
+		CreatedAt event.Time   `json:"createdAt"`
+		UpdatedAt event.Time   `json:"updatedAt"`
+		Pinned    bool         `json:"pinned"`
+		Status    event.Status `json:"status"`
+		Usage     event.Usage  `json:"usage"`
+		Tokens    Tokens       `json:"tokens"`
+	}{s.ID, s.Backend, s.Model, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens})
+}
+
+// Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.
+func Fold(s Summary, e event.Entry) Summary {
+	if e.Event.Ephemeral {
+		return s
+	}
+	s.LastSeq, s.Open.LastID = e.Seq, e.Event.ID
+	switch d := e.Event.Data.(type) {
+	case event.SessionStart:
+		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
+		s.CreatedAt = e.Event.Timestamp
+	case event.SessionTitleChanged:
+		s.Title = d.Title
+	case event.SessionModelChange:
+		s.Model = d.NewModel
+	case event.UserMessage:
+		s.Open.Queued++
+	case event.TurnStart:
+		s.Open.Turn = d.TurnID
+		s.Open.Queued = max(0, s.Open.Queued-1)
+	case event.TurnEnd:
+		s.Open.Turn = ""
+		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
+		s.Usage = addUsage(s.Usage, d.Usage)
+	case event.ToolExecutionStart:
+		s.Open.Tools++
+	case event.ToolExecutionComplete:
+		s.Open.Tools = max(0, s.Open.Tools-1)
+		s.Tokens = addTelemetry(s.Tokens, d.ToolTelemetry)
+	case event.PermissionRequested, event.UserInputRequested:
+		s.Pending++
+	case event.PermissionCompleted, event.UserInputCompleted:
+		s.Pending = max(0, s.Pending-1)
+	}
+	switch e.Event.Data.(type) {
+	case event.SessionResume, event.SessionShutdown: // not activity: a restart leaves the order of the list
+	default:
+		s.UpdatedAt = e.Event.Timestamp
+	}
+	switch {
+	case s.Pending > 0:
+		s.Status = event.Waiting
+	case s.Open.Turn != "":
+		s.Status = event.Running
+	default:
+		s.Status = event.Idle
+	}
+	return s
+}
+
+func addUsage(a, b event.Usage) event.Usage {
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	a.CacheReadTokens += b.CacheReadTokens
+	a.Cost += b.Cost
+	a.Calls += b.Calls
+	return a
+}
+
+// addTelemetry adds the numbers of one displayed output. Telemetry that is no
+// such object counts nothing.
+func addTelemetry(t Tokens, raw json.RawMessage) Tokens {
+	var n struct{ TokensShown, TokensSent int64 }
+	if len(raw) == 0 || json.Unmarshal(raw, &n) != nil || n.TokensShown <= 0 {
+		return t
+	}
+	t.Shown += n.TokensShown
+	t.Sent += max(0, n.TokensSent)
+	t.Saved += max(0, n.TokensShown-n.TokensSent)
+	return t
+}
