@@ -1,0 +1,81 @@
+package outputs
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// expired says whether o's life has ended by either clock.
+func (s *Store) expired(o *Output) bool {
+	o.mu.Lock()
+	t, w := o.completed, o.wall
+	o.mu.Unlock()
+	if t.IsZero() {
+		return false
+	}
+	return time.Since(t) >= s.ttl || s.wall().Round(0).Sub(w) >= s.ttl
+}
+
+// sweepBatch is how many outputs expire under one hold of the locks: when a
+// million end together, nobody who reads waits for more than these.
+const sweepBatch = 64
+
+// sweep removes up to n expired outputs and says whether there may be more. The
+// caller holds s.mu.
+func (s *Store) sweep(n int) bool {
+	for ; n > 0; n-- {
+		front := s.expiry.Front()
+		if front == nil || !s.expired(front.Value.(*Output)) {
+			return false
+		}
+		s.remove(front.Value.(*Output))
+	}
+	return true
+}
+
+// wallCheck is how often Run looks at the wall clock, which may jump.
+const wallCheck = time.Minute
+
+// Run frees outputs whose life has ended, until ctx ends. It returns nil.
+func (s *Store) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.wake:
+		case <-timer.C:
+		}
+		for s.sweepLocked() {
+			if ctx.Err() != nil {
+				return nil
+			}
+			runtime.Gosched()
+		}
+		if d := s.next(); d > 0 {
+			timer.Reset(d)
+		}
+	}
+}
+
+func (s *Store) sweepLocked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sweep(sweepBatch)
+}
+
+// next is how long Run may wait; 0 means until there is an output.
+func (s *Store) next() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	front := s.expiry.Front()
+	if front == nil {
+		return 0
+	}
+	o := front.Value.(*Output)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return min(wallCheck, max(s.ttl-time.Since(o.completed), time.Millisecond))
+}

@@ -1,0 +1,103 @@
+package outputs
+
+import "encoding/json"
+
+// Type is what kind of thing was shown.
+type Type string
+
+// The types of outputs.
+const (
+	File     Type = "file"
+	Terminal Type = "terminal"
+	Image    Type = "image"
+)
+
+// Meta describes an output. As JSON it has the fields of its Type only;
+// SessionID and ToolCallID never leave the server. No field of it chooses the
+// Content-Type the bytes are served with.
+type Meta struct {
+	Type       Type
+	SessionID  string // DeleteSession(SessionID) ends the output; empty: nobody's
+	ToolCallID string
+
+	Path      string // file, image
+	MimeType  string // file, image; for display only
+	Highlight string // file: the language
+
+	// A file's lines as shown: StartLine is the number of the first line of the
+	// stored bytes (0 means 1), TotalLines counts the whole file.
+	StartLine, EndLine, TotalLines int
+	Binary                         bool // file: bytes for download rather than text
+
+	Command    string // terminal
+	Cwd        string
+	ExitCode   *int // nil: it did not exit by itself
+	DurationMs int64
+	TimedOut   bool
+
+	Truncated bool // set by the package when something was left out
+	Gap       *Gap // set by the package: what was left out
+
+	Width, Height int // image, in pixels
+}
+
+// Gap is the one place of an output where bytes were left out.
+type Gap struct {
+	Offset    int64 `json:"offset"`    // true offset of the first byte left out
+	Bytes     int64 `json:"bytes"`     // how many
+	Lines     int64 `json:"lines"`     // line ends among them
+	AfterLine int   `json:"afterLine"` // number of the last line that is kept before it; one less than the first line's if none is
+}
+
+type fileJSON struct {
+	Type       Type   `json:"type"`
+	Path       string `json:"path"`
+	Highlight  string `json:"highlight"`
+	StartLine  int    `json:"startLine"`
+	EndLine    int    `json:"endLine"`
+	TotalLines int    `json:"totalLines"`
+	MimeType   string `json:"mimeType"`
+	Binary     bool   `json:"binary,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Gap        *Gap   `json:"gap,omitempty"`
+}
+
+type terminalJSON struct {
+	Type       Type   `json:"type"`
+	Command    string `json:"command"`
+	Cwd        string `json:"cwd"`
+	ExitCode   *int   `json:"exitCode"`
+	DurationMs int64  `json:"durationMs"`
+	TotalLines int    `json:"totalLines"`
+	TimedOut   bool   `json:"timedOut,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Gap        *Gap   `json:"gap,omitempty"`
+}
+
+type imageJSON struct {
+	Type     Type   `json:"type"`
+	Path     string `json:"path"`
+	MimeType string `json:"mimeType"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+}
+
+// MarshalJSON writes the fields that belong to m.Type.
+func (m Meta) MarshalJSON() ([]byte, error) {
+	switch m.Type {
+	case Terminal:
+		return json.Marshal(terminalJSON{m.Type, m.Command, m.Cwd, m.ExitCode, m.DurationMs, m.TotalLines, m.TimedOut, m.Truncated, m.Gap})
+	case Image:
+		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
+	default:
+		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap})
+	}
+}
+
+// first is the number of the first stored line.
+func (m *Meta) first() int { return max(m.StartLine, 1) }
+
+func (m *Meta) cost() int64 {
+	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) + len(m.Command) + len(m.Cwd)
+	return overhead + int64(n)
+}
