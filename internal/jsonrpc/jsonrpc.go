@@ -1,0 +1,197 @@
+// Package jsonrpc speaks JSON-RPC 2.0 with a child process, on
+// sourcegraph/jsonrpc2.
+//
+// It adds what a program of somebody else needs: both framings that agents use
+// ([Headers] and [Lines]), a bound on the size of a frame, malformed frames that
+// are skipped and told instead of ending the connection (until ten came in a
+// row), a time limit on writes to a peer that stopped reading, and an end that
+// waits for every handler.
+//
+// Notifications are handed over in the order they came, on the reading
+// goroutine; requests run concurrently. A Conn may be used from any goroutine.
+//
+//	conn := jsonrpc.New(stream, jsonrpc.Config{Framing: jsonrpc.Headers, Notify: onEvent})
+//	defer conn.Close()
+//	err := conn.Call(ctx, "ping", map[string]string{"message": "hi"}, &pong)
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+var (
+	// ErrClosed is wrapped by calls on a connection that has ended; the reason is
+	// in [Conn.Err].
+	ErrClosed = errors.New("connection closed")
+	// ErrGarbage ends a connection whose peer does not speak the protocol.
+	ErrGarbage = errors.New("peer does not speak JSON-RPC")
+	// ErrStuck ends a connection whose peer stopped reading.
+	ErrStuck = errors.New("peer stopped reading")
+)
+
+// Framing is how frames follow each other on the wire.
+type Framing int
+
+// The framings.
+const (
+	Headers Framing = iota + 1 // "Content-Length: N", an empty line, N bytes
+	Lines                      // one JSON value a line
+)
+
+// Codes of errors, from the JSON-RPC 2.0 specification.
+const (
+	CodeMethodNotFound = jsonrpc2.CodeMethodNotFound
+	CodeInvalidParams  = jsonrpc2.CodeInvalidParams
+	CodeInternal       = jsonrpc2.CodeInternalError
+)
+
+// Error is a failure the peer reports, or one that is reported to it.
+type Error struct {
+	Code    int64
+	Message string
+	Data    json.RawMessage
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+
+// Config is what a connection needs. Framing is required.
+type Config struct {
+	Framing Framing
+	// MaxFrame bounds one incoming frame in bytes; a larger one is skipped.
+	// 0 means 64 MiB.
+	MaxFrame int
+	// WriteTimeout bounds one write; then the connection ends with [ErrStuck].
+	// 0 means 30 s.
+	WriteTimeout time.Duration
+	// Notify gets the peer's notifications, in order. While it runs nothing else
+	// is read. nil: they are dropped.
+	Notify func(method string, params json.RawMessage)
+	// Request answers the peer's requests, concurrently; ctx ends with the
+	// connection. An error other than *Error is sent as an internal one, without
+	// its text. nil: every method is unknown.
+	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	// Skipped is told why a frame was skipped; never its content. nil: nobody is.
+	Skipped func(reason error)
+}
+
+// Conn is one connection.
+type Conn struct {
+	rpc    *jsonrpc2.Conn
+	stream *stream
+	cfg    Config
+
+	handlers sync.WaitGroup
+}
+
+// New starts a connection on rwc, which it closes at its end.
+func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
+	if cfg.MaxFrame == 0 {
+		cfg.MaxFrame = 64 << 20
+	}
+	if cfg.WriteTimeout == 0 {
+		cfg.WriteTimeout = 30 * time.Second
+	}
+	c := &Conn{stream: newStream(rwc, cfg), cfg: cfg}
+	quiet := log.New(io.Discard, "", 0) // its lines can hold what the peer sent
+	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(quiet))
+	return c
+}
+
+// Call sends a request and waits for its answer, which is decoded into result
+// unless that is nil. The error is an [*Error] when the peer reports one, ctx's,
+// or wraps [ErrClosed].
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	err := c.rpc.Call(ctx, method, params, result)
+	var theirs *jsonrpc2.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &theirs):
+		e := &Error{Code: theirs.Code, Message: theirs.Message}
+		if theirs.Data != nil {
+			e.Data = *theirs.Data
+		}
+		return e
+	case errors.Is(err, jsonrpc2.ErrClosed) || c.Err() != nil:
+		return fmt.Errorf("%s: %w", method, c.closed())
+	}
+	return fmt.Errorf("%s: %w", method, err)
+}
+
+// Notify sends a notification.
+func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+	if err := c.rpc.Notify(ctx, method, params); err != nil {
+		return fmt.Errorf("%s: %w", method, c.closed())
+	}
+	return nil
+}
+
+// Done is closed when the connection has ended, from whichever side.
+func (c *Conn) Done() <-chan struct{} { return c.rpc.DisconnectNotify() }
+
+// Err says why the connection ended: [io.EOF] when the peer closed it,
+// [ErrGarbage], [ErrStuck], or nil while it lives and after [Conn.Close].
+func (c *Conn) Err() error { return c.stream.err() }
+
+// Close ends the connection and waits for its handlers. It may be called twice,
+// but not from a handler.
+func (c *Conn) Close() error {
+	err := c.rpc.Close()
+	c.handlers.Wait()
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (c *Conn) closed() error {
+	if why := c.Err(); why != nil {
+		return fmt.Errorf("%w: %w", ErrClosed, why)
+	}
+	return ErrClosed
+}
+
+// handler hands what comes in to the Config.
+type handler struct{ c *Conn }
+
+func (h handler) Handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	var params json.RawMessage
+	if req.Params != nil {
+		params = *req.Params
+	}
+	if req.Notif {
+		if h.c.cfg.Notify != nil {
+			h.c.cfg.Notify(req.Method, params)
+		}
+		return
+	}
+	h.c.handlers.Go(func() { h.answer(ctx, rpc, req, params) })
+}
+
+// answer runs one request. A reply that cannot be sent needs no report: the
+// connection has ended and [Conn.Err] says why.
+func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
+	if h.c.cfg.Request == nil {
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeMethodNotFound, Message: "no method " + req.Method})
+		return
+	}
+	result, err := h.c.cfg.Request(ctx, req.Method, params)
+	var ours *Error
+	switch {
+	case err == nil:
+		_ = rpc.Reply(ctx, req.ID, result)
+	case errors.As(err, &ours):
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: ours.Code, Message: ours.Message})
+	default:
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeInternal, Message: "internal error"})
+	}
+}
