@@ -1,0 +1,241 @@
+//go:build linux || darwin
+
+package proc
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// beHelper does not return if this process was started as a helper.
+func beHelper() {
+	if len(os.Args) != 1 || os.Args[0] != helperName {
+		return
+	}
+	var st unix.Stat_t
+	if unix.Fstat(3, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return
+	}
+	os.Exit(help(os.NewFile(3, "parent")))
+}
+
+// keeper is the helper's work: one command and its tree.
+type keeper struct {
+	conn   *os.File
+	enc    *gob.Encoder
+	grace  time.Duration
+	family *family
+
+	exited chan Exit     // the command's end, once
+	empty  chan struct{} // closed when nothing is left
+	orders chan order    // closed when our parent is gone
+	timer  <-chan time.Time
+	phase  phase
+	until  time.Time         // of a kill: when to give up
+	hit    map[identity]bool // what was signalled
+}
+
+type phase int
+
+const (
+	running phase = iota
+	asking        // SIGTERM was sent
+	killing
+)
+
+func help(conn *os.File) int {
+	// The command dies with the thread that made it, if the kernel can do that:
+	// this one, which lives as long as the process.
+	runtime.LockOSThread()
+	// Handled and dropped, not ignored: what is ignored stays ignored in the
+	// command.
+	signal.Notify(make(chan os.Signal, 1))
+	closeOnExec()
+	if err := becomeReaper(); err != nil {
+		gob.NewEncoder(conn).Encode(report{Failed: fmt.Sprintf("keep its processes together: %v", err)})
+		return 1
+	}
+	k := &keeper{conn: conn, enc: gob.NewEncoder(conn), hit: map[identity]bool{},
+		exited: make(chan Exit, 1), empty: make(chan struct{}), orders: make(chan order)}
+	dec := gob.NewDecoder(conn)
+	var req request
+	if dec.Decode(&req) != nil {
+		return 1
+	}
+	k.grace = req.Grace
+	pid, err := syscall.ForkExec(req.Path, req.Args, &syscall.ProcAttr{
+		Dir: req.Dir, Env: req.Env, Files: []uintptr{0, 1, 2}, Sys: commandAttr(),
+	})
+	if err != nil {
+		k.tell(report{Failed: execError(req.Path, err)})
+		return 1
+	}
+	dropFiles()
+	k.family = newFamily(os.Getpid(), pid)
+	k.tell(report{Started: pid})
+	go k.reap(pid)
+	go k.listen(dec)
+	return k.run()
+}
+
+func execError(path string, err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return path + " or the interpreter its first line names is not there"
+	case errors.Is(err, syscall.ENOEXEC):
+		return path + " is not a program of this system"
+	case errors.Is(err, syscall.E2BIG):
+		return "its arguments and environment are too long"
+	}
+	return err.Error()
+}
+
+func (k *keeper) tell(r report) { _ = k.enc.Encode(r) } // a dead parent is seen by listen
+
+// reap collects every process of the tree as it ends.
+func (k *keeper) reap(command int) {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil: // no children
+			k.family.awaitStrays()
+			close(k.empty)
+			return
+		case pid != command:
+		case ws.Signaled():
+			k.family.commandEnded()
+			k.exited <- Exit{Code: 128 + int(ws.Signal()), Signal: unix.SignalName(ws.Signal())}
+		case ws.Exited():
+			k.family.commandEnded()
+			k.exited <- Exit{Code: ws.ExitStatus()}
+		}
+	}
+}
+
+func (k *keeper) listen(dec *gob.Decoder) {
+	for {
+		var o order
+		if dec.Decode(&o) != nil {
+			close(k.orders)
+			return
+		}
+		k.orders <- o
+	}
+}
+
+func (k *keeper) run() int {
+	var look <-chan time.Time
+	if lookEvery > 0 {
+		look = time.Tick(lookEvery)
+	}
+	for {
+		select {
+		case <-look:
+			k.family.alive()
+		case e := <-k.exited:
+			k.tell(report{Exited: true, Exit: e})
+		case <-k.empty:
+			select {
+			case e := <-k.exited:
+				k.tell(report{Exited: true, Exit: e})
+			default:
+			}
+			k.tell(report{Over: true, Ended: len(k.hit)})
+			return 0
+		case o, ok := <-k.orders:
+			k.obey(o, ok)
+		case <-k.timer:
+			if k.phase == killing && time.Now().After(k.until) {
+				k.tell(report{Over: true, Ended: len(k.hit), List: k.family.list()})
+				return 1
+			}
+			k.kill()
+		}
+	}
+}
+
+func (k *keeper) obey(o order, ok bool) {
+	switch {
+	case !ok:
+		k.orders = nil
+		k.grace = min(k.grace, orphanGrace)
+		if k.phase == asking {
+			k.timer = time.After(k.grace)
+			return
+		}
+		k.ask()
+	case o.List:
+		k.tell(report{Listed: true, List: k.family.list()})
+	case o.Stop:
+		k.ask()
+	case o.Kill && k.phase != killing:
+		k.kill()
+	}
+}
+
+// ask sends SIGTERM to the whole tree, and wakes what is stopped to hear it.
+func (k *keeper) ask() {
+	if k.phase != running {
+		return
+	}
+	k.phase = asking
+	for _, p := range k.family.alive() {
+		k.hit[p.identity] = true
+		p.signal(unix.SIGTERM)
+		p.signal(unix.SIGCONT)
+	}
+	k.timer = time.After(k.grace)
+}
+
+// kill stops everything first, so that nothing forks while we go through the
+// list, then kills it. It is repeated until the tree is empty.
+func (k *keeper) kill() {
+	if k.phase != killing {
+		k.phase = killing
+		k.until = time.Now().Add(killPatience)
+	}
+	stopped := map[identity]bool{}
+	list := k.family.alive()
+	for range 100 {
+		fresh := false
+		for _, p := range list {
+			if !stopped[p.identity] {
+				stopped[p.identity], k.hit[p.identity], fresh = true, true, true
+				p.signal(unix.SIGSTOP)
+			}
+		}
+		if !fresh {
+			break
+		}
+		list = k.family.alive()
+	}
+	for _, p := range list {
+		p.signal(unix.SIGKILL)
+	}
+	k.timer = time.After(10 * time.Millisecond)
+}
+
+// dropFiles lets go of the command's files: its output must end with it.
+func dropFiles() {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		for fd := range 3 {
+			unix.Close(fd)
+		}
+		return
+	}
+	for fd := range 3 {
+		_ = unix.Dup2(int(null.Fd()), fd)
+	}
+	null.Close()
+}

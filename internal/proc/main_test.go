@@ -1,0 +1,17 @@
+package proc
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	Main()
+	if role := roles[os.Args[0]]; role != nil {
+		role()
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,144 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// drain copies a command's output to its writer, and goes on reading when the
+// writer is finished with: a server left running must not die of a full or
+// broken pipe when it logs a line.
+type drain struct {
+	r     *os.File
+	done  chan struct{} // closed when w is not written any more
+	ended chan struct{} // closed when run returned
+	cut   sync.Once
+
+	mu  sync.Mutex // guards what follows, and is held during w.Write
+	w   io.Writer  // nil: drop
+	err error      // of w
+}
+
+func newDrain(r *os.File, w io.Writer) *drain {
+	return &drain{r: r, w: w, done: make(chan struct{}), ended: make(chan struct{})}
+}
+
+func (d *drain) run() {
+	defer close(d.ended)
+	defer d.r.Close()
+	defer d.detach()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := d.r.Read(buf)
+		d.write(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			d.rest(buf)
+			d.detach()
+			continue
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// rest copies what the pipe holds at this moment: all of it may be the
+// command's, who is gone. What comes later certainly is not.
+func (d *drain) rest(buf []byte) {
+	d.r.SetReadDeadline(time.Time{})
+	for left := pending(d.r); left > 0; {
+		n, err := d.r.Read(buf[:min(left, len(buf))])
+		d.write(buf[:n])
+		left -= n
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *drain) write(b []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.w == nil || len(b) == 0 {
+		return
+	}
+	if _, err := d.w.Write(b); err != nil {
+		d.err, d.w = err, nil
+	}
+}
+
+func (d *drain) detach() {
+	d.cut.Do(func() {
+		d.mu.Lock()
+		d.w = nil
+		d.mu.Unlock()
+		close(d.done)
+	})
+}
+
+// finish waits for the end of the output, a little, and returns the writer's
+// error. The command has ended.
+func (d *drain) finish() error {
+	timer := time.NewTimer(holdPatience)
+	defer timer.Stop()
+	select {
+	case <-d.done:
+	case <-timer.C:
+		if d.r.SetReadDeadline(time.Now()) != nil {
+			d.detach() // pipes without deadlines, or closed already
+		}
+		<-d.done
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// end waits for run when nothing of the tree is left. A process outside the
+// tree may have been handed the pipe; it does not keep us.
+func (d *drain) end() {
+	timer := time.NewTimer(holdPatience)
+	defer timer.Stop()
+	select {
+	case <-d.ended:
+	case <-timer.C:
+		d.r.Close()
+		<-d.ended
+	}
+}
+
+// pipe is the read end of a command's output that closes itself at its end.
+type pipe struct {
+	f   *os.File
+	mu  sync.Mutex
+	eof bool // guarded by mu
+}
+
+func (p *pipe) Read(b []byte) (int, error) {
+	n, err := p.f.Read(b)
+	if err == nil {
+		return n, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if errors.Is(err, io.EOF) {
+		p.eof = true
+		p.f.Close()
+	}
+	if p.eof {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.eof {
+		return nil
+	}
+	return p.f.Close()
+}

@@ -1,0 +1,344 @@
+// Package proc runs other programs, each in a process tree of its own, and ends
+// such a tree whole.
+//
+// # Guarantees
+//
+// On Linux a small helper (this same binary, started again) stands between us
+// and the command. It is the subreaper of everything the command starts, so
+// nothing gets out of the tree: not by setsid, not by a double fork. [Child.Stop]
+// returns when nothing of the tree is left. When this process dies, by kill -9
+// too, the helper notices a closed pipe and ends the tree itself.
+//
+// The command gets file descriptors 0, 1 and 2 and no other, exactly the given
+// environment, a session of its own without a terminal, and nothing to read
+// unless [Command].Pipes is set. What it leaves running after its own end stays
+// until Stop ([Child.Left] lists it), also when it still holds the output pipe.
+//
+// What the other systems lack:
+//
+//   - macOS has no subreaper. The helper looks at the process table ten times a
+//     second and remembers what belongs to the tree; a process that leaves its
+//     session and loses its parent between two looks gets away.
+//   - Windows has no SIGTERM. The tree is a job object, ended at once, without
+//     Grace; it dies with this process.
+//   - A command that kills its own helper dies too, but on every system what it
+//     moved to other sessions before may then stay.
+//   - A process of another user (sudo) cannot be signalled: Stop says so.
+//
+// # Concurrency
+//
+// All methods of a [Child] may be called at any time from any goroutine. Each
+// Child has at most three goroutines; they end when its tree has. Whoever starts
+// a Child must Stop it, even after Wait.
+//
+// # Usage
+//
+//	func main() {
+//		proc.Main() // first: this process may be the helper of another one
+//		child, err := proc.Start(proc.Command{Args: []string{"make"}, Dir: dir, Env: env, Output: &buf})
+//		...
+//		defer child.Stop(ctx)
+//		exit, err := child.Wait()
+//	}
+//
+// No other package starts processes. As process 1 of a container, Main also
+// collects the orphans that nobody else would.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultGrace = 3 * time.Second
+	// orphanGrace replaces a longer Grace when nobody waits any more: the
+	// process that started the tree is dead.
+	orphanGrace = 500 * time.Millisecond
+	// killPatience is how long a killed process may take to disappear before
+	// Stop gives up on it.
+	killPatience = 5 * time.Second
+	// holdPatience is how long Wait goes on reading after the command's end
+	// while another process holds the output pipe.
+	holdPatience = 200 * time.Millisecond
+)
+
+// ErrNotFound is wrapped by Start when there is no such program.
+var ErrNotFound = errors.New("program not found")
+
+// ready is set by Main. Without it a helper would be this whole program again,
+// and start helpers of its own.
+var ready atomic.Bool
+
+// Main must be the first line of main, and of each TestMain whose package starts
+// children. In a process that [Start] made as a helper it does not return.
+func Main() {
+	ready.Store(true)
+	beHelper()
+	reapAsInit()
+}
+
+// Command is what to run.
+type Command struct {
+	// Args is the program and its arguments. A program without a path separator
+	// is looked up in the PATH of Env (of this process if Env has none); a
+	// relative path is relative to Dir.
+	Args []string
+	Dir  string   // empty: this process's directory
+	Env  []string // the whole environment; nil is an empty one
+	// Output receives standard output and error through one pipe, in the order
+	// they were written, from one goroutine; nil: both are dropped. It is not
+	// called any more once Wait has returned.
+	Output io.Writer
+	// Pipes gives Stdin, Stdout and Stderr to the caller instead, for programs
+	// one talks with.
+	Pipes bool
+	// Grace is the time between SIGTERM and SIGKILL; 0 means 3 s.
+	Grace time.Duration
+}
+
+// Exit is how a command ended. A signal counts as code 128 plus its number, as
+// shells have it.
+type Exit struct {
+	Code   int
+	Signal string // "SIGKILL"; empty if it exited by itself
+}
+
+// Process is a member of a tree.
+type Process struct {
+	PID     int
+	Command string // its arguments joined by spaces, or its name
+}
+
+// Child is a running command with everything it started.
+type Child struct {
+	tree   *tree
+	stdin  *os.File
+	stdout *pipe
+	stderr *pipe
+	out    *drain
+	over   chan struct{} // closed when the tree and our goroutines for it are gone
+}
+
+// Start starts c. When it returns nil the program runs.
+func Start(c Command) (*Child, error) {
+	if !ready.Load() {
+		return nil, errors.New("start a program: proc.Main was not called at the start of main")
+	}
+	if len(c.Args) == 0 || c.Args[0] == "" {
+		return nil, errors.New("start a program: no name given")
+	}
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	if c.Dir != "" {
+		if st, err := os.Stat(c.Dir); err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("start %s: the directory %s is not there", c.Args[0], c.Dir)
+		}
+	}
+	path, err := lookUp(c)
+	if err != nil {
+		return nil, err
+	}
+	child := &Child{over: make(chan struct{})}
+	files, err := child.plumb(c)
+	if err != nil {
+		child.closePipes()
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	child.tree, err = startTree(path, c, files)
+	for _, f := range files {
+		f.Close() // the command has its own
+	}
+	if err != nil {
+		child.closePipes()
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	if child.out != nil {
+		go child.out.run()
+	}
+	go child.watch()
+	return child, nil
+}
+
+// plumb makes the three files of the command and our ends of them.
+func (c *Child) plumb(cmd Command) (files []*os.File, err error) {
+	defer func() {
+		if err != nil {
+			for _, f := range files {
+				f.Close()
+			}
+			files = nil
+		}
+	}()
+	if cmd.Pipes {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return files, err
+		}
+		files, c.stdin = append(files, r), w
+		for _, dst := range []**pipe{&c.stdout, &c.stderr} {
+			r, w, err := os.Pipe()
+			if err != nil {
+				return files, err
+			}
+			files, *dst = append(files, w), &pipe{f: r}
+		}
+		return files, nil
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	files = []*os.File{null}
+	if cmd.Output == nil {
+		return append(files, null, null), nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return files, err
+	}
+	c.out = newDrain(r, cmd.Output)
+	return append(files, w, w), nil
+}
+
+func (c *Child) closePipes() {
+	if c.stdin != nil {
+		c.stdin.Close()
+	}
+	for _, p := range []*pipe{c.stdout, c.stderr} {
+		if p != nil {
+			p.Close()
+		}
+	}
+	if c.out != nil {
+		c.out.r.Close()
+	}
+}
+
+// watch sees the tree's end through.
+func (c *Child) watch() {
+	<-c.tree.gone
+	if c.out != nil {
+		c.out.end()
+	}
+	if c.stdin != nil {
+		c.stdin.Close()
+	}
+	close(c.over)
+}
+
+// PID is the command's process.
+func (c *Child) PID() int { return c.tree.pid }
+
+// Stdin is the command's standard input, nil without Pipes. Where the system
+// allows it has SetWriteDeadline. Stop closes it.
+func (c *Child) Stdin() io.WriteCloser {
+	if c.stdin == nil {
+		return nil
+	}
+	return c.stdin
+}
+
+// Stdout is the command's standard output, nil without Pipes. It ends when
+// nothing of the tree holds it any more, and is closed then.
+func (c *Child) Stdout() io.ReadCloser {
+	if c.stdout == nil {
+		return nil
+	}
+	return c.stdout
+}
+
+// Stderr is the command's standard error, like [Child.Stdout].
+func (c *Child) Stderr() io.ReadCloser {
+	if c.stderr == nil {
+		return nil
+	}
+	return c.stderr
+}
+
+// Wait returns when the command itself has ended and its output is read: all it
+// wrote, and what others in the tree wrote until 200 ms later. With Pipes it does
+// not wait for the pipes. The error is that of Output, or that the end could not
+// be observed. Wait may be called more than once.
+func (c *Child) Wait() (Exit, error) {
+	<-c.tree.exited
+	if c.out == nil {
+		return c.tree.exit, c.tree.exitErr
+	}
+	return c.tree.exit, errors.Join(c.tree.exitErr, c.out.finish())
+}
+
+// Left lists what lives of the tree; after Wait, that is what the command left
+// running. It is empty when the list cannot be had.
+func (c *Child) Left() []Process { return c.tree.list() }
+
+// Stop ends the whole tree: SIGTERM, then, after Grace or when ctx ends,
+// SIGKILL. It returns when nothing is left, with the number of processes that had
+// to be ended. The error names processes that could not be ended. It may be
+// called more than once; later calls wait for the same end.
+func (c *Child) Stop(ctx context.Context) (ended int, err error) {
+	ended, err = c.tree.stop(ctx)
+	<-c.over
+	return ended, err
+}
+
+// lookUp finds the program of c.
+func lookUp(c Command) (string, error) {
+	name := c.Args[0]
+	if filepath.Base(name) != name || strings.ContainsRune(name, '/') {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.Dir, name)
+		}
+		if !filepath.IsAbs(name) {
+			abs, err := filepath.Abs(name)
+			if err != nil {
+				return "", fmt.Errorf("start %s: %w", c.Args[0], err)
+			}
+			name = abs
+		}
+		path, err := exec.LookPath(name)
+		return path, notFound(c.Args[0], "", err)
+	}
+	list := searchPath(c.Env)
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) {
+			continue // what runs must not depend on where
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", notFound(name, " in "+list, exec.ErrNotFound)
+}
+
+func notFound(name, where string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("start %s: it may not be executed: %w", name, err)
+	default:
+		return fmt.Errorf("start %s: %w%s; install it or give its path", name, ErrNotFound, where)
+	}
+}
+
+// searchPath is the PATH in env; the last one counts, as for execve's callers.
+func searchPath(env []string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		k, v, _ := strings.Cut(env[i], "=")
+		if k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "PATH") {
+			return v
+		}
+	}
+	return os.Getenv("PATH")
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package proc
+
+var roles map[string]func()

@@ -1,0 +1,443 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// roles are what this test binary can be when started again under a name.
+var roles = map[string]func(){"parent": beParent, "init": beInit}
+
+// stubborn are five processes: plain, in another session, forked twice, and all
+// of them deaf to SIGTERM.
+const stubborn = `trap '' TERM HUP; sleep 600 & setsid sleep 600 & (setsid sh -c 'sleep 600 & sleep 600' &); sleep 600`
+
+// until polls for what only the system's process table tells.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if ok() {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Fatalf("never: %s", what)
+}
+
+func members(t *testing.T, c *Child, atLeast int) []process {
+	t.Helper()
+	var list []process
+	until(t, fmt.Sprintf("%d processes", atLeast), func() bool {
+		list = nil
+		for _, p := range c.Left() {
+			if p, ok := look(p.PID); ok {
+				list = append(list, p)
+			}
+		}
+		return len(list) >= atLeast
+	})
+	return list
+}
+
+func survivors(list []process) (alive []process) {
+	for _, p := range list {
+		if now, ok := look(p.pid); ok && now.start == p.start {
+			alive = append(alive, now)
+		}
+	}
+	return alive
+}
+
+// dead reports that nothing of list runs. Whoever gets an orphan may be slow to
+// collect it.
+func dead(list []process) bool {
+	for _, p := range survivors(list) {
+		if !p.zombie {
+			return false
+		}
+	}
+	return true
+}
+
+func TestStopEndsTheWholeTree(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", stubborn}, Env: os.Environ(), Grace: 1e6})
+	list := members(t, child, 6)
+	ended, err := child.Stop(context.Background())
+	if err != nil || ended < len(list) {
+		t.Errorf("ended %d of %d, %v", ended, len(list), err)
+	}
+	if alive := survivors(list); len(alive) > 0 {
+		t.Errorf("still there: %+v", alive)
+	}
+	if exit, err := child.Wait(); err != nil || exit.Signal != "SIGKILL" {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	again, err := child.Stop(context.Background())
+	if err != nil || again != ended || len(child.Left()) > 0 {
+		t.Errorf("the second Stop: %d, %v, left %v", again, err, child.Left())
+	}
+}
+
+func TestStopLetsTheGracefulEndThemselves(t *testing.T) {
+	var out bytes.Buffer
+	child := start(t, Command{Args: []string{"sh", "-c", `trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done`},
+		Output: &out, Grace: 1e12})
+	members(t, child, 2) // it sleeps: the trap is set
+	if _, err := child.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := child.Wait()
+	if err != nil || exit.Code != 7 || !strings.HasSuffix(out.String(), "bye\n") {
+		t.Errorf("%+v, %v, output %q", exit, err, out.String())
+	}
+}
+
+func TestStopHearsTheStopped(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", `kill -STOP $$`}, Grace: 1e12})
+	until(t, "stopped", func() bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child.PID()))
+		return bytes.Contains(b, []byte(") T "))
+	})
+	if _, err := child.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopWithoutPatience(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", stubborn}, Env: os.Environ(), Grace: 1e12})
+	list := members(t, child, 6)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := child.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+	if alive := survivors(list); len(alive) > 0 {
+		t.Errorf("still there: %+v", alive)
+	}
+}
+
+func TestStopWhileItForks(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", `trap '' TERM; while :; do (setsid sh -c 'sleep 600 & sleep 600' &); done`},
+		Env: os.Environ(), Grace: 1e6})
+	list := members(t, child, 20)
+	if _, err := child.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if alive := survivors(list); len(alive) > 0 {
+		t.Errorf("still there: %+v", alive)
+	}
+}
+
+func TestLeftRunning(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	child := start(t, Command{Args: []string{"sh", "-c",
+		`setsid sh -c 'while [ ! -e go ]; do sleep 0.01; done; echo late; touch done; sleep 600' & echo hi`},
+		Env: os.Environ(), Dir: dir, Output: &out})
+	if exit, err := child.Wait(); err != nil || exit.Code != 0 {
+		t.Fatalf("%+v, %v", exit, err)
+	}
+	if out.String() != "hi\n" {
+		t.Errorf("output %q", out.String())
+	}
+	// It still has the pipe, and must live on when it writes there.
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it wrote and went on", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "done"))
+		return err == nil
+	})
+	left := child.Left()
+	if len(left) == 0 || !strings.Contains(left[0].Command, "touch done; sleep 600") {
+		t.Errorf("left: %+v", left)
+	}
+	list := members(t, child, 1)
+	ended, err := child.Stop(context.Background())
+	if err != nil || ended == 0 {
+		t.Errorf("ended %d, %v", ended, err)
+	}
+	if alive := survivors(list); len(alive) > 0 {
+		t.Errorf("still there: %+v", alive)
+	}
+	if out.String() != "hi\n" {
+		t.Errorf("written after Wait: %q", out.String())
+	}
+}
+
+// The pipe is full when the command ends and stays open: all of it is read.
+func TestAllOutputOfTheCommand(t *testing.T) {
+	var out bytes.Buffer
+	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & head -c 3000000 /dev/zero`}, Output: &out})
+	if _, err := child.Wait(); err != nil || out.Len() != 3000000 {
+		t.Errorf("%d bytes, %v", out.Len(), err)
+	}
+}
+
+func TestOnlyThreeFiles(t *testing.T) {
+	fd, err := unix.Open("/dev/null", unix.O_RDONLY, 0) // inheritable, as from a careless parent
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	got, _ := shell(t, `ls /proc/$$/fd; true`)
+	if got != "0\n1\n2\n" {
+		t.Errorf("the command has descriptors %q", got)
+	}
+	if got, _ = shell(t, `readlink /proc/self/fd/0`); got != "/dev/null\n" {
+		t.Errorf("it reads from %q", got)
+	}
+	got, _ = shell(t, `cat /proc/self/fdinfo/1`)
+	var pos, flags int
+	if _, err := fmt.Sscanf(got, "pos: %d\nflags: %o", &pos, &flags); err != nil || flags&unix.O_NONBLOCK != 0 {
+		t.Errorf("its output does not block: %q, %v", got, err)
+	}
+}
+
+func TestOwnSessionAndCleanSignals(t *testing.T) {
+	got, _ := shell(t, `set -- $(cat /proc/self/stat); echo $6; grep -E 'Sig(Blk|Ign)' /proc/self/status`)
+	var session int
+	var blocked, ignored string
+	if _, err := fmt.Sscanf(got, "%d\nSigBlk:\t%s\nSigIgn:\t%s", &session, &blocked, &ignored); err != nil {
+		t.Fatalf("%q: %v", got, err)
+	}
+	if ours, _ := unix.Getsid(0); session == ours {
+		t.Error("it is in our session")
+	}
+	const none = "0000000000000000"
+	if blocked != none || ignored != none {
+		t.Errorf("signals blocked %s, ignored %s", blocked, ignored)
+	}
+}
+
+func TestNoZombies(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 25 {
+				child, err := Start(Command{Args: []string{"sh", "-c", "(true &) ; true & true"}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := child.Wait(); err != nil {
+					t.Error(err)
+				}
+				if _, err := child.Stop(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all, err := processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if p.parent == os.Getpid() {
+			t.Errorf("a child is left: %+v %s", p, commandOf(p.pid))
+		}
+	}
+}
+
+func TestHelperKilledByItsCommand(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & echo $! ; kill -9 $PPID; sleep 600`}})
+	list := []process{}
+	if p, ok := look(child.PID()); ok {
+		list = append(list, p)
+	}
+	if _, err := child.Wait(); err == nil {
+		t.Error("Wait knows the exit of a command nobody watched")
+	}
+	if _, err := child.Stop(context.Background()); err == nil {
+		t.Error("Stop does not say that the watching process is gone")
+	}
+	until(t, "the command is gone", func() bool { return dead(list) })
+}
+
+func TestManyCallers(t *testing.T) {
+	child := start(t, Command{Args: []string{"sh", "-c", stubborn}, Env: os.Environ(), Grace: 1e6})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() { child.Left() })
+		wg.Go(func() { child.Wait() })
+		wg.Go(func() { child.Stop(context.Background()) })
+	}
+	wg.Wait()
+}
+
+// beParent is a server that is going to be killed.
+func beParent() {
+	child, err := Start(Command{Args: []string{"sh", "-c", stubborn}, Env: os.Environ()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for len(child.Left()) < 6 {
+		runtime.Gosched()
+	}
+	fmt.Println("ready")
+	child.Wait()
+}
+
+func TestKilledParent(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{"parent"}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 6)
+	if n, err := out.Read(line); err != nil || string(line[:n]) != "ready\n" {
+		t.Errorf("the parent says %q, %v", line[:n], err)
+	}
+	all, err := processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree []process
+	in := map[int]bool{cmd.Process.Pid: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if in[p.parent] && !in[p.pid] {
+				in[p.pid], grown = true, true
+				tree = append(tree, p)
+			}
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if len(tree) < 7 {
+		t.Errorf("the tree has only %d processes", len(tree))
+	}
+	until(t, "nothing of the tree is left", func() bool { return dead(tree) })
+}
+
+// beInit plays process 1: orphans come to it.
+func beInit() {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		fmt.Println(err)
+		return
+	}
+	go reapOrphans()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 20 {
+		attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}}
+		if _, err := syscall.ForkExec(sh, []string{"sh", "-c", "true & (true &)"}, attr); err != nil {
+			fmt.Println(err)
+		}
+		child, err := Start(Command{Args: []string{"sh", "-c", "exit 5"}})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if exit, err := child.Wait(); err != nil || exit.Code != 5 {
+			fmt.Println(exit, err)
+		}
+		child.Stop(context.Background())
+	}
+	for {
+		children := 0
+		all, _ := processes()
+		for _, p := range all {
+			if p.parent == os.Getpid() {
+				children++
+			}
+		}
+		if children == 0 {
+			fmt.Println("no children")
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestOrphansOfInit(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{"init"}
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "no children\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	line := "42 (a) S ) b) Z 7 8 9 0 -1 4194560 106 0 0 0 0 0 0 0 20 0 1 0 12345 2621440 228\n"
+	p, ok := parseStat(42, []byte(line))
+	if want := (process{identity: identity{42, 12345}, parent: 7, session: 9, zombie: true}); !ok || p != want {
+		t.Errorf("got %+v, %v", p, ok)
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("1 (init) S 0 1 1 0 -1 4194560 106 0 0 0 0 0 0 0 20 0 1 0 12345 2621440 228\n"))
+	f.Add([]byte("1 (x) S"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, ok := parseStat(3, b); ok && p.pid != 3 {
+			t.Errorf("%q gave %+v", b, p)
+		}
+	})
+}
+
+func BenchmarkRun(b *testing.B) {
+	for b.Loop() {
+		child, err := Start(Command{Args: []string{"/bin/true"}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		child.Wait()
+		child.Stop(context.Background())
+	}
+}
+
+// BenchmarkRunReference is the same without a tree that can be ended.
+func BenchmarkRunReference(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+type count int64
+
+func (c *count) Write(b []byte) (int, error) { *c += count(len(b)); return len(b), nil }
+
+func BenchmarkOutput(b *testing.B) {
+	const size = 256 << 20
+	b.SetBytes(size)
+	for b.Loop() {
+		var n count
+		child, err := Start(Command{Args: []string{"head", "-c", fmt.Sprint(size), "/dev/zero"}, Output: &n})
+		if err != nil {
+			b.Fatal(err)
+		}
+		child.Wait()
+		child.Stop(context.Background())
+		if n != size {
+			b.Fatal(n)
+		}
+	}
+}
