@@ -1,0 +1,40 @@
+package guard
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// timedBody ends a body that comes too slowly. The deadline is the connection's,
+// and one left standing would end the request while its handler still answers,
+// so it is lifted as soon as the body has been read.
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	lifted  bool
+}
+
+func timed(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(bodyTime)) != nil {
+		return body // not a connection: nobody to wait for
+	}
+	return &timedBody{ReadCloser: body, control: control}
+}
+
+// Read implements [io.Reader].
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.lift()
+	}
+	return n, err
+}
+
+func (b *timedBody) lift() {
+	if !b.lifted {
+		b.lifted = true
+		_ = b.control.SetReadDeadline(time.Time{}) // fails only on a connection that is gone
+	}
+}

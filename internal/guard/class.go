@@ -1,0 +1,169 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Class says what a route asks of those who call it.
+type Class int
+
+// The classes. The zero Class refuses everything.
+const (
+	// Public needs no credentials: whether the server lives, signing in.
+	Public Class = iota + 1
+	// Static is a file of the program: no credentials.
+	Static
+	// Door is a page for those who are not signed in.
+	Door
+	// Page is a page: sign-in cookie.
+	Page
+	// Read gives data: sign-in cookie or bearer.
+	Read
+	// Write acts: bearer only, JSON up to MaxBody.
+	Write
+	// Upload takes an attachment: bearer only, a picture or text up to MaxUpload.
+	Upload
+	// Output gives an output, whose unguessable id is the credential.
+	Output
+)
+
+// Limits of request bodies, in bytes.
+const (
+	MaxBody   = 1 << 20
+	MaxUpload = 20 << 20
+)
+
+// bodyTime is how long a request's body may take.
+const bodyTime = 30 * time.Second
+
+// demand is what a class asks.
+type demand struct {
+	name    string
+	headers []header
+	fetch   bool // the reply is data: a browser may ask only for its own page
+	person  bool // a refusal is for a person, and the name is localhost
+	who     func(*Guard, *http.Request) bool
+	body    int64
+	media   func(mediaType string) bool
+}
+
+var demands = map[Class]demand{
+	Public: {name: "Public", body: MaxBody, media: isJSON},
+	Static: {name: "Static", body: MaxBody, media: isJSON, headers: staticHeaders},
+	Door:   {name: "Door", body: MaxBody, media: isJSON, headers: pageHeaders, person: true},
+	Page:   {name: "Page", body: MaxBody, media: isJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
+	Read:   {name: "Read", body: MaxBody, media: isJSON, fetch: true, who: (*Guard).mayRead},
+	Write:  {name: "Write", body: MaxBody, media: isJSON, fetch: true, who: (*Guard).mayWrite},
+	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, fetch: true, who: (*Guard).mayWrite},
+	Output: {name: "Output", body: MaxBody, media: isJSON, headers: outputHeaders, fetch: true},
+}
+
+// String returns the name of the class.
+func (c Class) String() string {
+	if d, ok := demands[c]; ok {
+		return d.name
+	}
+	return fmt.Sprintf("Class(%d)", int(c))
+}
+
+// Valid reports whether c is one of the classes.
+func (c Class) Valid() bool { _, ok := demands[c]; return ok }
+
+func isJSON(mediaType string) bool { return mediaType == "application/json" }
+
+// isAttachment admits what a browser may call a picture or a text; the bytes
+// decide later.
+func isAttachment(mediaType string) bool {
+	kind, _, _ := strings.Cut(mediaType, "/")
+	return kind == "image" || kind == "text" || isJSON(mediaType) || mediaType == "application/octet-stream"
+}
+
+// Class returns the middleware of a class, for routes the router has matched.
+func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
+	d, ok := demands[c]
+	if !ok {
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
+			})
+		}
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if g.passes(w, r, d) {
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
+// passes applies a class's demands, and answers when one is not met.
+func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) bool {
+	setHeaders(w.Header(), d.headers)
+	if d.person {
+		if to, ok := g.elsewhere(r); ok {
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+			return false
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); d.fetch && site != "" && site != "same-origin" && site != "none" {
+		refuse(w, http.StatusForbidden, "cross_site", "Data is not given to pages of another site.")
+		return false
+	}
+	if d.who != nil && !g.config.NoAuth && !d.who(g, r) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", g.whoHint(r))
+		return false
+	}
+	if status, code, sentence := checkBody(w, r, d); status != 0 {
+		g.refuse(w, r, d, status, code, sentence)
+		return false
+	}
+	return true
+}
+
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status int, code, sentence string) {
+	if d.person {
+		g.config.Refuse(w, r, status, code, sentence)
+		return
+	}
+	refuse(w, status, code, sentence)
+}
+
+func (g *Guard) whoHint(r *http.Request) string {
+	const how = "send the header \"Authorization: Bearer $(webchat token)\", or open the link that \"webchat url\" prints."
+	if g.signedIn(r) {
+		return "A cookie may read but not act: " + how
+	}
+	return "Not signed in: " + how
+}
+
+// checkBody bounds the body and its time, and refuses what no route of the class
+// can read. A request without a body needs no media type.
+func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, code, sentence string) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return 0, "", ""
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return http.StatusUnsupportedMediaType, "content_encoding", "Send the body as it is, without Content-Encoding."
+	}
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !d.media(mediaType) {
+		want := "application/json"
+		if d.body == MaxUpload {
+			want = "image/* or text/*"
+		}
+		return http.StatusUnsupportedMediaType, "media_type", "The body needs the header \"Content-Type: " + want + "\"."
+	}
+	if r.ContentLength > d.body {
+		return http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body may have %d bytes.", d.body)
+	}
+	limited := http.MaxBytesReader(w, r.Body, d.body)
+	r.Body = timed(w, limited)
+	return 0, "", ""
+}

@@ -1,0 +1,205 @@
+// Package guard decides who may come in: it is the outermost handler of the
+// server and one middleware per class of route.
+//
+// # Guarantees
+//
+// Checks run in this order, and nothing behind a failed one is reached:
+//
+//  1. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the
+//     name of the public URL, and then no other (403). A page that rebinds its
+//     own name to this machine sends its own name. The port is not compared: a
+//     container or a tunnel may publish another one, and it protects nothing.
+//     Names below .localhost are refused: resolvers ask the network for them.
+//  2. The number of requests at work (503).
+//  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this
+//     server's own, scheme and port included (403). "null" is refused, so a page
+//     uses fetch in its default mode.
+//  4. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials
+//     (401), content coding and media type (415), size of the body (413).
+//
+// Every reply carries headers under which nothing it holds runs, loads, is framed
+// or is read by another origin. No reply has a CORS header.
+//
+// A class belongs to a matched route, so no trick with a path changes it. The
+// zero Class refuses, so a route that was given none is closed.
+//
+// # Credentials
+//
+// The API token lives in a file that only its owner reads. A launch secret signs
+// one browser in, once, within ten minutes; it travels in a URL's fragment. The
+// browser then holds a cookie, which reads, and a second secret, which writes:
+// cookies are shared with every other port of the host, so a neighbour's server
+// receives ours, and may look but not act. Only SHA-256 sums of both are kept on
+// disk, for 12 hours after the last use and 7 days at most, through restarts.
+//
+// # Concurrency
+//
+// All methods may be called at the same time from any goroutine.
+//
+// # Usage
+//
+//	g, err := guard.New(guard.Config{Dir: dataDir})
+//	…
+//	router.With(g.Class(guard.Read)).Get("/api/sessions", list)
+//	server := &http.Server{Handler: g.Handler(router), DisableGeneralOptionsHandler: true}
+//	link := g.Link("http://localhost:8080")
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Config is what a Guard needs; only Dir is required.
+type Config struct {
+	// Dir is the data folder: it holds the sign-ins and, unless TokenFile says
+	// otherwise, the API token.
+	Dir string
+	// TokenFile holds the API token. A missing file is made.
+	TokenFile string
+	// PublicURL is the one URL the server is reached by, behind a proxy. It must
+	// be http or https and have no path. Empty: loopback names only.
+	PublicURL string
+	// NoAuth lets everybody in whom the Host and origin checks let in. The caller
+	// has made sure that only this machine can connect.
+	NoAuth bool
+	// MaxRequests bounds the requests at work at the same time. Default 1024.
+	MaxRequests int
+	// Refuse answers a person whom a page is refused; it must write status. The
+	// default answers as to a program.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+	// Logger receives what an operator should know. Default: nothing.
+	Logger *slog.Logger
+	// Now is the clock. Default: time.Now.
+	Now func() time.Time
+}
+
+// Guard is the door of one server.
+type Guard struct {
+	config  Config
+	public  *url.URL // nil: loopback names only
+	csrf    *http.CrossOriginProtection
+	atWork  atomic.Int64
+	token   string // the API token
+	signins *signins
+	launch  launches
+}
+
+// New reads or makes the API token and reads the sign-ins. Its errors name the
+// file and what to do.
+func New(c Config) (*Guard, error) {
+	if c.Dir == "" {
+		return nil, errors.New("guard: no data folder")
+	}
+	if c.TokenFile == "" {
+		c.TokenFile = filepath.Join(c.Dir, "token")
+	}
+	if c.MaxRequests <= 0 {
+		c.MaxRequests = 1024
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Refuse == nil {
+		c.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
+			refuse(w, status, code, sentence)
+		}
+	}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection()}
+	if err := g.trust(); err != nil {
+		return nil, err
+	}
+	var err error
+	if g.token, err = apiToken(c.TokenFile, c.Logger); err != nil {
+		return nil, err
+	}
+	if g.signins, err = openSignins(filepath.Join(c.Dir, "signins"), c.Logger); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// trust prepares what PublicURL and NoAuth change.
+func (g *Guard) trust() error {
+	if g.config.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(g.config.PublicURL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("public URL: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
+		return fmt.Errorf("public URL %q: it must look like https://chat.example", g.config.PublicURL)
+	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "", u.User != nil:
+		return fmt.Errorf("public URL %q: it must have a scheme, a name and perhaps a port, and nothing else", g.config.PublicURL)
+	case g.config.NoAuth:
+		return errors.New("a server with a public URL needs its sign-in: do not switch it off")
+	}
+	g.public = &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
+	return g.csrf.AddTrustedOrigin(g.public.String())
+}
+
+// Token returns the API token.
+func (g *Guard) Token() string { return g.token }
+
+// Secure reports whether browsers reach the server by https.
+func (g *Guard) Secure() bool { return g.public != nil && g.public.Scheme == "https" }
+
+// Handler is the outermost handler: it admits what may reach next.
+func (g *Guard) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header(), dataHeaders)
+		if g.Secure() {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if !g.hostAllowed(r.Host) {
+			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
+			return
+		}
+		if g.atWork.Add(1) > int64(g.config.MaxRequests) {
+			g.atWork.Add(-1)
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusServiceUnavailable, "too_many_requests", "Too many requests are at work; try again in a second.")
+			return
+		}
+		defer g.atWork.Add(-1)
+		if g.csrf.Check(r) != nil || !g.originAllowed(r) {
+			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// originAllowed reports whether the Origin, if any, is this server's own.
+// CrossOriginProtection looks at writes only and forgives another scheme; an
+// event source of another port is a read. A preflight has no effect and is
+// answered by the router without any CORS header.
+func (g *Guard) originAllowed(r *http.Request) bool {
+	origins := r.Header["Origin"]
+	if len(origins) == 0 || r.Method == http.MethodOptions {
+		return true
+	}
+	return len(origins) == 1 && g.ownOrigin(origins[0], r.Host)
+}
+
+// ownOrigin reports whether origin is exactly that of a page which this server
+// delivered under host.
+func (g *Guard) ownOrigin(origin, host string) bool {
+	if g.public != nil {
+		return origin == g.public.String()
+	}
+	// A browser leaves out the port 80, which may stand in a Host by hand.
+	return origin == "http://"+strings.TrimSuffix(strings.ToLower(host), ":80")
+}

@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// ErrLaunch is returned for a sign-in link that was used, is too old or never was.
+var ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
+
+// Link returns a URL that signs one browser in, once, within ten minutes. The
+// secret is in the fragment: it reaches no log, no Referer and no prefetch. base
+// is the scheme, name and port under which the browser finds the server; a public
+// URL overrides it.
+func (g *Guard) Link(base string) string {
+	if g.public != nil {
+		base = g.public.String()
+	}
+	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.mint(g.config.Now())
+}
+
+// SignIn spends a launch secret: it sets the cookie that reads and returns the
+// second secret, with which the browser writes and which is told only here.
+func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string) (secret string, err error) {
+	now := g.config.Now()
+	if !g.launch.spend(launch, now) {
+		return "", ErrLaunch
+	}
+	cookie := rand.Text() + rand.Text()
+	secret = rand.Text() + rand.Text()
+	if err := g.signins.add(cookie, secret, now); err != nil {
+		return "", err
+	}
+	c := g.cookie(r)
+	c.Value, c.MaxAge = cookie, int(wholeLife.Seconds())
+	http.SetCookie(w, c)
+	return secret, nil
+}
+
+// SignOut revokes the sign-in the request was made with, and its cookie.
+func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
+	c := g.cookie(r)
+	var cookie, secret sum
+	if sent, err := r.Cookie(c.Name); err == nil {
+		cookie = sumOf(sent.Value)
+	}
+	if b, ok := bearer(r); ok {
+		secret = sumOf(b)
+	}
+	c.MaxAge = -1
+	http.SetCookie(w, c)
+	return g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.Secret.equal(secret) }, g.config.Now())
+}
+
+// RevokeAll signs every browser out and voids all links. The API token stays.
+func (g *Guard) RevokeAll() (signedOut int, err error) {
+	now := g.config.Now()
+	n := g.signins.count(now)
+	g.launch.clear()
+	return n, g.signins.drop(func(signin) bool { return true }, now)
+}
+
+// cookie is named by the port the browser sees, since browsers share cookies
+// between all ports of a name.
+func (g *Guard) cookie(r *http.Request) *http.Cookie {
+	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	if g.Secure() {
+		c.Name, c.Secure = "__Host-webchat", true
+		return c
+	}
+	_, port, _ := splitHost(r.Host)
+	if port == "" {
+		port = "80"
+	}
+	c.Name = "webchat_" + port
+	return c
+}
+
+func (g *Guard) signedIn(r *http.Request) bool {
+	c, err := r.Cookie(g.cookie(r).Name)
+	return err == nil && g.signins.find(cookieOf, sumOf(c.Value), g.config.Now())
+}
+
+func (g *Guard) mayRead(r *http.Request) bool { return g.signedIn(r) || g.mayWrite(r) }
+
+func (g *Guard) mayWrite(r *http.Request) bool {
+	b, ok := bearer(r)
+	if !ok {
+		return false
+	}
+	got := sumOf(b)
+	return got.equal(sumOf(g.token)) || g.signins.find(secretOf, got, g.config.Now())
+}
+
+func bearer(r *http.Request) (string, bool) {
+	scheme, value, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(value), ok && strings.EqualFold(scheme, "Bearer")
+}

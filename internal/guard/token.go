@@ -1,0 +1,126 @@
+package guard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// minToken is the least length of an API token: 128 bits in base 32 or longer.
+const minToken = 26
+
+// apiToken reads the token file, or makes it.
+func apiToken(name string, log *slog.Logger) (string, error) {
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		token := rand.Text()
+		if err := writeFile(name, []byte(token+"\n")); err != nil {
+			return "", fmt.Errorf("make the API token: %w", err)
+		}
+		return token, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the API token: %w", err)
+	}
+	token := string(bytes.TrimSpace(b))
+	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%s does not hold an API token of at least %d printable characters: delete it and start again, and a new one is made", name, minToken)
+	}
+	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		log.Warn("other users of this machine may be able to read the API token; run chmod 600", "file", name)
+	}
+	return token, nil
+}
+
+// writeFile replaces a file as a whole: a reader, or a start after a crash, finds
+// the old or the new content. Only the owner may read it.
+func writeFile(name string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// sum is what is kept and compared of a secret.
+type sum [sha256.Size]byte
+
+func sumOf(secret string) sum { return sha256.Sum256([]byte(secret)) }
+
+func (s sum) equal(t sum) bool { return subtle.ConstantTimeCompare(s[:], t[:]) == 1 }
+
+const (
+	launchLife = 10 * time.Minute
+	maxLaunch  = 100 // links printed and not used; the oldest go first
+)
+
+// launches are the secrets that sign one browser in.
+type launches struct {
+	mu   sync.Mutex // guards list
+	list []launched // oldest first
+}
+
+type launched struct {
+	sum  sum
+	made time.Time
+}
+
+func (l *launches) mint(now time.Time) string {
+	secret := rand.Text()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, launched{sumOf(secret), now})
+	if len(l.list) > maxLaunch {
+		l.list = append(l.list[:0], l.list[1:]...)
+	}
+	return secret
+}
+
+// spend reports whether the secret was good, and makes it void.
+func (l *launches) spend(secret string, now time.Time) bool {
+	s := sumOf(secret)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	good := false
+	keep := l.list[:0]
+	for _, x := range l.list {
+		switch {
+		case now.Sub(x.made) >= launchLife:
+		case x.sum.equal(s):
+			good = true
+		default:
+			keep = append(keep, x)
+		}
+	}
+	l.list = keep
+	return good
+}
+
+func (l *launches) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = nil
+}
