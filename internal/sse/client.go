@@ -34,6 +34,7 @@ type client struct {
 
 	mu    sync.Mutex // guards w and what follows; held while writing
 	w     http.ResponseWriter
+	r     *http.Request
 	out   []byte      // encoded, not yet written
 	last  time.Time   // of the last write
 	over  bool        // no more writes
@@ -46,24 +47,31 @@ type client struct {
 }
 
 func newClient(h *Hub, w http.ResponseWriter, r *http.Request) *client {
-	c := &client{hub: h, w: w, rc: http.NewResponseController(w), retry: h.retry()}
+	c := &client{hub: h, w: w, r: r, rc: http.NewResponseController(w), retry: h.retry()}
 	c.ctx, c.cancel = context.WithCancelCause(r.Context())
 	c.soft, c.leave = context.WithCancelCause(c.ctx)
-	c.beats = time.AfterFunc(math.MaxInt64, c.beat) // begin sets it
+	c.beats = time.AfterFunc(math.MaxInt64, c.beat)
+	c.beats.Stop() // begin sets it
 	return c
 }
 
-func setHeader(h http.Header) {
+func setHeader(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	// A write deadline stays with a connection, and a later response on it would
-	// inherit ours.
-	h.Set("Connection", "close")
 	h.Del("Content-Length")
 	h.Del("Content-Encoding")
+	if r.ProtoMajor == 1 {
+		// A write deadline stays with a connection, and a later response on it would
+		// inherit ours. Since the connection ends with the stream, chunks are not
+		// needed to mark the end: net/http takes this value to mean none, and a large
+		// write is one system call, not three.
+		h.Set("Connection", "close")
+		h.Set("Transfer-Encoding", "identity")
+	}
 }
 
 // probe refuses a response that cannot stream, before anything is written.
@@ -99,7 +107,7 @@ func flusher(w http.ResponseWriter) (http.ResponseWriter, bool) {
 func (c *client) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	setHeader(c.w.Header())
+	setHeader(c.w, c.r)
 	c.w.WriteHeader(http.StatusOK)
 	c.out = appendRetry(c.out, c.retry)
 	err := c.flushLocked()

@@ -146,7 +146,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, fn func(ctx context
 // open admits a client, or answers a HEAD (and returns nil, nil).
 func (h *Hub) open(w http.ResponseWriter, r *http.Request) (*client, error) {
 	if r.Method == http.MethodHead {
-		setHeader(w.Header())
+		setHeader(w, r)
 		w.WriteHeader(http.StatusOK)
 		return nil, nil
 	}

@@ -1,0 +1,290 @@
+//go:build unix
+
+package sse
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	r3labs "github.com/r3labs/sse/v2"
+)
+
+// mark stands once in each measured frame; clients count it.
+const mark = '!'
+
+// benchData is a message delta in its envelope.
+var benchData = []byte(`{"id":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3e","timestamp":"2026-01-02T03:04:05.678Z","parentId":"0198d0b0-7c5e-7c31-9d2f-0d6f5b1c2a3d","ephemeral":true,"type":"assistant.message_delta","data":{"messageId":"m1","offset":123456,"deltaContent":"some twenty letters!"}}`)
+
+// contender is one implementation under measurement, on its own server.
+type contender struct {
+	name    string
+	publish func(Frame)
+	srv     *httptest.Server
+}
+
+func ours(b *testing.B, buffer int) contender {
+	h := newHub(b, Config{Buffer: buffer, MaxStreams: 10000})
+	topic := h.Topic("bench")
+	return contender{"ours", func(f Frame) { topic.Publish(f) }, server(b, func(w http.ResponseWriter, r *http.Request) { _ = topic.Serve(w, r, nil) })}
+}
+
+func optimum(b *testing.B) contender {
+	h := newHandwritten()
+	return contender{"optimum", func(f Frame) { h.publish(f) }, server(b, h.ServeHTTP)}
+}
+
+func bare(b *testing.B) contender {
+	s := r3labs.New()
+	s.AutoReplay = false
+	s.CreateStream("bench")
+	b.Cleanup(s.Close) // after the server's, which runs first
+	srv := server(b, func(w http.ResponseWriter, r *http.Request) {
+		r.URL.RawQuery = "stream=bench"
+		s.ServeHTTP(w, r)
+	})
+	return contender{"r3labs", func(f Frame) { s.Publish("bench", &r3labs.Event{Data: f.Data}) }, srv}
+}
+
+// audience is many clients of one contender, each a connection and a goroutine that
+// counts marks.
+type audience struct {
+	conns []net.Conn
+	total atomic.Int64
+	want  atomic.Int64
+	done  chan struct{}
+	wg    sync.WaitGroup
+}
+
+func (c contender) audience(b *testing.B, n int, seen func(client int, n int64, now time.Time)) *audience {
+	a := &audience{done: make(chan struct{}, 1)}
+	for i := range n {
+		conn := dial(b, c.srv)
+		a.conns = append(a.conns, conn)
+		a.wg.Go(func() {
+			buf := make([]byte, 64<<10)
+			var mine int64
+			for {
+				n, err := conn.Read(buf)
+				if err != nil {
+					return
+				}
+				marks := int64(bytes.Count(buf[:n], []byte{mark}))
+				if marks == 0 {
+					continue
+				}
+				if seen != nil {
+					now := time.Now()
+					for k := range marks {
+						seen(i, mine+k, now)
+					}
+				}
+				mine += marks
+				if a.total.Add(marks) == a.want.Load() {
+					a.done <- struct{}{}
+				}
+			}
+		})
+	}
+	return a
+}
+
+// dial opens a stream and returns when its first bytes are there, so that it is
+// subscribed.
+func dial(b *testing.B, srv *httptest.Server) net.Conn {
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		b.Fatal(err)
+	}
+	var head []byte
+	for one := make([]byte, 1); !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one[0]) {
+		if _, err := conn.Read(one); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return conn
+}
+
+func (a *audience) expect(deliveries int) { a.want.Add(int64(deliveries)) }
+
+func (a *audience) wait(b *testing.B) {
+	select {
+	case <-a.done:
+	case <-time.After(30 * time.Second):
+		b.Fatalf("%d of %d deliveries", a.total.Load(), a.want.Load())
+	}
+}
+
+func (a *audience) close() {
+	for _, c := range a.conns {
+		c.Close()
+	}
+	a.wg.Wait()
+}
+
+func median[T int64 | float64 | time.Duration](s []T) T {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s[len(s)/2]
+}
+
+// BenchmarkFanoutBurst publishes as fast as it can to many clients and waits until
+// all have all. The figures are medians over interleaved rounds (-benchtime 5x or
+// more); "of-optimum" is our speed as a part of the hand-written one's.
+func BenchmarkFanoutBurst(b *testing.B) {
+	for _, clients := range []int{100, 1000} {
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			frames := 200_000 / clients
+			contenders := []contender{ours(b, 1<<30), optimum(b), bare(b)}
+			times := make([][]time.Duration, len(contenders))
+			audiences := make([]*audience, len(contenders))
+			for i, c := range contenders {
+				audiences[i] = c.audience(b, clients, nil)
+				defer audiences[i].close()
+			}
+			round := func(i int) time.Duration {
+				audiences[i].expect(frames * clients)
+				start := time.Now()
+				for range frames {
+					contenders[i].publish(Frame{ID: 12345, Pos: 1, Data: benchData})
+				}
+				audiences[i].wait(b)
+				return time.Since(start)
+			}
+			for i := range contenders {
+				round(i) // warm up
+			}
+			for b.Loop() {
+				for i := range contenders {
+					times[i] = append(times[i], round(i))
+				}
+			}
+			for i, c := range contenders {
+				b.ReportMetric(float64(median(times[i]).Nanoseconds())/float64(frames*clients), c.name+"-ns/delivery")
+			}
+			b.ReportMetric(ratio(times[1], times[0]), "of-optimum")
+			b.ReportMetric(ratio(times[2], times[0]), "of-r3labs")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// ratio is the median of the quotients of rounds that ran side by side.
+func ratio(a, c []time.Duration) float64 {
+	var q []float64
+	for i := range a {
+		q = append(q, float64(a[i])/float64(c[i]))
+	}
+	return median(q)
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkFanoutPaced publishes 200 frames a second to 100 clients, 20,000
+// deliveries a second: the latency and the CPU (clients included, on both sides) of
+// each, and ours over the hand-written optimum's.
+func BenchmarkFanoutPaced(b *testing.B) {
+	const clients, frames, every = 100, 200, 5 * time.Millisecond
+	contenders := []contender{ours(b, 0), optimum(b), bare(b)}
+	p50, p99 := make([][]time.Duration, len(contenders)), make([][]time.Duration, len(contenders))
+	cpu := make([][]time.Duration, len(contenders))
+	round := func(i int) {
+		sent := make([]time.Time, frames)
+		latency := make([][]time.Duration, clients)
+		a := contenders[i].audience(b, clients, func(client int, n int64, now time.Time) {
+			latency[client] = append(latency[client], now.Sub(sent[n]))
+		})
+		a.expect(frames * clients)
+		before := cpuTime(b)
+		tick := time.NewTicker(every)
+		for k := range frames {
+			<-tick.C
+			sent[k] = time.Now()
+			contenders[i].publish(Frame{ID: 12345, Pos: 1, Data: benchData})
+		}
+		tick.Stop()
+		a.wait(b)
+		used := cpuTime(b) - before
+		a.close()
+		all := slices.Concat(latency...)
+		slices.Sort(all)
+		p50[i] = append(p50[i], all[len(all)/2])
+		p99[i] = append(p99[i], all[len(all)*99/100])
+		cpu[i] = append(cpu[i], used/(frames*clients))
+	}
+	for b.Loop() {
+		for i := range contenders {
+			round(i)
+		}
+	}
+	for i, c := range contenders {
+		b.ReportMetric(float64(median(p50[i]).Microseconds()), c.name+"-p50-µs")
+		b.ReportMetric(float64(median(p99[i]).Microseconds()), c.name+"-p99-µs")
+		b.ReportMetric(float64(median(cpu[i]).Nanoseconds()), c.name+"-cpu-ns/delivery")
+	}
+	b.ReportMetric(ratio(p50[0], p50[1]), "p50/optimum")
+	b.ReportMetric(ratio(cpu[0], cpu[1]), "cpu/optimum")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkIdleStream opens 1,000 streams and reports what each costs, net/http's
+// connection and the client's socket included.
+func BenchmarkIdleStream(b *testing.B) {
+	const streams = 1000
+	for b.Loop() {
+		for _, c := range []contender{ours(b, 0), optimum(b)} {
+			dial(b, c.srv).Close()
+			before := memory()
+			conns := make([]net.Conn, streams)
+			for i := range conns {
+				conns[i] = dial(b, c.srv)
+			}
+			b.ReportMetric(float64(memory()-before)/streams, c.name+"-bytes/stream")
+			for _, conn := range conns {
+				conn.Close()
+			}
+			c.srv.Close()
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func memory() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}
+
+// BenchmarkPublish is what a publisher pays for one frame with ten clients.
+func BenchmarkPublish(b *testing.B) {
+	c := ours(b, 1<<30)
+	a := c.audience(b, 10, nil)
+	defer a.close()
+	f := Frame{ID: 1, Pos: 1, Data: []byte(strings.ReplaceAll(string(benchData), string(mark), ""))}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.publish(f)
+	}
+}
