@@ -253,11 +253,9 @@ func TestNoZombies(t *testing.T) {
 }
 
 func TestHelperKilledByItsCommand(t *testing.T) {
-	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & echo $! ; kill -9 $PPID; sleep 600`}})
-	list := []process{}
-	if p, ok := look(child.PID()); ok {
-		list = append(list, p)
-	}
+	child := start(t, Command{Args: []string{"sh", "-c", `sleep 600 & read go; kill -9 $PPID; sleep 600`}, Pipes: true})
+	list := members(t, child, 2)
+	fmt.Fprintln(child.Stdin())
 	if _, err := child.Wait(); err == nil {
 		t.Error("Wait knows the exit of a command nobody watched")
 	}
