@@ -1,0 +1,134 @@
+package agenttest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestGoodBackendPasses(t *testing.T) {
+	b, o := newToy(t, "")
+	Run(t, b, o)
+}
+
+// recorder is a TB that takes failures instead of failing.
+type recorder struct {
+	testing.TB
+	mu   sync.Mutex // guards said
+	said []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Error(args ...any) { r.Errorf("%s", fmt.Sprint(args...)) }
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+func (r *recorder) Fatal(args ...any) { r.Fatalf("%s", fmt.Sprint(args...)) }
+
+// try runs one check and returns what it says.
+func try(t *testing.T, name, fault string, patience time.Duration) []string {
+	t.Helper()
+	for _, c := range checks {
+		if c.name != name {
+			continue
+		}
+		b, o := newToy(t, fault)
+		o.Patience = patience
+		r := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.run(r, b, o)
+		}()
+		<-done
+		return r.said
+	}
+	t.Fatalf("there is no check %s", name)
+	return nil
+}
+
+// TestEachBrokenRuleIsCaught runs a check on backends that break one rule each.
+func TestEachBrokenRuleIsCaught(t *testing.T) {
+	covered := map[string]bool{}
+	for _, c := range []struct{ fault, check, says string }{
+		{"bad name", "Info", "the name"},
+		{"unavailable", "Info", "not available"},
+		{"bad intercept", "Info", "\"some\" is no reach"},
+		{"bad model", "Info", "a model without"},
+		{"offers view", "Offered", "the tool view is offered"},
+		{"offers too little", "Offered", "the tool render_file_contents is not offered"},
+		{"forbidden event", "Answer", "reported user.message, which is not"},
+		{"nested step", "Answer", "started inside another"},
+		{"open step", "Answer", "never ended"},
+		{"late report", "Answer", "outside a Prompt"},
+		{"calls view", "Show", "called the tool view, which was not offered"},
+		{"wrong file", "Show", "it showed \"README.md\""},
+		{"wrong command", "RunAllowed", "it ran \"go env\", not"},
+		{"runs by itself", "RunDenied", "the agent ran the command by itself"},
+		{"call detached", "AbortTool", "Prompt, aborted, did not return"},
+		{"same id", "Show", "called twice"},
+		{"completes a call", "Show", "CallTool does that"},
+		{"silent", "Show", "says nothing"},
+		{"progress first", "WriteAllowed", "progress before its start"},
+		{"starts twice", "WriteAllowed", "started twice"},
+		{"acts first", "WriteAllowed", "acted before it was allowed"},
+		{"never asks", "WriteAllowed", "asked nobody"},
+		{"asks vaguely", "WriteAllowed", "without kind, action or resource"},
+		{"acts though denied", "WriteDenied", "denied, the agent acted"},
+		{"success and error", "WriteAllowed", "success true with result"},
+		{"no completion on abort", "AbortWrite", "broken rule: tool call id2: started and never completed"},
+		{"completes twice", "WriteDenied", "completed twice"},
+		{"cut rune", "Answer", "cuts a rune"},
+		{"offset in runes", "Answer", "has offset"},
+		{"no offset", "Answer", "has offset 0"},
+		{"other whole", "Answer", "the deltas add up to"},
+		{"no whole", "Answer", "never came whole"},
+		{"whole twice", "Answer", "came whole twice"},
+		{"delta after whole", "Answer", "a delta after the whole"},
+		{"deaf", "Ask", "the answer"},
+		{"does not talk", "AbortTalk", "an aborted Prompt returned <nil>"},
+		{"ignores abort", "AbortTalk", "did not return within"},
+		{"hangs on abort", "AbortBefore", "Prompt, aborted, did not return"},
+		{"hides abort", "AbortTalk", "an aborted Prompt returned <nil>"},
+		{"dead after abort", "AbortTalk", "Prompt(\"hello\"): closed"},
+		{"steer fails", "Steer", "Steer without a turn returned cannot"},
+		{"prompt after close", "CloseTwice", "Prompt after Close returned nil"},
+		{"leaks", "Answer", "left after Close"},
+		{"host after close", "CloseTalking", "after Close"},
+		{"close once", "CloseTwice", "Close: closed already"},
+		{"close hangs", "CloseTwice", "Close did not return"},
+		{"resume denied", "Resume", "Open resumes"},
+		{"resume broken", "Resume", "Open does not resume"},
+	} {
+		covered[c.check] = true
+		t.Run(strings.ReplaceAll(c.fault, " ", "-"), func(t *testing.T) {
+			// What hangs on purpose is waited for in vain, so not for long.
+			patience := time.Duration(0)
+			if strings.Contains(c.says, "did not return") {
+				patience = 200 * time.Millisecond
+			}
+			said := try(t, c.check, c.fault, patience)
+			if !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, c.says) }) {
+				t.Errorf("the check %s does not say %q, only %q", c.check, c.says, said)
+			}
+		})
+	}
+	for _, c := range checks {
+		if !covered[c.name] {
+			t.Errorf("no backend fails the check %s: can it fail?", c.name)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package agenttest
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// reportable is the list of agent.Host.Report.
+func reportable(t event.Type) bool {
+	switch t {
+	case event.TypeSessionError, event.TypeSessionTitleChanged, event.TypeSessionModelChange, event.TypeSessionUsageInfo,
+		event.TypeSessionTruncation, event.TypeSessionCompactionStart, event.TypeSessionCompactionComplete:
+		return true
+	}
+	return ofTurn(t)
+}
+
+// ofTurn reports whether a type may only come while a Prompt runs.
+func ofTurn(t event.Type) bool {
+	for _, prefix := range []string{"assistant.", "tool.execution_", "subagent."} {
+		if strings.HasPrefix(string(t), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// rules follows one conversation's events and says what they break.
+type rules struct {
+	step     string // the open model call
+	messages map[string]*text
+	thoughts map[string]*text
+	tools    map[string]*execution
+}
+
+// text is a message or a piece of reasoning.
+type text struct {
+	content    string
+	deltas     int
+	whole      bool
+	discarded  bool
+	unfinished bool // noted already
+}
+
+// execution is one tool call.
+type execution struct {
+	started, called, running, noted bool
+	completed                       int
+}
+
+func newRules() rules {
+	return rules{messages: map[string]*text{}, thoughts: map[string]*text{}, tools: map[string]*execution{}}
+}
+
+func entry[T any](m map[string]*T, id string) *T {
+	if m[id] == nil {
+		m[id] = new(T)
+	}
+	return m[id]
+}
+
+// see returns the rules d breaks.
+func (r *rules) see(d event.Data) []string {
+	switch d := d.(type) {
+	case event.AssistantTurnStart:
+		open := r.step
+		r.step = d.TurnID
+		if open != "" {
+			return broken("a model call (%s) started inside another (%s)", d.TurnID, open)
+		}
+		if d.TurnID == "" {
+			return broken("assistant.turn_start without a turnId")
+		}
+	case event.AssistantTurnEnd:
+		open := r.step
+		r.step = ""
+		if open != d.TurnID {
+			return broken("the end of model call %q came while %q was open", d.TurnID, open)
+		}
+	case event.AssistantMessageDelta:
+		return entry(r.messages, d.MessageID).delta("message "+d.MessageID, d.Offset, d.DeltaContent)
+	case event.AssistantReasoningDelta:
+		return entry(r.thoughts, d.ReasoningID).delta("reasoning "+d.ReasoningID, d.Offset, d.DeltaContent)
+	case event.AssistantMessageDiscarded:
+		*entry(r.messages, d.MessageID) = text{discarded: true}
+	case event.AssistantMessage:
+		return entry(r.messages, d.MessageID).finish("message "+d.MessageID, d.MessageID, d.Content)
+	case event.AssistantReasoning:
+		return entry(r.thoughts, d.ReasoningID).finish("reasoning "+d.ReasoningID, d.ReasoningID, d.Content)
+	case event.ToolExecutionStart:
+		x := entry(r.tools, d.ToolCallID)
+		again := x.started
+		x.started = true
+		switch {
+		case d.ToolCallID == "":
+			return broken("tool.execution_start without a toolCallId")
+		case again:
+			return broken("tool call %s started twice", d.ToolCallID)
+		case d.ToolName == "view":
+			return broken("the agent used the tool view")
+		}
+	case event.ToolExecutionProgress:
+		return r.during(d.ToolCallID, "progress")
+	case event.ToolExecutionPartialResult:
+		return r.during(d.ToolCallID, "a partial result")
+	case event.ToolExecutionComplete:
+		return r.complete(d)
+	}
+	return nil
+}
+
+func broken(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+
+func (t *text) delta(name string, offset int64, piece string) []string {
+	want := int64(len(t.content))
+	t.content += piece
+	t.deltas++
+	t.discarded = false
+	switch {
+	case t.whole:
+		return broken("%s: a delta after the whole", name)
+	case offset != want:
+		return broken("%s: a delta has offset %d after %d bytes", name, offset, want)
+	case !utf8.ValidString(piece):
+		return broken("%s: a delta cuts a rune: %q", name, piece)
+	}
+	return nil
+}
+
+func (t *text) finish(name, id, content string) []string {
+	again := t.whole
+	t.whole = true
+	switch {
+	case id == "":
+		return broken("a whole text without an id")
+	case again:
+		return broken("%s: came whole twice", name)
+	case t.deltas > 0 && t.content != content:
+		return broken("%s: the deltas add up to %q, the whole is %q", name, t.content, content)
+	}
+	return nil
+}
+
+func (r *rules) during(id, what string) []string {
+	if x := entry(r.tools, id); !x.started && !x.called {
+		return broken("tool call %s: %s before its start", id, what)
+	} else if x.completed > 0 {
+		return broken("tool call %s: %s after its completion", id, what)
+	}
+	return nil
+}
+
+func (r *rules) complete(d event.ToolExecutionComplete) []string {
+	x := entry(r.tools, d.ToolCallID)
+	x.completed++
+	switch {
+	case x.called:
+		return broken("tool call %s: completed by the Conn, but CallTool does that", d.ToolCallID)
+	case !x.started:
+		return broken("tool call %s: completed before its start", d.ToolCallID)
+	case x.completed > 1:
+		return broken("tool call %s: completed twice", d.ToolCallID)
+	case d.Success && (d.Result == nil || d.Error != nil), !d.Success && (d.Error == nil || d.Result != nil):
+		return broken("tool call %s: success %v with result %v and error %v", d.ToolCallID, d.Success, d.Result, d.Error)
+	}
+	return nil
+}
+
+// call notes the begin of a CallTool.
+func (r *rules) call(c agent.ToolCall) []string {
+	x := entry(r.tools, c.ID)
+	again := x.called
+	x.called, x.running = true, true
+	switch {
+	case c.ID == "":
+		return broken("a tool was called without an id")
+	case again:
+		return broken("tool call %s: called twice", c.ID)
+	case x.completed > 0:
+		return broken("tool call %s: called after its completion", c.ID)
+	}
+	return nil
+}
+
+// returned notes the end of a CallTool, which completes the call.
+func (r *rules) returned(c agent.ToolCall) {
+	x := entry(r.tools, c.ID)
+	x.running = false
+	x.completed++
+}
+
+// end returns what a Prompt that returned left open. One that was aborted or
+// failed may leave words unfinished: the session finishes those.
+func (r *rules) end(completed bool) []string {
+	var b []string
+	for id, x := range r.tools {
+		switch {
+		case x.noted:
+		case x.running:
+			b = append(b, fmt.Sprintf("tool call %s: Prompt returned while it ran", id))
+			x.noted = true
+		case x.completed == 0:
+			b = append(b, fmt.Sprintf("tool call %s: started and never completed", id))
+			x.noted = true
+		}
+	}
+	for id, m := range r.messages {
+		if completed && m.deltas > 0 && !m.whole && !m.unfinished && !m.discarded {
+			b = append(b, fmt.Sprintf("message %s: never came whole", id))
+		}
+		m.unfinished = true
+	}
+	if completed && r.step != "" {
+		b = append(b, fmt.Sprintf("the model call %s never ended", r.step))
+	}
+	r.step = ""
+	return b
+}
