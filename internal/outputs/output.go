@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +26,9 @@ type Output struct {
 	changed   chan struct{} // closed at the next change; nil when nobody waits
 	completed time.Time     // zero while it grows; with its monotonic reading
 	wall      time.Time     // the same moment by the wall clock
+
+	headers atomic.Pointer[headers] // of a complete output, once asked for
+	forms   [encodings]form         // its bytes compressed, once asked for
 
 	// Guarded by store.mu.
 	cost int64
@@ -150,10 +154,9 @@ func (o *Output) TotalLines() int {
 
 // Meta returns a copy of the description, as things are now.
 func (o *Output) Meta() Meta {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	m := o.meta
-	if g := o.view.describe(&m); g != nil {
+	v, m := o.acquire()
+	defer o.release(&v)
+	if g := v.describe(&m); g != nil {
 		m.Gap, m.Truncated = g, true
 	}
 	return m

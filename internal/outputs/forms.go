@@ -1,0 +1,253 @@
+package outputs
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// follow serves the bytes as they come. What comes in a burst is sent together.
+func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off int64) {
+	v, _, _, hs := o.prepared()
+	o.release(&v)
+	head := w.Header()
+	safeHeaders(head, hs.contentType, valSandbox, valNoStore)
+	head["Content-Disposition"] = hs.disposition
+	head["X-Accel-Buffering"] = []string{"no"} // a proxy must not hold it back
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	p := &paced{ResponseWriter: w}
+	defer p.done()
+	if p.extend(followTimeout) != nil || p.flush() != nil {
+		return
+	}
+	ctx, open := r.Context(), false
+	for f := o.Follow(off); ; {
+		piece, err := f.Next(ctx)
+		if err != nil {
+			return // complete, or the client left
+		}
+		b := piece.Bytes
+		if piece.Gap != nil {
+			b = piece.Gap.notice(open)
+		}
+		open = b[len(b)-1] != '\n'
+		if p.extend(followTimeout) != nil {
+			return
+		}
+		if _, err := w.Write(b); err != nil {
+			return
+		}
+		if f.Pending() {
+			continue
+		}
+		if p.flush() != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(followPause):
+		}
+	}
+}
+
+// lines serves lines as they are stored.
+func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+	v, m, _, hs := o.prepared()
+	defer o.release(&v)
+	head := w.Header()
+	safeHeaders(head, valText, valSandbox, valNoStore)
+	head["Content-Disposition"] = hs.disposition
+	win := v.window(&m, q.from, q.to)
+	lineHeader(head, &v, &m, win)
+	if v.complete {
+		head["Cache-Control"] = valNoCache
+		head["Etag"] = hs.etag[0]
+		if h.unchanged(w, r, hs.etag[0][0]) {
+			return
+		}
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	p := &paced{ResponseWriter: w}
+	_ = v.copy(r.Context(), p, &m, win.from, win.to) // fails only when the client is gone
+	p.done()
+}
+
+func lineHeader(head http.Header, v *view, m *Meta, w window) {
+	base := int64(m.first())
+	b := strconv.AppendInt(nil, base+w.first, 10)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, base+w.last, 10)
+	b = append(b, '/')
+	b = strconv.AppendInt(b, base+v.lines()-1, 10)
+	head["Webchat-Lines"] = []string{string(b)}
+}
+
+// highlighted serves lines as HTML.
+func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+	if h.html == nil {
+		refuse(w, r, http.StatusBadRequest, "no_html", "There is no HTML here: ask for lines as text.")
+		return
+	}
+	v, m := o.acquire()
+	o.release(&v) // only counts are used below
+	if !q.ranged {
+		q.to = m.first() + defaultLines - 1
+	}
+	win := v.window(&m, q.from, q.to)
+	if win.last-win.first >= MaxHTMLLines {
+		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+strconv.Itoa(MaxHTMLLines)+" lines at once.")
+		return
+	}
+	var html []byte
+	if win.last >= win.first && r.Method != http.MethodHead {
+		var err error
+		base := m.first()
+		if html, err = h.html(r.Context(), o, base+int(win.first), base+int(win.last)); err != nil {
+			if r.Context().Err() == nil {
+				h.store.log.Error("output lines not rendered", "type", m.Type, "error", err)
+			}
+			refuse(w, r, http.StatusInternalServerError, "render_failed", "The lines cannot be rendered: ask for them as text.")
+			return
+		}
+	}
+	head := w.Header()
+	safeHeaders(head, valHTML, valSandbox, valNoStore)
+	lineHeader(head, &v, &m, win)
+	if r.Method == http.MethodHead {
+		return
+	}
+	head["Content-Length"] = []string{strconv.Itoa(len(html))}
+	p := &paced{ResponseWriter: w}
+	_, _ = p.Write(html) // the client is gone if this fails
+	p.done()
+}
+
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// json serves the output as one object, written as it goes: a large output is
+// never in memory a second time.
+func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
+	v, m, c, _ := o.prepared()
+	defer o.release(&v)
+	tail := struct {
+		Encoding  string  `json:"encoding"`
+		Metadata  Meta    `json:"metadata"`
+		Size      int64   `json:"size"`
+		Truncated bool    `json:"truncated"`
+		CreatedAt string  `json:"createdAt"`
+		ExpiresAt *string `json:"expiresAt"`
+	}{Encoding: "utf-8", Metadata: m, Size: v.size, Truncated: m.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
+	if t := o.ExpiresAt(); v.complete && !t.IsZero() {
+		s := t.UTC().Format(timeFormat)
+		tail.ExpiresAt = &s
+	}
+	var valid validity
+	_ = c.each(valid.add) // never fails
+	if !valid.all() {
+		tail.Encoding = "base64"
+	}
+	end, err := json.Marshal(tail)
+	if err != nil {
+		h.store.log.Error("output description not marshalled", "error", err)
+		refuse(w, r, http.StatusInternalServerError, "internal", "The output cannot be described.")
+		return
+	}
+	safeHeaders(w.Header(), valJSON, valJSONPolicy, valNoStore)
+	if r.Method == http.MethodHead {
+		return
+	}
+	p := &paced{ResponseWriter: w, always: true}
+	defer p.done()
+	b := bufio.NewWriterSize(p, 32<<10) // keeps the first error: the client is gone then
+	_, _ = b.WriteString(`{"id":"` + string(o.id) + `","data":"`)
+	if err := writeData(b, c, tail.Encoding); err != nil {
+		return
+	}
+	_, _ = b.WriteString(`",`)
+	_, _ = b.Write(end[1:])
+	_ = b.Flush()
+}
+
+func writeData(w *bufio.Writer, c *content, encoding string) error {
+	if encoding == "utf-8" {
+		return c.each(func(b []byte) error { return escape(w, b) })
+	}
+	z := base64.NewEncoder(base64.StdEncoding, w)
+	if err := c.each(func(b []byte) error { _, err := z.Write(b); return err }); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// escape writes b, a part of valid UTF-8, as a part of a JSON string that is
+// harmless inside HTML too.
+func escape(w io.Writer, b []byte) error {
+	const hex = "0123456789abcdef"
+	from := 0
+	for i, c := range b {
+		if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+			continue
+		}
+		if _, err := w.Write(b[from:i]); err != nil {
+			return err
+		}
+		from = i + 1
+		seq := []byte{'\\', 'u', '0', '0', hex[c>>4], hex[c&15]}
+		switch c {
+		case '"', '\\':
+			seq = []byte{'\\', c}
+		case '\n':
+			seq = []byte{'\\', 'n'}
+		case '\r':
+			seq = []byte{'\\', 'r'}
+		case '\t':
+			seq = []byte{'\\', 't'}
+		}
+		if _, err := w.Write(seq); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(b[from:])
+	return err
+}
+
+// validity finds out whether bytes that come in parts are UTF-8.
+type validity struct {
+	rest    []byte // of a character that goes on in the next part
+	invalid bool
+}
+
+func (v *validity) add(b []byte) error {
+	for len(v.rest) > 0 && len(b) > 0 && !utf8.FullRune(v.rest) {
+		v.rest, b = append(v.rest, b[0]), b[1:]
+	}
+	if len(v.rest) > 0 && utf8.FullRune(v.rest) {
+		v.invalid = v.invalid || !utf8.Valid(v.rest)
+		v.rest = v.rest[:0]
+	}
+	end := len(b)
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if utf8.RuneStart(b[len(b)-i]) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				end -= i
+			}
+			break
+		}
+	}
+	v.invalid = v.invalid || !utf8.Valid(b[:end])
+	v.rest = append(v.rest, b[end:]...)
+	return nil
+}
+
+func (v *validity) all() bool { return !v.invalid && len(v.rest) == 0 }

@@ -1,0 +1,216 @@
+package outputs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	maxExcerpt = 2000 // bytes of a matching line that are handed out
+	maxRanges  = 100  // matches shown in one line
+	leadIn     = 200  // bytes before the first match of a long line
+)
+
+// match is one matching line.
+type match struct {
+	Line   int      `json:"line"`
+	Text   string   `json:"text"`
+	Column int      `json:"column,omitempty"` // where text begins in its line, in bytes
+	Ranges [][2]int `json:"ranges"`           // of the matches in text, in UTF-16 units
+}
+
+type matches struct {
+	Matches []match `json:"matches"`
+	Lines   int     `json:"lines"`          // number of the last line there is
+	Next    int     `json:"next,omitempty"` // where to go on; 0: all was searched
+}
+
+// grep serves the lines that match.
+func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+	if len(q.grep) > maxPattern {
+		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")
+		return
+	}
+	re, err := regexp.Compile(q.grep)
+	if err != nil {
+		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
+		return
+	}
+	head := w.Header()
+	if r.Method == http.MethodHead {
+		if safeHeaders(head, valText, valSandbox, valNoStore); q.format == "json" {
+			safeHeaders(head, valJSON, valJSONPolicy, valNoStore)
+		}
+		return
+	}
+	if !h.enter(r) {
+		return
+	}
+	found := search(r.Context(), o, re, q.from, q.to)
+	h.leave()
+	p := &paced{ResponseWriter: w}
+	defer p.done()
+	if q.format == "json" {
+		b, err := json.Marshal(found)
+		if err != nil {
+			h.store.log.Error("matches not marshalled", "error", err)
+			refuse(w, r, http.StatusInternalServerError, "internal", "The matches cannot be written.")
+			return
+		}
+		safeHeaders(head, valJSON, valJSONPolicy, valNoStore)
+		_, _ = p.Write(b) // the client is gone if this fails
+		return
+	}
+	safeHeaders(head, valText, valSandbox, valNoStore)
+	if found.Next > 0 {
+		head["Webchat-Next"] = []string{strconv.Itoa(found.Next)}
+	}
+	_, _ = p.Write(found.text())
+}
+
+func (m *matches) text() []byte {
+	var b []byte
+	for _, l := range m.Matches {
+		b = strconv.AppendInt(b, int64(l.Line), 10)
+		b = append(b, ':')
+		if l.Column > 0 {
+			b = append(b, "…"...)
+		}
+		b = append(b, l.Text...)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// search looks for re in the lines from to to, within grepTime.
+func search(ctx context.Context, o *Output, re *regexp.Regexp, from, to int) *matches {
+	ctx, cancel := context.WithTimeout(ctx, grepTime)
+	defer cancel()
+	m := o.Meta()
+	found := &matches{Matches: []match{}, Lines: m.first() - 1 + o.TotalLines()}
+	next, scratch := max(from, m.first()), []byte(nil)
+	seen := 0
+	for l, err := range o.Lines(ctx, from, to) {
+		if seen++; err == nil && seen%64 == 0 {
+			err = ctx.Err() // the iteration itself looks less often
+		}
+		if err != nil {
+			found.Next = next
+			return found
+		}
+		if l.Gap != nil {
+			continue
+		}
+		text := bytes.TrimSuffix(l.Text, []byte{'\r'})
+		if m.Type == Terminal {
+			scratch = stripControls(scratch[:0], text)
+			text = scratch
+		}
+		if re.Match(text) {
+			if len(found.Matches) == MaxGrepMatches {
+				found.Next = l.Number
+				return found
+			}
+			found.Matches = append(found.Matches, excerpt(re, l.Number, text))
+		}
+		next = l.Number + 1
+	}
+	return found
+}
+
+// excerpt is what is handed out of a matching line.
+func excerpt(re *regexp.Regexp, line int, text []byte) match {
+	at := re.FindAllIndex(text, maxRanges)
+	from, to := 0, len(text)
+	if to > maxExcerpt {
+		if at[0][1] > maxExcerpt {
+			from = runeStart(text, max(0, at[0][0]-leadIn))
+		}
+		to = runeStart(text, min(to, from+maxExcerpt))
+	}
+	m := match{Line: line, Text: string([]rune(string(text[from:to]))), Column: from, Ranges: [][2]int{}}
+	units, done := 0, from
+	pos := func(i int) int {
+		units += utf16Len(text[done:i])
+		done = i
+		return units
+	}
+	for _, a := range at {
+		if a[1] = min(a[1], to); a[0] < a[1] {
+			start := pos(a[0])
+			m.Ranges = append(m.Ranges, [2]int{start, pos(a[1])})
+		}
+	}
+	return m
+}
+
+func runeStart(b []byte, i int) int {
+	for k := 0; k < utf8.UTFMax && i > 0 && i < len(b) && !utf8.RuneStart(b[i]); k++ {
+		i--
+	}
+	return i
+}
+
+// utf16Len counts the UTF-16 units of b, each byte that is no UTF-8 being the one
+// replacement character it becomes.
+func utf16Len(b []byte) (n int) {
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		n, b = n+utf16.RuneLen(r), b[size:]
+	}
+	return n
+}
+
+// stripControls appends text without terminal escape sequences and other control
+// characters (ECMA-48 §5.4 and §5.6), tabs excepted.
+func stripControls(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == 0x1b:
+			i += escapeLen(text[i:])
+			continue
+		case c >= 0x20 && c != 0x7f || c == '\t':
+			dst = append(dst, c)
+		}
+		i++
+	}
+	return dst
+}
+
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch b[1] {
+	case '[': // parameters and intermediates, then one final byte
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(b)
+	case ']', 'P', 'X', '^', '_': // a string up to BEL or ESC \
+		for i := 2; i < len(b); i++ {
+			if b[i] == 7 {
+				return i + 1
+			}
+			if b[i] == 0x1b {
+				return min(i+2, len(b))
+			}
+		}
+		return len(b)
+	default:
+		i := 1
+		for i < len(b) && b[i] >= 0x20 && b[i] <= 0x2f {
+			i++
+		}
+		return min(i+1, len(b))
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package outputs
+
+const raceEnabled = true

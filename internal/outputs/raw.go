@@ -1,0 +1,225 @@
+package outputs
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// headers are the header values of an output's bytes. Those of a complete output
+// are made once.
+type headers struct {
+	contentType, disposition, length []string
+	etag                             [encodings + 1][]string // of identity first
+}
+
+func makeHeaders(o *Output, v *view, m *Meta, c *content) *headers {
+	var head []byte
+	if v.len() > 0 {
+		head = v.at(0).buf
+	}
+	h := &headers{
+		contentType: []string{contentType(m, head)},
+		disposition: []string{disposition(m)},
+		length:      []string{strconv.FormatInt(c.size(), 10)},
+	}
+	// The bytes under an id never change once complete: size and time of birth
+	// are only there to look like no other output's.
+	tag := strconv.FormatInt(v.size, 36) + "-" + strconv.FormatInt(o.created.UnixNano(), 36)
+	for e := identity; e < encodings; e++ {
+		s := `"` + tag + `"`
+		if e != identity {
+			s = `"` + tag + "-" + e.String() + `"`
+		}
+		h.etag[e+1] = []string{s}
+	}
+	return h
+}
+
+// prepared returns what is served of o and its headers. release must follow.
+func (o *Output) prepared() (view, Meta, *content, *headers) {
+	v, m := o.acquire()
+	if g := v.describe(&m); g != nil {
+		m.Gap, m.Truncated = g, true
+	}
+	c := newContent(v, &m)
+	if !v.complete {
+		return v, m, c, makeHeaders(o, &v, &m, c)
+	}
+	h := o.headers.Load()
+	if h == nil {
+		h = makeHeaders(o, &v, &m, c)
+		o.headers.Store(h)
+	}
+	return v, m, c, h
+}
+
+// raw serves the bytes. http.ServeContent, which copies, is left to requests that
+// need it.
+func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
+	v, _, c, hs := o.prepared()
+	defer o.release(&v)
+	head := w.Header()
+	safeHeaders(head, hs.contentType, valSandbox, valNoCache)
+	head["Content-Disposition"] = hs.disposition
+	head["Accept-Ranges"] = valBytes
+	head["Vary"] = valVary
+	if !v.complete {
+		head["Cache-Control"] = valNoStore
+	}
+	if conditional(r) {
+		if v.complete {
+			head["Etag"] = hs.etag[0]
+		}
+		p := &paced{ResponseWriter: w, always: true}
+		http.ServeContent(p, r, "", time.Time{}, c)
+		p.done()
+		return
+	}
+	e, data := identity, []byte(nil)
+	if accept := r.Header["Accept-Encoding"]; v.complete && len(accept) > 0 && squeezable(hs.contentType[0]) {
+		if e = negotiate(accept); e != identity {
+			if data = h.compressed(r, o, e, c); data == nil {
+				e = identity
+			}
+		}
+	}
+	if v.complete {
+		head["Etag"] = hs.etag[e+1]
+		if h.unchanged(w, r, hs.etag[e+1][0]) {
+			return
+		}
+	}
+	head["Content-Length"] = hs.length
+	if data != nil {
+		head["Content-Encoding"] = []string{e.String()}
+		head["Content-Length"] = []string{strconv.Itoa(len(data))}
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	p := &paced{ResponseWriter: w}
+	if data != nil {
+		_, _ = p.Write(data) // the client is gone if this fails
+	} else {
+		_ = c.each(func(b []byte) error { _, err := p.Write(b); return err })
+	}
+	p.done()
+}
+
+// conditional reports whether r has what only ServeContent decides.
+func conditional(r *http.Request) bool {
+	_, a := r.Header["Range"]
+	_, b := r.Header["If-Match"]
+	return a || b
+}
+
+// squeezable reports whether bytes of this type may get smaller.
+func squeezable(contentType string) bool {
+	return contentType == typeText || contentType == typeBinary || contentType == typeSVG
+}
+
+func (h *Handler) compressed(r *http.Request, o *Output, e encoding, c *content) []byte {
+	if c.size() < compressMin {
+		return nil
+	}
+	if f := &o.forms[e]; f.mu.TryLock() { // the usual case: it is there
+		data, tried := f.data, f.tried
+		f.mu.Unlock()
+		if tried {
+			return data
+		}
+	}
+	if !h.enter(r) {
+		return nil
+	}
+	defer h.leave()
+	return o.compressed(e, c)
+}
+
+// enter waits for a place to do heavy work; false: the client left.
+func (h *Handler) enter(r *http.Request) bool {
+	select {
+	case h.heavy <- struct{}{}:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+func (h *Handler) leave() { <-h.heavy }
+
+// unchanged answers 304 when the client has what etag names.
+func (h *Handler) unchanged(w http.ResponseWriter, r *http.Request, etag string) bool {
+	for _, field := range r.Header["If-None-Match"] {
+		for t := range strings.SplitSeq(field, ",") {
+			if t = strings.TrimPrefix(strings.TrimSpace(t), "W/"); t == etag || t == "*" {
+				head := w.Header()
+				for _, k := range []string{"Content-Type", "Content-Disposition", "Content-Length"} {
+					delete(head, k)
+				}
+				w.WriteHeader(http.StatusNotModified)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// paced writes so that a client that takes nothing is cut: it must take each
+// writeStep bytes within writeTimeout. A small reply, which the kernel buffers at
+// once, goes without that.
+type paced struct {
+	http.ResponseWriter
+	always  bool                     // many small writes are coming
+	control *http.ResponseController // nil until something large is written
+}
+
+func (p *paced) Write(b []byte) (int, error) {
+	if len(b) <= 16<<10 && p.control == nil && !p.always {
+		return p.ResponseWriter.Write(b)
+	}
+	n := 0
+	for len(b) > 0 {
+		if err := p.extend(writeTimeout); err != nil {
+			return n, err
+		}
+		k, err := p.ResponseWriter.Write(b[:min(len(b), writeStep)])
+		if n += k; err != nil {
+			return n, err
+		}
+		b = b[k:]
+	}
+	return n, nil
+}
+
+func (p *paced) extend(d time.Duration) error {
+	if p.control == nil {
+		p.control = http.NewResponseController(p.ResponseWriter)
+	}
+	err := p.control.SetWriteDeadline(time.Now().Add(d))
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil // no connection of its own, as in tests
+	}
+	return err
+}
+
+func (p *paced) flush() error {
+	err := p.control.Flush()
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}
+
+// done takes the deadline off the connection, which may serve more requests.
+func (p *paced) done() {
+	if p.control != nil {
+		_ = p.control.SetWriteDeadline(time.Time{}) // refused only where there is no deadline
+	}
+}
+
+var _ io.Writer = (*paced)(nil)
