@@ -1,0 +1,61 @@
+// Requests to our own server. Reads go by cookie; writes carry the second
+// secret, which sign-in stored here and a page on another port cannot read.
+
+const key = 'webchat.secret'
+
+/** A refusal of the server, or no answer at all (status 0). */
+export class Refused extends Error {
+  constructor(status, code, message) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export const secret = {
+  get: () => localStorage.getItem(key) ?? '',
+  set: (s) => localStorage.setItem(key, s),
+  clear: () => localStorage.removeItem(key),
+}
+
+async function send(method, path, { json, body, type, signal } = {}) {
+  const headers = {}
+  if (method !== 'GET' && method !== 'HEAD' && secret.get()) headers.Authorization = `Bearer ${secret.get()}`
+  if (json !== undefined) {
+    headers['Content-Type'] = 'application/json'
+    body = JSON.stringify(json)
+  } else if (type) headers['Content-Type'] = type
+  let reply
+  try {
+    reply = await fetch(path, { method, headers, body, signal })
+  } catch (err) {
+    if (err.name === 'AbortError') throw err
+    throw new Refused(0, 'offline', 'The server does not answer.')
+  }
+  if (reply.ok) return reply
+  let said = {}
+  try { said = await reply.json() } catch { /* not ours to read */ }
+  if (reply.status === 401) document.dispatchEvent(new CustomEvent('webchat:signed-out'))
+  throw new Refused(reply.status, said.code ?? '', said.error ?? `The server answered ${reply.status}.`)
+}
+
+export const get = (path, options) => send('GET', path, options)
+export const getJSON = async (path, options) => (await send('GET', path, options)).json()
+export const getText = async (path, options) => (await send('GET', path, options)).text()
+export const remove = (path) => send('DELETE', path)
+export const patch = async (path, json) => (await send('PATCH', path, { json })).json()
+
+/** Posts JSON, or nothing at all, and returns the JSON that came back, if any. */
+export async function post(path, json) {
+  const text = await (await send('POST', path, { json })).text()
+  return text ? JSON.parse(text) : null
+}
+
+/** Uploads bytes. */
+export async function upload(path, blob) {
+  return (await send('POST', path, { body: blob, type: blob.type || 'text/plain' })).json()
+}
+
+/** The session of this page, and a path below it. */
+export const session = () => document.body.dataset.session ?? ''
+export const path = (rest = '') => `/api/sessions/${session()}${rest}`

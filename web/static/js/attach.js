@@ -1,0 +1,76 @@
+// Attachments: pictures and text that are pasted, dropped or chosen. A large
+// paste becomes a chip and never enters the field.
+
+import { clone } from './html.js'
+import { upload, path } from './api.js'
+import { failed } from './toast.js'
+
+const chips = document.getElementById('chips')
+const large = 4000 // characters of a paste that stay text
+const most = 20 << 20
+const list = new Map() // chip element → attachment, or a promise of it
+
+export const hasAttachments = () => list.size > 0
+
+/** Adds a chip for something that goes with the next prompt. */
+export function add(label, attachment, { cost = 0, onRemove } = {}) {
+  const { root, parts } = clone('tpl-chip')
+  parts.text.textContent = label
+  if (parts.cost) {
+    parts.cost.hidden = !cost
+    parts.cost.textContent = cost ? `+${cost.toLocaleString('en')}` : ''
+  }
+  root.classList.toggle('cost', cost > 0)
+  const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
+  parts.close.addEventListener('click', gone)
+  parts.close.setAttribute('aria-label', `Remove ${label}`)
+  list.set(root, attachment)
+  chips.append(root)
+  chips.dispatchEvent(new Event('change', { bubbles: true }))
+  return gone
+}
+
+/** Hands out what is attached, uploading files, and clears the chips when kept is called. */
+export async function collect() {
+  const all = [...list]
+  const attachments = await Promise.all(all.map(async ([, a]) => (typeof a === 'function' ? a() : a)))
+  return { attachments, clear() { for (const [root] of all) { list.delete(root); root.remove() } } }
+}
+
+export function addFile(file) {
+  if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20 MiB for attachments.`))
+  let sent = null // uploaded once, however often sending is tried
+  add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {
+    const done = await (sent ??= upload(path('/attachments'), file).catch((err) => { sent = null; throw err }))
+    return { id: done.id, name: file.name || undefined }
+  })
+}
+
+export function attach(composer, field) {
+  field.addEventListener('paste', (e) => {
+    const files = [...e.clipboardData.files]
+    const text = e.clipboardData.getData('text/plain')
+    if (files.length) {
+      e.preventDefault()
+      files.forEach(addFile)
+    } else if (text.length > large) {
+      e.preventDefault()
+      addFile(new File([text], `pasted, ${text.split('\n').length.toLocaleString('en')} lines`, { type: 'text/plain' }))
+    }
+  })
+  for (const type of ['dragover', 'drop']) {
+    document.addEventListener(type, (e) => {
+      if (!e.dataTransfer?.types.includes('Files')) return
+      e.preventDefault()
+      composer.classList.toggle('drop', type === 'dragover')
+      if (type === 'drop') [...e.dataTransfer.files].forEach(addFile)
+    })
+  }
+  document.addEventListener('dragleave', (e) => { if (!e.relatedTarget) composer.classList.remove('drop') })
+  const input = document.getElementById('attach')
+  input?.addEventListener('change', () => {
+    [...input.files].forEach(addFile)
+    input.value = ''
+    field.focus()
+  })
+}

@@ -1,0 +1,46 @@
+// Sign-in. The one-time secret stands behind the # of the address, where no
+// server log and no referrer sees it; it is spent by a POST.
+
+import { post, get, secret } from './api.js'
+
+const shown = (id) => {
+  for (const one of ['auth-wait', 'auth-out', 'auth-bad']) document.getElementById(one)?.toggleAttribute('hidden', one !== id)
+}
+
+/** The page to go to: the one that was asked for, never another site's. */
+const goal = () => (location.pathname === '/auth' ? '/' : location.pathname + location.search)
+
+async function signIn() {
+  const token = new URLSearchParams(location.hash.slice(1)).get('t')
+  history.replaceState(null, '', location.pathname + location.search)
+  if (token) {
+    try {
+      secret.set((await post('/api/sign-in', { token })).secret)
+    } catch {
+      shown('auth-bad')
+      return
+    }
+    location.replace(goal())
+    return
+  }
+  // A link from another site comes without our SameSite cookie, though we may
+  // well be signed in: a request of our own tells, and a navigation of our own
+  // brings the cookie along.
+  try {
+    await get('/api/sessions?limit=1')
+    if (secret.get()) location.replace(goal())
+    else shown('auth-out')
+  } catch {
+    shown('auth-out')
+  }
+}
+
+/** Signs in on the sign-in page; elsewhere watches for the end of a sign-in. */
+export function auth() {
+  if (document.body.dataset.page === 'auth' || 'probe' in document.body.dataset) {
+    shown('auth-wait')
+    signIn()
+    return true
+  }
+  return false
+}

@@ -1,0 +1,171 @@
+// The buttons of output cards.
+
+import { getText, path, post } from './api.js'
+import { find } from './find.js'
+import { close as closeLines, isOpen, line, open, rowsOf, wrapped } from './lines.js'
+import { togglePause } from './live.js'
+import { announce } from './ops.js'
+import * as picture from './picture.js'
+import { choose, selection } from './select.js'
+import { failed, toast } from './toast.js'
+import { fragment } from './html.js'
+
+const raw = (card) => `/api/outputs/${card.dataset.output}`
+const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
+
+async function copy(card) {
+  const s = selection(card)
+  // The text is asked for inside of the click: browsers grant the clipboard for that.
+  const text = getText(s ? `${raw(card)}?lines=${s.from}-${s.to}` : raw(card))
+  if (globalThis.ClipboardItem && navigator.clipboard?.write) {
+    await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
+  } else if (navigator.clipboard) await navigator.clipboard.writeText(await text)
+  else throw new Error('This address is not a secure one, so the browser keeps the clipboard shut. Download the output instead.')
+  const n = s ? s.to - s.from + 1 : Number(card.dataset.last) - Number(card.dataset.first) + 1
+  toast(`Copied ${some(n, 'line')}`)
+}
+
+function download(card) {
+  const a = document.createElement('a')
+  a.href = raw(card)
+  a.download = card.dataset.name?.split('/').pop() ?? ''
+  document.body.append(a)
+  a.click()
+  a.remove()
+}
+
+function wrap(card) {
+  const on = card.querySelector('.code')?.classList.toggle('wrap')
+  card.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', String(Boolean(on)))
+  wrapped(card, on)
+}
+
+/** Shows all lines, or the first few again. */
+async function fold(card) {
+  const button = card.querySelector('[data-act=fold]')
+  const words = button.querySelector('[data-text]')
+  if (isOpen(card)) {
+    closeLines(card)
+    const [from, to] = card.dataset.shown.split('-')
+    card.querySelector('.lines').replaceChildren(fragment(await rowsOf(card.dataset.output, from, to)))
+    card.dispatchEvent(new CustomEvent('webchat:lines'))
+    button.setAttribute('aria-expanded', 'false')
+    if (words) words.textContent = button.dataset.more ?? words.textContent
+    card.scrollIntoView({ block: 'nearest' })
+    return
+  }
+  open(card)
+  button.setAttribute('aria-expanded', 'true')
+  if (words) {
+    button.dataset.more = words.textContent
+    words.textContent = `Show fewer of ${some(Number(card.dataset.last) - Number(card.dataset.first) + 1, 'line')}`
+  }
+  if (card.dataset.kind === 'terminal') await line(card, Number(card.dataset.last)).then((l) => l?.scrollIntoView({ block: 'nearest' }))
+}
+
+/** Repeats a display without any model; a command after one confirmation. */
+async function again(card) {
+  if (card.dataset.tool === 'run_and_display' && !await confirmed(`Run again: ${card.dataset.name}`)) return
+  await post(path('/display'), { tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
+}
+
+function confirmed(question) {
+  const dialog = document.getElementById('confirm')
+  dialog.querySelector('[data-part=text]').textContent = question
+  dialog.returnValue = ''
+  dialog.showModal()
+  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }))
+}
+
+/** What reading the chosen lines would cost: exact for all, by length for a part. */
+function price(card) {
+  const all = Number(card.dataset.tokens ?? 0)
+  const s = selection(card)
+  if (!s) return all
+  const total = Number(card.dataset.last) - Number(card.dataset.first) + 1
+  return Math.max(1, Math.round(all * (s.to - s.from + 1) / total))
+}
+
+function read(card) {
+  const s = selection(card)
+  const name = card.dataset.name?.split('/').pop() ?? 'output'
+  const cost = price(card)
+  const receipt = card.querySelector('.receipt')
+  receipt?.classList.add('read')
+  receipt?.querySelector('[data-act=read]')?.setAttribute('aria-pressed', 'true')
+  document.dispatchEvent(new CustomEvent('webchat:attach', { detail: {
+    label: s ? `${name}:${s.from}-${s.to}` : name, cost,
+    attachment: { outputId: card.dataset.output, lines: s ? `${s.from}-${s.to}` : undefined },
+    onRemove: () => { receipt?.classList.remove('read'); receipt?.querySelector('[data-act=read]')?.setAttribute('aria-pressed', 'false') },
+  } }))
+  announce(`Goes with your next prompt, ${some(cost, 'token')}`)
+}
+
+async function goTo(card) {
+  const asked = prompt(`Go to line, ${card.dataset.first} to ${card.dataset.last}`)
+  const n = Number(asked)
+  if (!n) return
+  const row = await line(card, n)
+  if (!row) return toast(`There is no line ${asked}`)
+  choose(card, n, n)
+  row.scrollIntoView({ block: 'center' })
+}
+
+function alone(card) {
+  const dialog = document.getElementById('alone')
+  const home = document.createComment('card')
+  const was = card.parentElement
+  card.before(home)
+  dialog.querySelector('[data-part=body]').replaceChildren(card)
+  dialog.showModal()
+  if (card.dataset.kind !== 'image' && !isOpen(card) && card.querySelector('[data-act=fold]')) open(card)
+  dialog.addEventListener('close', () => { if (home.isConnected) home.replaceWith(card); else if (!was.isConnected) card.remove() }, { once: true })
+}
+
+const acts = {
+  copy, download, wrap, fold, again, alone, read, find, goTo,
+  compare: again,
+  'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
+  pause: togglePause,
+  more: (card, button) => {
+    const menu = document.getElementById(button.getAttribute('aria-controls'))
+    if (menu) menu.hidden = !menu.hidden
+    button.setAttribute('aria-expanded', String(menu ? !menu.hidden : false))
+  },
+  'zoom-in': picture.zoomIn, 'zoom-out': picture.zoomOut, 'zoom-fit': picture.fit, 'zoom-one': picture.one,
+}
+
+const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'goTo', r: 'read', s: 'stop-tool', x: 'fold' }
+
+function run(name, card, button) {
+  const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.code', find: '.code' }[name]
+  if (needs && !card.querySelector(needs)) return
+  Promise.resolve().then(() => acts[name](card, button)).catch(failed)
+}
+
+export function cards() {
+  document.addEventListener('click', (e) => {
+    const button = e.target.closest?.('[data-act]')
+    const card = button?.closest('[data-card]')
+    if (card && Object.hasOwn(acts, button.dataset.act)) run(button.dataset.act, card, button)
+  })
+  document.addEventListener('keydown', (e) => {
+    const card = e.target.closest?.('[data-card]')
+    if (!card || e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input, textarea, button')) return
+    if (keys[e.key] && card.querySelector('.code, .pic')) {
+      e.preventDefault()
+      run(keys[e.key], card, card.querySelector(`[data-act=${keys[e.key]}]`))
+    }
+  })
+  document.addEventListener('webchat:chosen', (e) => {
+    const card = e.target
+    const s = selection(card)
+    const words = card.querySelector('[data-act=read] [data-text]')
+    if (words) words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`}` : 'Let the agent read this'
+    const cost = card.querySelector('[data-price]')
+    if (cost) cost.textContent = s ? `+${price(card).toLocaleString('en')}` : ''
+    card.querySelector('[data-act=copy]')?.setAttribute('aria-label', s ? `Copy ${some(s.to - s.from + 1, 'line')}` : 'Copy')
+  })
+  document.addEventListener('toggle', (e) => { if (e.target.matches?.('details.tool, details.steps')) e.target.dataset.touched = '' }, true)
+  picture.pictures()
+}

@@ -1,0 +1,73 @@
+// What a line in the composer means. /show, /run, /image and ! are the user's
+// own acts: they go to the display route and call no model.
+
+export const commands = [
+  { name: '/show', hint: 'PATH', what: 'Show a file', tool: 'render_file_contents', free: true },
+  { name: '/run', hint: 'COMMAND', what: 'Run a command', tool: 'run_and_display', free: true },
+  { name: '/image', hint: 'PATH', what: 'Show a picture', tool: 'display_image', free: true },
+  { name: '/title', hint: 'TEXT', what: 'Name this session' },
+  { name: '/model', hint: 'NAME', what: 'Choose the model' },
+  { name: '/stop', hint: '', what: 'Stop the turn' },
+  { name: '/help', hint: '', what: 'All keys and commands' },
+]
+
+const lines = /^(.*?)(?::(\d+)(?:-(\d+))?|\s+lines?\s+(\d+)\s*-\s*(\d+))$/i
+
+/** A path with an optional range: "go.mod:3-9", "go.mod lines 3-9". */
+export function range(text) {
+  const m = lines.exec(text)
+  if (!m || !m[1]) return { path: text }
+  const from = Number(m[2] ?? m[4])
+  return { path: m[1].trim(), startLine: from, endLine: Number(m[3] ?? m[5] ?? from) }
+}
+
+const args = {
+  '/show': range,
+  '/run': (command) => ({ command }),
+  '/image': (path) => ({ path }),
+}
+
+/**
+ * Says what to do with a line: {display: {tool, arguments}}, {act, rest},
+ * {unknown, nearest} or {prompt}. A leading space or a second slash sends the
+ * text as it is.
+ */
+export function parse(text) {
+  if (text.startsWith('!') && text.length > 1) return { display: { tool: 'run_and_display', arguments: { command: text.slice(1).trim() } } }
+  if (text.startsWith('//')) return { prompt: text.slice(1) }
+  if (!/^\/[a-z]/i.test(text)) return { prompt: text.trim() }
+  const [word] = text.split(/\s/, 1)
+  const rest = text.slice(word.length).trim()
+  const c = commands.find((c) => c.name === word.toLowerCase())
+  if (!c && word.indexOf('/', 1) > 0) return { prompt: text } // a path
+  if (!c) return { unknown: word, nearest: nearest(word) }
+  if (c.hint && !rest) return { missing: c }
+  if (!c.tool) return { act: c.name, rest }
+  return { display: { tool: c.tool, arguments: args[c.name](rest) } }
+}
+
+function nearest(word) {
+  const d = commands.map((c) => [distance(word.toLowerCase(), c.name), c.name]).sort((a, b) => a[0] - b[0])
+  return d[0][0] <= 3 ? d[0][1] : ''
+}
+
+/** Edits from a to b, a swap of neighbours counting as one. */
+function distance(a, b) {
+  const d = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array(b.length).fill(0)])
+  for (let j = 0; j <= b.length; j++) d[0][j] = j
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      d[i][j] = Math.min(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1)
+    }
+  }
+  return d[a.length][b.length]
+}
+
+const asks = /^(?:show|cat|view|open|display)\s+(?:me\s+)?(?:the\s+)?(?:file\s+)?(\S+(?:\s+lines?\s+\d+\s*-\s*\d+)?)$/i
+
+/** The path, if text is nothing but a wish to see one. */
+export function onlyShow(text) {
+  const m = asks.exec(text.trim())
+  return m ? range(m[1]) : null
+}

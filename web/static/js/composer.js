@@ -1,0 +1,173 @@
+// The field where prompts and commands are typed.
+
+import { getJSON, patch, path, post, session } from './api.js'
+import { add, attach, collect, hasAttachments } from './attach.js'
+import { onlyShow, parse } from './commands.js'
+import { pick, suggest } from './complete.js'
+import { isLive } from './connection.js'
+import { draft, recaller, remember } from './drafts.js'
+import * as menu from './menu.js'
+import { toEnd } from './scroll.js'
+import { failed, toast } from './toast.js'
+
+const composer = document.getElementById('composer')
+const field = document.getElementById('prompt')
+const recall = recaller()
+let mode = 'queue'
+let sending = false
+
+const running = () => composer.dataset.status && composer.dataset.status !== 'idle'
+
+function grow() {
+  field.style.height = 'auto'
+  field.style.height = `${field.scrollHeight}px`
+  const empty = !field.value.trim() && !hasAttachments()
+  composer.toggleAttribute('data-empty', empty)
+  const send = composer.querySelector('[data-act=send]')
+  if (send) send.disabled = empty
+}
+
+export function fill(text) {
+  field.value = text
+  field.focus()
+  field.setSelectionRange(text.length, text.length)
+  grow()
+  draft.save(text)
+}
+
+/** A page without a session makes one with its first prompt. */
+async function ensure() {
+  if (session()) return null
+  const made = await post('/api/sessions', { backend: composer.dataset.backend || undefined })
+  document.body.dataset.session = made.id
+  return () => {
+    draft.save(field.value)
+    location.assign(`/sessions/${made.id}`)
+  }
+}
+
+async function act(name, rest) {
+  if (name === '/stop') return post(path('/abort'))
+  if (name === '/title') return patch(path(), { title: rest })
+  if (name === '/model') return patch(path(), { model: rest })
+  if (name === '/help') document.getElementById('keys')?.showModal()
+}
+
+/** The free way first: a prompt that only asks to see an existing file needs no model. */
+async function freeWay(text) {
+  const wish = onlyShow(text)
+  if (!wish) return null
+  try {
+    const found = await getJSON(`/api/files?q=${encodeURIComponent(wish.path)}`)
+    const exists = (found.files ?? found).some((f) => (f.path ?? f) === wish.path)
+    return exists ? { tool: 'render_file_contents', arguments: wish } : null
+  } catch { return null }
+}
+
+async function deliver(text, asked) {
+  const meant = parse(text)
+  if (meant.unknown) {
+    throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
+  }
+  if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
+  const go = meant.act && !session() ? null : await ensure()
+  if (meant.act) await act(meant.act, meant.rest)
+  else {
+    const display = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
+    if (display) await show(display)
+    else await prompt(meant.prompt)
+  }
+  return go
+}
+
+/** A command may run for long: its card tells, and nobody waits for the answer here. */
+async function show(display) {
+  const answer = post(path('/display'), display)
+  if (display.tool !== 'run_and_display') return answer
+  answer.catch(failed)
+}
+
+async function prompt(content) {
+  const { attachments, clear } = await collect()
+  const at = [...content.matchAll(/(?:^|\s)@(\S+)/g)].map((m) => ({ path: m[1] }))
+  const body = { content, mode: running() ? mode : undefined }
+  if (attachments.length || at.length) body.attachments = [...attachments, ...at]
+  await post(path('/messages'), body)
+  clear()
+}
+
+async function send(asked = false) {
+  const text = field.value
+  if (sending || (!text.trim() && !hasAttachments())) return
+  if (!isLive() && !navigator.onLine) {
+    toast('Not connected. What you write is kept and sent when we are back')
+    document.addEventListener('webchat:live', () => send(asked), { once: true })
+    return
+  }
+  sending = true
+  composer.ariaBusy = 'true'
+  try {
+    const go = await deliver(text, asked)
+    if (text.trim()) remember(text)
+    if (field.value === text) field.value = ''
+    draft.save(field.value)
+    recall.stop()
+    grow()
+    toEnd()
+    go?.()
+  } catch (err) {
+    failed(err)
+    if (err.status === 0) document.addEventListener('webchat:live', () => send(asked), { once: true })
+  } finally {
+    sending = false
+    composer.ariaBusy = 'false'
+  }
+}
+
+function keydown(e) {
+  if (menu.key(e)) return
+  if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
+    e.preventDefault()
+    send(e.altKey)
+  } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
+    e.preventDefault()
+    fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))
+  } else if (e.key === 'Escape' && running()) post(path('/abort')).catch(failed)
+}
+
+const acts = {
+  send: () => send(),
+  stop: () => post(path('/abort')).catch(failed),
+  attach: () => document.getElementById('attach').click(),
+  at: () => { fill(`${field.value}${field.value && !field.value.endsWith(' ') ? ' ' : ''}@`); suggest(field) },
+  slash: () => { if (!field.value) fill('/'); suggest(field) },
+  pick: () => pick(field, composer),
+}
+
+export function compose() {
+  if (!composer) return
+  fill0()
+  field.addEventListener('input', () => { recall.stop(); grow(); draft.save(field.value); suggest(field) })
+  field.addEventListener('keydown', keydown)
+  field.addEventListener('blur', () => menu.close())
+  composer.addEventListener('submit', (e) => { e.preventDefault(); send() })
+  composer.addEventListener('change', grow)
+  composer.addEventListener('click', (e) => {
+    const button = e.target.closest('[data-act], [data-mode]')
+    if (!button || button.disabled) return
+    if (button.dataset.mode) {
+      mode = button.dataset.mode
+      for (const b of composer.querySelectorAll('[data-mode]')) b.setAttribute('aria-pressed', String(b === button))
+    } else if (acts[button.dataset.act]) {
+      e.preventDefault()
+      acts[button.dataset.act]()
+    }
+  })
+  attach(composer, field)
+  document.addEventListener('webchat:attach', (e) => add(e.detail.label, e.detail.attachment, e.detail))
+}
+
+function fill0() {
+  field.value = draft.load()
+  grow()
+}

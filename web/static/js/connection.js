@@ -1,0 +1,120 @@
+// This tab's side of the shared streams: frames go to the queue, the state of
+// the connection to the pill, changed sessions to whoever listens.
+
+import { scriptURL } from './html.js'
+import { push, reset } from './queue.js'
+import { announce } from './ops.js'
+
+const turns = document.getElementById('turns')
+const pill = document.getElementById('status')
+const changed = new Set()
+let port = null
+let state = { state: 'back' }
+let wasOff = false
+let calm = 0
+let lastSeen = Date.now()
+
+/** Calls f(data) with each session.changed, and f(null) when lists are stale. */
+export function onChanged(f) { changed.add(f) }
+
+/** Whether frames come in at the moment. */
+export const isLive = () => state.state === 'live'
+
+const seq = () => Number(turns?.dataset.seq ?? 0)
+
+function hello() {
+  port.postMessage({ t: 'hello', session: document.body.dataset.session || null, after: seq(), visible: !document.hidden })
+}
+
+export async function connect() {
+  const here = new URL('.', import.meta.url)
+  if (globalThis.SharedWorker) {
+    const worker = new SharedWorker(scriptURL(new URL('worker.js', here)), { type: 'module', name: here.pathname })
+    port = worker.port
+    worker.onerror = () => { if (lastSeen === 0) inPage() }
+    lastSeen = 0
+    port.onmessage = (e) => receive(e.data)
+    hello()
+  } else await inPage()
+  document.addEventListener('visibilitychange', () => document.hidden || back())
+  document.addEventListener('resume', sync)
+  addEventListener('pageshow', (e) => e.persisted && sync())
+  addEventListener('pagehide', () => port.postMessage({ t: 'bye' }))
+  addEventListener('online', () => port.postMessage({ t: 'retry' }))
+  pill?.addEventListener('click', () => port.postMessage({ t: 'retry' }))
+  setInterval(count, 1000)
+}
+
+async function inPage() {
+  const { Hub } = await import('./hub.js')
+  const hub = new Hub()
+  const tab = { postMessage: (m) => queueMicrotask(() => receive(m)) }
+  port = { postMessage: (m) => hub.receive(tab, m) }
+  hello()
+}
+
+function back() { port.postMessage({ t: 'visible' }) }
+
+/** After a sleep of the page: what waits is old, one snapshot holds all of it. */
+function sync() {
+  reset()
+  hello()
+}
+
+function receive(m) {
+  lastSeen = Date.now()
+  if (m.t === 'ping') port.postMessage({ t: 'pong' })
+  if (m.t === 'lost') hello()
+  if (m.t === 'changed') for (const f of changed) f(m.data)
+  if (m.t === 'refresh') for (const f of changed) f(null)
+  if (m.t === 'state') show(m)
+  if (m.t === 'frame') take(m.frame)
+}
+
+function take(frame) {
+  if (!frame.ops) return
+  const missed = frame.join ? Math.max(0, frame.seq - frame.from) : 0
+  push(frame.ops, () => {
+    if (turns && frame.seq) turns.dataset.seq = frame.seq
+    if (frame.join && wasOff) caughtUp(missed, frame.reset)
+    document.dispatchEvent(new CustomEvent('webchat:frame', { detail: frame }))
+  })
+}
+
+function text(words, how) {
+  if (!pill) return
+  pill.dataset.state = how
+  const at = pill.querySelector('[data-text]') ?? pill
+  if (at.textContent !== words) at.textContent = words
+}
+
+function caughtUp(missed, whole) {
+  wasOff = false
+  const words = whole ? 'Caught up: all read again' : `Caught up: ${missed.toLocaleString('en')} ${missed === 1 ? 'event' : 'events'}, 0 lost`
+  text(words, 'back')
+  announce(words)
+  clearTimeout(calm)
+  calm = setTimeout(() => isLive() && text('Live', 'live'), 4000)
+}
+
+function show(next) {
+  state = next
+  document.body.toggleAttribute('data-offline', next.state === 'off')
+  if (next.state === 'live') {
+    if (!wasOff) text('Live', 'live')
+    document.dispatchEvent(new CustomEvent('webchat:live'))
+    return
+  }
+  if (next.state === 'signed-out') document.dispatchEvent(new CustomEvent('webchat:signed-out'))
+  if (next.state === 'gone') text('This session was deleted', 'off')
+  if (next.state === 'off') wasOff = true
+  count()
+}
+
+/** The words while the server does not answer, once a second. */
+function count() {
+  if (state.state !== 'off') return
+  const left = Math.max(1, Math.ceil((state.until - Date.now()) / 1000))
+  const last = state.last ?? seq()
+  text(`Reconnecting in ${left} s${last ? ` · last event ${last.toLocaleString('en')}` : ''}`, 'off')
+}

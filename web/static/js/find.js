@@ -1,0 +1,115 @@
+// Find in a card: the server searches the whole output, whatever of it is in
+// the page. Enter goes to the next hit, Shift Enter back, Escape closes.
+
+import { getJSON } from './api.js'
+import { clone } from './html.js'
+import { line } from './lines.js'
+
+const wait = 120 // milliseconds after a key
+
+/** Text to a pattern of RE2 that means just that text. */
+const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+function paint(state) {
+  if (!globalThis.Highlight) return
+  const all = new Highlight()
+  const now = new Highlight()
+  for (const [i, hit] of state.hits.entries()) {
+    const cl = state.card.querySelector(`.ln[href="#L${hit.line}"]`)?.parentElement.querySelector('.cl')
+    if (!cl) continue
+    for (const [from, to] of hit.ranges ?? []) {
+      const range = rangeIn(cl, from, to)
+      if (range) (i === state.at ? now : all).add(range)
+    }
+  }
+  CSS.highlights.set('found', all)
+  CSS.highlights.set('found-now', now)
+}
+
+/** The DOM range of characters from..to of an element's text. */
+function rangeIn(el, from, to) {
+  const walk = document.createTreeWalker(el, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  let seen = 0
+  let started = false
+  for (let node; (node = walk.nextNode());) {
+    const end = seen + node.length
+    if (!started && from < end) { range.setStart(node, from - seen); started = true }
+    if (started && to <= end) { range.setEnd(node, to - seen); return range }
+    seen = end
+  }
+  return null
+}
+
+async function go(state, step) {
+  if (!state.hits.length) return
+  state.at = (state.at + step + state.hits.length) % state.hits.length
+  const row = await line(state.card, state.hits[state.at].line)
+  row?.scrollIntoView({ block: 'center' })
+  paint(state)
+  tell(state)
+}
+
+function tell(state) {
+  const { count } = state.parts
+  if (!state.query) count.textContent = ''
+  else if (!state.hits.length) count.textContent = 'No hits'
+  else count.textContent = `${(state.at + 1).toLocaleString('en')} of ${state.hits.length.toLocaleString('en')}${state.more ? '+' : ''}`
+}
+
+async function search(state) {
+  state.asking?.abort()
+  state.asking = new AbortController()
+  const text = state.parts.input.value
+  state.query = text
+  if (!text) {
+    state.hits = []
+    paint(state)
+    return tell(state)
+  }
+  const plain = state.parts.regex?.getAttribute('aria-pressed') !== 'true'
+  const exact = state.parts.case?.getAttribute('aria-pressed') === 'true'
+  const re = `${exact ? '' : '(?i)'}${plain ? literal(text) : text}`
+  try {
+    const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
+    state.hits = found.matches ?? []
+    state.more = Boolean(found.next)
+    state.at = -1
+    if (state.hits.length) await go(state, 1)
+    else { paint(state); tell(state) }
+  } catch (err) {
+    if (err.name === 'AbortError') return
+    state.hits = []
+    state.parts.count.textContent = err.message
+  }
+}
+
+/** Opens the search field of a card. */
+export function find(card) {
+  const old = card.querySelector('.find')
+  if (old) return old.querySelector('input').focus()
+  const { root, parts } = clone('tpl-find')
+  const state = { card, parts, hits: [], at: -1, query: '', asking: null }
+  card.querySelector('.card-head').after(root)
+  const shut = () => { root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }
+  let timer = 0
+  parts.input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
+  root.addEventListener('keydown', (e) => {
+    e.stopPropagation()
+    if (e.key === 'Enter' && e.target === parts.input) go(state, e.shiftKey ? -1 : 1)
+    else if (e.key === 'Escape') shut()
+    else return
+    e.preventDefault()
+  })
+  for (const name of ['regex', 'case']) {
+    parts[name]?.addEventListener('click', () => {
+      parts[name].setAttribute('aria-pressed', String(parts[name].getAttribute('aria-pressed') !== 'true'))
+      search(state)
+    })
+  }
+  parts.next?.addEventListener('click', () => go(state, 1))
+  parts.prev?.addEventListener('click', () => go(state, -1))
+  parts.close?.addEventListener('click', shut)
+  card.addEventListener('webchat:lines', () => paint(state))
+  parts.input.focus()
+}

@@ -1,0 +1,35 @@
+// The one place where text becomes elements. The server made and escaped the
+// HTML; the policy's name is the only one the page's CSP admits.
+
+const policy = globalThis.trustedTypes
+  ? globalThis.trustedTypes.createPolicy('webchat', {
+    createHTML: (html) => html,
+    createScriptURL: (url) => {
+      const u = new URL(url, location.href)
+      if (u.origin !== location.origin || !u.pathname.startsWith('/static/')) throw new TypeError(`not our script: ${u}`)
+      return u.href
+    },
+  })
+  : { createHTML: (html) => html, createScriptURL: (url) => url }
+
+/** Elements of a piece of the server's HTML. */
+export function fragment(html) {
+  const t = document.createElement('template')
+  t.innerHTML = policy.createHTML(html)
+  return document.importNode(t.content, true)
+}
+
+/** The address of one of our scripts, as the browser wants it for a worker. */
+export function scriptURL(url) {
+  return policy.createScriptURL(url)
+}
+
+/** A clone of template #id; its parts by data-part. */
+export function clone(id) {
+  const root = document.getElementById(id).content.firstElementChild.cloneNode(true)
+  const parts = {}
+  for (const el of [root, ...root.querySelectorAll('[data-part]')]) {
+    if (el.dataset.part) parts[el.dataset.part] = el
+  }
+  return { root, parts }
+}

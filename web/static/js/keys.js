@@ -1,0 +1,91 @@
+// Keys of the whole page, and the buttons that are in no card and no list.
+// Single letters act only while the focus is outside of text fields.
+
+import { fill } from './composer.js'
+import { toEnd } from './scroll.js'
+import { openSearch } from './search.js'
+import { path, post } from './api.js'
+import { failed } from './toast.js'
+
+const app = document.getElementById('app')
+const narrow = matchMedia('(max-width: 839px)')
+
+function side() {
+  const open = app.classList.toggle(narrow.matches ? 'drawer' : 'no-side')
+  for (const b of document.querySelectorAll('[data-act=side]')) b.setAttribute('aria-expanded', String(narrow.matches ? open : !open))
+  if (narrow.matches && open) document.querySelector('#side a, #side button')?.focus()
+}
+
+function rail() {
+  const off = app.classList.toggle('no-rail')
+  for (const b of document.querySelectorAll('[data-act=rail]')) b.setAttribute('aria-pressed', String(!off))
+}
+
+function theme() {
+  const dark = matchMedia('(prefers-color-scheme: dark)').matches
+  const now = document.documentElement.dataset.theme ?? (dark ? 'dark' : 'light')
+  const next = now === 'dark' ? 'light' : 'dark'
+  document.documentElement.dataset.theme = next
+  localStorage.setItem('webchat.theme', next)
+}
+
+/** Steps through cards and open questions. */
+function step(by) {
+  const all = [...document.querySelectorAll('#turns [data-card], #turns [data-ask]')]
+  const now = all.indexOf(document.activeElement?.closest?.('[data-card], [data-ask]'))
+  const next = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, now + by))]
+  if (!next) return
+  next.tabIndex = -1
+  next.focus({ preventScroll: true })
+  next.scrollIntoView({ block: 'nearest' })
+}
+
+const acts = {
+  side, rail, theme,
+  new: () => location.assign('/'),
+  search: openSearch,
+  keys: () => document.getElementById('keys')?.showModal(),
+  close: (b) => b.closest('dialog')?.close(),
+  try: (b) => fill(b.dataset.text),
+  use: (b) => { document.getElementById('composer').dataset.backend = b.dataset.backend },
+  latest: toEnd,
+  show: (b) => post(path('/display'), { tool: 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
+  retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
+}
+acts.restart = acts.retry
+
+const keys = {
+  '/': () => document.getElementById('prompt')?.focus(),
+  n: acts.new,
+  '[': side,
+  ']': rail,
+  j: () => step(1),
+  k: () => step(-1),
+  g: () => { document.getElementById('scroll').scrollTop = 0 },
+  G: toEnd,
+  '?': acts.keys,
+}
+
+const typing = (el) => el?.matches?.('input, textarea, select, [contenteditable]') ?? false
+
+export function keyboard() {
+  document.addEventListener('keydown', (e) => {
+    if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
+      e.preventDefault()
+      return openSearch()
+    }
+    if (e.key === 'Escape' && app?.classList.contains('drawer')) return side()
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
+    if (e.key === 'Enter' && e.target.matches?.('[data-card]')) return e.target.querySelector('[data-act=fold], .code')?.focus()
+    if (keys[e.key]) {
+      e.preventDefault()
+      keys[e.key]()
+    }
+  })
+  document.addEventListener('click', (e) => {
+    const b = e.target.closest?.('[data-act]')
+    if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
+    if (app?.classList.contains('drawer') && !e.target.closest?.('#side, [data-act=side]')) side()
+    if (e.target.matches?.('#alone')) e.target.close()
+  })
+}

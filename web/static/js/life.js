@@ -1,0 +1,54 @@
+// What changes with time alone: life rings, running clocks, the countdown of a
+// question. Once a second, and only what is in the page.
+
+import { announce } from './ops.js'
+
+const clock = (ms) => {
+  const s = Math.max(0, Math.floor(ms / 1000))
+  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`
+}
+
+function life(el, now) {
+  const left = Date.parse(el.dataset.expires) - now
+  const ring = el.querySelector('.life circle.left')
+  ring?.setAttribute('stroke-dasharray', `${Math.max(0, Math.min(100, 100 * left / Number(el.dataset.ttl)))} 100`)
+  const words = el.querySelector('.life [data-text]')
+  const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.floor(left / 60_000)} min`
+  if (words && words.textContent !== text) words.textContent = text
+  el.querySelector('.life')?.classList.toggle('soon', left < 240_000)
+}
+
+function elapsed(el, now) {
+  const words = el.querySelector('[data-clock]')
+  if (!words) return
+  const since = el.dataset.since ? Date.parse(el.dataset.since) : (el.since ??= now - Number(el.dataset.elapsed ?? 0))
+  words.textContent = clock(now - since)
+}
+
+function question(el, now) {
+  const left = Date.parse(el.dataset.expires) - now
+  const all = Date.parse(el.dataset.expires) - Date.parse(el.dataset.asked)
+  const words = el.querySelector('[data-left]')
+  if (words) words.textContent = `${clock(left)} left, then denied`
+  el.querySelector('.drain rect')?.setAttribute('width', String(Math.max(0, Math.min(100, 100 * left / all))))
+  for (const mark of [60, 10]) {
+    const near = left <= mark * 1000 && left > (mark - 1.5) * 1000
+    if (near && el.told !== mark) {
+      el.told = mark
+      announce(`${mark} seconds left to answer`)
+    }
+  }
+}
+
+function tick() {
+  const now = Date.now()
+  for (const el of document.querySelectorAll('[data-card][data-expires], [data-output][data-expires]')) life(el, now)
+  for (const el of document.querySelectorAll('[data-state=running], [data-since]')) elapsed(el, now)
+  for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
+}
+
+export function lives() {
+  setInterval(tick, 1000)
+  document.addEventListener('visibilitychange', () => document.hidden || tick())
+  tick()
+}

@@ -1,0 +1,56 @@
+// Pictures: fitted at first; zoom by buttons or double-click, pan by dragging.
+
+import { clone } from './html.js'
+
+const scale = new WeakMap() // card → factor, absent when fitted
+
+function show(card, factor) {
+  const box = card.querySelector('.pic')
+  const img = box?.querySelector('img')
+  if (!img) return
+  box.classList.toggle('is-free', factor !== null)
+  if (factor === null) {
+    scale.delete(card)
+    img.style.width = ''
+  } else {
+    scale.set(card, factor)
+    img.style.width = `${img.naturalWidth * factor}px`
+  }
+  const words = box.querySelector('[data-part=percent]')
+  if (words) words.textContent = factor === null ? 'Fit' : `${Math.round(factor * 100)} %`
+}
+
+const now = (card) => {
+  const img = card.querySelector('.pic img')
+  return scale.get(card) ?? img.clientWidth / img.naturalWidth
+}
+
+export const zoomIn = (card) => show(card, Math.min(16, now(card) * 1.5))
+export const zoomOut = (card) => show(card, Math.max(0.05, now(card) / 1.5))
+export const fit = (card) => show(card, null)
+export const one = (card) => show(card, 1)
+
+export function pictures() {
+  document.addEventListener('dblclick', (e) => {
+    const card = e.target.closest?.('.pic')?.closest('[data-card]')
+    if (card) scale.get(card) === 1 ? fit(card) : one(card)
+  })
+  document.addEventListener('pointerdown', (e) => {
+    const box = e.target.closest?.('.pic.is-free')
+    if (!box || e.button !== 0 || e.target.closest('button')) return
+    e.preventDefault()
+    box.setPointerCapture(e.pointerId)
+    const from = { x: e.clientX + box.scrollLeft, y: e.clientY + box.scrollTop }
+    const drag = (m) => { box.scrollLeft = from.x - m.clientX; box.scrollTop = from.y - m.clientY }
+    box.addEventListener('pointermove', drag)
+    box.addEventListener('pointerup', () => box.removeEventListener('pointermove', drag), { once: true })
+  })
+  // The zoom pill is put beside a picture when it is first pointed at or focused.
+  for (const type of ['pointerover', 'focusin']) {
+    document.addEventListener(type, (e) => {
+      const box = e.target.closest?.('[data-card]')?.querySelector('.pic')
+      if (!box || box.querySelector('.zoom') || !document.getElementById('tpl-zoom')) return
+      box.append(clone('tpl-zoom').root)
+    })
+  }
+}

@@ -1,0 +1,67 @@
+// The transcript follows what arrives while the reader is at its end, and stays
+// still while the reader is elsewhere; then a button counts what is new.
+
+import { onApplied } from './queue.js'
+
+const scroller = document.getElementById('scroll')
+const latest = document.getElementById('latest')
+const near = 80 // pixels from the end that still count as the end
+let following = true
+let news = 0
+
+export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
+
+export function toEnd() {
+  following = true
+  news = 0
+  scroller.scrollTop = scroller.scrollHeight
+  show()
+}
+
+function show() {
+  if (!latest) return
+  latest.hidden = following
+  const n = latest.querySelector('[data-n]')
+  if (n) n.textContent = news ? String(news) : ''
+}
+
+export function scroll() {
+  if (!scroller) return
+  scroller.addEventListener('scroll', () => {
+    following = atEnd()
+    if (following) news = 0
+    show()
+  }, { passive: true })
+  document.addEventListener('webchat:frame', (e) => {
+    if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
+  })
+  onApplied(() => {
+    if (following) scroller.scrollTop = scroller.scrollHeight
+    show()
+  })
+  latest?.addEventListener('click', toEnd)
+  new ResizeObserver(() => { if (following) scroller.scrollTop = scroller.scrollHeight }).observe(scroller)
+  if (location.hash.length > 1) following = false
+  else toEnd()
+  earlier()
+}
+
+/** Older turns come when their link is pressed or scrolled to. */
+function earlier() {
+  document.addEventListener('click', async (e) => {
+    const link = e.target.closest?.('a[data-earlier]')
+    if (!link) return
+    e.preventDefault()
+    if (link.ariaBusy === 'true') return
+    link.ariaBusy = 'true'
+    try {
+      const doc = await (await import('./older.js')).load(link.href)
+      const height = scroller.scrollHeight
+      doc(document)
+      scroller.scrollTop += scroller.scrollHeight - height
+    } catch (err) {
+      link.ariaBusy = 'false'
+      ;(await import('./toast.js')).failed(err)
+    }
+  })
+}

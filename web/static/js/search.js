@@ -1,0 +1,120 @@
+// The overlay on Ctrl K: outputs of this session, what was said here, other
+// sessions, and things to do.
+
+import { getJSON, session } from './api.js'
+import { clone } from './html.js'
+
+const dialog = document.getElementById('search')
+const most = 6 // hits of a kind
+let hits = []
+let at = 0
+let asking = null
+
+const contains = (text, q) => text.toLowerCase().includes(q.toLowerCase())
+
+function outputs(q) {
+  return [...document.querySelectorAll('#turns [data-card]')].filter((c) => contains(c.dataset.name ?? '', q)).slice(0, most)
+    .map((c) => ({ label: c.dataset.name, note: c.dataset.kind, run: () => jump(c) }))
+}
+
+function said(q) {
+  if (q.length < 2) return []
+  return [...document.querySelectorAll('#turns h2, #turns .said')].filter((el) => contains(el.textContent, q)).slice(0, most)
+    .map((el) => ({ label: around(el.textContent, q), note: '', run: () => jump(el) }))
+}
+
+function around(text, q) {
+  const i = Math.max(0, text.toLowerCase().indexOf(q.toLowerCase()) - 30)
+  return (i ? '…' : '') + text.slice(i, i + 100).trim()
+}
+
+function jump(el) {
+  el.scrollIntoView({ block: 'center' })
+  const card = el.closest('[data-card]')
+  card?.classList.add('is-now')
+  setTimeout(() => card?.classList.remove('is-now'), 2000)
+}
+
+const things = [
+  { label: 'New session', note: 'n', run: () => document.querySelector('[data-act=new]')?.click() },
+  { label: 'Switch theme', note: '', run: () => document.querySelector('[data-act=theme]')?.click() },
+  { label: 'All keys', note: '?', run: () => document.getElementById('keys')?.showModal() },
+]
+
+async function others(q) {
+  asking?.abort()
+  asking = new AbortController()
+  const found = await getJSON(`/api/sessions?limit=20&q=${encodeURIComponent(q)}`, { signal: asking.signal })
+  return found.sessions.filter((s) => s.id !== session()).slice(0, most)
+    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', run: () => location.assign(`/sessions/${s.id}`) }))
+}
+
+function draw(groups) {
+  const box = dialog.querySelector('[data-part=list]')
+  hits = []
+  box.replaceChildren()
+  for (const [name, list] of groups) {
+    if (!list.length) continue
+    const group = clone('tpl-group')
+    group.parts.text.textContent = name
+    box.append(group.root)
+    for (const hit of list) {
+      const { root, parts } = clone('tpl-hit')
+      parts.label.textContent = hit.label
+      if (parts.note) parts.note.textContent = hit.note
+      root.id = `hit-${hits.length}`
+      const i = hits.push(hit) - 1
+      root.addEventListener('click', () => choose(i))
+      box.append(root)
+    }
+  }
+  move(0)
+}
+
+function move(to) {
+  if (!hits.length) return
+  at = (to + hits.length) % hits.length
+  for (let i = 0; i < hits.length; i++) document.getElementById(`hit-${i}`).setAttribute('aria-selected', String(i === at))
+  const now = document.getElementById(`hit-${at}`)
+  now.scrollIntoView({ block: 'nearest' })
+  dialog.querySelector('input').setAttribute('aria-activedescendant', now.id)
+}
+
+function choose(i) {
+  const hit = hits[i]
+  dialog.close()
+  hit?.run()
+}
+
+async function update() {
+  const q = dialog.querySelector('input').value.trim()
+  const here = [['Outputs here', outputs(q)], ['Said', said(q)]]
+  const act = ['Do', things.filter((t) => contains(t.label, q))]
+  draw([...here, act])
+  try {
+    const list = await others(q)
+    if (q === dialog.querySelector('input').value.trim()) draw([...here, ['Other sessions', list], act])
+  } catch { /* what is here can still be found */ }
+}
+
+export function openSearch() {
+  if (!dialog || dialog.open) return
+  const input = dialog.querySelector('input')
+  input.value = ''
+  dialog.showModal()
+  input.focus()
+  update()
+}
+
+export function searching() {
+  if (!dialog) return
+  dialog.addEventListener('input', update)
+  dialog.addEventListener('keydown', (e) => {
+    if (e.key === 'ArrowDown') move(at + 1)
+    else if (e.key === 'ArrowUp') move(at - 1)
+    else if (e.key === 'Enter') choose(at)
+    else return
+    e.preventDefault()
+  })
+  dialog.addEventListener('click', (e) => { if (e.target === dialog) dialog.close() })
+}

@@ -1,0 +1,82 @@
+// Lines of a card chosen by their numbers: click, shift-click or drag. The
+// choice stands in the address as #L62-L72@card and says what copy copies.
+
+import { line } from './lines.js'
+
+let chosen = null // {card, from, to, anchor}
+
+/** The lines chosen in card: {from, to}, or null. */
+export const selection = (card) => (chosen?.card === card ? { from: chosen.from, to: chosen.to } : null)
+
+const numberOf = (el) => Number(el.getAttribute('href').slice(2))
+const hash = ({ card, from, to }) => `#L${from}${to > from ? `-L${to}` : ''}@${card.closest('[id^="c-"]')?.id ?? card.id}`
+
+function paint() {
+  for (const el of document.querySelectorAll('.line.on')) el.classList.remove('on')
+  if (!chosen) return
+  for (const ln of chosen.card.querySelectorAll('.ln')) {
+    const n = numberOf(ln)
+    if (n >= chosen.from && n <= chosen.to) ln.closest('.line').classList.add('on')
+  }
+}
+
+export function choose(card, a, b, anchor = a) {
+  chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
+  history.replaceState(null, '', hash(chosen))
+  paint()
+  card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
+}
+
+export function unchoose() {
+  if (!chosen) return
+  const { card } = chosen
+  chosen = null
+  history.replaceState(null, '', location.pathname + location.search)
+  paint()
+  card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
+}
+
+/** Goes to the lines the address names. */
+export async function goToHash() {
+  const m = /^#L(\d+)(?:-L?(\d+))?(?:@(.+))?$/.exec(decodeURIComponent(location.hash))
+  if (!m) return
+  const root = m[3] ? document.getElementById(m[3]) : document
+  const card = root?.matches?.('[data-card]') ? root : root?.querySelector('[data-card]')
+  if (!card) return
+  const from = Number(m[1])
+  const row = await line(card, from)
+  choose(card, from, Number(m[2] ?? from))
+  ;(row ?? card).scrollIntoView({ block: 'center' })
+}
+
+export function selecting() {
+  let drag = null
+  document.addEventListener('click', (e) => { if (e.target.closest?.('.ln')) e.preventDefault() })
+  document.addEventListener('pointerdown', (e) => {
+    const ln = e.target.closest?.('.ln')
+    const card = ln?.closest('[data-card]')
+    if (!card || e.button !== 0) return
+    e.preventDefault()
+    const n = numberOf(ln)
+    if (e.shiftKey && chosen?.card === card) choose(card, chosen.anchor, n, chosen.anchor)
+    else if (chosen?.card === card && chosen.from === n && chosen.to === n) unchoose()
+    else choose(card, n, n)
+    drag = { card, anchor: chosen?.anchor ?? n }
+  })
+  document.addEventListener('pointermove', (e) => {
+    if (!drag) return
+    const ln = e.target.closest?.('.line')?.querySelector('.ln')
+    if (ln?.closest('[data-card]') === drag.card) choose(drag.card, drag.anchor, numberOf(ln), drag.anchor)
+  })
+  document.addEventListener('pointerup', () => { drag = null })
+  document.addEventListener('keydown', (e) => {
+    if (e.key !== 'Enter' || !e.target.matches?.('.ln')) return
+    e.preventDefault()
+    const card = e.target.closest('[data-card]')
+    const n = numberOf(e.target)
+    choose(card, e.shiftKey && chosen?.card === card ? chosen.anchor : n, n)
+  })
+  document.addEventListener('webchat:lines', paint, true)
+  addEventListener('hashchange', goToHash)
+  goToHash()
+}

@@ -1,0 +1,39 @@
+// Short words in the corner. At most three at a time; those that ask stay until
+// they are answered.
+
+import { clone } from './html.js'
+import { announce } from './ops.js'
+
+const most = 3
+
+/** Shows words for four seconds, or until act.run was called by its button. */
+export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
+  const at = document.getElementById('toasts')
+  if (!at) return () => {}
+  const { root, parts } = clone('tpl-toast')
+  if (how) root.dataset.how = how
+  parts.text.textContent = words
+  const gone = () => root.remove()
+  if (parts.act) {
+    parts.act.hidden = !act
+    if (act) {
+      parts.act.textContent = act.label
+      parts.act.addEventListener('click', () => { gone(); act.run() })
+    }
+  }
+  parts.close?.addEventListener('click', gone)
+  at.append(root)
+  while (at.children.length > most) at.firstElementChild.remove()
+  announce(words)
+  if (!stay) {
+    let timer = setTimeout(gone, ms)
+    root.addEventListener('pointerenter', () => clearTimeout(timer))
+    root.addEventListener('pointerleave', () => { timer = setTimeout(gone, ms) })
+  }
+  return gone
+}
+
+/** Says what was refused. */
+export function failed(err) {
+  if (err?.name !== 'AbortError') toast(err.message, { how: 'fail', ms: 8000 })
+}
