@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type client struct {
 	// can still be written.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	slow   atomic.Bool // cut for being slow: net/http, too, cancels after a failed write
 	soft   context.Context
 	leave  context.CancelCauseFunc
 
@@ -205,11 +207,12 @@ func (c *client) writeLocked(text []byte) error {
 // fail ends the stream after a failed write. c.mu is held.
 func (c *client) fail(err error) error {
 	c.over = true
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(context.Cause(c.ctx), ErrClosed) {
+		c.slow.Store(true)
 		err = ErrSlow
 	}
-	c.cancel(err) // the first cause stays
-	return context.Cause(c.ctx)
+	c.cancel(err)
+	return err
 }
 
 // arm gives the next write its time. A deadline younger than a twentieth of
@@ -230,6 +233,9 @@ func (c *client) arm() error {
 
 // cut ends the stream at once, a blocked write included.
 func (c *client) cut(why error) {
+	if errors.Is(why, ErrSlow) {
+		c.slow.Store(true)
+	}
 	c.cancel(why)
 	c.deadline.Lock()
 	defer c.deadline.Unlock()
@@ -270,9 +276,9 @@ func (c *client) end() {
 
 // result says how a stream ended, for the caller of Serve and Stream.
 func (c *client) result(err error) error {
-	switch cause := context.Cause(c.ctx); {
-	case errors.Is(cause, ErrSlow):
-		return cause
+	switch {
+	case c.slow.Load():
+		return ErrSlow
 	case c.soft.Err() != nil:
 		return nil // the client left, or the hub closed
 	}

@@ -1,0 +1,351 @@
+package sse
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipes is a listener without a kernel: no buffer hides a stalled client, and time
+// is the bubble's.
+type pipes struct {
+	conns   chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+	results chan error
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// get sends a request and reads the response's header.
+func (p *pipes) get(t *testing.T, header ...string) (net.Conn, *parser) {
+	t.Helper()
+	near, far := net.Pipe()
+	p.conns <- far
+	if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReaderSize(near, 16), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return near, newParser(res.Body)
+}
+
+// inBubble runs f with a hub and a server in fake time. What serve returned comes on
+// the channel p.results.
+func inBubble(t *testing.T, c Config, serve func(h *Hub, w http.ResponseWriter, r *http.Request) error, f func(t *testing.T, h *Hub, p *pipes)) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, c)
+		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{}), results: make(chan error, 1)}
+		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.results <- serve(h, w, r) })}
+		served := make(chan error)
+		go func() { served <- srv.Serve(p) }()
+		defer func() {
+			srv.Close()
+			<-served
+		}()
+		f(t, h, p)
+	})
+}
+
+func serveLive(h *Hub, w http.ResponseWriter, r *http.Request) error {
+	return h.Topic("a").Serve(w, r, nil)
+}
+
+func TestHeartbeatInSilence(t *testing.T) {
+	inBubble(t, Config{}, serveLive, func(t *testing.T, h *Hub, p *pipes) {
+		topic := h.Topic("a")
+		conn, s := p.get(t)
+		defer conn.Close()
+		start := time.Now()
+		for i := 1; i <= 3; i++ {
+			s.comment(t, 1)
+			if since := time.Since(start); since != time.Duration(i)*15*time.Second {
+				t.Fatalf("heartbeat %d after %v", i, since)
+			}
+		}
+		topic.Publish(number(1))
+		s.want(t, "1")
+		// Frames every 10 s: no silence, so no heartbeat; then the next comes 15 s
+		// after the last of them.
+		last := make(chan time.Time, 1)
+		go func() {
+			for pos := int64(2); pos <= 9; pos++ {
+				time.Sleep(10 * time.Second)
+				topic.Publish(number(pos))
+			}
+			last <- time.Now()
+		}()
+		s.want(t, "2", "3", "4", "5", "6", "7", "8", "9")
+		if s.comments != 3 {
+			t.Errorf("%d heartbeats beside a busy stream", s.comments-3)
+		}
+		s.comment(t, 1)
+		if since := time.Since(<-last); since != 15*time.Second {
+			t.Errorf("heartbeat %v after the last frame", since)
+		}
+	})
+}
+
+func TestHeartbeatWhileProducerIsSilent(t *testing.T) {
+	wait := func(ctx context.Context, send func(Frame) error) error {
+		if err := send(number(1)); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+	for name, serve := range map[string]func(h *Hub, w http.ResponseWriter, r *http.Request) error{
+		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error { return h.Stream(w, r, wait) },
+		"replay": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			return h.Topic("a").Serve(w, r, func(ctx context.Context, send func(Frame) error) (int64, error) { return 0, wait(ctx, send) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, Config{}, serve, func(t *testing.T, _ *Hub, p *pipes) {
+				conn, s := p.get(t)
+				defer conn.Close()
+				start := time.Now()
+				s.want(t, "1")
+				s.comment(t, 2)
+				if since := time.Since(start); since > 45*time.Second {
+					t.Errorf("two heartbeats took %v", since)
+				}
+			})
+		})
+	}
+}
+
+// A client that takes no byte is cut when WriteTimeout is over, wherever the stream
+// is: live, replaying, private, or only kept alive.
+func TestStalledClientIsCutByTheDeadline(t *testing.T) {
+	one := func(send func(Frame) error) error { return send(frame(1, strings.Repeat("x", replayChunk))) }
+	for name, serve := range map[string]func(h *Hub, w http.ResponseWriter, r *http.Request) error{
+		"live": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			return h.Topic("a").Serve(w, r, func(context.Context, func(Frame) error) (int64, error) {
+				h.Topic("a").Publish(number(1))
+				return 0, nil
+			})
+		},
+		"replay": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			return h.Topic("a").Serve(w, r, func(_ context.Context, send func(Frame) error) (int64, error) { return 0, one(send) })
+		},
+		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			return h.Stream(w, r, func(_ context.Context, send func(Frame) error) error { return one(send) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, Config{}, serve, func(t *testing.T, h *Hub, p *pipes) {
+				conn, s := p.get(t)
+				defer conn.Close()
+				if _, err := s.line(); err != nil { // and then nothing more
+					t.Fatal(err)
+				}
+				start := time.Now()
+				err := <-p.results
+				wantErr(t, err, ErrSlow)
+				if d := time.Since(start); d < 9*time.Second || d > 11*time.Second {
+					t.Errorf("cut after %v, want 10 s", d)
+				}
+				if n := h.Topic("a").Subscribers(); n != 0 {
+					t.Errorf("%d subscribers are left", n)
+				}
+			})
+		})
+	}
+	t.Run("heartbeat", func(t *testing.T) {
+		inBubble(t, Config{}, serveLive, func(t *testing.T, h *Hub, p *pipes) {
+			conn, s := p.get(t)
+			defer conn.Close()
+			s.comment(t, 1)
+			start := time.Now()
+			for h.Topic("a").Subscribers() > 0 {
+				time.Sleep(time.Second)
+			}
+			if d := time.Since(start); d < 24*time.Second || d > 27*time.Second {
+				t.Errorf("gone after %v, want a heartbeat's 15 s and the deadline's 10 s", d)
+			}
+		})
+	})
+}
+
+// A slow client is not a stalled one: it may take longer than WriteTimeout for much,
+// as long as it goes on taking.
+func TestSlowClientIsNotCut(t *testing.T) {
+	const size = 1 << 20
+	inBubble(t, Config{}, serveLive, func(t *testing.T, h *Hub, p *pipes) {
+		topic := h.Topic("a")
+		conn, s := p.get(t)
+		if _, err := s.line(); err != nil {
+			t.Fatal(err)
+		}
+		topic.Publish(frame(1, strings.Repeat("x", size)))
+		start := time.Now()
+		buf := make([]byte, 16<<10)
+		for n := 0; n < size; time.Sleep(time.Second) { // 16 KiB a second, at most
+			k, err := conn.Read(buf)
+			if err != nil {
+				t.Fatalf("cut after %d bytes and %v: %v", n, time.Since(start), err)
+			}
+			n += k
+		}
+		if d := time.Since(start); d < 30*time.Second {
+			t.Errorf("it took %v only, which shows nothing", d)
+		}
+		conn.Close()
+		wantErr(t, <-p.results, nil)
+	})
+}
+
+// Many clients, one of them stalled: the others get all of it in order, nobody waits,
+// and the stalled one is cut at the bound of its buffer and resumes without a hole.
+func TestOneStalledClient(t *testing.T) {
+	const clients, frames = 20, 200
+	h := newHub(t, Config{Buffer: 256 << 10})
+	l := newHistory(h.Topic("a"))
+	results := make(chan error, clients+2)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		after, _, _ := ParseLastEventID(r)
+		results <- l.topic.Serve(w, r, l.replay(after, 100))
+	}))
+	srv.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // lest the kernel hide the stall
+		}
+	}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	stalledConn(t, srv, "/")
+	waitFor(t, func() bool { return l.topic.Subscribers() == 1 })
+
+	read := make(chan error, clients)
+	for range clients {
+		_, p := get(t, srv.URL)
+		go func() {
+			for pos := 1; pos <= frames; pos++ {
+				g, err := p.next()
+				if err == nil && g.lastID != strconv.Itoa(pos) {
+					err = fmt.Errorf("got %q for %d", g.lastID, pos)
+				}
+				read <- err
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	payload := strings.Repeat("x", 8<<10)
+	for pos := int64(1); pos <= frames; pos++ {
+		l.mu.Lock()
+		l.entries = append(l.entries, frame(pos, payload))
+		l.topic.Publish(frame(pos, payload))
+		l.mu.Unlock()
+		for range clients { // the publisher keeps pace with all but the stalled one
+			if err := receive(t, read); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wantErr(t, receive(t, results), ErrSlow)
+	waitFor(t, func() bool { return l.topic.Subscribers() == clients })
+	_, p := get(t, srv.URL, "Last-Event-ID", "17")
+	for pos := 18; pos <= frames; pos++ {
+		if g, err := p.next(); err != nil || g.lastID != strconv.Itoa(pos) {
+			t.Fatalf("after resuming: %q, %v; want %d", g.lastID, err, pos)
+		}
+	}
+}
+
+// While a client still takes its replay, what is published waits for it up to the
+// bound; beyond, it is cut although its replay would go on.
+func TestBufferIsBoundedDuringReplay(t *testing.T) {
+	h := newHub(t, Config{Buffer: 64 << 10})
+	topic := h.Topic("a")
+	replaying := make(chan struct{})
+	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
+		return func(ctx context.Context, _ func(Frame) error) (int64, error) {
+			close(replaying)
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+	})
+	get(t, srv.URL)
+	receive(t, replaying)
+	for pos := int64(1); topic.Subscribers() > 0; pos++ {
+		topic.Publish(frame(pos, strings.Repeat("x", 1<<10)))
+		if pos > 1e6 {
+			t.Fatal("a gigabyte waits")
+		}
+	}
+	wantErr(t, receive(t, results), ErrSlow)
+}
+
+// deaf is a subscriber that stops r3labs' loop, as bare r3labs' own do.
+type deaf struct {
+	header  http.Header
+	ready   chan struct{}
+	release chan struct{}
+}
+
+func (d *deaf) Header() http.Header         { return d.header }
+func (d *deaf) WriteHeader(int)             { close(d.ready) }
+func (d *deaf) Flush()                      {}
+func (d *deaf) Write(p []byte) (int, error) { <-d.release; return len(p), nil }
+
+func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
+	h := newHub(t, Config{Buffer: 1 << 20})
+	topic := h.Topic("a")
+	srv, results := topicServer(t, topic, nil)
+	get(t, srv.URL)
+	waitFor(t, func() bool { return topic.Subscribers() == 1 })
+
+	l := h.acquire("a") // it stays when its clients are cut
+	defer h.release(l)
+	ctx, cancel := context.WithCancel(t.Context())
+	d := &deaf{header: http.Header{}, ready: make(chan struct{}), release: make(chan struct{})}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		h.fanout.ServeHTTP(d, (&http.Request{URL: l.url}).WithContext(ctx))
+	})
+	<-d.ready
+	// 64 events fill r3labs' channel to the deaf subscriber, then its loop stands, and
+	// what is published queues here.
+	payload := strings.Repeat("x", batchSize)
+	for pos := int64(1); ; pos++ {
+		topic.Publish(frame(pos, payload))
+		l.mu.Lock()
+		overflowed := pos > 80 && l.queued == 0
+		l.mu.Unlock()
+		if overflowed {
+			break // the clients were cut, to fetch it from the log
+		}
+		if pos > 1000 {
+			t.Fatal("the queue has no bound")
+		}
+	}
+	cancel()
+	close(d.release)
+	wg.Wait()
+	wantErr(t, receive(t, results), ErrSlow)
+}
