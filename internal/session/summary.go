@@ -53,7 +53,10 @@ func (s Summary) Unfinished() bool {
 }
 
 // MarshalJSON encodes the session as the HTTP API shows it.
-func (s Summary) MarshalJSON() ([]byte, error) {
+func (s Summary) MarshalJSON() ([]byte, error) { return Found{Summary: s}.MarshalJSON() }
+
+// MarshalJSON encodes the session as the HTTP API lists it.
+func (f Found) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID        ID           `json:"id"`
 		Backend   string       `json:"backend"`
@@ -65,7 +68,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Status    event.Status `json:"status"`
 		Usage     event.Usage  `json:"usage"`
 		Tokens    Tokens       `json:"tokens"`
-	}{s.ID, s.Backend, s.Model, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens})
+		Snippet   string       `json:"snippet,omitempty"`
+	}{f.ID, f.Backend, f.Model, f.Title, event.Time(f.CreatedAt), event.Time(f.UpdatedAt), f.Pinned, f.Status, f.Usage, f.Tokens, f.Snippet})
 }
 
 // Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.

@@ -1,0 +1,386 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// request is an open question: a permission's or an agent's to the user. It is
+// guarded by the session's mu until done is closed.
+type request struct {
+	id      string
+	ask     event.Data // permission.requested or user_input.requested
+	perm    agent.Permission
+	byUser  bool // the user's own act: it outlives turns
+	settled bool
+	done    chan struct{}
+	verdict agent.Verdict
+	answer  agent.Answer
+}
+
+// decided is a question that was settled.
+type decided struct {
+	id string
+	by event.Decider
+}
+
+// AskPermission implements [agent.Host].
+func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
+	ctx, leave, err := h.inTurn(ctx)
+	if err != nil {
+		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
+	}
+	defer leave()
+	return h.s.ask(ctx, p, event.ByAgent)
+}
+
+// inTurn returns ctx ending with the running turn, too. The end of the turn waits
+// until leave is called.
+func (h *host) inTurn(ctx context.Context) (context.Context, func(), error) {
+	s := h.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := h.turnLocked()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !t.joinLocked() {
+		return nil, nil, ErrNoTurn
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		t.leaveLocked()
+	}, nil
+}
+
+// ask decides about an act. When it returns, the decision is durable, or it is an
+// error, or a deny that the log could not take.
+func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor) (agent.Verdict, error) {
+	if p.Digest == "" {
+		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Cwd, p.Diff)
+	}
+	r := &request{id: string(event.NewID()), perm: p, byUser: by == event.ByUser, done: make(chan struct{})}
+	verdict, decided := s.decideAlone(p, by)
+	if !decided {
+		v, err := s.hook(ctx, permissionHook(r.id, p))
+		switch {
+		case err != nil:
+			return denial(event.DecidedByAbort, stopReason(ctx)), nil
+		case !v.Allow:
+			verdict, decided = denial(event.DecidedByHook, v.Reason), true
+		}
+	}
+	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
+		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest,
+		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
+
+	s.mu.Lock()
+	if key := grantKey(p); !decided && !p.Sensitive && s.grants[key] {
+		verdict, decided = agent.Verdict{Decision: event.Allow, Scope: event.ForSession, By: event.DecidedByUser}, true
+	}
+	if decided { // nobody is asked, but the log knows
+		defer s.mu.Unlock()
+		if err := s.appendLocked(r.ask, completed(r.id, verdict)); err != nil {
+			return agent.Verdict{}, err
+		}
+		s.rememberLocked(r.id, verdict.By)
+		return verdict, nil
+	}
+	err := s.putLocked(r)
+	s.mu.Unlock()
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	limit := time.NewTimer(s.m.cfg.PermissionTimeout)
+	defer limit.Stop()
+	select {
+	case <-r.done:
+	case <-limit.C:
+		s.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("Nobody answered within %v, which means no.", s.m.cfg.PermissionTimeout))
+	case <-ctx.Done():
+		s.giveUp(r, event.DecidedByAbort, stopReason(ctx))
+	}
+	return r.verdict, nil
+}
+
+// permissionHook is the moment before somebody is asked. Hooks can say no; their
+// yes only lets the question be put.
+func permissionHook(requestID string, p agent.Permission) agent.HookCall {
+	c := agent.HookCall{RequestID: "permission_requested:" + requestID, Event: "permission_requested", Tool: p.ToolName}
+	if b, err := json.Marshal(map[string]string{"kind": string(p.Kind), "action": p.Action, "resource": p.Resource, "cwd": p.Cwd}); err == nil {
+		c.Arguments = b
+	}
+	return c
+}
+
+// decideAlone decides what needs nobody: by a rule or by the mode. A user's own
+// act is nobody's to decide but the user's, and a sensitive one is never allowed
+// without asking.
+func (s *Session) decideAlone(p agent.Permission, by event.Actor) (v agent.Verdict, decided bool) {
+	if by == event.ByUser {
+		return v, false
+	}
+	if s.m.cfg.Rules != nil {
+		if d, reason, ok := s.m.cfg.Rules(p); ok {
+			switch {
+			case d == event.Allow && !p.Sensitive:
+				return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: reason, By: event.DecidedByRule}, true
+			case d == event.Deny:
+				if reason == "" {
+					reason = "A rule of the user denies it."
+				}
+				return denial(event.DecidedByRule, reason), true
+			}
+		}
+	}
+	switch {
+	case s.m.cfg.Permissions == ModeDeny:
+		return denial(event.DecidedByMode, "The user lets agents do nothing that has to be asked for."), true
+	case s.m.cfg.Permissions == ModeAllow && !p.Sensitive:
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, true
+	}
+	return v, false
+}
+
+// AskUser implements [agent.Host].
+func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	ctx, leave, err := h.inTurn(ctx)
+	if err != nil {
+		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
+	}
+	defer leave()
+	s := h.s
+	r := &request{id: string(event.NewID()), done: make(chan struct{})}
+	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: q.ToolCallID, Question: q.Question, Choices: q.Choices,
+		AllowFreeform: q.AllowFreeform || len(q.Choices) == 0}
+	s.mu.Lock()
+	err = s.putLocked(r)
+	s.mu.Unlock()
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		s.giveUp(r, event.DecidedByAbort, stopReason(ctx))
+	}
+	return r.answer, nil
+}
+
+// putLocked opens a request.
+func (s *Session) putLocked(r *request) error {
+	if err := s.appendLocked(r.ask); err != nil {
+		return err
+	}
+	s.requests[r.id] = r
+	return nil
+}
+
+// Decide answers a permission request. The first answer wins and is durable when
+// Decide returns nil. [ErrAnswered], [ErrGone] and [ErrNotFound] say why a request
+// cannot be answered any more, [ErrInvalid] what is wrong with the decision; after
+// [ErrLog] the request is still open.
+func (s *Session) Decide(ctx context.Context, requestID string, d Decision) error {
+	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
+	switch {
+	case d.Decision == event.Deny && d.Scope == "":
+		if v.Reason == "" {
+			v.Reason = "The user said no."
+		} else {
+			v.Reason = "The user said no: " + v.Reason
+		}
+	case d.Decision == event.Allow && (d.Scope == "" || d.Scope == event.Once):
+		v.Scope = event.Once
+	case d.Decision == event.Allow && d.Scope == event.ForSession:
+		v.Scope = event.ForSession
+	default:
+		return fmt.Errorf("%w: decide %q or %q, an allow with the scope %q or %q", ErrInvalid, event.Allow, event.Deny, event.Once, event.ForSession)
+	}
+	return s.answer(ctx, requestID, func(r *request) (event.Data, error) {
+		if _, ok := r.ask.(event.PermissionRequested); !ok {
+			return nil, fmt.Errorf("%w: request %s is a question, not a permission", ErrInvalid, requestID)
+		}
+		r.verdict = v
+		return completed(r.id, v), nil
+	}, func(r *request) {
+		if v.Scope == event.ForSession && !r.perm.Sensitive {
+			s.grants[grantKey(r.perm)] = true
+		}
+	})
+}
+
+// Answer answers an agent's question; errors as for Decide.
+func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error {
+	return s.answer(ctx, requestID, func(r *request) (event.Data, error) {
+		q, ok := r.ask.(event.UserInputRequested)
+		if !ok {
+			return nil, fmt.Errorf("%w: request %s is a permission, not a question", ErrInvalid, requestID)
+		}
+		chosen := slices.Contains(q.Choices, a.Text)
+		switch {
+		case strings.TrimSpace(a.Text) == "":
+			return nil, fmt.Errorf("%w: the answer is empty", ErrInvalid)
+		case !chosen && !q.AllowFreeform:
+			return nil, fmt.Errorf("%w: the answer is none of the choices", ErrInvalid)
+		}
+		r.answer = agent.Answer{Text: a.Text, WasFreeform: !chosen, Answered: true}
+		return event.UserInputCompleted{RequestID: r.id, Answer: a.Text, WasFreeform: !chosen, By: event.DecidedByUser}, nil
+	}, func(*request) {})
+}
+
+// answer settles an open request as the user wants it.
+func (s *Session) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error), then func(*request)) error {
+	s.mu.Lock()
+	r := s.requests[requestID]
+	if r == nil {
+		s.mu.Unlock()
+		return s.whyNot(ctx, requestID)
+	}
+	defer s.mu.Unlock()
+	d, err := with(r)
+	if err != nil {
+		return err
+	}
+	if err := s.appendLocked(d); err != nil {
+		r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
+		return err
+	}
+	then(r)
+	s.settleLocked(r, event.DecidedByUser)
+	return nil
+}
+
+// whyNot says why a request is not open.
+func (s *Session) whyNot(ctx context.Context, requestID string) error {
+	s.mu.Lock()
+	by, known := event.Decider(""), false
+	for _, d := range s.decided {
+		if d.id == requestID {
+			by, known = d.by, true
+		}
+	}
+	s.mu.Unlock()
+	if !known { // of long ago or of an earlier process: the log knows
+		err := s.scan(ctx, 0, func(e event.Entry) bool {
+			switch d := e.Event.Data.(type) {
+			case event.PermissionRequested, event.UserInputRequested:
+				known = known || requestID == questionID(e.Event.Data)
+			case event.PermissionCompleted:
+				if d.RequestID == requestID {
+					by = d.By
+				}
+			case event.UserInputCompleted:
+				if d.RequestID == requestID {
+					by = d.By
+				}
+			}
+			return by == ""
+		})
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("request %s: %w", requestID, ErrNotFound)
+	case by == "" || by == event.DecidedByTimeout || by == event.DecidedByAbort:
+		return fmt.Errorf("request %s: %w", requestID, ErrGone)
+	}
+	return fmt.Errorf("request %s: %w", requestID, ErrAnswered)
+}
+
+// giveUp settles a request nobody answered in time; too late it does nothing. If
+// the log cannot take it, it means no all the same, and is logged when the turn ends.
+func (s *Session) giveUp(r *request, by event.Decider, reason string) {
+	d := refusal(r.ask, by, reason)
+	once := func() error {
+		if r.settled {
+			return nil
+		}
+		err := s.appendLocked(d)
+		if errors.Is(err, ErrLog) && r.byUser && s.ctx.Err() == nil {
+			return err // no end of a turn will log it
+		}
+		if errors.Is(err, ErrLog) {
+			s.unlogged = append(s.unlogged, d)
+		}
+		r.verdict = denial(by, reason)
+		s.settleLocked(r, by)
+		return nil
+	}
+	if err := s.persist(once); err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !r.settled {
+		r.verdict = denial(by, reason)
+		s.settleLocked(r, by)
+	}
+}
+
+// abandonRequestsLocked settles what the end of a turn closed in the log.
+func (s *Session) abandonRequestsLocked() {
+	for _, r := range s.requests {
+		if !r.byUser {
+			r.verdict = denial(event.DecidedByAbort, reasons[event.Aborted])
+			s.settleLocked(r, event.DecidedByAbort)
+		}
+	}
+}
+
+func (s *Session) settleLocked(r *request, by event.Decider) {
+	r.settled = true
+	delete(s.requests, r.id)
+	s.rememberLocked(r.id, by)
+	close(r.done)
+}
+
+func (s *Session) rememberLocked(requestID string, by event.Decider) {
+	if s.decided = append(s.decided, decided{requestID, by}); len(s.decided) > 64 {
+		s.decided = s.decided[1:]
+	}
+}
+
+func completed(requestID string, v agent.Verdict) event.PermissionCompleted {
+	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Reason: v.Reason, By: v.By}
+}
+
+func denial(by event.Decider, reason string) agent.Verdict {
+	return agent.Verdict{Decision: event.Deny, Reason: reason, By: by}
+}
+
+func stopReason(ctx context.Context) string {
+	return "Nobody answered. " + stopped(ctx)
+}
+
+// grantKey is what an allow for the session is bound to: the exact tool, resource
+// and folder, never a part of them.
+func grantKey(p agent.Permission) string {
+	return digest(p.ToolName, string(p.Kind), p.Resource, p.Cwd)
+}
+
+// digest is the SHA-256 of the parts, each with its length.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

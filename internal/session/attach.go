@@ -1,0 +1,100 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// Attach keeps an upload for a later prompt of this session.
+func (s *Session) Attach(ctx context.Context, a agent.Attachment) (attachmentID string, err error) {
+	if s.m.cfg.Attachments == nil {
+		return "", fmt.Errorf("%w: uploads are not set up", ErrInvalid)
+	}
+	if len(a.Data) == 0 {
+		return "", fmt.Errorf("%w: the attachment is empty", ErrInvalid)
+	}
+	s.mu.Lock()
+	err = s.usable()
+	s.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	a.Path = ""
+	return s.m.cfg.Attachments.Put(ctx, s.id, a)
+}
+
+// resolve turns what a prompt names into what an agent gets.
+func (s *Session) resolve(ctx context.Context, named []event.Attachment) ([]agent.Attachment, error) {
+	var out []agent.Attachment
+	for i, n := range named {
+		a, err := s.resolveOne(ctx, n)
+		if err != nil {
+			return nil, fmt.Errorf("attachment %d: %w", i+1, err)
+		}
+		if n.Name != "" {
+			a.Name = n.Name
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func (s *Session) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
+	set := 0
+	for _, v := range []string{n.ID, n.Path, n.OutputID} {
+		if v != "" {
+			set++
+		}
+	}
+	switch {
+	case set != 1 || n.Lines != "" && n.OutputID == "":
+		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines)", ErrInvalid)
+	case n.Path != "":
+		return workspaceFile(s.m.cfg.Workspace, n.Path)
+	case n.ID != "" && s.m.cfg.Attachments != nil:
+		return s.m.cfg.Attachments.Get(ctx, s.id, n.ID)
+	case n.OutputID != "" && s.m.cfg.Outputs != nil:
+		return s.m.cfg.Outputs.Read(ctx, s.id, n.OutputID, n.Lines)
+	}
+	return agent.Attachment{}, ErrNotFound
+}
+
+// workspaceFile finds a regular file inside the workspace; links that leave it are
+// refused.
+func workspaceFile(workspace, name string) (agent.Attachment, error) {
+	rel := filepath.FromSlash(name)
+	if filepath.IsAbs(rel) {
+		r, err := filepath.Rel(workspace, rel)
+		if err != nil {
+			return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", ErrInvalid, name)
+		}
+		rel = r
+	}
+	rel = filepath.Clean(rel)
+	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
+		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", ErrInvalid, name)
+	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return agent.Attachment{}, fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return agent.Attachment{}, fmt.Errorf("file %s: %w", name, ErrNotFound)
+	case err != nil:
+		return agent.Attachment{}, fmt.Errorf("%w: %s cannot be attached: %v", ErrInvalid, name, err)
+	case !info.Mode().IsRegular():
+		return agent.Attachment{}, fmt.Errorf("%w: %s is not a regular file", ErrInvalid, name)
+	}
+	return agent.Attachment{Name: filepath.Base(rel), Path: filepath.Join(workspace, rel)}, nil
+}

@@ -1,0 +1,278 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// call is one run of a tool of the session.
+type call struct {
+	agent.ToolCall
+	by     event.Actor
+	turn   *turn // nil: the user called it
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	at     time.Time
+}
+
+// CallTool implements [agent.Host].
+func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
+	s := h.s
+	s.mu.Lock()
+	t, err := h.turnLocked()
+	var c *call
+	if err == nil {
+		c, err = s.startLocked(tc, event.ByAgent, t)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return agent.Result{}, fmt.Errorf("call tool %s: %w", tc.Name, err)
+	}
+	defer context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })()
+	res := s.perform(c)
+	s.mu.Lock()
+	err = s.completeLocked(c, res)
+	t.leaveLocked()
+	s.wg.Done()
+	s.mu.Unlock()
+	switch {
+	case err != nil:
+		return res, fmt.Errorf("call tool %s: %w", tc.Name, err)
+	case ctx.Err() != nil:
+		return res, ctx.Err()
+	}
+	return res, nil
+}
+
+// startLocked logs the start of a call, unless that is in the log already, and
+// counts it in s.wg and as a guest of its turn.
+func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call, error) {
+	if s.state >= stateClosing || by == event.ByUser && s.state != stateOpen {
+		return nil, s.usable()
+	}
+	if tc.ID == "" {
+		tc.ID = string(event.NewID())
+	}
+	if s.calls[tc.ID] != nil || s.open.done[toolKey(tc.ID)] {
+		return nil, fmt.Errorf("%w: the call %q was made already", ErrInvalid, tc.ID)
+	}
+	switch reported := s.open.tool(tc.ID); {
+	case reported == nil:
+		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: loggable(tc.Arguments),
+			By: by, ParentToolCallID: tc.ParentToolCallID})
+		if err != nil {
+			return nil, err
+		}
+	case reported.start.By != by:
+		return nil, fmt.Errorf("%w: the call %q is somebody else's", ErrInvalid, tc.ID)
+	}
+	c := &call{ToolCall: tc, by: by, turn: t, at: s.m.cfg.Now()}
+	parent := s.ctx
+	if t != nil {
+		parent = t.ctx
+		t.guests.Add(1)
+	}
+	c.ctx, c.cancel = context.WithCancelCause(parent)
+	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: tc.ID, By: by, Started: c.at})
+	s.calls[tc.ID] = c
+	s.wg.Add(1)
+	return c, nil
+}
+
+// completeLocked logs the end of a call, once.
+func (s *Session) completeLocked(c *call, res agent.Result) error {
+	if s.calls[c.ID] == c {
+		delete(s.calls, c.ID)
+	}
+	c.cancel(nil)
+	if s.open.tool(c.ID) == nil {
+		return nil // the end of its turn closed it
+	}
+	d := completion(c, res, s.m.cfg.Now())
+	err := s.appendLocked(d)
+	if errors.Is(err, ErrLog) && c.turn != nil {
+		s.unlogged = append(s.unlogged, d)
+	}
+	return err
+}
+
+// completion is a result as it is logged.
+func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionComplete {
+	d := event.ToolExecutionComplete{ToolCallID: c.ID, DurationMs: max(0, now.Sub(c.at).Milliseconds())}
+	if res.Telemetry != nil {
+		d.OutputID = res.Telemetry.OutputID
+		if b, err := json.Marshal(res.Telemetry); err == nil {
+			d.ToolTelemetry = b
+		}
+	}
+	if res.Type == agent.Success {
+		d.Success = true
+		d.Result = &event.ToolResult{Content: res.TextForModel, DetailedContent: res.SessionLog}
+		return d
+	}
+	d.Error = &event.ToolError{Message: res.Error, Code: res.ErrorCode}
+	if d.Error.Message == "" {
+		d.Error.Message = res.TextForModel
+	}
+	return d
+}
+
+// perform does everything between the start and the end of a call. It returns
+// within stopGrace after the call's context ended.
+func (s *Session) perform(c *call) agent.Result {
+	res, _, err := within(c.ctx, s, "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
+	if err != nil {
+		res = agent.Failure("failure", "The tool '%s' failed.", c.Name)
+	}
+	if res.Type == "" {
+		res.Type = agent.Success
+	}
+	if res.Type == agent.Success {
+		return res
+	}
+	switch {
+	case err != nil && c.ctx.Err() != nil:
+		return agent.Failure("aborted", "%s", stopped(c.ctx))
+	case res.ErrorCode == "" && c.ctx.Err() != nil:
+		res.ErrorCode = "aborted"
+	case res.ErrorCode == "" && res.Type == agent.Denied, res.ErrorCode == "" && res.Type == agent.Rejected:
+		res.ErrorCode = string(res.Type)
+	case res.ErrorCode == "":
+		res.ErrorCode = "failure"
+	}
+	return res
+}
+
+// act checks, asks and runs.
+func (s *Session) act(c *call) agent.Result {
+	args, err := checkArguments(c.Arguments)
+	if err != nil {
+		return agent.Failure("failure", "Tool '%s' was not run: %v.", c.Name, err)
+	}
+	tool, err := s.tool(c.Name)
+	if err != nil {
+		return agent.Failure("failure", "%s", sentence(err))
+	}
+	v, err := s.hook(c.ctx, agent.HookCall{RequestID: "before_tool:" + c.ID, Event: "before_tool", Tool: c.Name, Arguments: args})
+	switch {
+	case err != nil:
+		return agent.Failure("aborted", "%s", stopped(c.ctx))
+	case !v.Allow:
+		return denied(v.Reason)
+	case v.Arguments != nil:
+		if args, err = checkArguments(v.Arguments); err != nil {
+			return denied(fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err))
+		}
+	}
+	action, err := tool.Plan(c.ctx, args)
+	if err != nil {
+		if c.ctx.Err() != nil {
+			return agent.Failure("aborted", "%s", stopped(c.ctx))
+		}
+		return agent.Failure("failure", "%s", err.Error())
+	}
+	if verdict, asked := s.leaveFor(c, action); asked && verdict.Decision != event.Allow {
+		return denied(verdict.Reason)
+	}
+	if c.ctx.Err() != nil {
+		return agent.Failure("aborted", "%s", stopped(c.ctx))
+	}
+	res, err := action.Run(c.ctx, s.progress(c))
+	if err != nil {
+		if c.ctx.Err() != nil {
+			return agent.Failure("aborted", "%s", stopped(c.ctx))
+		}
+		return agent.Failure("failure", "%s", err.Error())
+	}
+	return s.afterwards(c, args, res)
+}
+
+// leaveFor asks for what the action needs to be allowed. A user's own act is
+// asked about only when it is sensitive.
+func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool) {
+	if a.Ask == nil || c.by == event.ByUser && !a.Ask.Sensitive {
+		return agent.Verdict{}, false
+	}
+	p := *a.Ask
+	p.ToolCallID, p.ToolName = c.ID, c.Name
+	if p.Digest == "" {
+		p.Digest = a.Digest
+	}
+	v, err := s.ask(c.ctx, p, c.by)
+	if err != nil {
+		s.log().Error("an act was not allowed because nobody could be asked", "error", err)
+		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
+	}
+	return v, true
+}
+
+// afterwards asks the hooks about a result; a veto hides it from the model.
+func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) agent.Result {
+	if s.m.cfg.Hooks == nil || c.ctx.Err() != nil {
+		return res
+	}
+	raw, err := json.Marshal(res)
+	if err != nil {
+		raw = nil
+	}
+	v, err := s.hook(c.ctx, agent.HookCall{RequestID: "after_tool:" + c.ID, Event: "after_tool", Tool: c.Name, Arguments: args, Result: raw})
+	if err != nil || v.Allow {
+		return res
+	}
+	veto := denied(v.Reason)
+	veto.Telemetry, veto.SessionLog = res.Telemetry, res.SessionLog
+	return veto
+}
+
+// progress relays how far a call is, as long as it runs.
+func (s *Session) progress(c *call) agent.Progress {
+	return func(d event.ToolExecutionProgress) {
+		d.ToolCallID = c.ID
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.calls[c.ID] != c || s.open.tool(c.ID) == nil {
+			return
+		}
+		if err := s.appendLocked(d); err != nil {
+			s.log().Warn("progress was not sent", "error", err)
+		}
+	}
+}
+
+// tool returns the tool of that name; the error is for the model.
+func (s *Session) tool(name string) (agent.Tool, error) {
+	tools, err := s.tools()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tools {
+		if t.Spec().Name == name {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
+}
+
+func denied(reason string) agent.Result {
+	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, ErrorCode: "denied"}
+}
+
+// stopped says why a call was stopped.
+func stopped(ctx context.Context) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errAborted):
+		return "The user stopped it."
+	case errors.Is(cause, errShutdown):
+		return "The program ended before this did."
+	case errors.Is(cause, errTurnOver):
+		return "The turn ended before this did."
+	default:
+		return "It was stopped."
+	}
+}

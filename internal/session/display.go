@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// maxNotes is how many things the user looked at an agent is told one by one.
+const maxNotes = 20
+
+// Display runs a tool for the user: no model is called, and nothing is asked
+// unless the act is sensitive (keys, credentials). It takes the same way as an
+// agent's call and may run beside a turn; the agent hears of it in one line with
+// the next prompt.
+//
+// Display waits for the end. When ctx ends first it returns ctx's error and what
+// is known, and the display goes on: it belongs to the session, and AbortTool
+// stops it. A display that failed is no error: [DisplayResult].Error says why.
+// [ErrInvalid] for a tool or arguments no tool would take.
+func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
+	clean, err := checkArguments(args)
+	if err != nil {
+		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
+	}
+	if _, err := s.tool(tool); err != nil {
+		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
+	}
+	s.mu.Lock()
+	c, err := s.startLocked(agent.ToolCall{Name: tool, Arguments: clean}, event.ByUser, nil)
+	s.mu.Unlock()
+	if err != nil {
+		return DisplayResult{}, fmt.Errorf("display with %s: %w", tool, err)
+	}
+	done := make(chan DisplayResult, 1)
+	go func() {
+		defer s.wg.Done() // counted by startLocked
+		done <- s.display(c)
+	}()
+	select {
+	case r := <-done:
+		return r, nil
+	case <-ctx.Done():
+		return DisplayResult{ToolCallID: c.ID}, ctx.Err()
+	}
+}
+
+// display performs a user's call to its end in the log.
+func (s *Session) display(c *call) DisplayResult {
+	res := s.perform(c)
+	d := completion(c, res, s.m.cfg.Now())
+	err := s.persist(func() error { return s.completeLocked(c, res) })
+	if err != nil {
+		s.log().Error("the end of a display was not logged", "error", err)
+	}
+	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry}
+	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
+		out.Output = &OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
+	}
+	if d.Success {
+		s.mu.Lock()
+		if s.notes = append(s.notes, noteOf(c, res)); len(s.notes) > maxNotes {
+			s.notes = s.notes[1:]
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// noteOf tells an agent in a few words what its user did.
+func noteOf(c *call, res agent.Result) string {
+	var args struct{ Path, Command string }
+	if json.Unmarshal(c.Arguments, &args) != nil {
+		args.Path, args.Command = "", ""
+	}
+	var facts []string
+	if t := res.Telemetry; t != nil {
+		if t.ExitCode != nil {
+			facts = append(facts, fmt.Sprintf("exit %d", *t.ExitCode))
+		}
+		switch {
+		case t.Lines == 1:
+			facts = append(facts, "1 line")
+		case t.Lines > 1:
+			facts = append(facts, fmt.Sprintf("%d lines", t.Lines))
+		}
+	}
+	note := "The user used " + short(c.Name)
+	switch {
+	case args.Command != "":
+		note = "The user ran " + short(args.Command)
+	case args.Path != "":
+		note = "The user looked at " + short(args.Path)
+	}
+	if len(facts) > 0 {
+		note += " (" + strings.Join(facts, ", ") + ")"
+	}
+	return note
+}
+
+// short cuts a name so that a note stays a line of some twenty tokens. The end
+// of a path says more than its beginning.
+func short(name string) string {
+	const longest = 28 // characters
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, name)
+	if utf8.RuneCountInString(name) <= longest {
+		return name
+	}
+	r := []rune(name)
+	return "…" + string(r[len(r)-longest+1:])
+}

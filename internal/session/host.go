@@ -1,0 +1,302 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// maxPartial is how many bytes of an increment of a foreign tool's output are kept.
+const maxPartial = 64 << 10
+
+// host is what one conversation may ask of its session.
+type host struct {
+	s    *Session
+	gone bool // guarded by s.mu: the conversation is over
+}
+
+// shut makes everything the conversation still asks for an error.
+func (h *host) shut() {
+	h.s.mu.Lock()
+	h.gone = true
+	h.s.mu.Unlock()
+}
+
+// turnLocked returns the running turn, or why the conversation has none.
+func (h *host) turnLocked() (*turn, error) {
+	switch t := h.s.turn; {
+	case h.gone:
+		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
+	case t == nil || !t.started || t.ended:
+		return nil, fmt.Errorf("session %s: %w", h.s.id, ErrNoTurn)
+	default:
+		return t, nil
+	}
+}
+
+// Report implements [agent.Host].
+func (h *host) Report(ctx context.Context, data event.Data) error {
+	s := h.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.gone {
+		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
+	}
+	if data == nil {
+		return fmt.Errorf("%w: a report without data", ErrInvalid)
+	}
+	t, err := h.turnLocked()
+	if err != nil && !betweenTurns(data) {
+		return fmt.Errorf("report %s: %w", data.EventType(), err)
+	}
+	relay, err := s.screenLocked(data)
+	if err != nil {
+		s.log().Warn("a report was refused", "type", data.EventType(), "error", err)
+		return err
+	}
+	if relay == nil {
+		return nil
+	}
+	if err := s.appendLocked(relay); err != nil {
+		if errors.Is(err, ErrLog) && endKey(relay) != "" && len(s.unlogged) < 1000 {
+			s.unlogged = append(s.unlogged, relay)
+		}
+		return fmt.Errorf("report %s: %w", data.EventType(), err)
+	}
+	if t != nil {
+		t.note(relay)
+	}
+	return nil
+}
+
+// note keeps what the end of the turn has to know.
+func (t *turn) note(d event.Data) {
+	switch d := d.(type) {
+	case event.AssistantUsage:
+		t.usage = addUsage(t.usage, event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
+			CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1})
+	case event.SessionError:
+		t.told[d.Message] = true
+	}
+}
+
+// betweenTurns reports whether an agent may say d while no turn runs. What may not
+// be reported at all is for screenLocked to refuse.
+func betweenTurns(d event.Data) bool {
+	switch d.(type) {
+	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta, event.AssistantReasoningDelta,
+		event.AssistantMessageDiscarded, event.AssistantMessage, event.AssistantReasoning,
+		event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete,
+		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
+		return false
+	}
+	return true
+}
+
+// screenLocked returns a report as it may be relayed; nil for one that says what is
+// known.
+func (s *Session) screenLocked(data event.Data) (event.Data, error) {
+	switch d := data.(type) {
+	case event.SessionError, event.SessionUsageInfo, event.SessionTruncation,
+		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
+		event.AssistantTurnStart, event.AssistantTurnEnd,
+		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
+		return d, nil
+	case event.SessionTitleChanged:
+		if s.named || strings.TrimSpace(d.Title) == "" || d.Title == s.summary.Load().Title {
+			return nil, nil
+		}
+		return d, nil
+	case event.SessionModelChange:
+		if d.NewModel == s.summary.Load().Model {
+			return nil, nil
+		}
+		return d, nil
+	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessageDiscarded,
+		event.AssistantMessage, event.AssistantReasoning:
+		return s.screenMessageLocked(data)
+	case event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete:
+		return s.screenToolLocked(data)
+	}
+	return nil, fmt.Errorf("%w: %s is not a backend's to report", ErrInvalid, data.EventType())
+}
+
+func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
+	var n flight
+	var offset int64
+	var text string
+	switch d := data.(type) {
+	case event.AssistantMessage:
+		return unlessDone(s, d, d.MessageID, len(d.Content))
+	case event.AssistantReasoning:
+		return unlessDone(s, d, d.ReasoningID, len(d.Content))
+	case event.AssistantMessageDiscarded:
+		if s.open.flight(messageKey(d.MessageID)) == nil {
+			return nil, nil
+		}
+		return d, nil
+	case event.AssistantMessageDelta:
+		n, offset, text = flight{id: d.MessageID, parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
+	case event.AssistantReasoningDelta:
+		n, offset, text = flight{id: d.ReasoningID, parent: d.ParentToolCallID, reasoning: true}, d.Offset, d.DeltaContent
+	}
+	if s.open.done[n.key()] || text == "" {
+		return nil, nil
+	}
+	return data, s.open.delta(n, offset, text)
+}
+
+// unlessDone returns the end of a message, nil for its second one.
+func unlessDone(s *Session, d event.Data, id string, size int) (event.Data, error) {
+	switch {
+	case id == "":
+		return nil, fmt.Errorf("%w: %s without an id", ErrInvalid, d.EventType())
+	case size > MaxMessage:
+		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, d.EventType(), size, MaxMessage)
+	case s.open.done[endKey(d)]:
+		return nil, nil
+	}
+	return d, nil
+}
+
+func (s *Session) screenToolLocked(data event.Data) (event.Data, error) {
+	switch d := data.(type) {
+	case event.ToolExecutionStart:
+		switch {
+		case d.ToolCallID == "" || d.ToolName == "":
+			return nil, fmt.Errorf("%w: %s without the id or the name of the call", ErrInvalid, d.EventType())
+		case s.open.tool(d.ToolCallID) != nil || s.open.done[toolKey(d.ToolCallID)]:
+			return nil, nil
+		}
+		d.By = event.ByAgent
+		d.Arguments = loggable(d.Arguments)
+		return d, nil
+	case event.ToolExecutionProgress:
+		if !s.foreignLocked(d.ToolCallID) {
+			return nil, nil
+		}
+		d.OutputID = ""
+		return d, nil
+	case event.ToolExecutionPartialResult:
+		if !s.foreignLocked(d.ToolCallID) {
+			return nil, nil
+		}
+		if len(d.PartialOutput) > maxPartial {
+			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
+		}
+		return d, nil
+	case event.ToolExecutionComplete:
+		return s.screenCompleteLocked(d)
+	}
+	return nil, nil
+}
+
+// foreignLocked reports whether the call runs and is the agent's own affair: not
+// one that the session runs and tells about itself.
+func (s *Session) foreignLocked(toolCallID string) bool {
+	t := s.open.tool(toolCallID)
+	return t != nil && t.start.By == event.ByAgent && s.calls[toolCallID] == nil
+}
+
+// screenCompleteLocked lets an agent end its own calls once. What it says about
+// outputs and their tokens is not believed: only our own tools mint those.
+func (s *Session) screenCompleteLocked(d event.ToolExecutionComplete) (event.Data, error) {
+	switch {
+	case s.calls[d.ToolCallID] != nil || s.open.done[toolKey(d.ToolCallID)]:
+		return nil, nil
+	case !s.foreignLocked(d.ToolCallID):
+		return nil, fmt.Errorf("%w: tool call %q completes but did not start", ErrInvalid, d.ToolCallID)
+	}
+	var stripped bool
+	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry)
+	if stripped || d.OutputID != "" {
+		s.log().Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
+	}
+	d.OutputID = ""
+	switch {
+	case d.Success:
+		d.Error = nil
+		if d.Result == nil {
+			d.Result = &event.ToolResult{}
+		}
+	default:
+		d.Result = nil
+		if d.Error == nil {
+			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure"}
+		}
+	}
+	if d.DurationMs <= 0 {
+		d.DurationMs = max(0, s.now().Sub(s.open.tool(d.ToolCallID).at).Milliseconds())
+	}
+	return d, nil
+}
+
+// foreignTelemetry returns telemetry without what only our own tools may say.
+func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput bool) {
+	if len(raw) == 0 {
+		return nil, false
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil, false
+	}
+	for k := range fields {
+		switch foldKey(k) {
+		case foldKey("outputId"):
+			namedOutput = true
+			delete(fields, k)
+		case foldKey("outputType"), foldKey("tokensShown"), foldKey("tokensSent"), foldKey("tokensEstimated"):
+			delete(fields, k)
+		}
+	}
+	if len(fields) == 0 {
+		return nil, namedOutput
+	}
+	clean, err := json.Marshal(fields)
+	if err != nil {
+		return nil, namedOutput
+	}
+	return clean, namedOutput
+}
+
+// RunHook implements [agent.Host].
+func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
+	h.s.mu.Lock()
+	gone := h.gone
+	h.s.mu.Unlock()
+	if gone {
+		return agent.HookVerdict{}, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
+	}
+	return h.s.hook(ctx, c)
+}
+
+// hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
+func (s *Session) hook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
+	if s.m.cfg.Hooks == nil {
+		return agent.HookVerdict{Allow: true}, nil
+	}
+	v, err := guarded(s.log(), "the hook "+c.Event, func() (agent.HookVerdict, error) {
+		return s.m.cfg.Hooks.Run(ctx, s.id, c, func(d event.Data) error {
+			switch d.(type) {
+			case event.HookStart, event.HookEnd:
+				return s.append(d)
+			}
+			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, d.EventType())
+		})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return agent.HookVerdict{}, context.Cause(ctx)
+	case err != nil:
+		s.log().Warn("a hook failed", "event", c.Event, "error", err)
+		return agent.HookVerdict{Reason: "A hook failed: " + err.Error()}, nil
+	case !v.Allow && v.Reason == "":
+		v.Reason = "A hook refused it without a reason."
+	}
+	return v, nil
+}

@@ -1,0 +1,247 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// steerLimit is how long an agent may take to say whether a prompt joins its turn.
+const steerLimit = 5 * time.Second
+
+// prompt is an accepted message that is not done.
+type prompt struct {
+	id          string
+	content     string
+	attachments []agent.Attachment
+	place       int64         // its user.message is after this sequence
+	done        chan struct{} // closed when its turn's end is in the log
+}
+
+// place is where the log holds a prompt.
+type place struct {
+	messageID string
+	after     int64
+}
+
+// Send accepts a prompt: when it returns nil, the user.message is durable, and
+// its turn comes when those before it are done. A prompt that is to steer goes
+// into the running turn if the agent can take it, else into the queue. Errors:
+// [ErrEmpty], [ErrTooLong], [ErrInvalid], [ErrNotFound] (an attachment),
+// [ErrBusy], [ErrLog], [ErrClosed].
+func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err error) {
+	if err := validate(msg); err != nil {
+		return "", err
+	}
+	attached, err := s.resolve(ctx, msg.Attachments)
+	if err != nil {
+		return "", err
+	}
+	p := &prompt{id: string(event.NewID()), content: msg.Content, attachments: attached, done: make(chan struct{})}
+	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return "", err
+	}
+	if len(s.queue) >= MaxQueue {
+		return "", fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
+	}
+	sum := s.summary.Load()
+	if sum.Title == "" {
+		if title := titleOf(msg.Content); title != "" {
+			data = append(data, event.SessionTitleChanged{Title: title})
+		}
+	}
+	p.place = sum.LastSeq
+	if err := s.beginLocked(data...); err != nil {
+		return "", err
+	}
+	s.prompts[p.id] = p
+	s.places = append(s.places, place{p.id, p.place})
+	if len(s.places) > 64 {
+		s.places = s.places[1:]
+	}
+	if s.turn != nil && msg.Mode == SendSteer && s.conn != nil && s.turn.joinLocked() {
+		s.goSteer(s.turn, s.conn, p)
+		return p.id, nil
+	}
+	s.enqueueLocked(p)
+	return p.id, nil
+}
+
+func validate(msg Message) error {
+	switch {
+	case strings.TrimSpace(msg.Content) == "" && len(msg.Attachments) == 0:
+		return ErrEmpty
+	case len(msg.Content) > MaxPrompt:
+		return fmt.Errorf("%w: %d bytes, the limit is %d; attach the text as a file", ErrTooLong, len(msg.Content), MaxPrompt)
+	case !utf8.ValidString(msg.Content):
+		return fmt.Errorf("%w: the prompt is not UTF-8", ErrInvalid)
+	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
+		return fmt.Errorf("%w: the mode %q is neither %q nor %q", ErrInvalid, msg.Mode, SendQueue, SendSteer)
+	}
+	return nil
+}
+
+// enqueueLocked gives p its turn now or behind the others.
+func (s *Session) enqueueLocked(p *prompt) {
+	if s.turn != nil {
+		s.queue = append(s.queue, p)
+		return
+	}
+	s.turn = s.newTurn(p)
+	s.wg.Go(s.work)
+}
+
+// goSteer offers p to the running turn. The turn's end waits for the answer.
+func (s *Session) goSteer(t *turn, conn *liveConn, p *prompt) {
+	s.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
+		defer cancel()
+		_, late, err := within(ctx, s, "steering", func() (struct{}, error) {
+			return struct{}{}, conn.Steer(ctx, agent.Prompt{MessageID: p.id, Content: p.content, Attachments: p.attachments})
+		}, nil)
+		if err != nil && !errors.Is(err, agent.ErrUnsupported) {
+			s.log().Warn("a prompt could not join the turn", "late", late, "error", err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		defer t.leaveLocked()
+		switch {
+		case s.turn != t: // the turn could not wait for the answer
+			s.enqueueLocked(p)
+		case err == nil || late: // late: the agent may have it, so it is not asked again
+			t.steered = append(t.steered, p)
+		case errors.Is(context.Cause(t.ctx), errAborted):
+			t.dropped = append(t.dropped, p)
+		default:
+			s.queue = append([]*prompt{p}, s.queue...) // it was the user's next wish
+		}
+	})
+}
+
+// titleOf makes a title of the first words of a prompt.
+func titleOf(content string) string {
+	const longest = 60 // characters
+	line := ""
+	for l := range strings.Lines(content) {
+		l = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+				return ' '
+			}
+			return r
+		}, l)
+		if line = strings.Join(strings.Fields(l), " "); line != "" {
+			break
+		}
+	}
+	if utf8.RuneCountInString(line) <= longest {
+		return line
+	}
+	cut := string([]rune(line)[:longest])
+	if i := strings.LastIndexByte(cut, ' '); i > longest/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " .,;:") + "…"
+}
+
+// Abort stops the running turn, within about a second and with everything the
+// agent started in it, and drops the prompts that wait: each gets its turn.start
+// and its turn.end with outcome aborted. Displays of the user go on; only when no
+// turn runs they are what is stopped. Abort returns at once; nothing to stop is no
+// error.
+func (s *Session) Abort(ctx context.Context, reason string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		reason = "Stopped by the user."
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == nil && len(s.calls) == 0 {
+		return nil
+	}
+	err := s.stopLocked(reason)
+	return err
+}
+
+// stopLocked logs the abort and stops. It stops even if the log cannot say so.
+func (s *Session) stopLocked(reason string) error {
+	if s.turn == nil {
+		var err error
+		if len(s.calls) > 0 {
+			err = s.appendLocked(event.Abort{Reason: reason})
+		}
+		for _, c := range s.calls {
+			c.cancel(errAborted)
+		}
+		return err
+	}
+	t := s.turn
+	t.dropped = append(t.dropped, s.queue...)
+	s.queue = nil
+	if t.ctx.Err() != nil {
+		return nil // it is stopping
+	}
+	err := s.appendLocked(event.Abort{Reason: reason})
+	t.cancel(errAborted)
+	return err
+}
+
+// AbortTool stops one running tool call, whoever made it; its turn goes on.
+// [ErrGone] for a call that has ended, [ErrNotFound] for one that never was,
+// [agent.ErrUnsupported] for one the agent runs by itself.
+func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
+	s.mu.Lock()
+	c, runs := s.calls[toolCallID], s.open.tool(toolCallID) != nil
+	s.mu.Unlock()
+	switch {
+	case c != nil:
+		c.cancel(errAborted)
+		return nil
+	case runs:
+		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
+	}
+	var known bool
+	err := s.scan(ctx, 0, func(e event.Entry) bool {
+		start, ok := e.Event.Data.(event.ToolExecutionStart)
+		known = ok && start.ToolCallID == toolCallID
+		return !known
+	})
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return fmt.Errorf("tool call %s has ended: %w", toolCallID, ErrGone)
+	}
+	return fmt.Errorf("tool call %s: %w", toolCallID, ErrNotFound)
+}
+
+// scan calls f for the events of the log after a sequence until f returns false.
+func (s *Session) scan(ctx context.Context, after int64, f func(event.Entry) bool) error {
+	for {
+		entries, err := s.Events(ctx, after, 500)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if !f(e) {
+				return nil
+			}
+			after = e.Seq
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"webchat/internal/event"
+)
+
+// recover closes what an earlier process left open, before anything else happens
+// to the session: messages in flight as far as their drafts go, tool calls,
+// requests, the turn, and the prompts that never had one.
+func (s *Session) recover(ctx context.Context) error {
+	var o open
+	err := s.scan(ctx, 0, func(e event.Entry) bool { o.apply(e); return true })
+	if err != nil {
+		return fmt.Errorf("recover session %s: %w", s.id, err)
+	}
+	if s.m.cfg.Drafts != nil && o.turn.TurnID != "" {
+		drafts, err := s.m.cfg.Drafts.LoadDrafts(ctx, s.id)
+		if err != nil {
+			return fmt.Errorf("recover session %s: load its drafts: %w", s.id, err)
+		}
+		for _, d := range drafts {
+			f := &flight{id: d.MessageID, parent: d.ParentToolCallID, reasoning: d.Reasoning, text: []byte(d.Content)}
+			if !o.done[f.key()] {
+				o.flights = append(o.flights, f)
+			}
+		}
+	}
+	data := o.closing(ending{code: "interrupted", reason: reasons[event.Interrupted], all: true}, nil, o.lastAt)
+	if o.turn.TurnID != "" {
+		data = append(data, event.TurnEnd{TurnID: o.turn.TurnID, MessageID: o.turn.MessageID, Outcome: event.Interrupted,
+			DurationMs: max(0, o.lastAt.Sub(o.turnAt).Milliseconds())})
+	}
+	for _, id := range o.queued {
+		turnID := string(event.NewID())
+		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id},
+			event.TurnEnd{TurnID: turnID, MessageID: id, Outcome: event.Interrupted})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = o
+	if len(data) > 0 {
+		if err := s.appendLocked(data...); err != nil {
+			s.open = open{}
+			return fmt.Errorf("recover session %s: %w", s.id, err)
+		}
+	}
+	s.open = open{}
+	if s.m.cfg.Drafts != nil {
+		s.saveDrafts(nil)
+	}
+	return nil
+}

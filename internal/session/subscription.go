@@ -1,0 +1,235 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"webchat/internal/event"
+)
+
+// How much a subscriber may leave unread before it is cut.
+const (
+	maxUnread      = 8192
+	maxUnreadBytes = 8 << 20
+)
+
+// Subscription is one reader of a running session. Next is for one goroutine.
+type Subscription struct {
+	s     *Session
+	ready chan struct{} // has room for one signal
+
+	mu     sync.Mutex // guards what follows
+	unread []event.Entry
+	bytes  int
+	err    error // why no entry comes any more
+}
+
+// Subscribe returns the live events from now on. What came before is in the log
+// and in [Session.Join]. The caller closes the subscription.
+func (s *Session) Subscribe() *Subscription {
+	sub := &Subscription{s: s, ready: make(chan struct{}, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stateClosed {
+		sub.err = ErrClosed
+		return sub
+	}
+	s.subs[sub] = struct{}{}
+	return sub
+}
+
+// Next waits for events and returns all there are, in order. Neighbouring deltas
+// of one message may come as one. The error is ctx's, [ErrLagged] for a reader
+// that was too slow, or [ErrClosed]; after one of the latter two nothing comes
+// any more. The entries are shared: nobody changes them.
+func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
+	for {
+		b.mu.Lock()
+		got, err := b.unread, b.err
+		b.unread, b.bytes = nil, 0
+		b.mu.Unlock()
+		switch {
+		case len(got) > 32:
+			return coalesce(got), nil
+		case len(got) > 0:
+			return got, nil
+		case err != nil:
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-b.ready:
+		}
+	}
+}
+
+// Close ends the subscription. It may be called twice.
+func (b *Subscription) Close() {
+	b.s.mu.Lock()
+	delete(b.s.subs, b)
+	b.s.mu.Unlock()
+	b.end(ErrClosed)
+}
+
+// push adds e and reports whether the reader keeps up. It never blocks.
+func (b *Subscription) push(e event.Entry) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return false
+	}
+	if len(b.unread) >= maxUnread || len(b.unread) > 0 && b.bytes+len(e.JSON) > maxUnreadBytes {
+		b.unread = coalesce(b.unread)
+		b.bytes = 0
+		for _, u := range b.unread {
+			b.bytes += len(u.JSON)
+		}
+		// Only a coalescing that frees half is worth its time again.
+		if len(b.unread) > maxUnread/2 || b.bytes+len(e.JSON) > maxUnreadBytes {
+			b.unread, b.bytes = nil, 0
+			b.err = fmt.Errorf("%w: join again", ErrLagged)
+			b.signal()
+			return false
+		}
+	}
+	b.unread = append(b.unread, e)
+	b.bytes += len(e.JSON)
+	b.signal()
+	return true
+}
+
+// end lets the reader have what is there and then err.
+func (b *Subscription) end(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+	}
+	b.signal()
+}
+
+func (b *Subscription) signal() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// coalesce joins runs of deltas of the same message. A joined delta has the
+// offset of the first and the position of the last: applying it over a text that
+// holds a part of it already gives the same text.
+func coalesce(in []event.Entry) []event.Entry {
+	out := make([]event.Entry, 0, len(in))
+	for i := 0; i < len(in); {
+		n := i + 1
+		first, ok := deltaOf(in[i])
+		if ok {
+			end := first.offset + int64(len(first.text))
+			var b strings.Builder
+			for b.WriteString(first.text); n < len(in); n++ {
+				d, ok := deltaOf(in[n])
+				if !ok || d.key != first.key || d.offset != end {
+					break
+				}
+				b.WriteString(d.text)
+				end += int64(len(d.text))
+			}
+			if n > i+1 {
+				if e, err := joined(in[n-1], first.offset, b.String()); err == nil {
+					out = append(out, e)
+					i = n
+					continue
+				}
+			}
+		}
+		out = append(out, in[i:n]...)
+		i = n
+	}
+	return out
+}
+
+type delta struct {
+	key    string
+	offset int64
+	text   string
+}
+
+func deltaOf(e event.Entry) (delta, bool) {
+	switch d := e.Event.Data.(type) {
+	case event.AssistantMessageDelta:
+		return delta{messageKey(d.MessageID), d.Offset, d.DeltaContent}, true
+	case event.AssistantReasoningDelta:
+		return delta{reasoningKey(d.ReasoningID), d.Offset, d.DeltaContent}, true
+	}
+	return delta{}, false
+}
+
+// joined is the last of a run of deltas with the text of all of them.
+func joined(last event.Entry, offset int64, text string) (event.Entry, error) {
+	switch d := last.Event.Data.(type) {
+	case event.AssistantMessageDelta:
+		d.Offset, d.DeltaContent = offset, text
+		last.Event.Data = d
+	case event.AssistantReasoningDelta:
+		d.Offset, d.DeltaContent = offset, text
+		last.Event.Data = d
+	}
+	err := encode(&last)
+	return last, err
+}
+
+// Join returns what is in flight now. Together with the log up to its LastSeq
+// and the entries of an earlier subscription above its Pos it is exactly the
+// session, without gap and repeat.
+func (s *Session) Join(ctx context.Context) (Snapshot, error) {
+	if err := ctx.Err(); err != nil {
+		return Snapshot{}, err
+	}
+	s.mu.Lock()
+	if s.state == stateClosed {
+		s.mu.Unlock()
+		return Snapshot{}, fmt.Errorf("session %s: %w", s.id, ErrClosed)
+	}
+	sum := *s.summary.Load()
+	snap := Snapshot{LastSeq: sum.LastSeq, Pos: s.pos, Summary: sum}
+	var deltas []event.Data
+	for _, f := range s.open.flights {
+		if f.reasoning {
+			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.id, DeltaContent: string(f.text), ParentToolCallID: f.parent})
+		} else {
+			deltas = append(deltas, event.AssistantMessageDelta{MessageID: f.id, DeltaContent: string(f.text), ParentToolCallID: f.parent})
+		}
+	}
+	for _, t := range s.open.tools {
+		if len(t.progress.JSON) > 0 {
+			snap.Progress = append(snap.Progress, t.progress)
+		}
+	}
+	snap.Requests = append(snap.Requests, s.open.requests...)
+	now := s.now()
+	s.mu.Unlock()
+
+	for _, d := range deltas {
+		e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
+		if err := encode(&e); err != nil {
+			return Snapshot{}, err
+		}
+		snap.InFlight = append(snap.InFlight, e)
+	}
+	return snap, nil
+}
+
+// Events returns up to limit events of the log after a sequence, a thousand at most.
+func (s *Session) Events(ctx context.Context, after int64, limit int) ([]event.Entry, error) {
+	if limit <= 0 || limit > 1000 {
+		limit = 1000
+	}
+	entries, err := s.m.cfg.Log.After(ctx, s.id, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the log of session %s: %w", s.id, err)
+	}
+	return entries, nil
+}

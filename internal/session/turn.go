@@ -1,0 +1,293 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// openLimit is how long opening a conversation may take.
+const openLimit = time.Minute
+
+// turn is the work on one prompt.
+type turn struct {
+	id     string
+	prompt *prompt
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	// What follows is guarded by the session's mu.
+	started bool      // its turn.start is in the log
+	at      time.Time // when the work began
+	usage   event.Usage
+	steered []*prompt       // what joined it
+	dropped []*prompt       // what an abort took out of the queue
+	told    map[string]bool // messages of the errors the backend reported
+	ended   bool            // nothing joins any more
+	guests  sync.WaitGroup  // steers and tool calls; Add under mu and not after ended
+}
+
+func (s *Session) newTurn(p *prompt) *turn {
+	t := &turn{id: string(event.NewID()), prompt: p, told: map[string]bool{}}
+	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
+	return t
+}
+
+// joinLocked counts a guest the turn's end waits for; false: it is too late.
+func (t *turn) joinLocked() bool {
+	if t.ended {
+		return false
+	}
+	t.guests.Add(1)
+	return true
+}
+
+func (t *turn) leaveLocked() { t.guests.Done() }
+
+// work runs turns until no prompt waits.
+func (s *Session) work() {
+	for {
+		s.mu.Lock()
+		t := s.turn
+		s.mu.Unlock()
+		if t == nil {
+			return
+		}
+		s.run(t)
+	}
+}
+
+// run is one turn, from its turn.start to its turn.end.
+func (s *Session) run(t *turn) {
+	defer t.cancel(errTurnOver)
+	s.mu.Lock()
+	t.at = s.m.cfg.Now()
+	s.mu.Unlock()
+	err := s.persist(func() error {
+		if err := s.appendLocked(event.TurnStart{TurnID: t.id, MessageID: t.prompt.id}); err != nil {
+			return err
+		}
+		t.started = true
+		return nil
+	})
+	stop := func() {}
+	if err == nil && t.ctx.Err() == nil {
+		stop = s.keepDrafts(t)
+		err = s.converse(t)
+		s.leave(t)
+	}
+	outcome := event.Completed
+	switch cause := context.Cause(t.ctx); {
+	case errors.Is(cause, errShutdown):
+		outcome = event.Interrupted
+	case errors.Is(cause, errAborted):
+		outcome = event.Aborted
+	case err != nil:
+		outcome = event.Failed
+	}
+	s.end(t, outcome, err)
+	stop() // clears the drafts, now that the log has the messages
+}
+
+// leave lets what still runs in the turn end: the agent is idle, or was left.
+func (s *Session) leave(t *turn) {
+	s.mu.Lock()
+	t.ended = true
+	s.mu.Unlock()
+	t.cancel(errTurnOver)
+	gone := make(chan struct{})
+	s.wg.Go(func() { t.guests.Wait(); close(gone) })
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	select {
+	case <-gone:
+	case <-grace.C:
+	}
+}
+
+// end closes the turn and what it opened in one append, and starts the next one.
+func (s *Session) end(t *turn, outcome event.Outcome, failure error) {
+	err := s.persist(func() error {
+		if err := s.appendLocked(s.endingLocked(t, outcome, failure)...); err != nil {
+			return err
+		}
+		s.nextLocked(t)
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	// The program ends and the log still fails: its next start closes the turn.
+	s.log().Error("the end of a turn was not logged", "error", err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nextLocked(t)
+}
+
+// nextLocked leaves t behind and begins the next turn, if a prompt waits.
+func (s *Session) nextLocked(t *turn) {
+	s.abandonRequestsLocked()
+	s.unlogged = nil
+	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped...) {
+		delete(s.prompts, p.id)
+		close(p.done)
+	}
+	s.turn = nil
+	if len(s.queue) > 0 {
+		s.turn = s.newTurn(s.queue[0])
+		s.queue = s.queue[1:]
+		return
+	}
+	if err := s.appendLocked(event.SessionIdle{}); err != nil {
+		s.log().Warn("session.idle was not sent", "error", err)
+	}
+}
+
+// endingLocked returns what the end of t says.
+func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []event.Data {
+	why := ending{code: "aborted", reason: reasons[outcome]}
+	if outcome == event.Interrupted {
+		why.code = "interrupted"
+	}
+	var data []event.Data
+	if !t.started { // its start found no log
+		data = append(data, event.TurnStart{TurnID: t.id, MessageID: t.prompt.id})
+	}
+	data = append(data, s.open.closing(why, s.unlogged, s.now())...)
+	if outcome == event.Failed && !t.told[failure.Error()] {
+		data = append(data, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
+	}
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage,
+		DurationMs: max(0, s.m.cfg.Now().Sub(t.at).Milliseconds())}
+	for _, p := range t.steered {
+		end.Steered = append(end.Steered, p.id)
+	}
+	data = append(data, end)
+	for _, p := range t.dropped {
+		id := string(event.NewID())
+		data = append(data, event.TurnStart{TurnID: id, MessageID: p.id},
+			event.TurnEnd{TurnID: id, MessageID: p.id, Outcome: event.Aborted})
+	}
+	return data
+}
+
+// reasons are what an end of a turn says to what it closes.
+var reasons = map[event.Outcome]string{
+	event.Completed:   "The turn ended before this did.",
+	event.Aborted:     "The turn was stopped.",
+	event.Failed:      "The turn failed.",
+	event.Interrupted: "The program ended before this did.",
+}
+
+// converse has the agent work on the prompt and returns when it is idle, or was
+// left because it did not stop.
+func (s *Session) converse(t *turn) error {
+	content, err := s.submitted(t)
+	if err != nil {
+		return err
+	}
+	conn, err := s.connect(t)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	notes := s.notes
+	s.notes = nil
+	s.mu.Unlock()
+	_, late, err := within(t.ctx, s, "the agent", func() (struct{}, error) {
+		return struct{}{}, conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+	}, nil)
+	if late || errors.Is(err, agent.ErrDied) || errors.Is(err, errPanic) {
+		s.disconnect(conn)
+	}
+	return err
+}
+
+// submitted asks the hooks about the prompt and returns it as they left it.
+func (s *Session) submitted(t *turn) (string, error) {
+	v, err := s.hook(t.ctx, agent.HookCall{RequestID: "prompt_submitted:" + t.prompt.id, Event: "prompt_submitted", Prompt: t.prompt.content})
+	switch {
+	case err != nil:
+		return "", err
+	case !v.Allow:
+		return "", fmt.Errorf("%w: %s", errHook, v.Reason)
+	case v.Prompt != "":
+		return v.Prompt, nil
+	}
+	return t.prompt.content, nil
+}
+
+var errHook = errors.New("a hook refused the prompt")
+
+// sentence is an error as a person reads it.
+func sentence(err error) string {
+	return strings.ToUpper(err.Error()[:1]) + err.Error()[1:]
+}
+
+func errorType(err error) string {
+	switch {
+	case errors.Is(err, agent.ErrUnavailable):
+		return "unavailable"
+	case errors.Is(err, agent.ErrDied):
+		return "died"
+	case errors.Is(err, errHook):
+		return "hook"
+	case errors.Is(err, errPanic):
+		return "panic"
+	}
+	return "backend"
+}
+
+// keepDrafts saves the messages in flight at most every quarter of a second,
+// until the returned function is called.
+func (s *Session) keepDrafts(t *turn) (stop func()) {
+	if s.m.cfg.Drafts == nil {
+		return func() {}
+	}
+	quit := make(chan struct{})
+	done := make(chan struct{})
+	s.wg.Go(func() {
+		defer close(done)
+		tick := time.NewTicker(250 * time.Millisecond)
+		defer tick.Stop()
+		saved, kept := 0, false
+		for {
+			select {
+			case <-quit:
+				if kept {
+					s.saveDrafts(nil)
+				}
+				return
+			case <-tick.C:
+			}
+			drafts, version := s.drafts()
+			if version == saved {
+				continue
+			}
+			saved, kept = version, len(drafts) > 0
+			s.saveDrafts(drafts)
+		}
+	})
+	return func() { close(quit); <-done }
+}
+
+func (s *Session) drafts() (drafts []Draft, version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.open.flights {
+		drafts = append(drafts, Draft{MessageID: f.id, Reasoning: f.reasoning, ParentToolCallID: f.parent, Content: string(f.text)})
+	}
+	return drafts, s.open.version
+}
+
+func (s *Session) saveDrafts(drafts []Draft) {
+	if err := s.m.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts); err != nil {
+		s.log().Warn("drafts were not saved", "error", err)
+	}
+}

@@ -1,0 +1,113 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"webchat/internal/event"
+)
+
+// Watch tells what becomes of all sessions: the latest state of each that changed.
+// A slow reader misses states in between and never a last one; it costs no more
+// memory than one event for each session. Next is for one goroutine.
+type Watch struct {
+	m     *Manager
+	ready chan struct{} // has room for one signal
+
+	mu     sync.Mutex // guards what follows
+	latest map[ID]event.SessionChanged
+	order  []ID
+	pos    int64
+	err    error
+}
+
+// Watch returns the changes from now on. The caller closes it.
+func (m *Manager) Watch() *Watch {
+	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[ID]event.SessionChanged{}}
+	m.watchMu.Lock()
+	defer m.watchMu.Unlock()
+	if m.watches == nil {
+		w.err = ErrClosed
+		return w
+	}
+	m.watches[w] = struct{}{}
+	return w
+}
+
+// changed tells the watches what a session is like now. It never blocks.
+func (m *Manager) changed(s Summary) {
+	d := event.SessionChanged{SessionID: string(s.ID), Status: s.Status, Title: s.Title, Pending: s.Pending,
+		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
+	m.watchMu.Lock()
+	defer m.watchMu.Unlock()
+	for w := range m.watches {
+		w.put(s.ID, d)
+	}
+}
+
+func (w *Watch) put(id ID, d event.SessionChanged) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, waits := w.latest[id]; waits {
+		w.order = slices.DeleteFunc(w.order, func(o ID) bool { return o == id })
+	}
+	w.latest[id] = d
+	w.order = append(w.order, id)
+	w.signal()
+}
+
+func (w *Watch) signal() {
+	select {
+	case w.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Next waits for changes and returns one ephemeral session.changed for each
+// session that changed. The error is ctx's, or [ErrClosed].
+func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
+	for {
+		w.mu.Lock()
+		entries := make([]event.Entry, 0, len(w.order))
+		for _, id := range w.order {
+			w.pos++
+			e := event.Entry{Pos: w.pos, Event: event.New(w.latest[id], "", w.m.cfg.Now())}
+			if err := encode(&e); err != nil {
+				w.mu.Unlock()
+				return nil, err
+			}
+			entries = append(entries, e)
+		}
+		w.order = nil
+		clear(w.latest)
+		err := w.err
+		w.mu.Unlock()
+		switch {
+		case len(entries) > 0:
+			return entries, nil
+		case err != nil:
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-w.ready:
+		}
+	}
+}
+
+// Close ends the watch. It may be called twice.
+func (w *Watch) Close() {
+	w.m.watchMu.Lock()
+	delete(w.m.watches, w)
+	w.m.watchMu.Unlock()
+	w.end()
+}
+
+func (w *Watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = ErrClosed
+	w.signal()
+}
