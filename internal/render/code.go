@@ -1,0 +1,426 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html/template"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// LongLine is how many characters a line may have and still be highlighted.
+	LongLine = 4000
+	// MaxRows is the most lines one call of Rows returns.
+	MaxRows = 5000
+
+	shownLine     = 256 << 10 // characters of one line that are shown at all
+	lookahead     = 200       // lines below the window that expressions may look into
+	lookaheadSize = 32 << 10  // and bytes
+	maxStates     = 16 << 10  // remembered states of one document
+	minSpacing    = 32        // lines between them, doubled whenever there are too many
+	reach         = 1000      // lines between a known state and the window that are lexed to be exact
+	reachSize     = 256 << 10 // and bytes
+	guessBack     = 48        // lines above the window where a guess starts
+)
+
+// Source is a text by lines, as its owner keeps it. It must not change; a text that grows is opened again.
+type Source interface {
+	// Total is the number of lines. A last line without a line end counts.
+	Total() int
+	// Lines returns lines from to to (from 1, both included) with their line ends. The caller does not change or keep the
+	// bytes. It may be called concurrently.
+	Lines(ctx context.Context, from, to int) ([]byte, error)
+}
+
+// Code is one text in one language, from which windows are shown.
+//
+// A window costs what its own lines cost: highlighting starts at a remembered state near it. States are remembered
+// while windows are shown, and for the whole text by [Code.Index]. A window far from any known state starts at a
+// guess, a line near above it that looks like the start of something, and says so by Exact being false.
+type Code struct {
+	src     Source
+	grammar *grammar // nil: plain text
+	options RowOptions
+
+	mu      sync.Mutex // guards what follows
+	spacing int
+	states  []savedState // ascending by line
+	stacks  map[string]*lexState
+	tip     savedState // the furthest state known
+	ended   bool       // the index reached the end or gave up
+}
+
+type savedState struct {
+	line int // the line that starts in this state
+	*lexState
+}
+
+// NewCode opens a document. A language that is not in [Languages] is shown as plain text.
+func NewCode(language string, src Source, o RowOptions) *Code {
+	first := savedState{1, rootState}
+	return &Code{src: src, grammar: grammars()[language], options: o.clean(), spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
+}
+
+// Rows returns lines from to to (from 1, both included, cut to what exists and to MaxRows) as HTML:
+//
+//	<div class="line"><a class="ln" href="#L10" aria-label="Line 10">10</a><code class="cl">…</code></div>
+//
+// It spends at most about [WorkLimit] on highlighting. The error is the source's or ctx's.
+func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
+	from, to = max(from, 1), min(to, c.src.Total(), max(from, 1)+MaxRows-1)
+	rows := Rows{From: from, To: to, Exact: true}
+	if to < from {
+		return rows, nil
+	}
+	if c.grammar == nil || c.grammar.err() != nil {
+		return c.plainRows(ctx, rows)
+	}
+	deadline := time.Now().Add(WorkLimit)
+	start, known := c.nearest(from)
+	var w *window
+	var err error
+	if known {
+		w, err = c.window(ctx, start.line, from, to)
+	}
+	if err == nil && (w == nil || w.size > reachSize+lookaheadSize && start.line < from) {
+		rows.Exact = false
+		w, err = c.window(ctx, max(1, from-guessBack), from, to)
+		if err == nil {
+			start = savedState{w.guess(), rootState}
+		}
+	}
+	if err != nil {
+		return Rows{}, fmt.Errorf("highlight lines %d to %d: %w", from, to, err)
+	}
+	var save func(int, *lexState)
+	if rows.Exact {
+		save = c.save
+	}
+	out := newRowWriter(&c.options, w)
+	done := c.lex(ctx, w, start, deadline, out, save)
+	rows.HTML = out.finish()
+	rows.Plain = !done || out.long
+	if err := ctx.Err(); err != nil {
+		return Rows{}, err
+	}
+	return rows, nil
+}
+
+func (c *Code) plainRows(ctx context.Context, rows Rows) (Rows, error) {
+	w, err := c.window(ctx, rows.From, rows.From, rows.To)
+	if err != nil {
+		return Rows{}, fmt.Errorf("show lines %d to %d: %w", rows.From, rows.To, err)
+	}
+	out := newRowWriter(&c.options, w)
+	rows.HTML = out.finish()
+	rows.Plain = c.grammar != nil || out.long
+	return rows, nil
+}
+
+// Index walks the whole text once and remembers its states, so that every later window is exact and costs only itself. It
+// returns when done, when ctx ends (with its error; a later call goes on from there) or, without an error, when the
+// text is too hard to walk. Call it in the background.
+func (c *Code) Index(ctx context.Context) error {
+	if c.grammar == nil {
+		return nil
+	}
+	const step = 1000
+	for size := step; ; {
+		c.mu.Lock()
+		start, ended := c.tip, c.ended
+		c.mu.Unlock()
+		total := c.src.Total()
+		if ended || start.line > total {
+			return ctx.Err()
+		}
+		w, err := c.window(ctx, start.line, start.line, min(start.line+size-1, total))
+		if err != nil {
+			return fmt.Errorf("index lines from %d: %w", start.line, err)
+		}
+		done := c.lex(ctx, w, start, time.Now().Add(10*WorkLimit), nil, c.save)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		moved := c.tip.line > start.line
+		last := w.to >= total
+		// A single token longer than everything we are willing to hold, or one that takes for ever: stay where we are.
+		c.ended = last || !done || !moved && w.size > reachSize
+		c.mu.Unlock()
+		if moved {
+			size = step
+		} else {
+			size *= 2
+		}
+	}
+}
+
+// nearest returns the last known state at or above line, and whether it is near enough to be exact from.
+func (c *Code) nearest(line int) (savedState, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line > line }) - 1
+	best := c.states[i]
+	if c.tip.line <= line && c.tip.line > best.line {
+		best = c.tip
+	}
+	// Below the tip every state there is was seen: a wide gap is one long token, and cheap to go through.
+	return best, line-best.line <= reach || c.tip.line > line
+}
+
+// save remembers that line starts in state, if no near one is remembered.
+func (c *Code) save(line int, state *lexState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line >= line })
+	if line > c.tip.line {
+		c.tip = savedState{line, c.intern(state)}
+	}
+	if line-c.states[i-1].line < c.spacing || i < len(c.states) && c.states[i].line-line < c.spacing/2 {
+		return
+	}
+	c.states = append(c.states, savedState{})
+	copy(c.states[i+1:], c.states[i:])
+	c.states[i] = savedState{line, c.intern(state)}
+	if len(c.states) > maxStates {
+		kept := c.states[:0]
+		for i, s := range c.states {
+			if i%2 == 0 {
+				kept = append(kept, s)
+			}
+		}
+		c.states = kept
+		c.spacing *= 2
+	}
+}
+
+// intern keeps one copy of each stack: a file has few different ones. c.mu is held.
+func (c *Code) intern(state *lexState) *lexState {
+	key := strings.Join(state.stack, "\x00")
+	if known := c.stacks[key]; known != nil {
+		return known
+	}
+	if len(c.stacks) > maxStates {
+		clear(c.stacks)
+	}
+	own := &lexState{stack: append([]string(nil), state.stack...)}
+	c.stacks[key] = own
+	return own
+}
+
+// window is the piece of text one call looks at.
+type window struct {
+	first    int      // number of lines[0]
+	from, to int      // what is shown
+	lines    [][]byte // without line ends
+	size     int      // bytes
+}
+
+// window reads lines first-1 (to look behind) to to and what may be looked into below.
+func (c *Code) window(ctx context.Context, first, from, to int) (*window, error) {
+	first = max(1, first-1)
+	last := min(to+lookahead, c.src.Total())
+	if c.grammar == nil {
+		first, last = from, to
+	}
+	b, err := c.src.Lines(ctx, first, last)
+	if err != nil {
+		return nil, err
+	}
+	w := &window{first: first, from: from, to: to, lines: make([][]byte, 0, last-first+1)}
+	below := 0
+	for n := first; n <= last; n++ {
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		b = rest
+		if n > to {
+			if below += len(line) + 1; below > lookaheadSize {
+				break
+			}
+		}
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		w.lines = append(w.lines, line)
+		w.size += min(len(line), LongLine) + 1
+	}
+	return w, nil
+}
+
+func (w *window) line(n int) []byte { return w.lines[n-w.first] }
+
+// guess picks the line to start from when nothing is known: the nearest at or above from that stands at the margin after a blank
+// line, where most languages start something new.
+func (w *window) guess() int {
+	for n := w.from; n > w.first+1; n-- {
+		line := w.line(n)
+		if len(bytes.TrimSpace(w.line(n-1))) == 0 && len(line) > 0 && (isLetter(line[0]) || line[0] == '@' || line[0] == '#' || line[0] == '<') {
+			return n
+		}
+	}
+	return min(w.first+1, w.from)
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// text joins lines from on into what the lexer sees: long lines are left empty, invalid UTF-8 replaced. skip is where from
+// starts: the line before it is there only to look behind.
+func (w *window) text(from int) (text string, skip int) {
+	var b strings.Builder
+	b.Grow(w.size)
+	for n := max(w.first, from-1); n < w.first+len(w.lines); n++ {
+		if n == from {
+			skip = b.Len()
+		}
+		if line := w.line(n); !isLong(line) {
+			if utf8.Valid(line) {
+				b.Write(line)
+			} else {
+				b.WriteString(string([]rune(string(line))))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), skip
+}
+
+func isLong(line []byte) bool {
+	return len(line) > LongLine && (len(line) > utf8.UTFMax*LongLine || utf8.RuneCount(line) > LongLine)
+}
+
+// lex highlights from start to the end of the window into out, if there is one, and hands over the states at line
+// ends. It reports whether it came to the end before the deadline.
+func (c *Code) lex(ctx context.Context, w *window, start savedState, deadline time.Time, out *rowWriter, save func(int, *lexState)) bool {
+	text, skip := w.text(start.line)
+	l, err := c.grammar.start(text, skip, start.lexState)
+	if err != nil {
+		return false
+	}
+	line := start.line
+	for tokens := 1; line <= w.to; tokens++ {
+		gap, t, ok, err := l.token()
+		if err != nil {
+			return false
+		}
+		if !ok {
+			break
+		}
+		if out != nil {
+			out.text(line, "", gap)
+			out.text(line+strings.Count(gap, "\n"), tokenClass(t.Type), t.Value)
+		}
+		if n := strings.Count(gap, "\n") + strings.Count(t.Value, "\n"); n > 0 {
+			line += n
+			if save != nil && line <= w.to+1 && text[l.pos-1] == '\n' {
+				if s := l.at(); s != nil {
+					save(line, s)
+				}
+			}
+		}
+		if tokens%8 == 0 && (time.Now().After(deadline) || ctx.Err() != nil) {
+			return false
+		}
+	}
+	if out != nil && line <= w.to {
+		out.text(line, "", text[l.pos:])
+	}
+	return true
+}
+
+// rowWriter writes the rows of a window from tokens that come in order.
+type rowWriter struct {
+	b       strings.Builder
+	options *RowOptions
+	w       *window
+	row     int    // the row being written, 0 before the first
+	column  int    // bytes of its text written
+	class   string // of the open span
+	long    bool   // a line was too long
+}
+
+func newRowWriter(o *RowOptions, w *window) *rowWriter {
+	r := &rowWriter{options: o, w: w, row: w.from - 1}
+	r.b.Grow(4*w.size + 120*(w.to-w.from+1))
+	return r
+}
+
+// text writes s, which starts in line; what is outside the window is left out.
+func (r *rowWriter) text(line int, class, s string) {
+	for s != "" && line <= r.w.to {
+		part, rest, more := strings.Cut(s, "\n")
+		if line >= r.w.from {
+			for r.row < line {
+				r.nextRow()
+			}
+			r.span(class, part)
+			r.column += len(part)
+		}
+		s = rest
+		if more {
+			line++
+		}
+	}
+}
+
+func (r *rowWriter) span(class, s string) {
+	if s == "" {
+		return
+	}
+	if class != r.class {
+		r.closeSpan()
+		if class != "" {
+			r.b.WriteString(`<span class="` + class + `">`)
+		}
+		r.class = class
+	}
+	escape(&r.b, s)
+}
+
+func (r *rowWriter) closeSpan() {
+	if r.class != "" {
+		r.b.WriteString("</span>")
+		r.class = ""
+	}
+}
+
+// nextRow completes the current row from the source, should tokens have ended early, and opens the next.
+func (r *rowWriter) nextRow() {
+	r.endRow()
+	r.row++
+	r.column = 0
+	r.options.openRow(&r.b, r.row)
+	if line := r.w.line(r.row); isLong(line) {
+		r.long = true
+		head, left := cutRunes(string(line), shownLine)
+		escape(&r.b, head)
+		if left > 0 {
+			fmt.Fprintf(&r.b, `<span class="c"> … %d more bytes</span>`, left)
+		}
+	}
+}
+
+func (r *rowWriter) endRow() {
+	if r.row < r.w.from {
+		return
+	}
+	r.closeSpan()
+	if line := r.w.line(r.row); !isLong(line) {
+		if !utf8.Valid(line) {
+			line = []byte(string([]rune(string(line))))
+		}
+		if r.column < len(line) {
+			escape(&r.b, string(line[r.column:]))
+		}
+	}
+	closeRow(&r.b)
+}
+
+func (r *rowWriter) finish() template.HTML {
+	for r.row < r.w.to {
+		r.nextRow()
+	}
+	r.endRow()
+	return template.HTML(r.b.String())
+}

@@ -1,0 +1,468 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html/template"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The expression engine's clock stops by itself a second after its last use.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+}
+
+// text is a Source in memory, with an index of its lines.
+type text struct {
+	b     []byte
+	start []int
+	calls int
+}
+
+func newText(s string) *text {
+	t := &text{b: []byte(s)}
+	for i := 0; i < len(s); {
+		t.start = append(t.start, i)
+		j := strings.IndexByte(s[i:], '\n')
+		if j < 0 {
+			break
+		}
+		i += j + 1
+	}
+	return t
+}
+
+func (t *text) Total() int { return len(t.start) }
+func (t *text) Lines(_ context.Context, from, to int) ([]byte, error) {
+	end := len(t.b)
+	if to < len(t.start) {
+		end = t.start[to]
+	}
+	return t.b[t.start[from-1]:end], nil
+}
+
+// whole is the reference: chroma's own lexer over the whole text, cut into lines.
+func whole(t testing.TB, language, src string) []string {
+	t.Helper()
+	var lexer chroma.Lexer = goModule
+	if language != "Go module" {
+		lexer = lexers.Get(language)
+	}
+	it, err := lexer.Tokenise(nil, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, line := range chroma.SplitTokensIntoLines(it.Tokens()) {
+		var b strings.Builder
+		open := ""
+		for _, token := range line {
+			text := strings.TrimSuffix(token.Value, "\n")
+			class := tokenClass(token.Type)
+			if text == "" {
+				continue
+			}
+			if class != open {
+				if open != "" {
+					b.WriteString("</span>")
+				}
+				if class != "" {
+					b.WriteString(`<span class="` + class + `">`)
+				}
+				open = class
+			}
+			b.WriteString(template.HTMLEscapeString(text))
+		}
+		if open != "" {
+			b.WriteString("</span>")
+		}
+		rows = append(rows, b.String())
+	}
+	return rows
+}
+
+// rowTexts returns what stands between <code class="cl"> and </code>, row by row.
+func rowTexts(h template.HTML) []string {
+	var rows []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(h), "\n"), "\n") {
+		_, line, _ = strings.Cut(line, `<code class="cl">`)
+		rows = append(rows, strings.TrimSuffix(line, "</code></div>"))
+	}
+	return rows
+}
+
+// corpus returns each file of testdata/code by language, repeated to about n lines.
+func corpus(t testing.TB, n int) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("testdata/code/*")
+	if err != nil || len(names) < 9 {
+		t.Fatalf("testdata/code has %d files, %v", len(names), err)
+	}
+	all := map[string]string{}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := string(b)
+		if lines := strings.Count(src, "\n"); n > lines {
+			src = strings.Repeat(src, n/lines+1)
+		}
+		all[Language(filepath.Base(name), b)] = src
+	}
+	return all
+}
+
+// Any window, asked in any order, with or without an index, equals the same lines of the whole file highlighted at once.
+func TestWindowsEqualWhole(t *testing.T) {
+	for language, src := range corpus(t, 900) {
+		t.Run(language, func(t *testing.T) {
+			if known(language) == "" {
+				t.Fatalf("language %q is unknown", language)
+			}
+			want := whole(t, language, src)
+			r := rand.New(rand.NewPCG(1, 2))
+			indexed := NewCode(language, newText(src), RowOptions{})
+			if err := indexed.Index(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			fresh := NewCode(language, newText(src), RowOptions{})
+			total := newText(src).Total()
+			for range 25 {
+				from := 1 + r.IntN(total)
+				to := min(total, from+r.IntN(120))
+				for name, doc := range map[string]*Code{"indexed": indexed, "as asked": fresh} {
+					rows, err := doc.Rows(t.Context(), from, to)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if rows.Plain || !rows.Exact || rows.From != from || rows.To != to {
+						t.Fatalf("%s %d-%d: %+v", name, from, to, rows)
+					}
+					for i, got := range rowTexts(rows.HTML) {
+						if got != want[from-1+i] {
+							t.Fatalf("%s, line %d of window %d-%d:\n got %s\nwant %s", name, from+i, from, to, got, want[from-1+i])
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A window far below anything seen is a guess, says so, and still holds exactly the text.
+func TestGuess(t *testing.T) {
+	src := corpus(t, 9000)["Go"]
+	doc := NewCode("Go", newText(src), RowOptions{})
+	rows, err := doc.Rows(t.Context(), 8000, 8100)
+	if err != nil || rows.Exact {
+		t.Fatalf("exact %v, %v", rows.Exact, err)
+	}
+	if rows.Plain || !strings.Contains(string(rows.HTML), `class="k`) {
+		t.Error("a guess is not highlighted")
+	}
+	checkText(t, src, rows)
+	if err := doc.Index(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = doc.Rows(t.Context(), 8000, 8100); err != nil || !rows.Exact {
+		t.Errorf("after Index: exact %v, %v", rows.Exact, err)
+	}
+}
+
+// checkText compares the rows' textContent with the source.
+func checkText(t testing.TB, src string, rows Rows) {
+	t.Helper()
+	lines := strings.Split(src, "\n")
+	got := rowTexts(rows.HTML)
+	if len(got) != rows.To-rows.From+1 {
+		t.Fatalf("%d rows for lines %d to %d", len(got), rows.From, rows.To)
+	}
+	for i, row := range got {
+		want := strings.TrimSuffix(lines[rows.From-1+i], "\r")
+		want = string([]rune(want))
+		want = strings.Map(func(r rune) rune {
+			switch {
+			case r == 0x7f:
+				return 0x2421
+			case r < ' ' && r != '\t':
+				return 0x2400 + r
+			case 0x80 <= r && r < 0xa0:
+				return 0xfffd
+			}
+			return r
+		}, want)
+		if text := textContent(t, row); text != want {
+			t.Fatalf("line %d: text %.200q, want %.200q", rows.From+i, text, want)
+		}
+	}
+}
+
+func TestRowMarkup(t *testing.T) {
+	doc := NewCode("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), RowOptions{First: 10, Anchor: `o1"-`})
+	rows, err := doc.Rows(t.Context(), 0, 99)
+	if err != nil || rows.From != 1 || rows.To != 4 {
+		t.Fatal(rows, err)
+	}
+	want := `<div class="line" id="o1-L10"><a class="ln" href="#o1-L10" aria-label="Line 10">10</a><code class="cl"><span class="kn">package</span> a</code></div>
+<div class="line" id="o1-L11"><a class="ln" href="#o1-L11" aria-label="Line 11">11</a><code class="cl"></code></div>
+<div class="line" id="o1-L12"><a class="ln" href="#o1-L12" aria-label="Line 12">12</a><code class="cl"><span class="kd">var</span> s <span class="p">=</span> <span class="s">&#34;&lt;b&gt;&#34;</span></code></div>
+<div class="line" id="o1-L13"><a class="ln" href="#o1-L13" aria-label="Line 13">13</a><code class="cl"><span class="c1">// <bdi class="err" title="U+202E">` + "\u202e" + `</bdi> x␛[31m ` + "\uFFFD" + `</span></code></div>
+`
+	if string(rows.HTML) != want {
+		t.Errorf("got\n%s\nwant\n%s", rows.HTML, want)
+	}
+	empty, err := NewCode("", newText(""), RowOptions{}).Rows(t.Context(), 1, 10)
+	if err != nil || empty.HTML != "" || empty.To >= empty.From {
+		t.Errorf("empty text: %+v, %v", empty, err)
+	}
+	plain, err := NewCode("no such", newText("a <b>"), RowOptions{}).Rows(t.Context(), 1, 1)
+	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" || plain.Plain {
+		t.Errorf("plain text: %+v, %v", plain, err)
+	}
+}
+
+// pathological texts are those known to make expressions quadratic or worse.
+func pathological() map[string][2]string {
+	return map[string][2]string{
+		"one long Java line":  {"Java", "class A { int " + strings.Repeat("a.b(c(", 64<<10/6) + "\n"},
+		"comment openers":     {"Java", strings.Repeat("/* ", 16<<10) + "\n"},
+		"openers by line":     {"Java", strings.Repeat(strings.Repeat("/* ", 1000)+"\n", 16)},
+		"long JSON string":    {"JSON", `{"a":"` + strings.Repeat("x", 20000) + "\"}\n"},
+		"JSON string by line": {"JSON", strings.Repeat(`{"a":"`+strings.Repeat("x", 3900)+"\n", 20)},
+		"JSON brackets":       {"JSON", strings.Repeat(strings.Repeat("[", 3999)+"\n", 20)},
+		"open script":         {"HTML", "<script>" + strings.Repeat("a<b;\n", 20000)},
+		"open tags":           {"HTML", strings.Repeat(strings.Repeat("<a ", 1300)+"\n", 20)},
+		"stars":               {"markdown", strings.Repeat(" *a _b **c __d\n", 8000)},
+		"fences":              {"markdown", strings.Repeat("```go\n", 8000)},
+		"here documents":      {"Bash", strings.Repeat("cat <<A <<B $(($(( ${a\n", 5000)},
+		"C macros":            {"C", strings.Repeat("#define a(b) \\\n", 8000)},
+	}
+}
+
+// What is asserted is that all text arrives and that the time is of the order of the limit; the machine may be busy.
+func TestPathologicalCode(t *testing.T) {
+	for name, p := range pathological() {
+		doc := NewCode(p[0], newText(p[1]), RowOptions{})
+		doc.grammar.err()
+		start := time.Now()
+		rows, err := doc.Rows(t.Context(), 1, 500)
+		took := time.Since(start)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		t.Logf("%-20s %6d bytes, %v, plain %v", name, len(p[1]), took.Round(time.Millisecond), rows.Plain)
+		checkText(t, p[1], rows)
+	}
+}
+
+func TestIndexEnds(t *testing.T) {
+	for name, p := range pathological() {
+		doc := NewCode(p[0], newText(p[1]), RowOptions{})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if err := doc.Index(ctx); err != nil {
+			t.Errorf("%s: Index: %v", name, err)
+		}
+		cancel()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := NewCode("Go", newText(corpus(t, 3000)["Go"]), RowOptions{}).Index(ctx); err != context.Canceled {
+		t.Errorf("Index with a cancelled context: %v", err)
+	}
+}
+
+func TestStatesAreBounded(t *testing.T) {
+	src := strings.Repeat("var a = 1\n", 700_000)
+	doc := NewCode("Go", newText(src), RowOptions{})
+	for line := 2; line < 700_000; line++ {
+		doc.save(line, rootState)
+	}
+	if n := len(doc.states); n > maxStates || n < maxStates/4 {
+		t.Errorf("%d states remembered", n)
+	}
+	for i := 1; i < len(doc.states); i++ {
+		if doc.states[i].line <= doc.states[i-1].line {
+			t.Fatal("states out of order")
+		}
+	}
+}
+
+func TestClosedList(t *testing.T) {
+	all := Languages()
+	if len(all) < 200 {
+		t.Fatalf("%d languages", len(all))
+	}
+	for name, want := range map[string]string{
+		"go.mod": "Go module", "a/b.go": "Go", `c:\x\main.rs`: "Rust", "x.html": "HTML", "README.md": "markdown", "a.json": "JSON", "Makefile": "Makefile",
+		"Dockerfile": "Docker", "a.py": "Python", "a.ts": "TypeScript", "a.tsx": "TypeScript", "a.yml": "YAML", "a.sql": "SQL", "x.txt": "", "x.log": "", "a.h": "C", "a.php": "PHP", "a.css": "CSS", "a.sh": "Bash",
+	} {
+		got := Language(name, nil)
+		if got != want || got != "" && known(got) == "" {
+			t.Errorf("Language(%q) = %q, want %q", name, got, want)
+		}
+	}
+	for head, want := range map[string]string{"#!/usr/bin/env -S python3 -u\n": "Python", "#!/bin/sh\n": "Bash", `{"a": 1}`: "JSON", "hello world\n": "", "": "", "\x00\x01\x02": ""} {
+		if got := Language("noext", []byte(head)); got != want {
+			t.Errorf("Language by content %q = %q, want %q", head, got, want)
+		}
+	}
+	for name, want := range map[string]string{"golang": "Go", "sh": "Bash", "js": "JavaScript", "html": "HTML", "GO": "Go", "rs": "Rust", "\"><script>": "", "": "", "nope": "", "text": ""} {
+		if got := LanguageNamed(name); got != want {
+			t.Errorf("LanguageNamed(%q) = %q, want %q", name, got, want)
+		}
+	}
+	if Label("Go module") != "Go module" || Label("") != "Plain text" || Label("markdown") != "Markdown" {
+		t.Error("labels")
+	}
+	for name, lang := range byExtension {
+		if lang != "" && known(lang) == "" {
+			t.Errorf("%s is %q, which is not in the list", name, lang)
+		}
+	}
+	for name, lang := range interpreters {
+		if known(lang) == "" {
+			t.Errorf("%s is %q, which is not in the list", name, lang)
+		}
+	}
+	for name, lang := range byName {
+		if lang != "" && known(lang) == "" {
+			t.Errorf("%s is %q, which is not in the list", name, lang)
+		}
+	}
+}
+
+// Every grammar must load, resume and keep the text.
+func TestEveryGrammar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles 280 grammars")
+	}
+	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 20)
+	for _, name := range Languages() {
+		doc := NewCode(name, newText(src), RowOptions{})
+		if err := doc.grammar.err(); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, w := range [][2]int{{1, 10}, {30, 60}} {
+			rows, err := doc.Rows(t.Context(), w[0], w[1])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			checkText(t, src, rows)
+		}
+	}
+}
+
+func FuzzCode(f *testing.F) {
+	for language, src := range corpus(f, 0) {
+		f.Add(language, src, 3, 40)
+	}
+	f.Add("HTML", "<script>\r\n\xff\x00\u202e</scr", 1, 2)
+	f.Fuzz(func(t *testing.T, language, src string, from, to int) {
+		if len(src) > 20000 {
+			return
+		}
+		rows, err := NewCode(language, newText(src), RowOptions{}).Rows(t.Context(), from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows.To >= rows.From {
+			checkText(t, src, rows)
+		}
+		checkSafe(t, string(rows.HTML))
+	})
+}
+
+func benchSource(b *testing.B, lines int) (string, *text) {
+	src := corpus(b, lines)["Go"]
+	t := newText(src)
+	return src, t
+}
+
+// reference highlights the slice alone with chroma as it comes and writes the same rows.
+func reference(b *testing.B, slice string) {
+	it, err := lexers.Get("Go").Tokenise(nil, slice)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &window{first: 1, from: 1, to: strings.Count(slice, "\n"), lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")), size: len(slice)}
+	out := newRowWriter(&RowOptions{First: 1}, w)
+	line := 1
+	for token := it(); token != chroma.EOF; token = it() {
+		out.text(line, tokenClass(token.Type), token.Value)
+		line += strings.Count(token.Value, "\n")
+	}
+	out.finish()
+}
+
+func sliceLines(t *text, from, to int) string {
+	b, _ := t.Lines(context.Background(), from, to)
+	return string(b)
+}
+
+func BenchmarkCodeFirstWindow(b *testing.B) {
+	_, src := benchSource(b, 100_000)
+	slice := sliceLines(src, 1, 500)
+	b.Run("ours", func(b *testing.B) {
+		for b.Loop() {
+			rows, err := NewCode("Go", src, RowOptions{}).Rows(b.Context(), 1, 500)
+			if err != nil || rows.Plain {
+				b.Fatal(rows.Plain, err)
+			}
+		}
+	})
+	b.Run("slice alone", func(b *testing.B) {
+		for b.Loop() {
+			reference(b, slice)
+		}
+	})
+}
+
+func BenchmarkCodeLaterWindow(b *testing.B) {
+	_, src := benchSource(b, 100_000)
+	const from = 90_011
+	slice := sliceLines(src, from, from+499)
+	doc := NewCode("Go", src, RowOptions{})
+	guess := func(b *testing.B, doc *Code) {
+		for b.Loop() {
+			rows, err := doc.Rows(b.Context(), from, from+499)
+			if err != nil || rows.Plain {
+				b.Fatal(rows.Plain, err)
+			}
+		}
+	}
+	b.Run("ours, not indexed", func(b *testing.B) { guess(b, doc) })
+	if err := doc.Index(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("ours", func(b *testing.B) { guess(b, doc) })
+	b.Run("slice alone", func(b *testing.B) {
+		for b.Loop() {
+			reference(b, slice)
+		}
+	})
+}
+
+func BenchmarkCodePathological(b *testing.B) {
+	for name, p := range pathological() {
+		b.Run(fmt.Sprintf("%s (%d bytes)", name, len(p[1])), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := NewCode(p[0], newText(p[1]), RowOptions{}).Rows(b.Context(), 1, 500); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+)
+
+// Diff shows a unified diff: one row a line, the old and the new line number in the gutter, removed and added text as
+// <span class="gd"> and <span class="gi">, file heads as gh, hunk heads as gu. Lines the format does not know are plain.
+// Lines over [LongLine] characters are cut with a note of what is left out, since a diff here is for reading before a
+// decision: the whole text stays with its owner.
+//
+//	<div class="line gi"><span class="ln">12</span><code class="cl"><span class="gi">+text</span></code></div>
+func Diff(unified string) template.HTML {
+	var b strings.Builder
+	var before, after, oldLeft, newLeft int
+	for line := range strings.Lines(unified) {
+		line = strings.TrimRight(line, "\r\n")
+		number, class := "", ""
+		inHunk := oldLeft > 0 || newLeft > 0
+		switch {
+		case inHunk && strings.HasPrefix(line, "-"):
+			number, class = strconv.Itoa(before), "gd"
+			before++
+			oldLeft--
+		case inHunk && strings.HasPrefix(line, "+"):
+			number, class = strconv.Itoa(after), "gi"
+			after++
+			newLeft--
+		case inHunk && !strings.HasPrefix(line, `\`):
+			number = strconv.Itoa(after)
+			before++
+			after++
+			oldLeft--
+			newLeft--
+		case strings.HasPrefix(line, "@@ "):
+			class = "gu"
+			before, oldLeft, after, newLeft = hunk(line)
+		case !strings.HasPrefix(line, `\`):
+			class = "gh"
+		}
+		diffRow(&b, number, class, line)
+	}
+	return template.HTML(b.String())
+}
+
+func diffRow(b *strings.Builder, number, class, line string) {
+	b.WriteString(`<div class="line"><span class="ln">` + number + `</span><code class="cl">`)
+	if class != "" {
+		b.WriteString(`<span class="` + class + `">`)
+	}
+	head, left := cutRunes(line, LongLine)
+	escape(b, head)
+	if class != "" {
+		b.WriteString(`</span>`)
+	}
+	if left > 0 {
+		b.WriteString(`<span class="c"> … ` + strconv.Itoa(left) + ` more bytes</span>`)
+	}
+	closeRow(b)
+}
+
+// hunk reads "@@ -1,5 +1,6 @@". A number it cannot read is 0, which makes the lines below plain, never wrong.
+func hunk(line string) (before, oldLeft, after, newLeft int) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return 0, 0, 0, 0
+	}
+	before, oldLeft = span(fields[1], "-")
+	after, newLeft = span(fields[2], "+")
+	return before, oldLeft, after, newLeft
+}
+
+func span(field, sign string) (start, count int) {
+	field, ok := strings.CutPrefix(field, sign)
+	if !ok {
+		return 0, 0
+	}
+	first, size, sized := strings.Cut(field, ",")
+	start, err := strconv.Atoi(first)
+	if err != nil || start < 0 {
+		return 0, 0
+	}
+	if !sized {
+		return start, 1
+	}
+	count, err = strconv.Atoi(size)
+	if err != nil || count < 0 {
+		return 0, 0
+	}
+	return start, count
+}
+
+// cutRunes returns at most n characters of s and how many bytes were left out.
+func cutRunes(s string, n int) (head string, left int) {
+	if len(s) <= n {
+		return s, 0
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i], len(s) - i
+		}
+		n--
+	}
+	return s, 0
+}
