@@ -83,9 +83,9 @@ func TestRunFreesMemory(t *testing.T) {
 }
 
 func TestChurn(t *testing.T) {
-	n := 1_000_000
+	n := 200_000
 	if testing.Short() || raceEnabled {
-		n = 50_000
+		n = 20_000
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t, 8<<30)

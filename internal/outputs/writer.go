@@ -101,7 +101,7 @@ func (w *Writer) growTail() []byte {
 	n := min(maxChunk, max(minChunk, w.limits.Tail/8))
 	switch {
 	case w.tail+n <= w.limits.Tail && w.pay(n):
-	case w.reserved >= minChunk && !w.done:
+	case w.tail+minChunk <= w.limits.Tail && w.reserved >= minChunk && !w.done:
 		n = minChunk
 		w.reserved -= n
 	default:
