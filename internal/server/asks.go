@@ -1,0 +1,58 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+type decisionRequest struct {
+	Decision event.Decision `json:"decision"`
+	Scope    event.Scope    `json:"scope,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+}
+
+type answerRequest struct {
+	Answer      string `json:"answer"`
+	WasFreeform bool   `json:"wasFreeform,omitempty"`
+}
+
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	in, err := decode[decisionRequest](r)
+	switch {
+	case err != nil:
+		return err
+	case in.Decision != event.Allow && in.Decision != event.Deny:
+		return bad("invalid", "The decision must be allow or deny.")
+	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession:
+		return bad("invalid", "The scope must be once or session.")
+	}
+	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), session.Decision{Decision: in.Decision, Scope: in.Scope, Reason: in.Reason})
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, empty{})
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	in, err := decode[answerRequest](r)
+	if err != nil {
+		return err
+	}
+	err = one.Answer(r.Context(), chi.URLParam(r, "requestId"), session.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, empty{})
+}

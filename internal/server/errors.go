@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+
+	"webchat/internal/agent"
+	"webchat/internal/guard"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+)
+
+// refusal is what a kind of error means to a client. An empty sentence says that
+// the error's own text is for the client.
+type refusal struct {
+	status         int
+	code, sentence string
+	retry          string // seconds
+}
+
+// refusals is the one table from errors to answers; the first that matches counts.
+var refusals = []struct {
+	err error
+	refusal
+}{
+	{session.ErrEmpty, refusal{400, "empty_prompt", "", ""}},
+	{session.ErrTooLong, refusal{413, "prompt_too_long", "", ""}},
+	{session.ErrAnswered, refusal{409, "already_answered", "", ""}},
+	{session.ErrGone, refusal{410, "gone", "", ""}},
+	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
+	{session.ErrInvalid, refusal{400, "invalid", "", ""}},
+	{session.ErrNotFound, refusal{404, "not_found", "", ""}},
+	{session.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
+	{session.ErrLog, refusal{503, "log_unavailable", "The log cannot be written now; nothing was changed. The server's log says why.", "5"}},
+	{session.ErrLagged, refusal{503, "lagged", "The stream was too slow; ask again.", "1"}},
+	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
+	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
+	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},
+	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
+	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
+	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time.", ""}},
+}
+
+// status finds what err means; known is false for what nobody foresaw.
+func status(err error) (_ refusal, known bool) {
+	if b, ok := errors.AsType[*badRequest](err); ok {
+		return refusal{status: http.StatusBadRequest, code: b.code, sentence: b.text}, true
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: "The body is too large."}, true
+	}
+	for _, x := range refusals {
+		if errors.Is(err, x.err) {
+			x.refusal.sentence = orText(x.sentence, err)
+			return x.refusal, true
+		}
+	}
+	return refusal{}, false
+}
+
+func orText(sentence string, err error) string {
+	if sentence != "" {
+		return sentence
+	}
+	return err.Error()
+}
+
+// answer decides what a client is told of err, and logs what nobody foresaw.
+func (s *Server) answerTo(r *http.Request, err error) refusal {
+	if x, known := status(err); known {
+		return x
+	}
+	id := rand.Text()[:12]
+	if r.Context().Err() == nil || !errors.Is(err, context.Canceled) {
+		s.Logger.Error("request failed", "request", id, "route", routeOf(r), "error", err)
+	}
+	return refusal{status: http.StatusInternalServerError, code: "internal",
+		sentence: "Something went wrong; the server's log says what, under " + id + "."}
+}
+
+// fail answers a program. What was written already cannot be taken back: then the
+// connection is cut, so that nobody takes a part for the whole.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	x := s.answerTo(r, err)
+	if o, ok := w.(*observed); ok && o.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if x.retry != "" {
+		w.Header().Set("Retry-After", x.retry)
+	}
+	_ = reply(w, x.status, refusalBody{x.sentence, x.code})
+}
+
+type refusalBody struct {
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
+
+type empty struct{}
+
+// reply writes v as JSON; encoding/json escapes what HTML could take for markup.
+func reply(w http.ResponseWriter, status int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // a client that has gone needs no answer
+	return nil
+}

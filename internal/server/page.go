@@ -1,0 +1,158 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"webchat/internal/guard"
+	"webchat/internal/outputs"
+	"webchat/internal/page"
+	"webchat/internal/session"
+	"webchat/web"
+)
+
+// Pages is what people see. It exists before the server does, because the guard
+// answers people by it.
+type Pages struct {
+	pages *page.Pages
+	lines *highlighter
+	mode  session.Mode
+}
+
+// PagesConfig is what pages are made of.
+type PagesConfig struct {
+	Outputs     *outputs.Store
+	Workspace   string // as people write it
+	OutputTTL   time.Duration
+	Permissions session.Mode
+}
+
+// NewPages parses the templates.
+func NewPages(c PagesConfig) (*Pages, error) {
+	p := &Pages{lines: newHighlighter(), mode: c.Permissions}
+	var err error
+	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, OutputTTL: c.OutputTTL})
+	return p, err
+}
+
+// pageRoutes is the part of the table that people use.
+func (s *Server) pageRoutes() []route {
+	if s.Pages == nil {
+		return nil
+	}
+	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
+	return []route{
+		{get, "/", guard.Page, s.home, 200, nil, html("The page of a new session"), "", "Home"},
+		{get, "/auth", guard.Door, s.auth, 200, nil, html("The page that signs in"), "", "Sign in"},
+		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current", "The list of sessions, as the page has it"},
+		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before", "A session's page"},
+		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
+		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
+	}
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	view, err := s.view(r.Context())
+	if err != nil {
+		return err
+	}
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
+}
+
+func (s *Server) auth(w http.ResponseWriter, _ *http.Request) error {
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
+}
+
+func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
+	view, err := s.view(r.Context())
+	if err != nil {
+		return err
+	}
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.SessionsList(b, view.Sessions, r.URL.Query().Get("current"))
+	})
+}
+
+// writePage sends a page that could be written whole, or nothing.
+func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // a client that has gone needs no answer
+	return nil
+}
+
+// view is what stands around a transcript.
+func (s *Server) view(ctx context.Context) (page.View, error) {
+	v := page.View{Permissions: string(s.Pages.mode)}
+	list, err := s.Sessions.List(ctx, session.Query{Limit: 100})
+	if err != nil {
+		return v, err
+	}
+	for _, f := range list.Sessions {
+		v.Sessions = append(v.Sessions, page.Session{ID: string(f.ID), Title: f.Title, Status: f.Status, Pending: f.Pending,
+			Pinned: f.Pinned, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
+	}
+	for _, b := range s.Sessions.Backends(ctx) {
+		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available})
+	}
+	return v, nil
+}
+
+// Refuse answers a person whom the guard refuses a page, for guard.Config. Who is
+// not signed in may be so after all: a link from another site comes without the
+// cookie, and a script of that page finds out.
+func (p *Pages) Refuse(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
+	if status == http.StatusUnauthorized {
+		_ = writePage(w, status, func(b *bytes.Buffer) error { return p.pages.Auth(b, true) })
+		return
+	}
+	p.problem(w, refusal{status: status, code: code, sentence: sentence})
+}
+
+func (p *Pages) problem(w http.ResponseWriter, x refusal) {
+	err := writePage(w, x.status, func(b *bytes.Buffer) error {
+		return p.pages.Error(b, page.Problem{Status: x.status, Heading: http.StatusText(x.status), Text: x.sentence})
+	})
+	if err != nil {
+		_ = reply(w, x.status, refusalBody{x.sentence, x.code})
+	}
+}
+
+// failPage answers a person.
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
+	x := s.answerTo(r, err)
+	if o, ok := w.(*observed); ok && o.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	s.Pages.problem(w, x)
+}
+
+// stored lets pages describe outputs.
+type stored struct {
+	store *outputs.Store
+	lines *highlighter
+}
+
+// Output implements page.Outputs.
+func (s stored) Output(id string) (page.Output, bool) {
+	o, err := s.store.Get(outputs.ID(id))
+	if err != nil {
+		return page.Output{}, false
+	}
+	m := o.Meta()
+	return page.Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
+		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
+		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
+			b, err := s.lines.lines(context.Background(), o, from, to)
+			return template.HTML(b), err // package render made it
+		}}, true
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+
+	"webchat/internal/page"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+)
+
+// pageSource folds a session for all who look at it, and publishes what changes.
+type pageSource struct {
+	session   *session.Session
+	live      *session.Subscription
+	topic     *sse.Topic
+	projector *page.Projector
+	ready     chan struct{} // closed when projector holds all that was before
+	err       error         // why it does not; read after ready
+}
+
+func (p *pageSource) run(ctx context.Context) {
+	defer p.live.Close()
+	from, err := catchUp(ctx, p.session, p.projector)
+	p.err = err
+	close(p.ready)
+	for err == nil {
+		entries, next := p.live.Next(ctx)
+		if next != nil {
+			return // no reader is left, or the readers have to come back
+		}
+		for len(entries) > 0 && entries[0].Pos <= from {
+			entries = entries[1:]
+		}
+		if f, ok := p.projector.Feed(entries...); ok {
+			p.topic.Publish(sse.Frame{ID: f.Seq, Pos: f.Pos, Data: f.Data()})
+		}
+	}
+}
+
+// catchUp feeds a projector with all of a session up to now, and says up to which
+// Pos that is.
+func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos int64, err error) {
+	now, err := one.Join(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for seq := int64(0); seq < now.LastSeq; {
+		entries, err := one.Events(ctx, seq, int(min(pageOfLog, now.LastSeq-seq)))
+		if err != nil {
+			return 0, err
+		}
+		if len(entries) == 0 {
+			return 0, holeAt(seq, now.LastSeq)
+		}
+		p.Feed(entries...)
+		seq = entries[len(entries)-1].Seq
+	}
+	p.Feed(now.InFlight...)
+	p.Feed(now.Progress...)
+	return now.Pos, nil
+}
+
+// projected gives the one projector of a session that is looked at.
+func (s *Server) projected(ctx context.Context, one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
+	name := "page/" + string(one.ID())
+	ctx, x, release := s.pumps.acquire(ctx, name, func() source {
+		return &pageSource{session: one, live: one.Subscribe(), topic: s.Hub.Topic(name),
+			projector: s.Pages.pages.Projector(string(one.ID())), ready: make(chan struct{})}
+	})
+	src = x.(*pageSource)
+	select {
+	case <-src.ready:
+		err = src.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		release()
+		return nil, nil, nil, err
+	}
+	return ctx, src, release, nil
+}
+
+func (s *Server) pageStream(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	after, ok, _ := sse.ParseLastEventID(r)
+	if !ok {
+		after = -1 // no place: everything is built anew
+	}
+	ctx, src, release, err := s.projected(r.Context(), one)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return src.topic.Serve(w, r.WithContext(ctx), func(_ context.Context, send func(sse.Frame) error) (int64, error) {
+		f, pos := src.projector.Join(after)
+		return pos, send(sse.Frame{ID: f.Seq, Data: f.Data()})
+	})
+}
+
+func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	view, err := s.view(r.Context())
+	if err != nil {
+		return err
+	}
+	sum := one.Summary()
+	view.Backend, view.Model = sum.Backend, sum.Model
+	if before := r.URL.Query().Get("before"); before != "" {
+		return s.earlierPage(w, r, one, view, before)
+	}
+	_, src, release, err := s.projected(r.Context(), one)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, src.projector) })
+}
+
+// earlierPage shows the turns before an event.
+func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, before string) error {
+	end, err := strconv.ParseInt(before, 10, 64)
+	if err != nil || end < 1 {
+		return bad("bad_query", "Give before as the number of an event.")
+	}
+	p := s.Pages.pages.Projector(string(one.ID()))
+	for seq := int64(0); seq < end-1; {
+		entries, err := one.Events(r.Context(), seq, int(min(pageOfLog, end-1-seq)))
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			break
+		}
+		p.Feed(entries...)
+		seq = entries[len(entries)-1].Seq
+	}
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"net/http"
+
+	"webchat/internal/agent"
+	"webchat/internal/guard"
+	"webchat/internal/session"
+)
+
+// route is one row of the table: what is answered, to whom, by what; and what the
+// published description says of it.
+type route struct {
+	method  string
+	pattern string
+	class   guard.Class
+	serve   handler
+
+	status  int
+	in, out any    // values of the bodies' types; nil: none
+	query   string // names
+	about   string
+}
+
+const get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
+
+// routes is all of webchat.
+func (s *Server) routes() []route {
+	const one = "/api/sessions/{id}"
+	return append(append(s.optional(), s.pageRoutes()...), []route{
+		{get, "/healthz", guard.Public, s.healthz, 200, nil, plain("ok"), "", "Whether the server lives"},
+		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, anything{}, "", "This description"},
+		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link: a cookie that reads, a secret that writes"},
+		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
+		{get, "/api/stream", guard.Read, s.changes, 200, nil, stream("session.changed of every session, as it happens"), "", "What changes in the list of sessions"},
+
+		{get, "/api/backends", guard.Read, s.backends, 200, nil, []session.BackendInfo{}, "", "Kinds of agents"},
+		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},
+		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "q limit", "Files of the workspace, for completing a path"},
+
+		{get, "/api/sessions", guard.Read, s.listSessions, 200, nil, sessionList{}, "q limit cursor", "Sessions, by activity; q searches"},
+		{post, "/api/sessions", guard.Write, s.createSession, 201, createRequest{}, sessionShape{}, "", "Begin a session"},
+		{get, one, guard.Read, s.showSession, 200, nil, sessionShape{}, "", "A session"},
+		{patch, one, guard.Write, s.updateSession, 200, patchRequest{}, sessionShape{}, "", "Rename, pin, change the model"},
+		{del, one, guard.Write, s.deleteSession, 204, nil, nil, "", "Delete; for 30 seconds it can be restored"},
+		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
+
+		{post, one + "/messages", guard.Write, s.sendMessage, 202, messageRequest{}, messageReply{}, "wait", "Say something; with wait=true or as an event stream, see it through"},
+		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content"},
+		{post, one + "/abort", guard.Write, s.abort, 202, nil, empty{}, "", "Stop the turn with all its processes"},
+		{post, one + "/tools/{toolCallId}/abort", guard.Write, s.abortTool, 202, nil, empty{}, "", "Stop one command"},
+		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit", "The log; as an event stream, the log and then what happens"},
+		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
+		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
+		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt"},
+		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
+
+		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset", "An output: its bytes, or lines, matches, JSON, HTML"},
+	}...)
+}
+
+func (s *Server) optional() (rows []route) {
+	if s.Metrics != nil {
+		rows = append(rows, route{get, "/metrics", guard.Read, s.metrics, 200, nil, plain("Prometheus text"), "", "Counters"})
+	}
+	return rows
+}

@@ -1,0 +1,155 @@
+// Package server is webchat over HTTP: the routes on one screen, one file per
+// resource, one table from errors to statuses.
+//
+// A handler reads its request, calls one method of a room and renders the result;
+// what it returns as an error becomes the answer in [Server.fail]. Nothing is
+// decided by a path: every row of the table in routes.go gives its route a
+// guard.Class, and a row without one keeps the server from being made.
+//
+// # Guarantees
+//
+//   - JSON is read strictly: unknown, repeated or differently cased fields, wrong
+//     types, anything after the object and text that is not UTF-8 are refused with
+//     a sentence that names the field.
+//   - A stream of events is the log from the place asked for, then what is in
+//     flight, then what comes, each event once and in order. All readers of a
+//     session share one subscription, and a slow one is cut by package sse.
+//   - An unforeseen error is answered with a request id and nothing else; its text
+//     goes to the log, once.
+//   - The log names routes, never paths, queries, headers or bodies.
+//
+// # Concurrency
+//
+// A Server may be used from any number of goroutines. What it starts for streams
+// ends with them; [Server.Close] waits.
+//
+// # Usage
+//
+//	s, err := server.New(server.Config{Sessions: m, Outputs: store, Hub: hub, Guard: g, …})
+//	go http.Serve(listener, s.Handler())
+//	…
+//	s.Close()
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/guard"
+	"webchat/internal/outputs"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+)
+
+// Config is what a Server shows. Sessions, Outputs, Hub, Guard and Workspace are
+// needed.
+type Config struct {
+	Sessions    *session.Manager
+	Outputs     *outputs.Store
+	Attachments *Attachments // the one the sessions read from; nil: uploads are refused
+	Hub         *sse.Hub
+	Guard       *guard.Guard
+	Pages       *Pages       // nil: no pages, only the API
+	Metrics     http.Handler // nil: no /metrics
+	Workspace   string       // absolute path, for completing file names
+	Version     string
+	Logger      *slog.Logger // nil: nothing is logged
+}
+
+// Server answers HTTP requests.
+type Server struct {
+	Config
+	handler http.Handler
+	outputs *outputs.Handler
+	files   files
+	openAPI []byte
+
+	pumps pumps
+	wg    sync.WaitGroup
+}
+
+// New makes a Server. It starts nothing.
+func New(c Config) (*Server, error) {
+	if c.Sessions == nil || c.Outputs == nil || c.Hub == nil || c.Guard == nil || c.Workspace == "" {
+		return nil, errors.New("server: sessions, outputs, hub, guard and workspace are needed")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	s := &Server{Config: c, files: files{root: c.Workspace}}
+	s.pumps = pumps{wg: &s.wg, byTopic: map[string]*pump{}}
+	lines := newHighlighter()
+	if c.Pages != nil {
+		lines = c.Pages.lines
+	}
+	s.outputs = outputs.NewHandler(c.Outputs, lines.lines)
+	routes := s.routes()
+	var err error
+	if s.openAPI, err = describe(routes, c.Version); err != nil {
+		return nil, fmt.Errorf("describe the API: %w", err)
+	}
+	router, err := s.router(routes)
+	if err != nil {
+		return nil, err
+	}
+	s.handler = c.Guard.Handler(s.observe(router))
+	return s, nil
+}
+
+// Handler returns the whole server, guard included.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Close waits until everything that streams started has ended. Close the hub and
+// the HTTP server before.
+func (s *Server) Close() { s.wg.Wait() }
+
+// router makes chi's router of the table. GET answers HEAD too.
+func (s *Server) router(routes []route) (*chi.Mux, error) {
+	mux := chi.NewRouter()
+	for _, r := range routes {
+		if !r.class.Valid() {
+			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
+		}
+		h := s.Guard.Class(r.class)(s.adapt(r))
+		mux.Method(r.method, r.pattern, h)
+		if r.method == http.MethodGet {
+			mux.Method(http.MethodHead, r.pattern, h)
+		}
+	}
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them", session.ErrNotFound))
+	})
+	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		var allow []string
+		for _, m := range []string{get, http.MethodHead, post, patch, del} {
+			if mux.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				allow = append(allow, m)
+			}
+		}
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		_ = reply(w, http.StatusMethodNotAllowed, refusalBody{"This address takes " + strings.Join(allow, ", ") + ".", "method_not_allowed"})
+	})
+	return mux, nil
+}
+
+// handler answers a request, or returns why it did not write anything.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+func (s *Server) adapt(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := rt.serve(w, r); err != nil {
+			if rt.class == guard.Page || rt.class == guard.Door {
+				s.failPage(w, r, err)
+				return
+			}
+			s.fail(w, r, err)
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// sessionShape is how a session travels; session.Summary marshals itself to it.
+type sessionShape struct {
+	ID        session.ID     `json:"id"`
+	Backend   string         `json:"backend"`
+	Model     string         `json:"model"`
+	Title     string         `json:"title"`
+	CreatedAt event.Time     `json:"createdAt"`
+	UpdatedAt event.Time     `json:"updatedAt"`
+	Pinned    bool           `json:"pinned"`
+	Status    event.Status   `json:"status"`
+	Usage     event.Usage    `json:"usage"`
+	Tokens    session.Tokens `json:"tokens"`
+}
+
+type createRequest struct {
+	Backend string `json:"backend,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+type patchRequest struct {
+	Title  *string `json:"title,omitempty"`
+	Model  *string `json:"model,omitempty"`
+	Pinned *bool   `json:"pinned,omitempty"`
+}
+
+// sessionList describes the reply of listSessions.
+type sessionList struct {
+	Sessions []foundShape `json:"sessions"`
+	Cursor   string       `json:"cursor"`
+}
+
+type foundShape struct {
+	sessionShape
+	Snippet string `json:"snippet,omitempty"`
+}
+
+// session finds the session the path names.
+func (s *Server) session(r *http.Request) (*session.Session, error) {
+	return s.Sessions.Get(r.Context(), session.ID(chi.URLParam(r, "id")))
+}
+
+func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	limit, err := number(q.Get("limit"), "limit", 50, 200)
+	if err != nil {
+		return err
+	}
+	page, err := s.Sessions.List(r.Context(), session.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
+	if err != nil {
+		return err
+	}
+	list := make([]json.RawMessage, 0, len(page.Sessions))
+	for _, f := range page.Sessions {
+		b, err := foundJSON(f)
+		if err != nil {
+			return err
+		}
+		list = append(list, b)
+	}
+	return reply(w, http.StatusOK, struct {
+		Sessions []json.RawMessage `json:"sessions"`
+		Cursor   string            `json:"cursor"`
+	}{list, page.Cursor})
+}
+
+// foundJSON adds the snippet to what a session makes of itself.
+func foundJSON(f session.Found) ([]byte, error) {
+	b, err := json.Marshal(f.Summary)
+	if err != nil || f.Snippet == "" {
+		return b, err
+	}
+	snippet, err := json.Marshal(f.Snippet)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b[:len(b)-1], `,"snippet":`...)
+	return append(append(b, snippet...), '}'), nil
+}
+
+func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
+	in, err := decode[createRequest](r)
+	if err != nil {
+		return err
+	}
+	one, err := s.Sessions.Create(r.Context(), session.Options{Backend: in.Backend, Model: in.Model, Title: in.Title})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/api/sessions/"+string(one.ID()))
+	return reply(w, http.StatusCreated, one.Summary())
+}
+
+func (s *Server) showSession(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, one.Summary())
+}
+
+func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
+	in, err := decode[patchRequest](r)
+	if err != nil {
+		return err
+	}
+	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), session.Patch{Title: in.Title, Model: in.Model, Pinned: in.Pinned})
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, sum)
+}
+
+func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Sessions.Delete(r.Context(), session.ID(chi.URLParam(r, "id"))); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) restoreSession(w http.ResponseWriter, r *http.Request) error {
+	sum, err := s.Sessions.Restore(r.Context(), session.ID(chi.URLParam(r, "id")))
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, sum)
+}
+
+// number reads a number of a query from 1 to most; nothing means def.
+func number(text, name string, def, most int) (int, error) {
+	if text == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, bad("bad_query", "Give %s as a number from 1 to %d.", name, most)
+	}
+	return n, nil
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"io"
+	"net/http"
+
+	"webchat/internal/agent"
+)
+
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "ok\n") // a client that has gone needs no answer
+	return nil
+}
+
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+	s.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+func (s *Server) backends(w http.ResponseWriter, r *http.Request) error {
+	return reply(w, http.StatusOK, s.Sessions.Backends(r.Context()))
+}
+
+func (s *Server) models(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.Sessions.Models(r.Context(), r.URL.Query().Get("backend"))
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []agent.Model{}
+	}
+	return reply(w, http.StatusOK, list)
+}
