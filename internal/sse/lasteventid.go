@@ -46,5 +46,8 @@ func parseID(s string) (int64, bool) {
 		}
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil
+	if err != nil {
+		return 0, false // not the greatest number, which ParseInt returns beside it
+	}
+	return n, true
 }
