@@ -35,6 +35,8 @@
 //	replace  replaces t by h
 //	remove   removes t
 //	clear    removes all children of t
+//	trim     removes the children of #turns before the one whose id is v; a script may
+//	         put it off while the reader looks at them
 //	attr     sets attribute n of t to v, or removes it if there is no v
 //	text     makes h the text of t
 //	title    makes h the title of the document

@@ -11,7 +11,7 @@ const appeared = new WeakMap()
 const ready = (el) => performance.now() - (appeared.get(el) ?? 0) > inert
 
 function watch(root) {
-  for (const el of root.querySelectorAll?.('[data-ask]') ?? []) {
+  for (const el of root.querySelectorAll('[data-ask]')) {
     if (!appeared.has(el)) appeared.set(el, performance.now())
   }
 }
@@ -72,7 +72,7 @@ function pinned() {
   const view = scroller.getBoundingClientRect()
   const out = box && (box.top > view.bottom - 120 || box.bottom < view.top + 40)
   bar.hidden = !out
-  if (out) bar.querySelector('[data-what]').textContent = first.querySelector('h3, legend, [data-what]')?.textContent.trim() ?? 'A question'
+  if (out) bar.querySelector('[data-what]').textContent = first.dataset.what
 }
 
 export function asking() {

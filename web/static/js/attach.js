@@ -15,15 +15,14 @@ export const hasAttachments = () => list.size > 0
 /** Adds a chip for something that goes with the next prompt. */
 export function add(label, attachment, { cost = 0, onRemove } = {}) {
   const { root, parts } = clone('tpl-chip')
-  parts.text.textContent = label
-  if (parts.cost) {
-    parts.cost.hidden = !cost
-    parts.cost.textContent = cost ? `+${cost.toLocaleString('en')}` : ''
-  }
-  root.classList.toggle('cost', cost > 0)
+  parts.name.textContent = label
+  parts.tokens.hidden = !cost
+  parts.tokens.textContent = cost ? `+${cost.toLocaleString('en')}` : ''
+  root.classList.toggle('ask', cost > 0)
   const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
-  parts.close.addEventListener('click', gone)
-  parts.close.setAttribute('aria-label', `Remove ${label}`)
+  const remove = root.querySelector('[data-act=unchip]')
+  remove.addEventListener('click', gone)
+  remove.setAttribute('aria-label', `Remove ${label}`)
   list.set(root, attachment)
   chips.append(root)
   chips.dispatchEvent(new Event('change', { bubbles: true }))

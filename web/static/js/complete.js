@@ -50,7 +50,7 @@ export async function pick(field, composer) {
       const usable = (list.backends ?? list).filter((b) => b.available)
       return menu.open(usable.map((b) => ({ label: b.name, note: b.version, value: b.name })), field, (item) => {
         composer.dataset.backend = item.value
-        document.getElementById('pick').querySelector('[data-text]').textContent = item.value
+        document.getElementById('pick-backend').textContent = item.value
       })
     }
     const list = await getJSON(`/api/models?backend=${encodeURIComponent(composer.dataset.backend)}`)

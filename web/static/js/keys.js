@@ -47,7 +47,11 @@ const acts = {
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   try: (b) => fill(b.dataset.text),
-  use: (b) => { document.getElementById('composer').dataset.backend = b.dataset.backend },
+  use: (b) => {
+    document.getElementById('composer').dataset.backend = b.dataset.backend
+    document.getElementById('pick-backend').textContent = b.dataset.backend
+    document.getElementById('prompt').focus()
+  },
   latest: toEnd,
   show: (b) => post(path('/display'), { tool: 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
@@ -68,7 +72,14 @@ const keys = {
 
 const typing = (el) => el?.matches?.('input, textarea, select, [contenteditable]') ?? false
 
+/** Names the command key as this machine's keyboard does. */
+function nameMod() {
+  if (!/Mac|iP(hone|ad)/.test(navigator.platform)) return
+  for (const k of document.querySelectorAll('kbd[data-mod]')) k.textContent = `⌘${k.dataset.mod}`
+}
+
 export function keyboard() {
+  nameMod()
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
       e.preventDefault()

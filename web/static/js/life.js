@@ -12,24 +12,27 @@ function life(el, now) {
   const left = Date.parse(el.dataset.expires) - now
   const ring = el.querySelector('.life circle.left')
   ring?.setAttribute('stroke-dasharray', `${Math.max(0, Math.min(100, 100 * left / Number(el.dataset.ttl)))} 100`)
-  const words = el.querySelector('.life [data-text]')
+  const words = el.querySelector('[data-life]')
   const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.floor(left / 60_000)} min`
   if (words && words.textContent !== text) words.textContent = text
   el.querySelector('.life')?.classList.toggle('soon', left < 240_000)
 }
 
-function elapsed(el, now) {
-  const words = el.querySelector('[data-clock]')
+function elapsed(card, now) {
+  const words = card.querySelector('.state .live')
   if (!words) return
-  const since = el.dataset.since ? Date.parse(el.dataset.since) : (el.since ??= now - Number(el.dataset.elapsed ?? 0))
-  words.textContent = clock(now - since)
+  if (card.told !== card.dataset.elapsed) { // the server's clock leads, ours fills the time between
+    card.told = card.dataset.elapsed
+    card.since = now - Number(card.told ?? 0)
+  }
+  words.textContent = clock(now - card.since)
 }
 
 function question(el, now) {
   const left = Date.parse(el.dataset.expires) - now
   const all = Date.parse(el.dataset.expires) - Date.parse(el.dataset.asked)
   const words = el.querySelector('[data-left]')
-  if (words) words.textContent = `${clock(left)} left, then denied`
+  if (words) words.textContent = clock(left)
   el.querySelector('.drain rect')?.setAttribute('width', String(Math.max(0, Math.min(100, 100 * left / all))))
   for (const mark of [60, 10]) {
     const near = left <= mark * 1000 && left > (mark - 1.5) * 1000
@@ -43,7 +46,7 @@ function question(el, now) {
 function tick() {
   const now = Date.now()
   for (const el of document.querySelectorAll('[data-card][data-expires], [data-output][data-expires]')) life(el, now)
-  for (const el of document.querySelectorAll('[data-state=running], [data-since]')) elapsed(el, now)
+  for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
   for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
 }
 

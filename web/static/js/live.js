@@ -47,7 +47,7 @@ export function live() {
 /** Stops or goes on following. */
 export function togglePause(card, button) {
   const paused = card.toggleAttribute('data-paused')
-  const words = button.querySelector('[data-text]') ?? button
+  const words = button.querySelector('[data-label]')
   words.textContent = paused ? 'Follow' : 'Pause'
   button.setAttribute('aria-pressed', String(paused))
   if (!paused) look(card)

@@ -20,9 +20,11 @@ export function open(choices, forField, onTake) {
   box.replaceChildren(...items.map((item, i) => {
     const { root, parts } = clone('tpl-item')
     root.id = `menu-${i}`
-    parts.label.textContent = item.label
-    if (parts.note) parts.note.textContent = item.note ?? ''
-    if (parts.free) parts.free.hidden = !item.free
+    parts.name.textContent = item.label
+    parts.about.textContent = item.note ?? ''
+    parts.end.textContent = item.free ? 'no model' : item.end ?? ''
+    parts.end.classList.toggle('free', Boolean(item.free))
+    if (item.icon) root.querySelector('use')?.setAttribute('href', `#i-${item.icon}`)
     root.addEventListener('pointerdown', (e) => { e.preventDefault(); choose(i) })
     return root
   }))

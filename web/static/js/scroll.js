@@ -39,7 +39,6 @@ export function scroll() {
     if (following) scroller.scrollTop = scroller.scrollHeight
     show()
   })
-  latest?.addEventListener('click', toEnd)
   new ResizeObserver(() => { if (following) scroller.scrollTop = scroller.scrollHeight }).observe(scroller)
   if (location.hash.length > 1) following = false
   else toEnd()

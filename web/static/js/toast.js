@@ -14,14 +14,12 @@ export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
   if (how) root.dataset.how = how
   parts.text.textContent = words
   const gone = () => root.remove()
-  if (parts.act) {
-    parts.act.hidden = !act
-    if (act) {
-      parts.act.textContent = act.label
-      parts.act.addEventListener('click', () => { gone(); act.run() })
-    }
+  if (act) {
+    parts.do.hidden = false
+    parts.do.textContent = act.label
+    parts.do.addEventListener('click', () => { gone(); act.run() })
   }
-  parts.close?.addEventListener('click', gone)
+  root.querySelector('[data-act=dismiss]').addEventListener('click', gone)
   at.append(root)
   while (at.children.length > most) at.firstElementChild.remove()
   announce(words)
