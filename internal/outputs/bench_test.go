@@ -1,0 +1,229 @@
+package outputs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jellydator/ttlcache/v3"
+)
+
+// BenchmarkGet compares fetching an output with a handler that writes a []byte,
+// over loopback, interleaved: "ratio" is the reference's time through ours, the
+// median of the rounds (1 is equal, below 1 we are slower).
+func BenchmarkGet(b *testing.B) {
+	for _, tt := range []struct {
+		name string
+		size int
+		grow bool
+	}{
+		{"1KiB", 1 << 10, false}, {"100KiB", 100 << 10, false}, {"10MiB", 10 << 20, false},
+		{"10MiB-command", 10 << 20, true},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			data := make([]byte, tt.size)
+			pattern(data, 0)
+			s := newStore(b, 64<<20)
+			var id ID
+			if tt.grow {
+				w := create(b, s, Meta{Type: Terminal}, Limits{})
+				w.Write(data)
+				w.Complete(nil)
+				id = w.ID()
+			} else {
+				var err error
+				if id, err = s.Put(Meta{Type: File, Path: "some/file.go"}, slices.Clone(data)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			ours, client := serve(b, NewHandler(s, nil))
+			ref, refClient := serve(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", typeText)
+				w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+				w.Write(data)
+			}))
+			b.SetBytes(int64(tt.size))
+			compare(b, max(1, min(200, (4<<20)/tt.size)),
+				func() { fetch(b, client, ours+string(id), tt.size) },
+				func() { fetch(b, refClient, ref, tt.size) })
+		})
+	}
+}
+
+func fetch(b *testing.B, c *http.Client, url string, size int) {
+	resp, err := c.Get(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	if err != nil || n != int64(size) {
+		b.Fatalf("%d of %d bytes, %v", n, size, err)
+	}
+}
+
+// compare runs ours and the reference in turns, n times each in a round.
+func compare(b *testing.B, n int, ours, ref func()) {
+	ours()
+	ref()
+	var a, r []float64
+	round := func(f func()) float64 {
+		start := time.Now()
+		for range n {
+			f()
+		}
+		return float64(time.Since(start)) / float64(n)
+	}
+	for i := 0; b.Loop() || i < 7; i++ {
+		if i%2 == 0 {
+			a, r = append(a, round(ours)), append(r, round(ref))
+		} else {
+			r, a = append(r, round(ref)), append(a, round(ours))
+		}
+	}
+	ratios := make([]float64, len(a))
+	for i := range a {
+		ratios[i] = r[i] / a[i]
+	}
+	b.ReportMetric(median(a), "ns/ours")
+	b.ReportMetric(median(r), "ns/reference")
+	b.ReportMetric(median(ratios), "ratio")
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
+}
+
+// BenchmarkStoredCompression compares serving a stored gzip form with compressing
+// on each request.
+func BenchmarkStoredCompression(b *testing.B) {
+	s := newStore(b, 64<<20)
+	o := put(b, s, Meta{Type: File}, samples["chunks"])
+	h := NewHandler(s, nil)
+	compare(b, 20,
+		func() { ask(h, "GET", string(o.ID()), "Accept-Encoding", "gzip") },
+		func() {
+			v, m := o.acquire()
+			defer o.release(&v)
+			if err := compress(gzipForm, io.Discard, newContent(v, &m)); err != nil {
+				b.Fatal(err)
+			}
+		})
+}
+
+// BenchmarkBudget floods a store with more than it may hold. "worst/budget" is the
+// most it ever held; above 1 is a defect.
+func BenchmarkBudget(b *testing.B) {
+	s := newStore(b, 64<<20)
+	data := make([]byte, 1<<20)
+	worst := 0.0
+	b.SetBytes(2 << 20)
+	for b.Loop() {
+		if _, err := s.Put(Meta{Type: File}, data); err != nil {
+			b.Fatal(err)
+		}
+		w := create(b, s, Meta{Type: Terminal}, Limits{})
+		w.Write(data)
+		w.Complete(nil)
+		u := s.Stats()
+		worst = max(worst, float64(u.Used)/float64(u.Budget))
+	}
+	b.ReportMetric(worst, "worst/budget")
+}
+
+// BenchmarkGetWhileExpiring measures the longest a Get waits while 200,000 outputs
+// expire together, against the cache's own expiry loop.
+func BenchmarkGetWhileExpiring(b *testing.B) {
+	const n = 200_000
+	ttl := 3 * time.Second
+	var ours, ref time.Duration
+	for b.Loop() {
+		s, err := New(Config{TTL: ttl, Budget: 1 << 30})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for range n {
+			if _, err := s.Put(Meta{Type: File}, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		ours = max(ours, longest(func() bool { _, _ = s.Get("out_x"); return s.Stats().Outputs > 0 }))
+		stop()
+		<-ended
+
+		c := ttlcache.New(ttlcache.WithTTL[ID, *Output](ttl))
+		for range n {
+			c.Set(newID(), nil, ttlcache.DefaultTTL)
+		}
+		go c.Start()
+		evicted := func() bool { return c.Metrics().Evictions < n }
+		ref = max(ref, longest(func() bool { c.Get("out_x"); return evicted() }))
+		c.Stop()
+	}
+	b.ReportMetric(float64(ours), "ns/longest-ours")
+	b.ReportMetric(float64(ref), "ns/longest-reference")
+	b.ReportMetric(float64(ref)/float64(ours), "ratio")
+}
+
+func longest(f func() bool) (worst time.Duration) {
+	for more := true; more; {
+		start := time.Now()
+		more = f()
+		worst = max(worst, time.Since(start))
+	}
+	return worst
+}
+
+// BenchmarkLines fetches 500 lines in the middle of a million.
+func BenchmarkLines(b *testing.B) {
+	s := newStore(b, 256<<20)
+	data := make([]byte, 61_000_000)
+	pattern(data, 0)
+	id, err := s.Put(Meta{Type: File}, data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := NewHandler(s, nil)
+	for b.Loop() {
+		if w := ask(h, "GET", string(id)+"?lines=700000-700499"); w.Body.Len() != 500*61 {
+			b.Fatal(w.Body.Len())
+		}
+	}
+}
+
+// BenchmarkGrep searches a million lines.
+func BenchmarkGrep(b *testing.B) {
+	s := newStore(b, 256<<20)
+	data := make([]byte, 61_000_000)
+	pattern(data, 0)
+	id, err := s.Put(Meta{Type: Terminal}, data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := NewHandler(s, nil)
+	for b.Loop() {
+		if w := ask(h, "GET", string(id)+"?grep=zz[0-9]zz"); w.Header().Get("Webchat-Next") != "" {
+			b.Fatal("not within the time limit")
+		}
+	}
+}
+
+// BenchmarkWrite floods one writer far beyond its limits.
+func BenchmarkWrite(b *testing.B) {
+	s := newStore(b, 256<<20)
+	w := create(b, s, Meta{Type: Terminal}, Limits{})
+	p := make([]byte, 32<<10)
+	pattern(p, 0)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		w.Write(p)
+	}
+}
