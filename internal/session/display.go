@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -96,7 +95,7 @@ func noteOf(c *call, res agent.Result) string {
 	case args.Command != "":
 		note = "The user ran " + short(args.Command)
 	case args.Path != "":
-		note = "The user looked at " + short(args.Path)
+		note = "The user looked at " + shortPath(args.Path)
 	}
 	if len(facts) > 0 {
 		note += " (" + strings.Join(facts, ", ") + ")"
@@ -104,19 +103,32 @@ func noteOf(c *call, res agent.Result) string {
 	return note
 }
 
-// short cuts a name so that a note stays a line of some twenty tokens. The end
-// of a path says more than its beginning.
-func short(name string) string {
-	const longest = 28 // characters
-	name = strings.Map(func(r rune) rune {
+// longest is how many characters of a name a note has, so that it stays a line of
+// some twenty tokens.
+const longest = 28
+
+// short keeps the beginning of a command, which says most about it.
+func short(command string) string {
+	if r := []rune(visible(command)); len(r) > longest {
+		return string(r[:longest-1]) + "…"
+	}
+	return visible(command)
+}
+
+// shortPath keeps the end of a path, for the same reason.
+func shortPath(path string) string {
+	if r := []rune(visible(path)); len(r) > longest {
+		return "…" + string(r[len(r)-longest+1:])
+	}
+	return visible(path)
+}
+
+// visible makes one line of text without characters that hide.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return ' '
 		}
 		return r
-	}, name)
-	if utf8.RuneCountInString(name) <= longest {
-		return name
-	}
-	r := []rune(name)
-	return "…" + string(r[len(r)-longest+1:])
+	}, text)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"webchat/internal/agent"
@@ -134,13 +133,7 @@ func titleOf(content string) string {
 	const longest = 60 // characters
 	line := ""
 	for l := range strings.Lines(content) {
-		l = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-				return ' '
-			}
-			return r
-		}, l)
-		if line = strings.Join(strings.Fields(l), " "); line != "" {
+		if line = strings.Join(strings.Fields(visible(l)), " "); line != "" {
 			break
 		}
 	}

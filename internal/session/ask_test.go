@@ -1,0 +1,222 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// asker is a rig whose tool "run" asks and counts its effects.
+func asker(t *testing.T, change func(*Config, *agent.Permission), test func(r *rig, effects *int)) {
+	t.Helper()
+	effects := 0
+	play(t, func(r *rig, c *Config) {
+		ask := asked()
+		if change != nil {
+			change(c, ask)
+		}
+		r.tools.tools = []agent.Tool{acts("run", ask, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			entries := r.mem.entries(r.s.ID())
+			if d, ok := entries[len(entries)-1].Event.Data.(event.PermissionCompleted); !ok || d.Decision != event.Allow {
+				t.Errorf("it acts after %s", entries[len(entries)-1].JSON)
+			}
+			effects++
+			return agent.Result{TextForModel: "ran"}, nil
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			res, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{}`)})
+			if err != nil {
+				return err
+			}
+			return h.Report(ctx, event.AssistantMessage{MessageID: "m" + p.MessageID, Content: string(res.Type) + ": " + res.TextForModel})
+		}
+	}, func(r *rig) { test(r, &effects) })
+}
+
+func TestPermissionIsAsked(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		req := r.request()
+		equal(t, "status", r.s.Summary().Status, event.Waiting)
+		equal(t, "pending", r.s.Summary().Pending, 1)
+		equal(t, "effects", *effects, 0)
+		p := all[event.PermissionRequested](r)[0]
+		equal(t, "resource", p.Resource, "make test")
+		equal(t, "expires", time.Time(p.ExpiresAt).Sub(time.Now()).Round(time.Second), 5*time.Minute)
+		for _, d := range []Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
+			is(t, r.s.Decide(r.Context(), req, d), ErrInvalid)
+		}
+		is(t, r.s.Answer(r.Context(), req, Answer{Text: "yes"}), ErrInvalid)
+		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+			t.Fatal(err)
+		}
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny}), ErrAnswered)
+		is(t, r.s.Decide(r.Context(), "nobody", Decision{Decision: event.Deny}), ErrNotFound)
+		equal(t, "content", r.wait(id).Content, "success: ran")
+		equal(t, "effects", *effects, 1)
+
+		// Once means once.
+		id = r.send("again")
+		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny, Reason: "use make check"}); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "content", r.wait(id).Content, "denied: The user said no: use make check")
+		equal(t, "effects", *effects, 1)
+	})
+}
+
+func TestPermissionForTheSession(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(id)
+		r.ask("again") // nobody is asked
+		equal(t, "effects", *effects, 2)
+		d := all[event.PermissionCompleted](r)[1]
+		equal(t, "by", d.By, event.DecidedByUser)
+		equal(t, "scope", d.Scope, event.ForSession)
+		// Anything else about it is another question.
+		for _, p := range []agent.Permission{
+			{ToolName: "run", Kind: agent.KindShell, Resource: "make test ", Cwd: "/w"},
+			{ToolName: "run", Kind: agent.KindShell, Resource: "make test", Cwd: "/x"},
+			{ToolName: "ru", Kind: agent.KindShell, Resource: "nmake test", Cwd: "/w"},
+			{ToolName: "run", Kind: agent.KindWrite, Resource: "make test", Cwd: "/w"},
+			{ToolName: "run", Kind: agent.KindShell, Resource: "make test", Cwd: "/w", Sensitive: true},
+		} {
+			verdict := make(chan agent.Verdict)
+			ctx, cancel := context.WithCancel(r.Context())
+			go func() {
+				v, err := r.s.ask(ctx, p, event.ByAgent)
+				if err != nil {
+					t.Error(err)
+				}
+				verdict <- v
+			}()
+			r.request() // somebody is asked
+			cancel()
+			equal(t, "decision", (<-verdict).Decision, event.Deny)
+		}
+	})
+}
+
+func TestPermissionByModeAndRule(t *testing.T) {
+	rule := func(d event.Decision) func(agent.Permission) (event.Decision, string, bool) {
+		return func(p agent.Permission) (event.Decision, string, bool) { return d, "a rule", p.Resource == "make test" }
+	}
+	for name, c := range map[string]struct {
+		mode      Mode
+		rules     func(agent.Permission) (event.Decision, string, bool)
+		sensitive bool
+		asks      bool
+		by        event.Decider
+		effects   int
+	}{
+		"ask":             {mode: ModeAsk, asks: true, by: event.DecidedByTimeout},
+		"allow":           {mode: ModeAllow, by: event.DecidedByMode, effects: 1},
+		"deny":            {mode: ModeDeny, by: event.DecidedByMode},
+		"allow sensitive": {mode: ModeAllow, sensitive: true, asks: true, by: event.DecidedByTimeout},
+		"deny sensitive":  {mode: ModeDeny, sensitive: true, by: event.DecidedByMode},
+		"rule allows":     {mode: ModeDeny, rules: rule(event.Allow), by: event.DecidedByRule, effects: 1},
+		"rule denies":     {mode: ModeAllow, rules: rule(event.Deny), by: event.DecidedByRule},
+		"rule sensitive":  {mode: ModeAsk, rules: rule(event.Allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asker(t, func(cfg *Config, p *agent.Permission) {
+				cfg.Permissions, cfg.Rules, p.Sensitive = c.mode, c.rules, c.sensitive
+			}, func(r *rig, effects *int) {
+				before := time.Now()
+				r.ask("go")
+				equal(t, "effects", *effects, c.effects)
+				equal(t, "asked", time.Since(before) >= 5*time.Minute, c.asks)
+				equal(t, "by", all[event.PermissionCompleted](r)[0].By, c.by)
+				equal(t, "requested", len(all[event.PermissionRequested](r)), 1)
+			})
+		})
+	}
+}
+
+func TestPermissionTimesOut(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		req := r.request()
+		res := r.wait(id)
+		if !strings.HasPrefix(res.Content, "denied: Nobody answered within 5m") {
+			t.Errorf("content %q", res.Content)
+		}
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+		r.s.mu.Lock()
+		r.s.decided = nil // as after many others
+		r.s.mu.Unlock()
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+		equal(t, "effects", *effects, 0)
+	})
+}
+
+func TestPermissionAborted(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		req := r.request()
+		r.s.Abort(r.Context(), "")
+		is(t, func() error { r.wait(id); return r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}) }(), ErrGone)
+		equal(t, "effects", *effects, 0)
+	})
+}
+
+func TestPermissionHook(t *testing.T) {
+	asker(t, func(c *Config, _ *agent.Permission) {
+		c.Hooks = hooks(func(h agent.HookCall, _ func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{Allow: h.Event != "permission_requested", Reason: "never"}, nil
+		})
+	}, func(r *rig, effects *int) {
+		equal(t, "content", r.ask("go").Content, "denied: never")
+		equal(t, "by", all[event.PermissionCompleted](r)[0].By, event.DecidedByHook)
+		equal(t, "effects", *effects, 0)
+	})
+}
+
+// A decision the log does not take is not made.
+func TestDecisionNeedsTheLog(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		req := r.request()
+		r.mem.broken(errDisk)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrLog)
+		synctest.Wait()
+		equal(t, "effects", *effects, 0)
+		r.mem.broken(nil)
+		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+			t.Error(err)
+		}
+		r.wait(id)
+		equal(t, "effects", *effects, 1)
+	})
+}
+
+func TestQuestions(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		var got agent.Answer
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) (err error) {
+			got, err = h.AskUser(ctx, agent.Question{Question: "Which?", Choices: []string{"a", "b"}})
+			return err
+		}
+		id := r.send("go")
+		req := r.request()
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, Answer{Text: "c"}), ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, Answer{}), ErrInvalid)
+		if err := r.s.Answer(r.Context(), req, Answer{Text: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		is(t, r.s.Answer(r.Context(), req, Answer{Text: "a"}), ErrAnswered)
+		r.wait(id)
+		equal(t, "answer", got, agent.Answer{Text: "b", Answered: true})
+	})
+}

@@ -1,0 +1,513 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// memory is a Log, a Catalog and Drafts that refuses what a real one could not hold.
+type memory struct {
+	mu     sync.Mutex
+	logs   map[ID][]event.Entry
+	rows   map[ID]Summary
+	drafts map[ID][]Draft
+	fail   error
+	writes int
+}
+
+func newMemory() *memory {
+	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]Summary{}, drafts: map[ID][]Draft{}}
+}
+
+func (m *memory) broken(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
+}
+
+func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s Summary) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
+	log := m.logs[id]
+	for _, e := range entries {
+		if e.Seq != int64(len(log))+1 {
+			return fmt.Errorf("sequence %d after %d", e.Seq, len(log))
+		}
+		if e.Event.Ephemeral {
+			return fmt.Errorf("ephemeral %s in the log", e.Event.Type())
+		}
+		decoded, err := event.Unmarshal(e.JSON)
+		if err != nil {
+			return err
+		}
+		log = append(log, event.Entry{Seq: e.Seq, Event: decoded, JSON: e.JSON})
+	}
+	if old, ok := m.rows[id]; ok {
+		s.Pinned, s.DeletedAt = old.Pinned, old.DeletedAt
+	}
+	m.logs[id], m.rows[id] = log, s
+	m.writes++
+	return nil
+}
+
+func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	log := m.logs[id]
+	from := min(max(seq, 0), int64(len(log)))
+	return slices.Clone(log[from:min(from+int64(limit), int64(len(log)))]), nil
+}
+
+func (m *memory) Summary(_ context.Context, id ID) (Summary, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.rows[id]
+	if !ok {
+		return s, ErrNotFound
+	}
+	return s, nil
+}
+
+func (m *memory) List(_ context.Context, q Query) (Page, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var p Page
+	for _, s := range m.rows {
+		if q.Kind == QueryPresent && s.DeletedAt.IsZero() || q.Kind == QueryUnfinished && s.Unfinished() || q.Kind == QueryDeleted && !s.DeletedAt.IsZero() {
+			p.Sessions = append(p.Sessions, Found{Summary: s})
+		}
+	}
+	return p, nil
+}
+
+func (m *memory) Mark(_ context.Context, id ID, k Mark) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.rows[id]
+	if !ok {
+		return ErrNotFound
+	}
+	if k.Pinned != nil {
+		s.Pinned = *k.Pinned
+	}
+	if k.DeletedAt != nil {
+		s.DeletedAt = *k.DeletedAt
+	}
+	m.rows[id] = s
+	return nil
+}
+
+func (m *memory) Delete(_ context.Context, id ID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.rows, id)
+	delete(m.logs, id)
+	return nil
+}
+
+func (m *memory) SaveDrafts(_ context.Context, id ID, d []Draft) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drafts[id] = d
+	return nil
+}
+
+func (m *memory) LoadDrafts(_ context.Context, id ID) ([]Draft, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.drafts[id], nil
+}
+
+func (m *memory) entries(id ID) []event.Entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.logs[id])
+}
+
+// prefix is the memory as a kill after the first n events of a session leaves it.
+func (m *memory) prefix(id ID, n int) *memory {
+	out := newMemory()
+	var s Summary
+	for _, e := range m.entries(id)[:n] {
+		s = Fold(s, e)
+		out.logs[id] = append(out.logs[id], e)
+	}
+	out.rows[id] = s
+	return out
+}
+
+// scripted is a Backend whose conversations do what a test says.
+type scripted struct {
+	mu      sync.Mutex
+	info    agent.Info
+	open    func(o agent.Options) error
+	prompt  func(ctx context.Context, h agent.Host, p agent.Prompt) error
+	steer   func(ctx context.Context, p agent.Prompt) error
+	opened  []agent.Options
+	closed  int
+	models  []string
+	titles  []string
+	prompts []agent.Prompt
+	host    agent.Host
+}
+
+func (b *scripted) Name() string                    { return "scripted" }
+func (b *scripted) Info(context.Context) agent.Info { return b.info }
+func (b *scripted) Models(context.Context) ([]agent.Model, error) {
+	return []agent.Model{{ID: "a", Name: "A"}}, nil
+}
+
+func (b *scripted) Open(_ context.Context, o agent.Options, h agent.Host) (agent.Conn, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened = append(b.opened, o)
+	if b.open != nil {
+		if err := b.open(o); err != nil {
+			return nil, err
+		}
+	}
+	b.host = h
+	return &scriptedConn{b, h}, nil
+}
+
+type scriptedConn struct {
+	b *scripted
+	h agent.Host
+}
+
+func (c *scriptedConn) Prompt(ctx context.Context, p agent.Prompt) error {
+	c.b.mu.Lock()
+	c.b.prompts = append(c.b.prompts, p)
+	f := c.b.prompt
+	c.b.mu.Unlock()
+	if f == nil {
+		return say(ctx, c.h, "m-"+p.MessageID, "You said "+p.Content)
+	}
+	return f(ctx, c.h, p)
+}
+
+func (c *scriptedConn) Steer(ctx context.Context, p agent.Prompt) error {
+	if c.b.steer == nil {
+		return agent.ErrUnsupported
+	}
+	return c.b.steer(ctx, p)
+}
+
+func (c *scriptedConn) SetModel(_ context.Context, m string) error {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	c.b.models = append(c.b.models, m)
+	return nil
+}
+
+func (c *scriptedConn) SetTitle(_ context.Context, title string) error {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	c.b.titles = append(c.b.titles, title)
+	return nil
+}
+
+func (c *scriptedConn) Close() error {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	c.b.closed++
+	return nil
+}
+
+// say streams a message word by word and ends it.
+func say(ctx context.Context, h agent.Host, id, text string) error {
+	if err := stream(ctx, h, id, text); err != nil {
+		return err
+	}
+	return h.Report(ctx, event.AssistantMessage{MessageID: id, Content: text})
+}
+
+func stream(ctx context.Context, h agent.Host, id, text string) error {
+	offset := int64(0)
+	for _, w := range strings.SplitAfter(text, " ") {
+		if err := h.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: offset, DeltaContent: w}); err != nil {
+			return err
+		}
+		offset += int64(len(w))
+	}
+	return nil
+}
+
+// tool is a Tool made of functions.
+type tool struct {
+	name string
+	plan func(ctx context.Context, args json.RawMessage) (agent.Action, error)
+}
+
+func (t tool) Spec() agent.ToolSpec { return agent.ToolSpec{Name: t.name} }
+func (t tool) Plan(ctx context.Context, args json.RawMessage) (agent.Action, error) {
+	return t.plan(ctx, args)
+}
+
+// acts is a tool that runs f, and asks when ask is set.
+func acts(name string, ask *agent.Permission, f func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error)) tool {
+	return tool{name, func(_ context.Context, args json.RawMessage) (agent.Action, error) {
+		return agent.Action{Ask: ask, Digest: digest(string(args)), Run: func(ctx context.Context, p agent.Progress) (agent.Result, error) {
+			return f(ctx, args, p)
+		}}, nil
+	}}
+}
+
+func shows(name string) tool {
+	return acts(name, nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+		return agent.Result{TextForModel: "Displayed go.mod to user (50 lines)", Type: agent.Success, Telemetry: &agent.Telemetry{
+			OutputID: "out_" + agent.CallFrom(ctx).ToolCallID, OutputType: "file", Lines: 50, TokensShown: 400, TokensSent: 9}}, nil
+	})
+}
+
+type toolset struct {
+	tools  []agent.Tool
+	mu     sync.Mutex
+	closed int
+}
+
+func (t *toolset) Tools() []agent.Tool { return t.tools }
+func (t *toolset) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed++
+	return nil
+}
+
+// rig is a running manager with one session.
+type rig struct {
+	*testing.T
+	m       *Manager
+	s       *Session
+	mem     *memory
+	backend *scripted
+	tools   *toolset
+	stop    func() error
+}
+
+// play runs test in a bubble of fake time with a session whose log is checked at the end.
+func play(t *testing.T, change func(*rig, *Config), test func(*rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newMemory(), change)
+		var err error
+		if r.s, err = r.m.Create(t.Context(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		test(r)
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+		checkLog(t, r.mem.entries(r.s.ID()), true)
+	})
+}
+
+func newRig(t *testing.T, mem *memory, change func(*rig, *Config)) *rig {
+	t.Helper()
+	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}}
+	c := Config{Log: mem, Catalog: mem, Backends: []agent.Backend{r.backend}, Workspace: t.TempDir(),
+		Tools:  func(ID) (agent.Toolset, error) { return r.tools, nil },
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if change != nil {
+		change(r, &c)
+	}
+	m, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.m = m
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- m.Run(ctx) }()
+	r.stop = sync.OnceValue(func() error { cancel(); return <-ran })
+	t.Cleanup(func() { r.stop() })
+	return r
+}
+
+func (r *rig) send(content string) string {
+	r.Helper()
+	id, err := r.s.Send(r.Context(), Message{Content: content})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return id
+}
+
+func (r *rig) wait(messageID string) TurnResult {
+	r.Helper()
+	res, err := r.s.WaitTurn(r.Context(), messageID)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return res
+}
+
+// ask sends a prompt and waits for what comes of it.
+func (r *rig) ask(content string) TurnResult {
+	r.Helper()
+	return r.wait(r.send(content))
+}
+
+// types are the types in the log.
+func (r *rig) types() string { return typesOf(r.mem.entries(r.s.ID())) }
+
+func typesOf(entries []event.Entry) string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, string(e.Event.Type()))
+	}
+	return strings.Join(out, " ")
+}
+
+// all returns the logged data of one type.
+func all[T event.Data](r *rig) []T {
+	var out []T
+	for _, e := range r.mem.entries(r.s.ID()) {
+		if d, ok := e.Event.Data.(T); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// request waits for an open request and returns its id.
+func (r *rig) request() string {
+	r.Helper()
+	synctest.Wait()
+	snap, err := r.s.Join(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	if len(snap.Requests) != 1 {
+		r.Fatalf("%d open requests", len(snap.Requests))
+	}
+	return questionID(snap.Requests[0].Event.Data)
+}
+
+func is(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got error %v, want %v", err, want)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+// checkLog checks what every log promises. whole: nothing may be open at its end.
+func checkLog(t testing.TB, entries []event.Entry, whole bool) {
+	t.Helper()
+	var (
+		parent           event.ID
+		turn             string
+		tools            = map[string]int{} // 1 started, 2 complete
+		agents           = map[string]bool{}
+		requests         = map[string]int{}
+		messages, turned = map[string]bool{}, map[string]int{}
+	)
+	for i, e := range entries {
+		if e.Seq != int64(i+1) || e.Event.ParentID != parent || e.Event.Ephemeral {
+			t.Errorf("entry %d: sequence %d, parent %q after %q", i, e.Seq, e.Event.ParentID, parent)
+		}
+		parent = e.Event.ID
+		switch d := e.Event.Data.(type) {
+		case event.UserMessage:
+			messages[d.MessageID] = true
+		case event.TurnStart:
+			if turn != "" || !messages[d.MessageID] {
+				t.Errorf("%d: turn %s of message %s starts inside %s", e.Seq, d.TurnID, d.MessageID, turn)
+			}
+			turn = d.TurnID
+			turned[d.MessageID]++
+		case event.TurnEnd:
+			if turn != d.TurnID {
+				t.Errorf("%d: turn %s ends inside %q", e.Seq, d.TurnID, turn)
+			}
+			turn = ""
+			for _, id := range d.Steered {
+				turned[id]++
+			}
+			for id, n := range tools {
+				if n == 1 && agents[id] {
+					t.Errorf("%d: the turn ended before tool %s", e.Seq, id)
+				}
+			}
+		case event.ToolExecutionStart:
+			tools[d.ToolCallID]++
+			agents[d.ToolCallID] = d.By == event.ByAgent
+			if agents[d.ToolCallID] && turn == "" {
+				t.Errorf("%d: an agent's tool outside a turn", e.Seq)
+			}
+		case event.ToolExecutionComplete:
+			if tools[d.ToolCallID]++; tools[d.ToolCallID] != 2 {
+				t.Errorf("%d: tool %s completes with %d", e.Seq, d.ToolCallID, tools[d.ToolCallID])
+			}
+		case event.PermissionRequested:
+			requests[d.RequestID]++
+		case event.UserInputRequested:
+			requests[d.RequestID]++
+		case event.PermissionCompleted:
+			if requests[d.RequestID]++; requests[d.RequestID] != 2 {
+				t.Errorf("%d: request %s completes with %d", e.Seq, d.RequestID, requests[d.RequestID])
+			}
+		case event.UserInputCompleted:
+			if requests[d.RequestID]++; requests[d.RequestID] != 2 {
+				t.Errorf("%d: request %s completes with %d", e.Seq, d.RequestID, requests[d.RequestID])
+			}
+		}
+	}
+	if !whole {
+		return
+	}
+	if turn != "" {
+		t.Errorf("turn %s is open", turn)
+	}
+	for id, n := range tools {
+		if n != 2 {
+			t.Errorf("tool %s is open", id)
+		}
+	}
+	for id, n := range requests {
+		if n != 2 {
+			t.Errorf("request %s is open", id)
+		}
+	}
+	for id := range messages {
+		if turned[id] != 1 {
+			t.Errorf("message %s had %d turns", id, turned[id])
+		}
+	}
+}
+
+// asked is the permission an act needs in these tests.
+func asked() *agent.Permission {
+	return &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: "make test", Cwd: "/w"}
+}
+
+var errDisk = errors.New("no space left on device")
+
+const never = 100 * time.Hour

@@ -1,0 +1,387 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// during runs f as the agent's work on a prompt.
+func during(r *rig, f func(ctx context.Context, h agent.Host)) TurnResult {
+	r.Helper()
+	r.backend.mu.Lock()
+	r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { f(ctx, h); return ctx.Err() }
+	r.backend.mu.Unlock()
+	return r.ask("go")
+}
+
+func TestReportsByAllowList(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			refused := []event.Data{
+				event.SessionStart{}, event.SessionResume{}, event.SessionShutdown{}, event.SessionIdle{}, event.TurnStart{}, event.TurnEnd{},
+				event.UserMessage{}, event.PermissionRequested{}, event.PermissionCompleted{}, event.UserInputRequested{}, event.UserInputCompleted{},
+				event.HookStart{}, event.HookEnd{}, event.Abort{}, event.StreamResync{}, event.StreamClosing{}, event.SessionChanged{},
+				event.Unknown{Name: "x", JSON: []byte(`{}`)}, &event.SessionError{}, nil,
+				event.AssistantMessage{Content: "no id"},
+				event.AssistantMessageDelta{MessageID: "d", Offset: 5, DeltaContent: "x"},
+				event.AssistantMessageDelta{MessageID: "d", DeltaContent: "\xff"},
+				event.ToolExecutionStart{ToolCallID: "x"},
+				event.ToolExecutionComplete{ToolCallID: "never started"},
+			}
+			for _, d := range refused {
+				is(t, h.Report(ctx, d), ErrInvalid)
+			}
+			allowed := []event.Data{
+				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "t"}, event.SessionModelChange{NewModel: "x"},
+				event.SessionUsageInfo{}, event.SessionTruncation{}, event.SessionCompactionStart{}, event.SessionCompactionComplete{},
+				event.AssistantTurnStart{}, event.AssistantTurnEnd{}, event.AssistantMessageDelta{MessageID: "m", DeltaContent: "hé"},
+				event.AssistantReasoningDelta{ReasoningID: "r", DeltaContent: "x"}, event.AssistantMessageDiscarded{MessageID: "m"},
+				event.AssistantMessage{MessageID: "m2"}, event.AssistantReasoning{ReasoningID: "r"}, event.AssistantUsage{},
+				event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"}, event.ToolExecutionProgress{ToolCallID: "b"},
+				event.ToolExecutionPartialResult{ToolCallID: "b"}, event.ToolExecutionComplete{ToolCallID: "b"},
+				event.SubagentSelected{}, event.SubagentStarted{}, event.SubagentCompleted{}, event.SubagentFailed{},
+			}
+			for _, d := range allowed {
+				if err := h.Report(ctx, d); err != nil {
+					t.Errorf("%s: %v", d.EventType(), err)
+				}
+			}
+		})
+		equal(t, "title", r.s.Summary().Title, "t")
+		equal(t, "model", r.s.Summary().Model, "x")
+	})
+}
+
+func TestReportsBetweenTurns(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		r.ask("go")
+		h := r.backend.host
+		is(t, h.Report(r.Context(), event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}), ErrNoTurn)
+		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash"}), ErrNoTurn)
+		_, err := h.CallTool(r.Context(), agent.ToolCall{Name: "x"})
+		is(t, err, ErrNoTurn)
+		_, err = h.AskPermission(r.Context(), agent.Permission{})
+		is(t, err, ErrNoTurn)
+		_, err = h.AskUser(r.Context(), agent.Question{})
+		is(t, err, ErrNoTurn)
+		if err := h.Report(r.Context(), event.SessionUsageInfo{}); err != nil {
+			t.Error(err)
+		}
+		v, err := h.RunHook(r.Context(), agent.HookCall{})
+		if err != nil || !v.Allow {
+			t.Error(v, err)
+		}
+	})
+}
+
+func TestDeltas(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			ok := func(offset int64, text string) {
+				t.Helper()
+				if err := h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: offset, DeltaContent: text}); err != nil {
+					t.Error(err)
+				}
+			}
+			ok(0, "né")
+			ok(3, "tre")
+			ok(0, "né") // said again: what followed is void
+			ok(3, "ant")
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}), ErrInvalid) // inside é
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}), ErrInvalid) // a hole
+			snap, err := r.s.Join(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			d := snap.InFlight[0].Event.Data.(event.AssistantMessageDelta)
+			equal(t, "in flight", d.DeltaContent, "néant")
+			equal(t, "offset", d.Offset, 0)
+			if err := h.Report(ctx, event.AssistantMessage{MessageID: "m", Content: "néant"}); err != nil {
+				t.Error(err)
+			}
+			ok(0, "late")
+			if err := h.Report(ctx, event.AssistantMessage{MessageID: "m", Content: "again"}); err != nil {
+				t.Error(err)
+			}
+		})
+		equal(t, "messages", len(all[event.AssistantMessage](r)), 1)
+	})
+}
+
+func TestForeignOutputsAreNotBelieved(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		live := r.s.Subscribe()
+		during(r, func(ctx context.Context, h agent.Host) {
+			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash", By: event.ByUser})
+			h.Report(ctx, event.ToolExecutionProgress{ToolCallID: "b", OutputID: "out_other"})
+			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, OutputID: "out_other",
+				ToolTelemetry: json.RawMessage(`{"outputId":"out_other","OutputID":"out_more","tokensShown":1000,"n":3}`)})
+			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true})
+		})
+		done := all[event.ToolExecutionComplete](r)
+		equal(t, "completions", len(done), 1)
+		equal(t, "output", done[0].OutputID, "")
+		equal(t, "telemetry", string(done[0].ToolTelemetry), `{"n":3}`)
+		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByAgent)
+		equal(t, "ledger", r.s.Summary().Tokens, Tokens{})
+		live.Close()
+		for {
+			entries, err := live.Next(r.Context())
+			if err != nil {
+				break
+			}
+			for _, e := range entries {
+				if strings.Contains(string(e.JSON), "out_other") {
+					t.Errorf("relayed %s", e.JSON)
+				}
+			}
+		}
+	})
+}
+
+func TestCallToolRefuses(t *testing.T) {
+	ran := 0
+	play(t, func(r *rig, c *Config) {
+		r.tools.tools = []agent.Tool{
+			acts("run", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				ran++
+				return agent.Result{}, nil
+			}),
+			tool{"plan-fails", func(context.Context, json.RawMessage) (agent.Action, error) {
+				return agent.Action{}, errors.New("path is outside the workspace")
+			}},
+			tool{"plan-panics", func(context.Context, json.RawMessage) (agent.Action, error) { panic("x") }},
+			acts("run-panics", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) { panic("x") }),
+			acts("run-fails", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				return agent.Result{}, errors.New("disk on fire")
+			}),
+		}
+	}, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			for i, c := range []struct{ name, args, says string }{
+				{"view", `{}`, "Tool 'view' does not exist"},
+				{"run", `{"command":"ls","Command":"rm -rf ~"}`, "twice"},
+				{"run", `{"command":"ls","command":"rm"}`, "twice"},
+				{"run", `{"a":[{"x":{"k":1,"K":2}}]}`, "twice"},
+				{"run", `{"ſ":1,"s":2}`, "twice"},
+				{"run", `{"\u0063ommand":1,"command":2}`, "twice"},
+				{"run", `[]`, "not a JSON object"},
+				{"run", `"x"`, "not a JSON object"},
+				{"run", `{} {}`, "more than one"},
+				{"run", `{"a":`, "not valid JSON"},
+				{"run", `{"a":"` + strings.Repeat("x", MaxArguments) + `"}`, "limit"},
+				{"plan-fails", `{}`, "path is outside the workspace"},
+				{"plan-panics", `{}`, "failed"},
+				{"run-panics", `{}`, "failed"},
+				{"run-fails", `{}`, "disk on fire"},
+			} {
+				res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("c", i), Name: c.name, Arguments: []byte(c.args)})
+				if err != nil || res.Type != agent.Failed || !strings.Contains(res.TextForModel, c.says) {
+					t.Errorf("%s %.40s: %+v, %v", c.name, c.args, res, err)
+				}
+			}
+			equal(t, "ran", ran, 0)
+			for i, args := range []string{``, `null`, `{}`, `{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}`} {
+				res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("ok", i), Name: "run", Arguments: []byte(args)})
+				if err != nil || res.Type != agent.Success {
+					t.Errorf("%s: %+v, %v", args, res, err)
+				}
+			}
+			equal(t, "ran", ran, 4)
+			_, err := h.CallTool(ctx, agent.ToolCall{ID: "ok1", Name: "run"})
+			is(t, err, ErrInvalid)
+		})
+	})
+}
+
+// An agent may report its side of a call that it also makes: the log has one start
+// and one end.
+func TestCallToolDeduplicates(t *testing.T) {
+	play(t, func(r *rig, c *Config) { r.tools.tools = []agent.Tool{shows("show")} }, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			start := event.ToolExecutionStart{ToolCallID: "c1", ToolName: "show", Arguments: []byte(`{"path":"a"}`)}
+			for range 2 {
+				if err := h.Report(ctx, start); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "show", Arguments: start.Arguments}); err != nil {
+				t.Error(err)
+			}
+			if err := h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "mine"}}); err != nil {
+				t.Error(err)
+			}
+			if err := h.Report(ctx, start); err != nil {
+				t.Error(err)
+			}
+		})
+		equal(t, "starts", len(all[event.ToolExecutionStart](r)), 1)
+		done := all[event.ToolExecutionComplete](r)
+		equal(t, "ends", len(done), 1)
+		equal(t, "content", done[0].Result.Content, "Displayed go.mod to user (50 lines)")
+	})
+}
+
+func TestParallelCalls(t *testing.T) {
+	play(t, func(r *rig, c *Config) {
+		r.tools.tools = []agent.Tool{acts("slow", nil, func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error) {
+			p(event.ToolExecutionProgress{ToolCallID: "forged", OutputID: "out_1", Lines: 3})
+			select {
+			case <-time.After(time.Second):
+				return agent.Result{TextForModel: string(args)}, nil
+			case <-ctx.Done():
+				return agent.Result{Type: agent.Failed}, nil
+			}
+		})}
+	}, func(r *rig) {
+		before := time.Now()
+		during(r, func(ctx context.Context, h agent.Host) {
+			var wg sync.WaitGroup
+			for i := range 20 {
+				wg.Go(func() {
+					args := fmt.Sprintf(`{"n":%d}`, i)
+					res, err := h.CallTool(ctx, agent.ToolCall{ID: fmt.Sprint("c", i), Name: "slow", Arguments: []byte(args)})
+					if err != nil || res.TextForModel != args {
+						t.Error(res, err)
+					}
+				})
+			}
+			synctest.Wait()
+			snap, _ := r.s.Join(ctx)
+			equal(t, "running tools with progress", len(snap.Progress), 20)
+			wg.Wait()
+		})
+		equal(t, "time", time.Since(before), time.Second)
+	})
+}
+
+func TestStopOneCall(t *testing.T) {
+	play(t, func(r *rig, c *Config) {
+		r.tools.tools = []agent.Tool{acts("forever", nil, func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+			<-ctx.Done()
+			return agent.Result{TextForModel: "Command stopped", Type: agent.Failed}, nil
+		}), acts("stubborn", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+			time.Sleep(5 * time.Second)
+			return agent.Result{TextForModel: "late"}, nil
+		})}
+	}, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			for _, name := range []string{"forever", "stubborn"} {
+				time.AfterFunc(time.Second, func() {
+					if err := r.s.AbortTool(ctx, name); err != nil {
+						t.Error(err)
+					}
+				})
+				before := time.Now()
+				res, err := h.CallTool(ctx, agent.ToolCall{ID: name, Name: name})
+				if err != nil || res.ErrorCode != "aborted" {
+					t.Errorf("%s: %+v, %v", name, res, err)
+				}
+				if d := time.Since(before); d > 3*time.Second {
+					t.Errorf("%s took %v", name, d)
+				}
+			}
+			is(t, r.s.AbortTool(ctx, "forever"), ErrGone)
+			is(t, r.s.AbortTool(ctx, "nobody"), ErrNotFound)
+			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash"})
+			is(t, r.s.AbortTool(ctx, "own"), agent.ErrUnsupported)
+		})
+		equal(t, "outcome", all[event.TurnEnd](r)[0].Outcome, event.Completed)
+	})
+}
+
+// hooks are Hooks made of a function.
+type hooks func(h agent.HookCall, report func(event.Data) error) (agent.HookVerdict, error)
+
+func (f hooks) Run(_ context.Context, _ ID, h agent.HookCall, report func(event.Data) error) (agent.HookVerdict, error) {
+	return f(h, report)
+}
+
+func TestHooks(t *testing.T) {
+	allow := agent.HookVerdict{Allow: true}
+	for name, c := range map[string]struct {
+		event   string
+		hook    hooks
+		outcome agent.ResultType
+		says    string
+		ran     string // the arguments the tool ran with
+	}{
+		"allow": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) { return allow, nil }, agent.Success, "done", `{"a":1}`},
+		"veto": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{Reason: "not on Sundays"}, nil
+		}, agent.Denied, "not on Sundays", ""},
+		"zero": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{}, nil
+		}, agent.Denied, "without a reason", ""},
+		"error": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) {
+			return allow, errors.New("crashed")
+		}, agent.Denied, "crashed", ""},
+		"panic": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) { panic("x") }, agent.Denied, "failed", ""},
+		"rewrite": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2}`)}, nil
+		}, agent.Success, "done", `{"b":2}`},
+		"bad keys": {"before_tool", func(agent.HookCall, func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2,"B":3}`)}, nil
+		}, agent.Denied, "twice", ""},
+		"after": {"after_tool", func(h agent.HookCall, _ func(event.Data) error) (agent.HookVerdict, error) {
+			return agent.HookVerdict{Reason: "secret in " + h.Tool}, nil
+		}, agent.Denied, "secret in run", `{"a":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := ""
+			play(t, func(r *rig, cfg *Config) {
+				r.tools.tools = []agent.Tool{acts("run", nil, func(_ context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+					ran = string(args)
+					return agent.Result{TextForModel: "done"}, nil
+				})}
+				cfg.Hooks = hooks(func(h agent.HookCall, report func(event.Data) error) (agent.HookVerdict, error) {
+					if h.Event != c.event {
+						return allow, nil
+					}
+					if err := report(event.HookStart{HookID: "h", Event: h.Event}); err != nil {
+						t.Error(err)
+					}
+					is(t, report(event.Abort{}), ErrInvalid)
+					defer report(event.HookEnd{HookID: "h", Event: h.Event})
+					return c.hook(h, report)
+				})
+			}, func(r *rig) {
+				during(r, func(ctx context.Context, h agent.Host) {
+					res, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: []byte(`{"a":1}`)})
+					if err != nil || res.Type != c.outcome || !strings.Contains(res.TextForModel, c.says) {
+						t.Errorf("%+v, %v", res, err)
+					}
+				})
+				equal(t, "ran", ran, c.ran)
+				equal(t, "hook runs in the log", strings.Count(r.types(), "hook.start hook.end"), 1)
+			})
+		})
+	}
+}
+
+func TestPromptHook(t *testing.T) {
+	verdict := agent.HookVerdict{Allow: true, Prompt: "rewritten"}
+	play(t, func(r *rig, c *Config) {
+		c.Hooks = hooks(func(h agent.HookCall, _ func(event.Data) error) (agent.HookVerdict, error) {
+			equal(t, "prompt", h.Prompt, "original")
+			return verdict, nil
+		})
+	}, func(r *rig) {
+		equal(t, "content", r.ask("original").Content, "You said rewritten")
+		equal(t, "logged", all[event.UserMessage](r)[0].Content, "original")
+		verdict = agent.HookVerdict{Reason: "no swearing"}
+		res := r.ask("original")
+		equal(t, "outcome", res.Outcome, event.Failed)
+		equal(t, "error", res.Error, "A hook refused the prompt: no swearing")
+	})
+}
