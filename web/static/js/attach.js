@@ -18,7 +18,7 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
   parts.name.textContent = label
   parts.tokens.hidden = !cost
   parts.tokens.textContent = cost ? `+${cost.toLocaleString('en')}` : ''
-  root.classList.toggle('ask', cost > 0)
+  root.classList.toggle('cost', cost > 0)
   const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
   const remove = root.querySelector('[data-act=unchip]')
   remove.addEventListener('click', gone)

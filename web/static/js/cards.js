@@ -8,7 +8,8 @@ import { announce } from './ops.js'
 import * as picture from './picture.js'
 import { choose, selection } from './select.js'
 import { failed, toast } from './toast.js'
-import { fragment } from './html.js'
+import { clone, fragment } from './html.js'
+import { popup } from './popup.js'
 
 const raw = (card) => `/api/outputs/${card.dataset.output}`
 const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
@@ -43,7 +44,7 @@ function wrap(card) {
 /** Shows all lines, or the first few again. */
 async function fold(card) {
   const button = card.querySelector('[data-act=fold]')
-  const words = button.querySelector('[data-text]')
+  const words = button.querySelector('[data-label]')
   if (isOpen(card)) {
     closeLines(card)
     const [from, to] = card.dataset.shown.split('-')
@@ -65,13 +66,13 @@ async function fold(card) {
 
 /** Repeats a display without any model; a command after one confirmation. */
 async function again(card) {
-  if (card.dataset.tool === 'run_and_display' && !await confirmed(`Run again: ${card.dataset.name}`)) return
+  if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return
   await post(path('/display'), { tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
 }
 
-function confirmed(question) {
+function confirmed(title, text, yes) {
   const dialog = document.getElementById('confirm')
-  dialog.querySelector('[data-part=text]').textContent = question
+  for (const [part, words] of Object.entries({ title, text, yes })) dialog.querySelector(`[data-part=${part}]`).textContent = words
   dialog.returnValue = ''
   dialog.showModal()
   return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }))
@@ -90,25 +91,41 @@ function read(card) {
   const s = selection(card)
   const name = card.dataset.name?.split('/').pop() ?? 'output'
   const cost = price(card)
-  const receipt = card.querySelector('.receipt')
-  receipt?.classList.add('read')
-  receipt?.querySelector('[data-act=read]')?.setAttribute('aria-pressed', 'true')
-  document.dispatchEvent(new CustomEvent('webchat:attach', { detail: {
-    label: s ? `${name}:${s.from}-${s.to}` : name, cost,
-    attachment: { outputId: card.dataset.output, lines: s ? `${s.from}-${s.to}` : undefined },
-    onRemove: () => { receipt?.classList.remove('read'); receipt?.querySelector('[data-act=read]')?.setAttribute('aria-pressed', 'false') },
-  } }))
+  const label = s ? `${name}:${s.from}-${s.to}` : name
+  const receipt = card.querySelector('[data-receipt]')
+  const { root, parts } = clone('tpl-read')
+  parts.what.textContent = label
+  parts.tokens.textContent = some(cost, 'token')
+  receipt.replaceWith(root)
+  const detail = {
+    label, cost, attachment: { outputId: card.dataset.output, lines: s ? `${s.from}-${s.to}` : undefined },
+    onRemove: () => root.isConnected && root.replaceWith(receipt),
+  }
+  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
+  root.querySelector('[data-act=unread]').addEventListener('click', () => detail.remove?.())
   announce(`Goes with your next prompt, ${some(cost, 'token')}`)
 }
 
-async function goTo(card) {
-  const asked = prompt(`Go to line, ${card.dataset.first} to ${card.dataset.last}`)
-  const n = Number(asked)
-  if (!n) return
-  const row = await line(card, n)
-  if (!row) return toast(`There is no line ${asked}`)
-  choose(card, n, n)
-  row.scrollIntoView({ block: 'center' })
+function goTo(card) {
+  if (card.querySelector('.find')) return card.querySelector('.find input').focus()
+  const { root, parts } = clone('tpl-goto')
+  const input = root.querySelector('input')
+  parts.count.textContent = `${card.dataset.first} to ${card.dataset.last}`
+  const shut = () => { root.remove(); card.focus({ preventScroll: true }) }
+  root.addEventListener('submit', (e) => {
+    e.preventDefault()
+    const n = Number(input.value)
+    line(card, n).then((row) => {
+      if (!row) return toast(`There is no line ${input.value}`)
+      shut()
+      choose(card, n, n)
+      row.scrollIntoView({ block: 'center' })
+    }).catch(failed)
+  })
+  root.addEventListener('keydown', (e) => { e.stopPropagation(); if (e.key === 'Escape') shut() })
+  root.querySelector('[data-act=find-close]').addEventListener('click', shut)
+  card.querySelector('.card-head').after(root)
+  input.focus()
 }
 
 function alone(card) {
@@ -116,7 +133,7 @@ function alone(card) {
   const home = document.createComment('card')
   const was = card.parentElement
   card.before(home)
-  dialog.querySelector('[data-part=body]').replaceChildren(card)
+  dialog.querySelector('[data-place]').replaceChildren(card)
   dialog.showModal()
   if (card.dataset.kind !== 'image' && !isOpen(card) && card.querySelector('[data-act=fold]')) open(card)
   dialog.addEventListener('close', () => { if (home.isConnected) home.replaceWith(card); else if (!was.isConnected) card.remove() }, { once: true })
@@ -127,11 +144,9 @@ const acts = {
   compare: again,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: togglePause,
-  more: (card, button) => {
-    const menu = document.getElementById(button.getAttribute('aria-controls'))
-    if (menu) menu.hidden = !menu.hidden
-    button.setAttribute('aria-expanded', String(menu ? !menu.hidden : false))
-  },
+  more: (card, button) => popup(button, ['wrap', 'download', 'alone']
+    .map((name) => [name, card.querySelector(`.opt[data-act=${name}]`)]).filter(([, b]) => b)
+    .map(([name, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon: { wrap: 'wrap', download: 'down', alone: 'open' }[name], run: () => run(name, card, b) }))),
   'zoom-in': picture.zoomIn, 'zoom-out': picture.zoomOut, 'zoom-fit': picture.fit, 'zoom-one': picture.one,
 }
 
@@ -147,7 +162,10 @@ export function cards() {
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('[data-act]')
     const card = button?.closest('[data-card]')
-    if (card && Object.hasOwn(acts, button.dataset.act)) run(button.dataset.act, card, button)
+    if (card && Object.hasOwn(acts, button.dataset.act)) {
+      e.preventDefault() // download is a link that works without scripts, too
+      run(button.dataset.act, card, button)
+    }
   })
   document.addEventListener('keydown', (e) => {
     const card = e.target.closest?.('[data-card]')
@@ -160,10 +178,16 @@ export function cards() {
   document.addEventListener('webchat:chosen', (e) => {
     const card = e.target
     const s = selection(card)
-    const words = card.querySelector('[data-act=read] [data-text]')
-    if (words) words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`}` : 'Let the agent read this'
-    const cost = card.querySelector('[data-price]')
-    if (cost) cost.textContent = s ? `+${price(card).toLocaleString('en')}` : ''
+    const words = card.querySelector('[data-act=read] [data-label]')
+    if (words) {
+      words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`} ` : 'Let the agent read this'
+      if (s) {
+        const cost = document.createElement('span')
+        cost.className = 'price'
+        cost.textContent = `+${price(card).toLocaleString('en')}`
+        words.append(cost)
+      }
+    }
     card.querySelector('[data-act=copy]')?.setAttribute('aria-label', s ? `Copy ${some(s.to - s.from + 1, 'line')}` : 'Copy')
   })
   document.addEventListener('toggle', (e) => { if (e.target.matches?.('details.tool, details.steps')) e.target.dataset.touched = '' }, true)

@@ -1,11 +1,12 @@
 // The field where prompts and commands are typed.
 
 import { getJSON, patch, path, post, session } from './api.js'
+import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse } from './commands.js'
 import { pick, suggest } from './complete.js'
 import { isLive } from './connection.js'
-import { draft, recaller, remember } from './drafts.js'
+import { draft, recaller, remember, sentCount } from './drafts.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
 import { failed, toast } from './toast.js'
@@ -64,6 +65,16 @@ async function freeWay(text) {
   } catch { return null }
 }
 
+/** Says under the field that Enter takes the free way, while it would. */
+async function offerFree() {
+  const text = field.value
+  const free = await freeWay(text)
+  if (field.value !== text) return
+  const old = composer.querySelector('.free')
+  if (!free) old?.remove()
+  else if (!old) composer.querySelector('.write').after(clone('tpl-free').root)
+}
+
 async function deliver(text, asked) {
   const meant = parse(text)
   if (meant.unknown) {
@@ -110,6 +121,7 @@ async function send(asked = false) {
     const go = await deliver(text, asked)
     if (text.trim()) remember(text)
     if (field.value === text) field.value = ''
+    composer.querySelector('.free')?.remove()
     draft.save(field.value)
     recall.stop()
     grow()
@@ -146,8 +158,10 @@ const acts = {
 
 export function compose() {
   if (!composer) return
-  fill0()
-  field.addEventListener('input', () => { recall.stop(); grow(); draft.save(field.value); suggest(field) })
+  field.value = draft.load()
+  grow()
+  document.getElementById('hints')?.toggleAttribute('hidden', sentCount() >= 10)
+  field.addEventListener('input', () => { recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
   composer.addEventListener('submit', (e) => { e.preventDefault(); send() })
@@ -164,10 +178,6 @@ export function compose() {
     }
   })
   attach(composer, field)
-  document.addEventListener('webchat:attach', (e) => add(e.detail.label, e.detail.attachment, e.detail))
+  document.addEventListener('webchat:attach', (e) => { e.detail.remove = add(e.detail.label, e.detail.attachment, e.detail) })
 }
 
-function fill0() {
-  field.value = draft.load()
-  grow()
-}

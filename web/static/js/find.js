@@ -57,18 +57,21 @@ function tell(state) {
   else count.textContent = `${(state.at + 1).toLocaleString('en')} of ${state.hits.length.toLocaleString('en')}${state.more ? '+' : ''}`
 }
 
+const toggle = (state, act) => state.root.querySelector(`[data-act=${act}]`)
+const pressed = (state, act) => toggle(state, act).getAttribute('aria-pressed') === 'true'
+
 async function search(state) {
   state.asking?.abort()
   state.asking = new AbortController()
-  const text = state.parts.input.value
+  const text = state.input.value
   state.query = text
   if (!text) {
     state.hits = []
     paint(state)
     return tell(state)
   }
-  const plain = state.parts.regex?.getAttribute('aria-pressed') !== 'true'
-  const exact = state.parts.case?.getAttribute('aria-pressed') === 'true'
+  const plain = !pressed(state, 'find-regexp')
+  const exact = pressed(state, 'find-case')
   const re = `${exact ? '' : '(?i)'}${plain ? literal(text) : text}`
   try {
     const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
@@ -89,27 +92,27 @@ export function find(card) {
   const old = card.querySelector('.find')
   if (old) return old.querySelector('input').focus()
   const { root, parts } = clone('tpl-find')
-  const state = { card, parts, hits: [], at: -1, query: '', asking: null }
+  const input = root.querySelector('input')
+  const state = { card, root, parts, input, hits: [], at: -1, query: '', asking: null }
   card.querySelector('.card-head').after(root)
   const shut = () => { root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }
   let timer = 0
-  parts.input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
+  input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
   root.addEventListener('keydown', (e) => {
     e.stopPropagation()
-    if (e.key === 'Enter' && e.target === parts.input) go(state, e.shiftKey ? -1 : 1)
+    if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1)
     else if (e.key === 'Escape') shut()
     else return
     e.preventDefault()
   })
-  for (const name of ['regex', 'case']) {
-    parts[name]?.addEventListener('click', () => {
-      parts[name].setAttribute('aria-pressed', String(parts[name].getAttribute('aria-pressed') !== 'true'))
+  for (const act of ['find-regexp', 'find-case']) {
+    toggle(state, act).addEventListener('click', () => {
+      toggle(state, act).setAttribute('aria-pressed', String(!pressed(state, act)))
       search(state)
     })
   }
-  parts.next?.addEventListener('click', () => go(state, 1))
-  parts.prev?.addEventListener('click', () => go(state, -1))
-  parts.close?.addEventListener('click', shut)
+  toggle(state, 'find-next').addEventListener('click', () => go(state, 1))
+  toggle(state, 'find-close').addEventListener('click', shut)
   card.addEventListener('webchat:lines', () => paint(state))
-  parts.input.focus()
+  input.focus()
 }

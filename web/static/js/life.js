@@ -33,7 +33,7 @@ function question(el, now) {
   const all = Date.parse(el.dataset.expires) - Date.parse(el.dataset.asked)
   const words = el.querySelector('[data-left]')
   if (words) words.textContent = clock(left)
-  el.querySelector('.drain rect')?.setAttribute('width', String(Math.max(0, Math.min(100, 100 * left / all))))
+  el.querySelector('.drain rect')?.setAttribute('width', `${Math.max(0, Math.min(100, 100 * left / all))}%`)
   for (const mark of [60, 10]) {
     const near = left <= mark * 1000 && left > (mark - 1.5) * 1000
     if (near && el.told !== mark) {

@@ -9,6 +9,8 @@ import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
 import { notifying } from './notify.js'
+import { popups } from './popup.js'
+import { copying } from './copy.js'
 import { scroll } from './scroll.js'
 import { searching } from './search.js'
 import { selecting } from './select.js'
@@ -28,7 +30,9 @@ if (!auth()) {
   lives()
   sessions()
   searching()
+  popups() // before the keys of the page: an open menu takes them first
   keyboard()
+  copying()
   notifying()
   connect()
 }

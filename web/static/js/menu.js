@@ -23,7 +23,7 @@ export function open(choices, forField, onTake) {
     parts.name.textContent = item.label
     parts.about.textContent = item.note ?? ''
     parts.end.textContent = item.free ? 'no model' : item.end ?? ''
-    parts.end.classList.toggle('free', Boolean(item.free))
+    parts.end.classList.toggle('seen', Boolean(item.free))
     if (item.icon) root.querySelector('use')?.setAttribute('href', `#i-${item.icon}`)
     root.addEventListener('pointerdown', (e) => { e.preventDefault(); choose(i) })
     return root

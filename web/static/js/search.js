@@ -14,13 +14,13 @@ const contains = (text, q) => text.toLowerCase().includes(q.toLowerCase())
 
 function outputs(q) {
   return [...document.querySelectorAll('#turns [data-card]')].filter((c) => contains(c.dataset.name ?? '', q)).slice(0, most)
-    .map((c) => ({ label: c.dataset.name, note: c.dataset.kind, run: () => jump(c) }))
+    .map((c) => ({ label: c.dataset.name, note: '', icon: { terminal: 'term', image: 'image', hex: 'hex' }[c.dataset.kind] ?? 'file', run: () => jump(c) }))
 }
 
 function said(q) {
   if (q.length < 2) return []
   return [...document.querySelectorAll('#turns h2, #turns .said')].filter((el) => contains(el.textContent, q)).slice(0, most)
-    .map((el) => ({ label: around(el.textContent, q), note: '', run: () => jump(el) }))
+    .map((el) => ({ label: around(el.textContent, q), note: '', icon: 'you', run: () => jump(el) }))
 }
 
 function around(text, q) {
@@ -36,9 +36,9 @@ function jump(el) {
 }
 
 const things = [
-  { label: 'New session', note: 'n', run: () => document.querySelector('[data-act=new]')?.click() },
-  { label: 'Switch theme', note: '', run: () => document.querySelector('[data-act=theme]')?.click() },
-  { label: 'All keys', note: '?', run: () => document.getElementById('keys')?.showModal() },
+  { label: 'New session', note: 'n', icon: 'pen', run: () => document.querySelector('[data-act=new]')?.click() },
+  { label: 'Light or dark', note: '', icon: 'theme', run: () => document.querySelector('[data-act=theme]')?.click() },
+  { label: 'All keys', note: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
 ]
 
 async function others(q) {
@@ -46,28 +46,31 @@ async function others(q) {
   asking = new AbortController()
   const found = await getJSON(`/api/sessions?limit=20&q=${encodeURIComponent(q)}`, { signal: asking.signal })
   return found.sessions.filter((s) => s.id !== session()).slice(0, most)
-    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', run: () => location.assign(`/sessions/${s.id}`) }))
+    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', icon: 'right', run: () => location.assign(`/sessions/${s.id}`) }))
 }
 
 function draw(groups) {
-  const box = dialog.querySelector('[data-part=list]')
+  const box = document.getElementById('search-hits')
   hits = []
   box.replaceChildren()
   for (const [name, list] of groups) {
     if (!list.length) continue
-    const group = clone('tpl-group')
-    group.parts.text.textContent = name
+    const group = clone('tpl-hits')
+    group.parts.name.textContent = name
+    group.parts.count.textContent = list.length
     box.append(group.root)
     for (const hit of list) {
       const { root, parts } = clone('tpl-hit')
-      parts.label.textContent = hit.label
-      if (parts.note) parts.note.textContent = hit.note
+      parts.text.textContent = hit.label
+      parts.at.textContent = hit.note
+      if (hit.icon) root.querySelector('use')?.setAttribute('href', `#i-${hit.icon}`)
       root.id = `hit-${hits.length}`
       const i = hits.push(hit) - 1
       root.addEventListener('click', () => choose(i))
       box.append(root)
     }
   }
+  dialog.querySelector('[data-count]').textContent = hits.length ? `${hits.length} found` : 'Nothing found'
   move(0)
 }
 

@@ -3,7 +3,8 @@
 
 import { getText, patch, post, remove, session } from './api.js'
 import { onChanged } from './connection.js'
-import { fragment } from './html.js'
+import { clone, fragment } from './html.js'
+import { popup } from './popup.js'
 import { failed, toast } from './toast.js'
 
 const list = document.getElementById('sessions')
@@ -38,8 +39,8 @@ async function refresh() {
   if (document.hidden) { stale = true; return }
   stale = false
   try {
-    const { current } = { current: session() }
-    const fresh = fragment(await getText(`/sessions${current ? `?current=${current}` : ''}`))
+    if (list.querySelector('input')) return soon() // a title is being typed
+    const fresh = fragment(await getText(`/sessions?current=${encodeURIComponent(session())}`))
     const focused = document.activeElement?.closest?.('#sessions [data-session]')?.dataset.session
     list.replaceChildren(fresh)
     marks()
@@ -55,39 +56,45 @@ function soon() {
 async function drop(id) {
   await remove(`/api/sessions/${id}`)
   const undo = { label: 'Undo', run: () => post(`/api/sessions/${id}/restore`).then(soon).catch(failed) }
-  toast('Deleted', { act: undo, ms: 28_000 })
+  toast('Deleted. Its log goes for good in 30 seconds', { act: undo, ms: 28_000 })
   if (id === session()) setTimeout(() => location.assign('/'), 28_000)
   soon()
 }
 
 function rename(id) {
-  const at = document.getElementById('title')
-  if (!at || id !== session()) return
-  const was = at.textContent
-  at.setAttribute('contenteditable', 'plaintext-only')
-  at.focus()
-  getSelection().selectAllChildren(at)
-  const done = (keep) => {
-    at.removeAttribute('contenteditable')
-    const title = at.textContent.trim()
-    if (!keep || !title || title === was) at.textContent = was
-    else patch(`/api/sessions/${id}`, { title }).catch((err) => { at.textContent = was; failed(err) })
+  const row = list.querySelector(`a[data-session="${CSS.escape(id)}"]`)
+  const at = row?.querySelector('.t')
+  if (!at) return
+  const { root: input } = clone('tpl-rename')
+  input.value = at.textContent
+  row.replaceWith(input)
+  input.select()
+  const done = async (keep) => {
+    if (!input.isConnected) return
+    const title = input.value.trim()
+    input.replaceWith(row)
+    row.focus()
+    if (keep && title && title !== at.textContent) await patch(`/api/sessions/${id}`, { title }).then(soon).catch(failed)
   }
-  at.addEventListener('keydown', (e) => {
-    if (e.key === 'Enter' || e.key === 'Escape') {
-      e.preventDefault()
-      if (e.key === 'Escape') at.textContent = was
-      at.blur()
-    }
+  input.addEventListener('keydown', (e) => {
+    e.stopPropagation()
+    if (e.key === 'Enter') done(true)
+    if (e.key === 'Escape') done(false)
   })
-  at.addEventListener('blur', () => done(true), { once: true })
+  input.addEventListener('blur', () => done(true))
 }
 
-const acts = {
-  rename: (id) => rename(id),
-  pin: (id, button) => patch(`/api/sessions/${id}`, { pinned: button.getAttribute('aria-pressed') !== 'true' }).then(soon),
-  delete: (id) => drop(id),
+/** The menu of a row. */
+function menu(id, button) {
+  const pinned = 'pinned' in (list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {})
+  popup(button, [
+    { label: 'Rename', icon: 'pen', run: () => rename(id) },
+    { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
+    { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },
+  ])
 }
+
+const acts = { rename, 'session-menu': menu, delete: drop }
 
 export function sessions() {
   if (!list) return

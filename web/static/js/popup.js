@@ -1,0 +1,59 @@
+// A small menu beside a button: arrows move, Enter takes, Escape and a click
+// elsewhere leave.
+
+import { clone } from './html.js'
+
+let box = null
+let owner = null
+
+export function closePopup(refocus) {
+  if (!box) return
+  box.remove()
+  owner.setAttribute('aria-expanded', 'false')
+  if (refocus) owner.focus()
+  box = owner = null
+}
+
+/** Opens entries [{label, about, icon, run}] at button; a second time closes it. */
+export function popup(button, entries) {
+  if (owner === button) return closePopup(true)
+  closePopup(false)
+  owner = button
+  box = document.createElement('div')
+  box.className = 'menu at-row'
+  box.setAttribute('role', 'menu')
+  box.append(...entries.map((entry) => {
+    const { root, parts } = clone('tpl-item')
+    root.setAttribute('role', 'menuitem')
+    root.removeAttribute('aria-selected')
+    root.tabIndex = -1
+    parts.about.textContent = entry.label
+    if (entry.icon) root.querySelector('use')?.setAttribute('href', `#i-${entry.icon}`)
+    root.addEventListener('click', () => { closePopup(true); entry.run() })
+    return root
+  }))
+  document.body.append(box)
+  const at = button.getBoundingClientRect()
+  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 4))}px`
+  box.style.top = `${at.bottom + box.offsetHeight + 4 > innerHeight ? at.top - box.offsetHeight - 4 : at.bottom + 4}px`
+  button.setAttribute('aria-expanded', 'true')
+  box.firstElementChild.focus()
+}
+
+export function popups() {
+  document.addEventListener('keydown', (e) => {
+    if (!box) return
+    const all = [...box.children]
+    const now = all.indexOf(document.activeElement)
+    if (e.key === 'ArrowDown') all[(now + 1) % all.length].focus()
+    else if (e.key === 'ArrowUp') all[(now - 1 + all.length) % all.length].focus()
+    else if (e.key === 'Enter' || e.key === ' ') all[now]?.click()
+    else if (e.key === 'Escape' || e.key === 'Tab') closePopup(true)
+    else return
+    e.preventDefault()
+    e.stopPropagation()
+  }, true)
+  document.addEventListener('pointerdown', (e) => {
+    if (box && !box.contains(e.target) && !owner.contains(e.target)) closePopup(false)
+  })
+}
