@@ -22,7 +22,7 @@ const (
 	lookahead     = 200       // lines below the window that expressions may look into
 	lookaheadSize = 32 << 10  // and bytes
 	maxStates     = 16 << 10  // remembered states of one document
-	minSpacing    = 32        // lines between them, doubled whenever there are too many
+	minSpacing    = 16        // lines between them, doubled whenever there are too many
 	reach         = 1000      // lines between a known state and the window that are lexed to be exact
 	reachSize     = 256 << 10 // and bytes
 	guessBack     = 48        // lines above the window where a guess starts

@@ -116,7 +116,7 @@ func (l *lexing) token() (gap string, t chroma.Token, ok bool, err error) {
 
 // at returns the state to resume from here, or nil if the lexer is in the middle of something.
 func (l *lexing) at() *lexState {
-	if l.state == nil || l.runes != l.state.Pos || len(l.state.Stack) == 0 || len(l.state.MutatorContext) > 0 {
+	if l.state == nil || l.runes != l.state.Pos || len(l.state.Stack) == 0 {
 		return nil
 	}
 	return &lexState{stack: l.state.Stack}
@@ -127,6 +127,34 @@ func recoverAs(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("highlight: the grammar failed: %v", p)
 	}
+}
+
+// guard stops a grammar that changes its state again and again without moving on, as some do on text they were not
+// written for; chroma would go round for ever.
+type guard struct{ chroma.Mutator }
+
+type guardKey struct{}
+
+// steps counts the changes of state since the lexer last moved.
+type steps struct{ pos, n int }
+
+const maxSteps = 500
+
+var errStuck = errors.New("the grammar goes round in circles")
+
+func (g guard) Mutate(s *chroma.LexerState) error {
+	seen, _ := s.MutatorContext[guardKey{}].(*steps)
+	if seen == nil {
+		seen = &steps{}
+		s.MutatorContext[guardKey{}] = seen
+	}
+	if seen.pos != s.Pos {
+		*seen = steps{pos: s.Pos}
+	}
+	if seen.n++; seen.n > maxSteps {
+		return errStuck
+	}
+	return g.Mutator.Mutate(s)
 }
 
 // nested is a grammar as other grammars use it (JavaScript inside HTML).
@@ -224,6 +252,9 @@ func (g *grammar) compile() (err error) {
 		for _, rules := range s.Rules {
 			for _, rule := range rules {
 				rule.Regexp.MatchTimeout = matchTimeout
+				if _, guarded := rule.Mutator.(guard); rule.Mutator != nil && !guarded {
+					rule.Mutator = guard{rule.Mutator}
+				}
 			}
 		}
 		s.Pos = len(s.Text)
