@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -191,31 +190,30 @@ func writeData(w *bufio.Writer, c *content, encoding string) error {
 }
 
 // escape writes b, a part of valid UTF-8, as a part of a JSON string that is
-// harmless inside HTML too.
-func escape(w io.Writer, b []byte) error {
+// harmless inside HTML too. The error is w's own.
+func escape(w *bufio.Writer, b []byte) error {
 	const hex = "0123456789abcdef"
 	from := 0
 	for i, c := range b {
 		if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
 			continue
 		}
-		if _, err := w.Write(b[from:i]); err != nil {
-			return err
-		}
+		_, _ = w.Write(b[from:i]) // w keeps its first error
 		from = i + 1
-		seq := []byte{'\\', 'u', '0', '0', hex[c>>4], hex[c&15]}
+		_ = w.WriteByte('\\')
 		switch c {
 		case '"', '\\':
-			seq = []byte{'\\', c}
+			_ = w.WriteByte(c)
 		case '\n':
-			seq = []byte{'\\', 'n'}
+			_ = w.WriteByte('n')
 		case '\r':
-			seq = []byte{'\\', 'r'}
+			_ = w.WriteByte('r')
 		case '\t':
-			seq = []byte{'\\', 't'}
-		}
-		if _, err := w.Write(seq); err != nil {
-			return err
+			_ = w.WriteByte('t')
+		default:
+			_, _ = w.WriteString("u00")
+			_ = w.WriteByte(hex[c>>4])
+			_ = w.WriteByte(hex[c&15])
 		}
 	}
 	_, err := w.Write(b[from:])

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	maxExcerpt = 2000 // bytes of a matching line that are handed out
-	maxRanges  = 100  // matches shown in one line
-	leadIn     = 200  // bytes before the first match of a long line
+	maxSearch  = 256 << 10 // bytes of a line that are searched: a pattern's cost is per byte
+	maxExcerpt = 2000      // bytes of a matching line that are handed out
+	maxRanges  = 100       // matches shown in one line
+	leadIn     = 200       // bytes before the first match of a long line
 )
 
 // match is one matching line.
@@ -107,7 +108,7 @@ func search(ctx context.Context, o *Output, re *regexp.Regexp, from, to int) *ma
 		if l.Gap != nil {
 			continue
 		}
-		text := bytes.TrimSuffix(l.Text, []byte{'\r'})
+		text := bytes.TrimSuffix(l.Text[:min(len(l.Text), maxSearch)], []byte{'\r'})
 		if m.Type == Terminal {
 			scratch = stripControls(scratch[:0], text)
 			text = scratch

@@ -119,6 +119,18 @@ func TestGrepIsBounded(t *testing.T) {
 	}
 }
 
+func TestGrepSearchesTheBeginningOfLongLines(t *testing.T) {
+	s := newStore(t, 64<<20)
+	h := NewHandler(s, nil)
+	o := put(t, s, Meta{Type: File}, strings.Repeat("a", maxSearch-1)+"bc\nc\n")
+	if got := grepJSON(t, h, o, "b", ""); len(got.Matches) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if got := grepJSON(t, h, o, "c", ""); len(got.Matches) != 1 || got.Matches[0].Line != 2 {
+		t.Fatalf("%+v", got)
+	}
+}
+
 func TestStripControls(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                       "plain",

@@ -13,7 +13,8 @@ import (
 
 // HTML makes the highlighted lines from to to of an output, by their numbers as
 // shown and both included, into HTML that is safe to insert in a page. The lines
-// exist and are at most MaxHTMLLines.
+// exist and are at most MaxHTMLLines. An error is logged, so it must not quote the
+// output.
 type HTML func(ctx context.Context, o *Output, from, to int) (html []byte, err error)
 
 // Bounds of one request.
@@ -40,10 +41,10 @@ const (
 //	                      expiresAt is null while it grows
 //	?lines=A-B            these lines exactly; also "A" and "A-"
 //	?format=html&lines=A-B  the same by HTML; without lines the first 500; at most 5,000
-//	?grep=RE[&lines=A-B]  lines that match (RE2), each as "N:line"; with format=json
+//	?grep=RE[&lines=A-B]  at most 1,000 lines that match (RE2), each as "N:line"; with format=json
 //	                      {"matches":[{"line":N,"text":"…","ranges":[[from,to],…],"column"?:N}],"lines":TOTAL,"next"?:N}
 //
-// In a grep's JSON, ranges count UTF-16 units of text, as JavaScript does; a long
+// Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16 units of text, as JavaScript does; a long
 // line's text begins at its byte column. Terminal colours and controls are taken out
 // before matching. When there are more matches or time is up, next is the line to
 // go on from (lines=N-), in the text form the header Webchat-Next.

@@ -65,10 +65,12 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	head := w.Header()
 	safeHeaders(head, hs.contentType, valSandbox, valNoCache)
 	head["Content-Disposition"] = hs.disposition
-	head["Accept-Ranges"] = valBytes
-	head["Vary"] = valVary
 	if !v.complete {
 		head["Cache-Control"] = valNoStore
+	}
+	if c.size() >= compressMin { // smaller: never compressed, and not worth a range
+		head["Accept-Ranges"] = valBytes
+		head["Vary"] = valVary
 	}
 	if conditional(r) {
 		if v.complete {

@@ -197,7 +197,7 @@ func (s *Store) grow(o *Output, n int64) (ok, gone bool) {
 func (s *Store) complete(o *Output, v view, m Meta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.SessionID = o.meta.SessionID // the session's index has it under this one
+	m.SessionID, m.Gap = o.meta.SessionID, nil // the session's index has it under this id
 	if o.gone {
 		o.mu.Lock()
 		o.meta, o.view.complete = m, true

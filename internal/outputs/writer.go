@@ -139,11 +139,11 @@ func (w *Writer) rotate() {
 	}
 	v.seal(true)
 	b := v.tail[0].buf[:0]
-	tail := make([]chunk, len(v.tail)-1, len(v.tail)+1) // a snapshot may hold the old array
-	copy(tail, v.tail[1:])
-	v.tail = tail
-	if w.o.active > 0 {
+	if w.o.active > 0 { // a snapshot has both the list and the oldest chunk
 		b = make([]byte, 0, cap(b))
+		v.tail = append(make([]chunk, 0, len(v.tail)+1), v.tail[1:]...)
+	} else {
+		v.tail = v.tail[:copy(v.tail, v.tail[1:])]
 	}
 	v.last = chunk{off: v.size, nl: v.nl, buf: b}
 }
