@@ -98,3 +98,14 @@ func bearer(r *http.Request) (string, bool) {
 	scheme, value, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(value), ok && strings.EqualFold(scheme, "Bearer")
 }
+
+// Bearer lets only the API token reach next, for a door that has no browsers.
+func (g *Guard) Bearer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b, ok := bearer(r); !ok || !sumOf(b).equal(sumOf(g.token)) {
+			refuse(w, http.StatusUnauthorized, "unauthorized", "This needs the API token.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -332,3 +332,12 @@ func TestDamagedSigninsSignOut(t *testing.T) {
 		t.Error("an empty secret lets in")
 	}
 }
+
+func TestBearerTakesTheAPITokenOnly(t *testing.T) {
+	g := newGuard(t, guard.Config{})
+	_, secret := signIn(t, g)
+	h := g.Bearer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for header, status := range map[string]int{"Bearer " + g.Token(): 200, "Bearer " + secret: 401, "": 401, "Bearer ": 401} {
+		want(t, h, call{method: "POST", target: "/", header: map[string]string{"Authorization": header}}, status)
+	}
+}
