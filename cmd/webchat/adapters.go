@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs"
+	"webchat/internal/session"
+)
+
+// maxAttached is how many bytes of an output go to a model at most.
+const maxAttached = 1 << 20
+
+// shown lets sessions attach outputs to prompts, when the user says so.
+type shown struct{ store *outputs.Store }
+
+// Read implements session.Outputs.
+func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+	o, err := s.store.Get(outputs.ID(outputID))
+	if err != nil || o.Meta().SessionID != string(id) {
+		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, session.ErrNotFound)
+	}
+	from, to, err := parseLines(lines)
+	if err != nil {
+		return agent.Attachment{}, err
+	}
+	m := o.Meta()
+	a := agent.Attachment{Name: m.Path, MimeType: m.MimeType}
+	if m.Type == outputs.Terminal {
+		a.Name, a.MimeType = m.Command, "text/plain"
+	}
+	b := limited{most: maxAttached}
+	if err := o.CopyLines(ctx, &b, from, to); err != nil {
+		if b.over {
+			return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", session.ErrInvalid, outputID, maxAttached)
+		}
+		return a, err
+	}
+	a.Data = b.Bytes()
+	return a, nil
+}
+
+// DeleteSession implements session.Outputs.
+func (s shown) DeleteSession(id session.ID) { s.store.DeleteSession(string(id)) }
+
+// parseLines reads "A-B" or "A"; nothing means all.
+func parseLines(text string) (from, to int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	a, b, ranged := strings.Cut(text, "-")
+	if !ranged {
+		b = a
+	}
+	if from, err = strconv.Atoi(a); err == nil {
+		to, err = strconv.Atoi(b)
+	}
+	if err != nil || from < 1 || to < from {
+		return 0, 0, fmt.Errorf("%w: lines %q are not of the form A-B", session.ErrInvalid, text)
+	}
+	return from, to, nil
+}
+
+// limited refuses more than most bytes.
+type limited struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > l.most {
+		l.over = true
+		return 0, fmt.Errorf("over %d bytes", l.most)
+	}
+	return l.Buffer.Write(p)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"webchat/internal/guard"
+)
+
+// credentials opens the data folder's secrets as the server does.
+func (o *options) credentials() (dir string, g *guard.Guard, err error) {
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return "", nil, err
+	}
+	if dir, err = o.dataPath(workspace); err != nil {
+		return "", nil, err
+	}
+	if err := makeDataDir(dir); err != nil {
+		return "", nil, err
+	}
+	g, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile})
+	return dir, g, err
+}
+
+func printToken(_ context.Context, o *options, stdout, _ io.Writer) error {
+	_, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, g.Token())
+	return err
+}
+
+func printURL(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	reply, err := ask(ctx, dir, g.Token(), "url")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, reply.URL)
+	return err
+}
+
+// logout asks the running server, which holds the sign-ins; without one it
+// changes the file.
+func logout(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	d, err := openDataDir(dir)
+	if err != nil { // somebody holds it: the server
+		reply, err := ask(ctx, dir, g.Token(), "logout")
+		if err != nil {
+			return err
+		}
+		return saySignedOut(stdout, reply.SignedOut)
+	}
+	defer d.close()
+	n, err := g.RevokeAll()
+	if err != nil {
+		return err
+	}
+	return saySignedOut(stdout, n)
+}
+
+func saySignedOut(w io.Writer, n int) error {
+	browsers := "browsers are"
+	if n == 1 {
+		browsers = "browser is"
+	}
+	_, err := fmt.Fprintf(w, "%d %s signed out\n", n, browsers)
+	return err
+}
+
+// home shortens a path as people write it.
+func (o *options) home(path string) string {
+	dir, ok := lookup(o.env, "HOME")
+	if !ok || dir == "" || dir == string(os.PathSeparator) {
+		return path
+	}
+	if path == dir {
+		return "~"
+	}
+	if len(path) > len(dir) && path[:len(dir)] == dir && os.IsPathSeparator(path[len(dir)]) {
+		return "~" + path[len(dir):]
+	}
+	return path
+}

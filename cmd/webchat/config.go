@@ -1,0 +1,279 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"go.yaml.in/yaml/v4"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// config is the configuration file.
+type config struct {
+	Providers   map[string]providerConfig `yaml:"providers"`
+	MCPServers  map[string]mcpConfig      `yaml:"mcpServers"`
+	Agents      map[string]agentConfig    `yaml:"agents"`
+	Permissions []ruleConfig              `yaml:"permissions"`
+	Hooks       []hookConfig              `yaml:"hooks"`
+	EnvAllow    []string                  `yaml:"env_allow"`
+}
+
+type providerConfig struct {
+	Type   string        `yaml:"type"`
+	URL    string        `yaml:"url"`
+	KeyEnv string        `yaml:"key_env"`
+	Models []modelConfig `yaml:"models"`
+}
+
+// modelConfig is a name, or a name with prices in dollars per million tokens.
+type modelConfig struct {
+	ID          string  `yaml:"id"`
+	InputPrice  float64 `yaml:"input_price"`
+	OutputPrice float64 `yaml:"output_price"`
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		return n.Decode(&m.ID)
+	}
+	type plain modelConfig
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if k := n.Content[i]; !slices.Contains([]string{"id", "input_price", "output_price"}, k.Value) {
+			return fmt.Errorf("field %s not found in a model", k.Value)
+		}
+	}
+	return n.Decode((*plain)(m))
+}
+
+type mcpConfig struct {
+	Type    string            `yaml:"type"`
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]string `yaml:"env"`
+	Cwd     string            `yaml:"cwd"`
+	URL     string            `yaml:"url"`
+	Headers map[string]string `yaml:"headers"`
+}
+
+type agentConfig struct {
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]string `yaml:"env"`
+}
+
+type ruleConfig struct {
+	Tool     string         `yaml:"tool"`
+	Kind     agent.Kind     `yaml:"kind"`
+	Command  string         `yaml:"command"`
+	Path     string         `yaml:"path"`
+	Decision event.Decision `yaml:"decision"`
+}
+
+type hookConfig struct {
+	Event      string `yaml:"event"`
+	Matcher    string `yaml:"matcher"`
+	Command    string `yaml:"command"`
+	Timeout    string `yaml:"timeout"`
+	BestEffort bool   `yaml:"best_effort"`
+}
+
+// loadConfig reads the file. It is never looked for in the workspace: what a
+// repository holds must not decide what may be done to its reader.
+func (o *options) loadConfig() (*config, error) {
+	name := o.configFile
+	if name == "" {
+		name = filepath.Join(xdg.ConfigHome, "webchat", "config.yaml")
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !o.configGiven {
+		return &config{}, nil
+	}
+	if err != nil {
+		return nil, usage("configuration %s: %v", name, plain(err))
+	}
+	c, err := parseConfig(b)
+	if err != nil {
+		return nil, usage("configuration %s: %v", name, err)
+	}
+	return c, nil
+}
+
+func parseConfig(b []byte) (*config, error) {
+	c := &config{}
+	if len(strings.TrimSpace(string(b))) == 0 {
+		return c, nil
+	}
+	if err := yaml.Load(b, c, yaml.WithKnownFields(), yaml.WithSingleDocument()); err != nil {
+		return nil, yamlError(err)
+	}
+	return c, c.check()
+}
+
+var unknownField = regexp.MustCompile(`^(?:yaml: )?field (.+) not found in .*$`)
+
+// yamlError says what is wrong in the file's words, not in Go's.
+func yamlError(err error) error {
+	many, ok := errors.AsType[*yaml.LoadErrors](err)
+	if !ok {
+		one, ok := errors.AsType[*yaml.LoadError](err)
+		if !ok {
+			return err
+		}
+		many = &yaml.LoadErrors{Errors: []*yaml.LoadError{one}}
+	}
+	var said []string
+	for _, e := range many.Errors {
+		text := e.Message
+		if m := unknownField.FindStringSubmatch(text); m != nil {
+			text = fmt.Sprintf("unknown key %q", m[1])
+		} else if value, _, ok := strings.Cut(text, " into "); ok && strings.HasPrefix(value, "cannot construct") {
+			text = strings.TrimPrefix(value, "cannot construct ") + " does not belong here"
+		}
+		said = append(said, fmt.Sprintf("line %d: %s", e.Mark.Line, text))
+	}
+	return errors.New(strings.Join(said, "; "))
+}
+
+// hookEvents are the moments hooks may name.
+var hookEvents = []string{"session_start", "session_end", "prompt_submitted", "before_tool", "after_tool", "error", "permission_requested"}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c *config) check() error {
+	for _, name := range c.EnvAllow {
+		if !envName.MatchString(name) || strings.HasPrefix(name, "WEBCHAT_") {
+			return fmt.Errorf("env_allow: %q is no variable that commands may inherit", name)
+		}
+	}
+	for i, r := range c.Permissions {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("permissions, rule %d: %w", i+1, err)
+		}
+	}
+	for i, h := range c.Hooks {
+		if err := h.check(); err != nil {
+			return fmt.Errorf("hooks, hook %d: %w", i+1, err)
+		}
+	}
+	for name, p := range c.Providers {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("providers, %s: %w", name, err)
+		}
+	}
+	for name, m := range c.MCPServers {
+		if err := m.check(); err != nil {
+			return fmt.Errorf("mcpServers, %s: %w", name, err)
+		}
+	}
+	for name, a := range c.Agents {
+		if a.Command == "" {
+			return fmt.Errorf("agents, %s: the command is missing", name)
+		}
+	}
+	return nil
+}
+
+func (r ruleConfig) check() error {
+	switch {
+	case (r.Tool == "") == (r.Kind == ""):
+		return errors.New("it needs either tool or kind")
+	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
+		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
+	case r.Decision != event.Allow && r.Decision != event.Deny:
+		return fmt.Errorf("the decision %q is neither allow nor deny", r.Decision)
+	case r.Command != "" && r.Path != "":
+		return errors.New("it has a command and a path, and can only have one")
+	}
+	return nil
+}
+
+func (h hookConfig) check() error {
+	if !slices.Contains(hookEvents, h.Event) {
+		return fmt.Errorf("the event %q is none of %s", h.Event, strings.Join(hookEvents, ", "))
+	}
+	if h.Command == "" {
+		return errors.New("the command is missing")
+	}
+	if _, err := regexp.Compile(`^(?:` + h.Matcher + `)$`); err != nil {
+		return fmt.Errorf("the matcher is no regular expression: %w", err)
+	}
+	if h.Timeout != "" {
+		if d, err := time.ParseDuration(h.Timeout); err != nil || d <= 0 {
+			return fmt.Errorf("the timeout %q is no duration such as 10s", h.Timeout)
+		}
+	}
+	return nil
+}
+
+func (p providerConfig) check() error {
+	switch {
+	case p.Type == "":
+		return errors.New("the type is missing")
+	case !isURL(p.URL):
+		return fmt.Errorf("the url %q is no http or https address", p.URL)
+	case p.KeyEnv != "" && !envName.MatchString(p.KeyEnv):
+		return fmt.Errorf("key_env: %q is no name of a variable", p.KeyEnv)
+	}
+	for _, m := range p.Models {
+		if m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0 {
+			return errors.New("a model needs an id, and prices cannot be negative")
+		}
+	}
+	return nil
+}
+
+func (m mcpConfig) check() error {
+	switch m.Type {
+	case "stdio":
+		if m.Command == "" {
+			return errors.New("the command is missing")
+		}
+	case "http", "sse":
+		if !isURL(m.URL) {
+			return fmt.Errorf("the url %q is no http or https address", m.URL)
+		}
+	default:
+		return fmt.Errorf("the type %q is none of stdio, http and sse", m.Type)
+	}
+	return nil
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// ignored names the sections that are there and have no effect in this version.
+func (c *config) ignored() []string {
+	var names []string
+	for name, n := range map[string]int{"providers": len(c.Providers), "mcpServers": len(c.MCPServers), "agents": len(c.Agents), "hooks": len(c.Hooks)} {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// keyVariables are the variables that hold providers' keys: no command gets them.
+func (c *config) keyVariables() []string {
+	var names []string
+	for _, p := range c.Providers {
+		if p.KeyEnv != "" {
+			names = append(names, p.KeyEnv)
+		}
+	}
+	return names
+}

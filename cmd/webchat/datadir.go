@@ -1,0 +1,123 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/adrg/xdg"
+)
+
+// dataDir is the folder in which one workspace's sessions and secrets are kept.
+type dataDir struct {
+	path string
+	lock *os.File
+}
+
+// serverInfo is server.json: how to find the running server.
+type serverInfo struct {
+	URL     string `json:"url"`
+	PID     int    `json:"pid"`
+	Control string `json:"control,omitempty"` // where the control socket is, unless it is in the folder
+}
+
+// dataPath says which folder it is. The default is one per workspace, named so
+// that a person recognises it.
+func (o *options) dataPath(workspace string) (string, error) {
+	if o.dataDir != "" {
+		return filepath.Abs(o.dataDir)
+	}
+	sum := sha256.Sum256([]byte(workspace))
+	name := strings.Trim(unusual.ReplaceAllString(filepath.Base(workspace), "-"), "-.")
+	return filepath.Join(xdg.DataHome, "webchat", strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:6]), "-")), nil
+}
+
+var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// makeDataDir makes the folder, for its owner only.
+func makeDataDir(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path, plain(err))
+	}
+	return nil
+}
+
+// openDataDir makes the folder and locks it: two servers on one log would each
+// believe to be alone.
+func openDataDir(path string) (*dataDir, error) {
+	if err := makeDataDir(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err))
+	}
+	if err := lockFile(f); err != nil {
+		closing := f.Close()
+		if !errors.Is(err, errLocked) {
+			return nil, fmt.Errorf("lock the data folder %s: %w", path, errors.Join(err, closing))
+		}
+		return nil, inUse(path)
+	}
+	d := &dataDir{path: path, lock: f}
+	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil {
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err)), f.Close())
+	}
+	return d, nil
+}
+
+func inUse(path string) error {
+	who := "another webchat"
+	if info, err := readServerInfo(path); err == nil && info.PID != 0 {
+		who = fmt.Sprintf("webchat with pid %d", info.PID)
+	}
+	return fmt.Errorf("the data folder %s is in use by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, who)
+}
+
+func readServerInfo(path string) (info serverInfo, err error) {
+	b, err := os.ReadFile(filepath.Join(path, "server.json"))
+	if err != nil {
+		return info, err
+	}
+	return info, json.Unmarshal(b, &info)
+}
+
+func (d *dataDir) write(info serverInfo) error {
+	b, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	return writePrivate(filepath.Join(d.path, "server.json"), append(b, '\n'))
+}
+
+// close leaves nothing behind that says a server runs.
+func (d *dataDir) close() error {
+	err := os.Remove(filepath.Join(d.path, "server.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, d.lock.Close())
+}
+
+// writePrivate replaces a file whole; nobody else may read it at any moment.
+func writePrivate(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs"
+)
+
+// doctor says what was found, one line each, and fails when nothing could answer.
+func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	c, err := o.loadConfig()
+	if err != nil {
+		return err
+	}
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return err
+	}
+	dir, err := o.dataPath(workspace)
+	if err != nil {
+		return err
+	}
+	say := func(name, format string, args ...any) {
+		fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
+	say("workspace", "%s", workspace)
+	say("data", "%s", dir)
+	if info, err := readServerInfo(dir); err == nil && info.URL != "" {
+		say("running", "%s, pid %d", info.URL, info.PID)
+	} else {
+		say("running", "no")
+	}
+	if names := c.ignored(); len(names) > 0 {
+		say("ignored", "%v of the configuration have no effect in this version", names)
+	}
+	backends, err := o.backends()
+	if err != nil {
+		return err
+	}
+	if err := o.doctorTools(c, workspace, say); err != nil {
+		return err
+	}
+	return doctorBackends(ctx, backends, say)
+}
+
+func doctorBackends(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
+	any := false
+	for _, b := range all {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		info := b.Info(ctx)
+		cancel()
+		version := info.Version
+		if version == "" {
+			version = "built in"
+		}
+		if !info.Available {
+			say("backend", "%s: not available: %s", b.Name(), info.Reason)
+			continue
+		}
+		any = true
+		say("backend", "%s: available, %s, hooks reach %s", b.Name(), version, info.Intercept)
+	}
+	if !any {
+		return errors.New("no backend is available")
+	}
+	return nil
+}
+
+// doctorTools looks at what every session offers its agent.
+func (o *options) doctorTools(c *config, workspace string, say func(string, string, ...any)) error {
+	store, err := outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget)})
+	if err != nil {
+		return &usageError{err.Error()}
+	}
+	set, err := o.tools(c, workspace, store)("doctor")
+	if err != nil {
+		return err
+	}
+	var names []string
+	view := "not offered"
+	for _, t := range set.Tools() {
+		spec := t.Spec()
+		if !json.Valid(spec.Parameters) {
+			err = errors.Join(err, fmt.Errorf("the parameters of %s are no JSON", spec.Name))
+		}
+		if spec.Name == "view" {
+			view = "offered, and should not be"
+		}
+		names = append(names, spec.Name)
+	}
+	say("tools", "%v are offered; view is %s", names, view)
+	return errors.Join(err, set.Close())
+}

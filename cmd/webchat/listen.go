@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"webchat/internal/sse"
+)
+
+// tries is how many ports after the usual one are looked at.
+const tries = 100
+
+// listen opens the listeners; all have the same port. "localhost" means both
+// loopback families, since a browser may try either first.
+func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
+	host, text, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return nil, 0, err
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	hosts := []string{host}
+	if strings.EqualFold(host, "localhost") {
+		hosts = []string{"127.0.0.1", "::1"}
+	}
+	last := port
+	if !o.listenGiven {
+		last += tries
+	}
+	for p := port; ; p++ {
+		list, err := listenAll(ctx, hosts, p)
+		switch {
+		case err == nil:
+			return list, list[0].Addr().(*net.TCPAddr).Port, nil
+		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
+			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.listen, plainNet(err))
+		case p >= last:
+			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with --listen, such as --listen localhost:0", port)
+		}
+	}
+}
+
+// listenAll listens on one port of every host. Port 0 is picked by the first; when
+// another program has it on the second family, another is picked.
+func listenAll(ctx context.Context, hosts []string, port int) (list []net.Listener, err error) {
+	for range 10 {
+		if list, err = listenOnce(ctx, hosts, port); err == nil || port != 0 {
+			return list, err
+		}
+	}
+	return nil, err
+}
+
+func listenOnce(ctx context.Context, hosts []string, port int) (list []net.Listener, err error) {
+	config := net.ListenConfig{Control: sse.ListenControl}
+	for _, h := range hosts {
+		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(h, strconv.Itoa(port)))
+		if err != nil {
+			if len(list) > 0 && isMissingFamily(err) {
+				continue // a machine without IPv6
+			}
+			closeAll(list)
+			return nil, err
+		}
+		list = append(list, l)
+		port = l.Addr().(*net.TCPAddr).Port
+	}
+	return list, nil
+}
+
+func closeAll(list []net.Listener) {
+	for _, l := range list {
+		_ = l.Close() // nothing was accepted
+	}
+}
+
+func isMissingFamily(err error) bool {
+	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EPROTONOSUPPORT)
+}
+
+// isWindowsInUse knows WSAEADDRINUSE and WSAEACCES, which an exclusively used port
+// gives there.
+func isWindowsInUse(err error) bool {
+	return errors.Is(err, syscall.Errno(10048)) || errors.Is(err, syscall.Errno(10013))
+}
+
+func plainNet(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Err
+	}
+	return err
+}

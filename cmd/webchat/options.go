@@ -1,0 +1,227 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/session"
+)
+
+// options is what flags and environment say, checked as far as one can without
+// touching anything.
+type options struct {
+	listen       string
+	listenGiven  bool
+	workspace    string
+	dataDir      string
+	backend      string
+	model        string
+	provider     struct{ url, kind, keyFile string }
+	copilotPath  string
+	autohandPath string
+	outputTTL    time.Duration
+	outputBudget size
+	permissions  string
+	askTimeout   time.Duration
+	runTimeout   time.Duration
+	publicURL    string
+	tokenFile    string
+	noAuth       bool
+	noOpen       bool
+	configFile   string
+	configGiven  bool
+
+	env       []string
+	container bool
+	notes     []string // what is said once the log is there
+}
+
+// newFlags is the table of flags.
+func newFlags() (*flag.FlagSet, *options) {
+	o := &options{outputBudget: 256 << 20}
+	f := flag.NewFlagSet("webchat", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&o.listen, "listen", "localhost:8080", "where to listen; port 0 picks a free one, and so does a taken port if the flag is not given")
+	f.StringVar(&o.workspace, "workspace", ".", "the folder display tools may read and commands run in")
+	f.StringVar(&o.dataDir, "data-dir", "", "where sessions and secrets are kept; by default a folder per workspace")
+	f.StringVar(&o.backend, "backend", "auto", "the kind of agent of new sessions")
+	f.StringVar(&o.model, "model", "", "the model of new sessions")
+	f.StringVar(&o.provider.url, "provider-url", "", "address of your own model")
+	f.StringVar(&o.provider.kind, "provider-type", "", "its protocol")
+	f.StringVar(&o.provider.keyFile, "provider-key-file", "", "file with its key (or WEBCHAT_PROVIDER_KEY)")
+	f.StringVar(&o.copilotPath, "copilot-path", "", "the GitHub Copilot CLI")
+	f.StringVar(&o.autohandPath, "autohand-path", "", "the Autohand CLI")
+	f.DurationVar(&o.outputTTL, "output-ttl", 30*time.Minute, "life of an output, from the moment it is complete")
+	f.Var(&o.outputBudget, "output-budget", "memory for outputs; the least recently used go first")
+	f.StringVar(&o.permissions, "permissions", "ask", "what happens when an agent wants to act: ask, allow or deny")
+	f.DurationVar(&o.askTimeout, "permission-timeout", 5*time.Minute, "how long a question stays open; then it is denied")
+	f.DurationVar(&o.runTimeout, "command-timeout", 10*time.Minute, "how long a command may run; then it is stopped")
+	f.StringVar(&o.publicURL, "public-url", "", "the one public URL behind a proxy")
+	f.StringVar(&o.tokenFile, "token-file", "", "the API token, made at first start; by default in the data folder")
+	f.BoolVar(&o.noAuth, "insecure-no-auth", false, "no sign-in; only on loopback")
+	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	f.StringVar(&o.configFile, "config", "", "the configuration file; by default config.yaml in your configuration folder")
+	return f, o
+}
+
+// parseOptions reads flags, then the environment for those not given.
+func parseOptions(args, env []string) (*options, error) {
+	f, o := newFlags()
+	o.env = env
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, usage("%v; webchat -h lists the flags", err)
+	}
+	if f.NArg() > 0 {
+		return nil, usage("unexpected argument %q; webchat -h lists the flags", f.Arg(0))
+	}
+	given := map[string]bool{}
+	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
+	var bad error
+	f.VisitAll(func(x *flag.Flag) {
+		name := "WEBCHAT_" + strings.ToUpper(strings.ReplaceAll(x.Name, "-", "_"))
+		value, ok := lookup(env, name)
+		if !ok || value == "" || given[x.Name] || bad != nil {
+			return
+		}
+		given[x.Name] = true
+		if err := f.Set(x.Name, value); err != nil {
+			bad = usage("invalid value %q of %s: %v", value, name, err)
+		}
+	})
+	if bad != nil {
+		return nil, bad
+	}
+	o.listenGiven, o.configGiven = given["listen"], given["config"]
+	c, _ := lookup(env, "WEBCHAT_CONTAINER")
+	o.container = c != "" && c != "0"
+	return o, o.check()
+}
+
+// check refuses what could never work, before anything is touched.
+func (o *options) check() error {
+	switch session.Mode(o.permissions) {
+	case session.ModeAsk, session.ModeAllow, session.ModeDeny:
+	default:
+		return usage("--permissions %q: it must be ask, allow or deny", o.permissions)
+	}
+	for name, d := range map[string]time.Duration{"output-ttl": o.outputTTL, "permission-timeout": o.askTimeout, "command-timeout": o.runTimeout} {
+		if d <= 0 {
+			return usage("--%s %v: it must be more than 0", name, d)
+		}
+	}
+	host, err := o.listenHost()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.noAuth && o.container:
+		return usage("--insecure-no-auth cannot be used in a container: its port may be published to everybody")
+	case o.noAuth && !isLoopback(host):
+		return usage("--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.listen)
+	case o.noAuth && o.publicURL != "":
+		return usage("--insecure-no-auth cannot be used with --public-url")
+	}
+	return nil
+}
+
+// listenHost returns the name or address of --listen.
+func (o *options) listenHost() (string, error) {
+	host, port, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return "", usage("--listen %q: it must be host:port, such as localhost:8080", o.listen)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
+		return "", usage("--listen %q: the port must be a number from 0 to 65535", o.listen)
+	}
+	return host, nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// workspaceDir returns the workspace as one absolute path, however it was given.
+func (o *options) workspaceDir() (string, error) {
+	dir, err := filepath.Abs(o.workspace)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", usage("--workspace %s: %v", o.workspace, plain(err))
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", usage("--workspace %s: it is not a folder", o.workspace)
+	}
+	return dir, nil
+}
+
+// plain takes the system call and the path out of an error: the sentence around
+// it names them better.
+func plain(err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+func lookup(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- { // the last one counts
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// size is a number of bytes.
+type size int64
+
+// String implements [flag.Value].
+func (s size) String() string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		if n := size(1) << (30 - 10*i); s >= n && s%n == 0 {
+			return fmt.Sprintf("%d%s", s/n, unit)
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+var units = []struct {
+	name string
+	n    int64
+}{
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"b", 1},
+}
+
+// Set implements [flag.Value].
+func (s *size) Set(text string) error {
+	number, factor := strings.ToLower(strings.TrimSpace(text)), int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(number, u.name); ok {
+			number, factor = strings.TrimSpace(rest), u.n
+			break
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > (1<<62)/factor {
+		return errors.New("it must be a size such as 256MiB")
+	}
+	*s = size(n * factor)
+	return nil
+}

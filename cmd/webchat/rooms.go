@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
+	"webchat/internal/displaytools"
+	"webchat/internal/guard"
+	"webchat/internal/outputs"
+	"webchat/internal/server"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+	"webchat/internal/store"
+)
+
+// keptAttachments is the memory for uploads, in bytes.
+const keptAttachments = 128 << 20
+
+// rooms are the parts of a server, complete and unstarted.
+type rooms struct {
+	db       *store.DB
+	outputs  *outputs.Store
+	guard    *guard.Guard
+	sessions *session.Manager
+	hub      *sse.Hub
+	server   *server.Server
+}
+
+// backends are the kinds of agents this version knows, the default first.
+func (o *options) backends() ([]agent.Backend, error) {
+	path, _ := lookup(o.env, "PATH")
+	all := []agent.Backend{offline.New(offline.Config{Path: path})}
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Name())
+	}
+	if o.backend == "auto" || slices.Contains(names, o.backend) {
+		return all, nil
+	}
+	return nil, usage("--backend %q: this version has %s", o.backend, strings.Join(names, ", "))
+}
+
+func (o *options) defaultBackend(all []agent.Backend) string {
+	if o.backend != "auto" {
+		return o.backend
+	}
+	return all[len(all)-1].Name()
+}
+
+// tools makes the display tools of one session.
+func (o *options) tools(c *config, workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error) {
+	shell, _ := lookup(o.env, "SHELL")
+	return func(id session.ID) (agent.Toolset, error) {
+		return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.runTimeout})
+	}
+}
+
+// newRooms wires everything. What it opened is closed when it fails.
+func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (_ *rooms, err error) {
+	backends, err := o.backends()
+	if err != nil {
+		return nil, err
+	}
+	r := &rooms{}
+	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log}); err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), OutputTTL: o.outputTTL, Permissions: session.Mode(o.permissions)})
+	if err != nil {
+		return nil, err
+	}
+	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile, PublicURL: o.publicURL, NoAuth: o.noAuth, Refuse: pages.Refuse, Logger: log}); err != nil {
+		return nil, err
+	}
+	if r.hub, err = sse.New(sse.Config{Closing: server.Closing}); err != nil {
+		return nil, err
+	}
+	if r.db, err = store.Open(store.Config{Dir: dir}); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.db.Close())
+		}
+	}()
+	attachments := server.NewAttachments(keptAttachments)
+	r.sessions, err = session.New(session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(backends),
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: makeRules(c.Permissions, workspace), Attachments: attachments,
+		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Attachments: attachments, Hub: r.hub, Guard: r.guard,
+		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Logger: log})
+	return r, err
+}
+
+func (r *rooms) httpServer(log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      r.server.Handler(),
+		DisableGeneralOptionsHandler: true, // it would answer before the guard
+		ReadHeaderTimeout:            5 * time.Second,
+		IdleTimeout:                  60 * time.Second,
+		MaxHeaderBytes:               32 << 10,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what strangers send is no news
+	}
+}
+
+// work starts everything that has to run and returns the errors with which it
+// ends. Sessions end when ctx does.
+func (r *rooms) work(ctx context.Context) (sessions, outputs <-chan error) {
+	a, b := make(chan error, 1), make(chan error, 1)
+	go func() { a <- r.sessions.Run(ctx) }()
+	go func() { b <- r.outputs.Run(ctx) }()
+	return a, b
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// shutdownTime is how long a stop may take.
+const shutdownTime = 10 * time.Second
+
+// serve is the server, from its start to a signal. Whatever fails while it starts
+// leaves nothing behind.
+func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	c, err := o.loadConfig()
+	if err != nil {
+		return err
+	}
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return err
+	}
+	if _, err := o.backends(); err != nil {
+		return err
+	}
+	path, err := o.dataPath(workspace)
+	if err != nil {
+		return err
+	}
+	dir, err := openDataDir(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.close()) }()
+	listeners, port, err := o.listeners(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := o.newRooms(c, workspace, path, log)
+	if err != nil {
+		closeAll(listeners)
+		return err
+	}
+	defer func() { err = errors.Join(err, r.db.Close()) }()
+	o.warn(c, log)
+	base := "http://localhost:" + strconv.Itoa(port)
+	ctl, err := startControl(ctx, path, base, r.guard)
+	if err != nil {
+		closeAll(listeners)
+		return err
+	}
+	defer func() { err = errors.Join(err, ctl.close(), removeRedirect(path)) }()
+	info := serverInfo{URL: base, PID: os.Getpid()}
+	if ctl.temp != "" {
+		info.Control = ctl.path
+	}
+	if o.publicURL != "" {
+		info.URL = o.publicURL
+	}
+	if err := dir.write(info); err != nil {
+		closeAll(listeners)
+		return fmt.Errorf("write server.json: %w", err)
+	}
+	return r.serve(ctx, stop, listeners, log, func() error { return o.announce(r, path, base, workspace, stdout, log) })
+}
+
+// announce prints the one line of standard output and opens the browser.
+func (o *options) announce(r *rooms, dir, base, workspace string, stdout io.Writer, log *slog.Logger) error {
+	if _, err := fmt.Fprintln(stdout, r.guard.Link(base)); err != nil {
+		return fmt.Errorf("print the sign-in link: %w", err)
+	}
+	log.Info("webchat is ready", "url", base, "workspace", workspace, "data", dir)
+	if !o.mayOpen() {
+		return nil
+	}
+	if err := openBrowser(dir, r.guard.Link(base), o.env); err != nil {
+		log.Info("the browser was not opened: open the printed link", "error", err)
+	}
+	return nil
+}
+
+// warn says what the user should know about this start.
+func (o *options) warn(c *config, log *slog.Logger) {
+	if o.permissions == "allow" {
+		log.Warn("--permissions allow: agents run commands as you without asking")
+	}
+	if o.noAuth {
+		log.Warn("--insecure-no-auth: every program on this machine can run commands as you")
+	}
+	if names := c.ignored(); len(names) > 0 {
+		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
+	}
+	var flags []string
+	for name, value := range map[string]string{"--model": o.model, "--provider-url": o.provider.url, "--provider-type": o.provider.kind,
+		"--provider-key-file": o.provider.keyFile, "--copilot-path": o.copilotPath, "--autohand-path": o.autohandPath} {
+		if value != "" {
+			flags = append(flags, name)
+		}
+	}
+	if len(flags) > 0 {
+		log.Warn("this version ignores some flags: only the offline agent is there", "flags", strings.Join(flags, ", "))
+	}
+	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.publicURL == "" {
+		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.listen)
+	}
+}
+
+// serve answers until ctx ends, then lets everything end in order: streams get
+// their last frame, turns are closed in the log, requests end.
+func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listener, log *slog.Logger, ready func() error) error {
+	working, endWork := context.WithCancel(context.Background())
+	defer endWork()
+	sessions, outputs := r.work(working)
+	server := r.httpServer(log)
+	served := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { served <- server.Serve(l) }()
+	}
+	err := ready()
+	left, sessionsEnded := len(listeners), false
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			log.Info("stopping")
+		case err = <-served:
+			left--
+			err = fmt.Errorf("serve: %w", err)
+		case err = <-sessions:
+			sessionsEnded = true
+			err = fmt.Errorf("run the sessions: %w", err)
+		}
+	}
+	unhook() // a second signal ends the program at once
+
+	limit, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	streams, cancelStreams := context.WithTimeout(limit, shutdownTime/3)
+	defer cancelStreams()
+	if e := r.hub.Close(streams); e != nil {
+		log.Warn("some streams were cut", "error", e)
+	}
+	endWork()
+	if e := server.Shutdown(limit); e != nil {
+		log.Warn("some requests were cut", "error", e)
+		_ = server.Close() // what it returns was said
+	}
+	for range left {
+		if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+			err = errors.Join(err, e)
+		}
+	}
+	r.server.Close()
+	if !sessionsEnded {
+		err = errors.Join(err, <-sessions)
+	}
+	return errors.Join(err, <-outputs)
+}
