@@ -3,6 +3,7 @@ package outputs
 import (
 	"errors"
 	"io"
+	"math/bits"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,8 +117,9 @@ func compress(e encoding, w io.Writer, c *content) error {
 	if e == gzipForm {
 		z, err = gzip.NewWriterLevel(w, gzip.BestSpeed)
 	} else {
-		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20)) // 1: no goroutines
+		window := 1 << bits.Len64(uint64(min(max(c.size(), 32<<10), 1<<20)-1)) // its memory grows with it
+		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
+			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines
 	}
 	if err != nil {
 		return err

@@ -262,10 +262,14 @@ func TestManyAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
+	rounds := 30
+	if raceEnabled {
+		rounds = 10
+	}
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
-			for i := range 30 {
+			for i := range rounds {
 				w, err := s.Create(Meta{Type: Terminal, SessionID: fmt.Sprint(g)}, Limits{Head: 20 << 10, Tail: 20 << 10})
 				if err != nil {
 					t.Error(err)

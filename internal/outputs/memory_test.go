@@ -21,7 +21,7 @@ func allocated(f func()) int64 {
 func TestFloodTakesBoundedMemory(t *testing.T) {
 	total := int64(1 << 30)
 	if raceEnabled {
-		total = 128 << 20
+		total = 64 << 20
 	}
 	s := newStore(t, 256<<20)
 	w := create(t, s, Meta{Type: Terminal}, Limits{})
@@ -32,7 +32,7 @@ func TestFloodTakesBoundedMemory(t *testing.T) {
 			w.Write(p)
 		}
 	})
-	if most := int64(2*commandCap + 4<<20); got > most {
+	if most := int64(2*commandCap + 2<<20); got > most {
 		t.Errorf("allocated %d MiB, at most %d MiB expected", got>>20, most>>20)
 	}
 	if u := s.Stats(); u.Used > 2*commandCap+reserve+2*overhead {
@@ -49,7 +49,11 @@ func TestFloodTakesBoundedMemory(t *testing.T) {
 func TestServingCopiesNothing(t *testing.T) {
 	s := newStore(t, 128<<20)
 	h := NewHandler(s, nil)
-	text := make([]byte, 32<<20)
+	size := 32 << 20
+	if raceEnabled {
+		size = 4 << 20
+	}
+	text := make([]byte, size)
 	pattern(text, 0)
 	binary := append([]byte("\xff"), text...)
 	for _, data := range [][]byte{text, binary} {
@@ -60,7 +64,7 @@ func TestServingCopiesNothing(t *testing.T) {
 		for _, q := range []string{"", "?format=json", "?lines=1-", "?follow=1", "?grep=zz[0-9]zz"} {
 			w := &counter{header: http.Header{}}
 			got := allocated(func() { h.ServeHTTP(w, httptest.NewRequest("GET", "/"+string(id)+q, nil)) })
-			if got > 1<<20 {
+			if got > 1<<20 && !raceEnabled { // the race detector empties pools at random
 				t.Errorf("%q allocates %d KiB", q, got>>10)
 			}
 			if w.n < int64(len(data)) && q != "?grep=zz[0-9]zz" {
