@@ -1,0 +1,89 @@
+package displaytools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// arguments are a call's, by their exact names. A null counts as left out.
+type arguments map[string]json.RawMessage
+
+// parse reads an object with only these keys, each at most once. Keys in another
+// case are other keys: a decoder that takes them for the same is how one command
+// is approved and another one run.
+func parse(tool string, raw json.RawMessage, keys ...string) (arguments, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("the arguments of %s must be a JSON object", tool)
+	}
+	args := arguments{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
+		}
+		key, _ := t.(string)
+		if !slices.Contains(keys, key) {
+			return nil, fmt.Errorf("%s does not take %q; it takes %s", tool, key, strings.Join(keys, ", "))
+		}
+		if _, twice := args[key]; twice {
+			return nil, fmt.Errorf("%s was given %s twice", tool, key)
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
+		}
+		args[key] = v
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("the arguments of %s must be one JSON object", tool)
+	}
+	return args, nil
+}
+
+func (a arguments) has(key string) bool {
+	v, ok := a[key]
+	return ok && string(v) != "null"
+}
+
+// text returns a string argument, empty if it was left out.
+func (a arguments) text(key string) (string, error) {
+	var s string
+	if a.has(key) && (a[key][0] != '"' || json.Unmarshal(a[key], &s) != nil) {
+		return "", fmt.Errorf("%s must be a string", key)
+	}
+	if strings.ContainsRune(s, 0) {
+		return "", fmt.Errorf("%s must not hold a NUL character", key)
+	}
+	return s, nil
+}
+
+// needed returns a string argument that must not be blank.
+func (a arguments) needed(key string) (string, error) {
+	s, err := a.text(key)
+	if err == nil && strings.TrimSpace(s) == "" {
+		err = fmt.Errorf("%s is missing: give it as a string that is not empty", key)
+	}
+	return s, err
+}
+
+// line returns a line number, 0 if it was left out.
+func (a arguments) line(key string) (int, error) {
+	if !a.has(key) {
+		return 0, nil
+	}
+	f, err := strconv.ParseFloat(string(a[key]), 64)
+	if err != nil || f < 1 || f > math.MaxInt32 || f != math.Trunc(f) {
+		return 0, fmt.Errorf("%s must be a number from 1", key)
+	}
+	return int(f), nil
+}

@@ -1,0 +1,229 @@
+package displaytools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/outputs"
+	"webchat/internal/proc"
+)
+
+const (
+	// commandGrace is the time between SIGTERM and SIGKILL. An abort is less
+	// patient: who asked for it gets what there is within a second.
+	commandGrace = 3 * time.Second
+	abortGrace   = 600 * time.Millisecond
+	closeGrace   = 1500 * time.Millisecond
+
+	progressInterval = 250 * time.Millisecond
+)
+
+// commandTool is run_and_display.
+type commandTool struct{ set *Set }
+
+// commandCall is a planned call.
+type commandCall struct {
+	set     *Set
+	command string
+	asked   string // the folder as given, empty: the workspace
+	rel     string // where it leads
+}
+
+// job is a command with what it started.
+type job struct {
+	child   *proc.Child
+	command string
+}
+
+// Spec implements [agent.Tool].
+func (commandTool) Spec() agent.ToolSpec { return commandSpec }
+
+// Plan implements [agent.Tool].
+func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
+	args, err := parse(RunCommand, raw, "command", "cwd")
+	if err != nil {
+		return agent.Action{}, err
+	}
+	command, err1 := args.needed("command")
+	cwd, err2 := args.text("cwd")
+	if err := errors.Join(err1, err2); err != nil {
+		return agent.Action{}, err
+	}
+	c := &commandCall{set: t.set, command: command, asked: cwd}
+	if c.rel, err = c.folder(); err != nil {
+		return agent.Action{}, err
+	}
+	dir := filepath.Join(t.set.work.real, c.rel)
+	d := digest(RunCommand, t.set.work.real, dir, command)
+	return agent.Action{Digest: d, Run: c.run, Ask: &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RunCommand,
+		Kind: agent.KindShell, Action: "run a command", Resource: command, Cwd: dir, Digest: d}}, nil
+}
+
+// folder is where the command runs, relative to the workspace.
+func (c *commandCall) folder() (string, error) {
+	if c.asked == "" {
+		return ".", nil
+	}
+	rel, err := c.set.work.resolve(c.asked)
+	if err == nil {
+		err = c.set.work.folder(rel)
+	}
+	if errors.Is(err, errMissing) {
+		err = say("There is no folder %s in %s. Nothing was run.", printable(c.asked), c.set.work.shown())
+	}
+	return rel, err
+}
+
+func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
+	s := c.set
+	if rel, err := c.folder(); err != nil {
+		return agent.Failure("failure", "%v", err), nil
+	} else if rel != c.rel {
+		return agent.Failure("failure", "The folder %s leads elsewhere now than when this was planned. Nothing was run.", printable(c.asked)), nil
+	}
+	if !s.enter() {
+		return agent.Failure("failure", "The session is closed. Nothing was run."), nil
+	}
+	defer s.running.Done()
+	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
+	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.real, c.rel)
+	w, err := s.out.Create(meta, outputs.Limits{})
+	if err != nil {
+		return agent.Failure("failure", "The command was not run: %v", err), nil
+	}
+	r := &ran{call: c, w: w, started: time.Now()}
+	defer r.complete()
+	r.job, err = s.start(c.command, meta.Cwd, w)
+	if err != nil {
+		return agent.Failure("failure", "The command was not run: %v", err), nil
+	}
+	stop := watch(ctx, w, report, true)
+	r.wait(ctx)
+	stop()
+	r.complete()
+	return r.result(), nil
+}
+
+// enter counts a call, unless the Set is closed.
+func (s *Set) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.running.Add(1)
+	}
+	return !s.closed
+}
+
+// start runs command; its child is the Set's to end until forget.
+func (s *Set) start(command, dir string, w *outputs.Writer) (*job, error) {
+	s.forgetEnded()
+	cmd := proc.Command{Args: s.invocation(command), Dir: dir, Env: append(s.env[:len(s.env):len(s.env)], "PWD="+dir), Output: w, Grace: commandGrace}
+	child, err := proc.Start(cmd)
+	if errors.Is(err, proc.ErrNotFound) && s.shell != "sh" {
+		cmd.Args[0] = "sh" // the user's shell is not installed here
+		child, err = proc.Start(cmd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &job{child: child, command: command}
+	s.mu.Lock()
+	closed := s.closed
+	s.children[j] = true
+	s.mu.Unlock()
+	if closed { // Close may have looked before
+		_, _ = s.end(j, closeGrace)
+	}
+	return j, nil
+}
+
+// end stops a job within about the given time.
+func (s *Set) end(j *job, patience time.Duration) (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	n, err := j.child.Stop(ctx)
+	s.mu.Lock()
+	delete(s.children, j)
+	s.mu.Unlock()
+	return n, err
+}
+
+// forgetEnded lets go of jobs that have ended by themselves since.
+func (s *Set) forgetEnded() {
+	for _, j := range s.jobs() {
+		if len(j.child.Left()) == 0 {
+			_, _ = s.end(j, commandGrace)
+		}
+	}
+}
+
+func (s *Set) jobs() []*job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*job, 0, len(s.children))
+	for j := range s.children {
+		all = append(all, j)
+	}
+	return all
+}
+
+// endChildren ends all jobs at the same time.
+func (s *Set) endChildren() error {
+	all := s.jobs()
+	errs := make(chan error)
+	for _, j := range all {
+		go func() {
+			_, err := s.end(j, closeGrace)
+			if err != nil {
+				err = fmt.Errorf("end %q: %w", j.command, err)
+			}
+			errs <- err
+		}()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-errs)
+	}
+	return err
+}
+
+// watch reports how far an output is, at most four times a second, until stop is
+// called; no report is made after that. The first one is made at once if asked.
+func watch(ctx context.Context, w *outputs.Writer, report agent.Progress, now bool) (stop func()) {
+	if report == nil {
+		return func() {}
+	}
+	started := time.Now()
+	var last int64
+	tell := func() {
+		last = w.Bytes()
+		report(event.ToolExecutionProgress{ToolCallID: agent.CallFrom(ctx).ToolCallID, OutputID: string(w.ID()),
+			Bytes: last, Lines: w.Lines(), ElapsedMs: time.Since(started).Milliseconds()})
+	}
+	if now {
+		tell()
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(progressInterval)
+		defer tick.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				if n%4 == 0 || w.Bytes() != last { // a silent command is alive once a second
+					tell()
+				}
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}

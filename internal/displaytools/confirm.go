@@ -1,0 +1,147 @@
+package displaytools
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs"
+	"webchat/internal/tokens"
+)
+
+// confirmationTokens is what a confirmation may cost a model. Only a number of
+// lines with eight digits and more, or a name of a script the tokenizer hardly
+// knows, exceed it, by less than as much again.
+const confirmationTokens = 12
+
+// confirm is a sentence with the name of a file in it, shortened until the
+// sentence costs no more than it may. format has one %s.
+func confirm(format, file string) string {
+	name := printable(path.Base(filepath.ToSlash(file)))
+	for length := utf8.RuneCountInString(name); ; length-- {
+		text := fmt.Sprintf(format, shorten(name, length))
+		if n, _ := tokens.Count(text); n <= confirmationTokens || length <= 0 {
+			return text
+		}
+		length = min(length, 40)
+	}
+}
+
+// shorten keeps length characters of a name and its extension.
+func shorten(name string, length int) string {
+	r := []rune(name)
+	if length >= len(r) {
+		return name
+	}
+	ext := path.Ext(name)
+	if len(ext) > 6 || len(ext) == len(name) {
+		ext = ""
+	}
+	return string(r[:length]) + "…" + strings.TrimPrefix(ext, ".")
+}
+
+// printable replaces what could be read as something else than a name.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+func lines(n int64) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return fmt.Sprintf("%d lines", n)
+}
+
+// size is a number of bytes as a person reads it.
+func size(n int64) string { return sized(n, 1) }
+
+func sized(n int64, decimals int) string {
+	f, unit := float64(n), "GB"
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		f, unit = f/1e3, "kB"
+	case n < 1e9:
+		f, unit = f/1e6, "MB"
+	default:
+		f /= 1e9
+	}
+	return fmt.Sprintf("%.*f %s", decimals, f, unit)
+}
+
+// telemetry is the small numbers that go with a text for the model.
+func telemetry(o *outputs.Output, t outputs.Type, lines int64, text string) *agent.Telemetry {
+	sent, _ := tokens.Count(text)
+	tel := &agent.Telemetry{OutputID: string(o.ID()), OutputType: string(t), Bytes: o.Size(), Lines: lines, TokensSent: int64(sent)}
+	if shown, exact, err := newKept(o).tokens(); err == nil {
+		tel.TokensShown, tel.TokensEstimated = shown, !exact
+	}
+	return tel
+}
+
+// kept reads an output without what was left out of it.
+type kept struct {
+	o         *outputs.Output
+	from, gap int64
+	size      int64
+}
+
+func newKept(o *outputs.Output) *kept {
+	k := &kept{o: o, size: o.Size(), from: o.Size()}
+	if g := o.Meta().Gap; g != nil {
+		k.from, k.gap = g.Offset, g.Bytes
+		k.size -= g.Bytes
+	}
+	return k
+}
+
+// An output too long to be counted is estimated from samples of this many and
+// this size: encoding makes much garbage, 80 bytes for each that is read.
+const (
+	samples    = 8
+	sampleSize = 16 << 10
+)
+
+// tokens is what the bytes that are kept would cost a model.
+func (k *kept) tokens() (n int64, exact bool, err error) {
+	if k.size <= tokens.ExactLimit {
+		n, exact, err := tokens.CountReaderAt(k, k.size)
+		return int64(n), exact, err
+	}
+	for i := range int64(samples) {
+		at := (k.size - sampleSize) / (samples - 1) * i
+		part, _, err := tokens.CountReaderAt(io.NewSectionReader(k, at, sampleSize), sampleSize)
+		if err != nil {
+			return 0, false, err
+		}
+		n += int64(part)
+	}
+	return int64(float64(n) / (samples * sampleSize) * float64(k.size)), false, nil
+}
+
+// ReadAt implements [io.ReaderAt].
+func (k *kept) ReadAt(p []byte, off int64) (int, error) {
+	if off >= k.from {
+		return k.o.ReadAt(p, off+k.gap)
+	}
+	head := min(int64(len(p)), k.from-off)
+	n, err := k.o.ReadAt(p[:head], off)
+	if err != nil || n == len(p) {
+		return n, err
+	}
+	m, err := k.o.ReadAt(p[n:], k.from+k.gap)
+	return n + m, err
+}

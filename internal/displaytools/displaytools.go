@@ -1,0 +1,127 @@
+// Package displaytools is what a model calls to show something to the user: a
+// file, what a command prints, a picture. The content goes to package outputs and
+// from there to the user; the model gets one line that says it was shown.
+//
+// # Guarantees
+//
+//   - Nothing of the content and no output id is ever in a Result's TextForModel.
+//   - Only files inside the workspace are opened, after following symbolic links,
+//     and only regular ones. Hard links cannot be told from files.
+//   - Bytes are stored as they are in the file; nothing is decoded.
+//   - A command runs in a process tree of its own. When its call is aborted or its
+//     time is up nothing of the tree is left; what it leaves running on purpose
+//     ends with [Set.Close].
+//   - A confirmation is at most 12 o200k tokens, for which long names are
+//     shortened, or a few more for numbers of eight digits; never over 30.
+//
+// # Concurrency
+//
+// A [Set] and its tools may be used by any number of goroutines.
+//
+// # Usage
+//
+//	set, err := displaytools.New(displaytools.Config{SessionID: id, Workspace: dir, Outputs: store, Env: os.Environ()})
+//	defer set.Close()
+//	for _, tool := range set.Tools() { ... }
+package displaytools
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs"
+)
+
+// The tools' names.
+const (
+	RenderFile   = "render_file_contents"
+	RunCommand   = "run_and_display"
+	DisplayImage = "display_image"
+)
+
+// DefaultCommandTimeout is how long a command may run.
+const DefaultCommandTimeout = 10 * time.Minute
+
+// Config is what the tools of one session work with. Workspace and Outputs are
+// needed.
+type Config struct {
+	SessionID string         // owns the outputs
+	Workspace string         // absolute path of an existing folder
+	Outputs   *outputs.Store // where content goes
+
+	Shell string // runs commands, by -c; empty, missing or no shell: sh (on Windows always cmd)
+	// Env is the environment commands inherit, less what is a secret by its
+	// name: WEBCHAT_*, EnvDeny, and names with a word such as TOKEN, KEY or
+	// PASSWORD. EnvAllow names are inherited all the same.
+	Env      []string
+	EnvAllow []string
+	EnvDeny  []string // the variables that hold providers' keys
+
+	CommandTimeout time.Duration // 0: DefaultCommandTimeout
+}
+
+// Set is the tools of one session.
+type Set struct {
+	work    *workspace
+	out     *outputs.Store
+	session string
+	shell   string
+	env     []string
+	limit   time.Duration
+	tools   []agent.Tool
+
+	mu       sync.Mutex
+	closed   bool           // guarded by mu
+	children map[*job]bool  // guarded by mu: running, or left running
+	running  sync.WaitGroup // of commands' Runs; Add under mu while not closed
+}
+
+// New returns the tools of a session. The caller closes them.
+func New(c Config) (*Set, error) {
+	if c.Outputs == nil {
+		return nil, errors.New("display tools: no store for outputs")
+	}
+	work, err := openWorkspace(c.Workspace, home(c.Env))
+	if err != nil {
+		return nil, fmt.Errorf("display tools: %w", err)
+	}
+	if c.CommandTimeout <= 0 {
+		c.CommandTimeout = DefaultCommandTimeout
+	}
+	env := environment(c.Env, c.EnvAllow, c.EnvDeny)
+	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout,
+		shell: shell(c.Shell), env: env, children: map[*job]bool{}}
+	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
+	return s, nil
+}
+
+// Tools implements [agent.Toolset].
+func (s *Set) Tools() []agent.Tool { return s.tools }
+
+// Close ends what commands left running, and commands that still run, and waits
+// until nothing of them is left. The tools cannot be used afterwards. The error
+// names processes that could not be ended.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	err := s.endChildren()
+	s.running.Wait()
+	if first {
+		err = errors.Join(err, s.work.close())
+	}
+	return err
+}
+
+// meta is what every output of this session's call has.
+func (s *Set) meta(t outputs.Type, call agent.CallInfo) outputs.Meta {
+	m := outputs.Meta{Type: t, SessionID: s.session, ToolCallID: call.ToolCallID}
+	if m.SessionID == "" {
+		m.SessionID = call.SessionID
+	}
+	return m
+}

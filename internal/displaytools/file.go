@@ -1,0 +1,317 @@
+package displaytools
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs"
+	"webchat/internal/render"
+)
+
+const (
+	readSize = 256 << 10
+	// binaryHead is how far a NUL byte makes a file binary, as git has it.
+	binaryHead = 8000
+	// hugeEnd is what is kept of each end of a file that is over half the budget:
+	// nobody reads it whole, and it must not push out what somebody does.
+	hugeEnd = 4 << 20
+	// sizeless is how much is read of files that say they have no size, as those
+	// of /proc do.
+	sizeless = 16 << 20
+)
+
+// fileTool is render_file_contents.
+type fileTool struct{ set *Set }
+
+// fileCall is a planned call.
+type fileCall struct {
+	set        *Set
+	asked, rel string // as given; where it leads
+	from, to   int    // lines, 0: from the start, to the end
+	language   string
+	detect     bool // language is not given
+}
+
+// Spec implements [agent.Tool].
+func (fileTool) Spec() agent.ToolSpec { return fileSpec }
+
+// Plan implements [agent.Tool].
+func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
+	args, err := parse(RenderFile, raw, "path", "startLine", "endLine", "highlight")
+	if err != nil {
+		return agent.Action{}, err
+	}
+	path, err1 := args.needed("path")
+	from, err2 := args.line("startLine")
+	to, err3 := args.line("endLine")
+	highlight, err4 := args.text("highlight")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return agent.Action{}, err
+	}
+	if to > 0 && to < from {
+		return agent.Action{}, say("endLine %d is before startLine %d", to, from)
+	}
+	c := &fileCall{set: t.set, asked: path, from: from, to: to}
+	if c.language, c.detect, err = language(highlight); err != nil {
+		return agent.Action{}, err
+	}
+	if c.rel, err = t.set.work.check(ctx, path); err != nil {
+		return agent.Action{}, err
+	}
+	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.rel, raw), Run: c.run}
+	if sensitive(c.rel) || sensitive(path) {
+		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RenderFile, Kind: agent.KindRead,
+			Action: "show a file that may hold secrets", Resource: filepath.ToSlash(c.rel), Cwd: t.set.work.real, Digest: a.Digest, Sensitive: true}
+	}
+	return a, nil
+}
+
+// check resolves a path and opens it to see that it can be shown.
+func (w *workspace) check(ctx context.Context, path string) (string, error) {
+	rel, err := w.resolve(path)
+	if err == nil {
+		var f *os.File
+		if f, _, err = w.open(rel); err == nil {
+			f.Close()
+		}
+	}
+	return rel, w.explain(ctx, path, err)
+}
+
+// reopen opens what was planned, and nothing else.
+func (w *workspace) reopen(ctx context.Context, asked, planned string) (*os.File, fs.FileInfo, error) {
+	rel, err := w.resolve(asked)
+	if err != nil {
+		return nil, nil, w.explain(ctx, asked, err)
+	}
+	if rel != planned {
+		return nil, nil, say("%s leads elsewhere now than when this was planned. Nothing was read.", filepath.Base(asked))
+	}
+	f, st, err := w.open(rel)
+	return f, st, w.explain(ctx, asked, err)
+}
+
+// language reads the highlight argument.
+func language(highlight string) (name string, detect bool, err error) {
+	switch strings.ToLower(strings.TrimSpace(highlight)) {
+	case "":
+		return "", true, nil
+	case "text", "txt", "plain", "plaintext", "plain text", "none":
+		return "", false, nil
+	}
+	if name = render.LanguageNamed(highlight); name == "" {
+		return "", false, say("highlight %q is not a language webchat knows; leave it out to have it found out", highlight)
+	}
+	return name, false, nil
+}
+
+// digest identifies what a call will do.
+func digest(parts ...any) string {
+	b, err := json.Marshal(parts)
+	if err != nil {
+		panic(err) // strings and JSON that was parsed before
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
+	f, st, err := c.set.work.reopen(ctx, c.asked, c.rel)
+	if err != nil {
+		return agent.Failure("failure", "%v", err), nil
+	}
+	defer f.Close()
+	most := st.Size() // a log that grows while it is read has an end for us
+	if most == 0 {
+		most = sizeless
+	}
+	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size()}
+	r.meta.Path = filepath.ToSlash(c.rel)
+	r.stop = func() {}
+	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }
+	err = r.all(ctx, &sparse{f: f, size: most})
+	return r.result(ctx, err), nil
+}
+
+// reading copies the asked lines of a file to an output.
+type reading struct {
+	call    *fileCall
+	meta    outputs.Meta
+	created func(*outputs.Writer)
+	stop    func() // ends what created began
+	w       *outputs.Writer
+	from    int // the first line wanted
+	to      int // the last one; 0: the file's
+	size    int64
+
+	ends    int  // line ends read
+	open    bool // the last byte was none
+	started bool
+}
+
+func (r *reading) all(ctx context.Context, src io.Reader) error {
+	buf := make([]byte, readSize)
+	n, err := io.ReadFull(src, buf)
+	for n > 0 || !r.started {
+		if !r.started {
+			r.started = true
+			if err := r.begin(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if err := r.take(buf[:n]); err != nil {
+			return err
+		}
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		n, err = io.ReadFull(src, buf)
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return errors.Join(err, context.Cause(ctx))
+}
+
+// begin looks at the first bytes.
+func (r *reading) begin(head []byte) error {
+	r.meta.Binary = bytes.IndexByte(head[:min(len(head), binaryHead)], 0) >= 0
+	r.meta.MimeType = "text/plain; charset=utf-8"
+	if r.meta.Binary {
+		if r.call.from > 0 || r.call.to > 0 {
+			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", filepath.Base(r.call.rel))
+		}
+		r.meta.MimeType = "application/octet-stream"
+		if kind := pictureType(head); kind != "" {
+			r.meta.MimeType = kind
+		}
+		return nil
+	}
+	r.meta.Highlight = r.call.language
+	if r.call.detect {
+		r.meta.Highlight = render.Language(r.call.rel, head)
+	}
+	return nil
+}
+
+// take counts lines and keeps the wanted ones.
+func (r *reading) take(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	r.open = b[len(b)-1] != '\n'
+	if r.from == 1 && r.to == 0 {
+		r.ends += bytes.Count(b, []byte{'\n'})
+		return r.keep(b)
+	}
+	for len(b) > 0 {
+		line := r.ends + 1 // the one b begins in
+		var chunk []byte
+		switch {
+		case line < r.from:
+			chunk = upTo(b, r.from-line)
+		case r.to == 0:
+			chunk = b
+		case line <= r.to:
+			chunk = upTo(b, r.to-line+1)
+		default:
+			chunk = b
+		}
+		r.ends += bytes.Count(chunk, []byte{'\n'})
+		if line >= r.from && (r.to == 0 || line <= r.to) {
+			if err := r.keep(chunk); err != nil {
+				return err
+			}
+		}
+		b = b[len(chunk):]
+	}
+	return nil
+}
+
+// upTo returns b up to its n-th line end, or all of it.
+func upTo(b []byte, n int) []byte {
+	end := 0
+	for ; n > 0; n-- {
+		i := bytes.IndexByte(b[end:], '\n')
+		if i < 0 {
+			return b
+		}
+		end += i + 1
+	}
+	return b[:end]
+}
+
+func (r *reading) keep(b []byte) error {
+	if r.w == nil {
+		if err := r.create(); err != nil {
+			return err
+		}
+	}
+	_, err := r.w.Write(b)
+	return err
+}
+
+func (r *reading) create() (err error) {
+	var limits outputs.Limits
+	if r.from == 1 && r.to == 0 && r.size > r.call.set.out.Stats().Budget/2 {
+		limits = outputs.Limits{Head: hugeEnd, Tail: hugeEnd}
+	}
+	r.meta.StartLine = r.from
+	if r.w, err = r.call.set.out.Create(r.meta, limits); err == nil {
+		r.created(r.w)
+	}
+	return err
+}
+
+// total is how many lines were read.
+func (r *reading) total() int {
+	if r.open {
+		return r.ends + 1
+	}
+	return r.ends
+}
+
+func (r *reading) result(ctx context.Context, failure error) agent.Result {
+	name := filepath.Base(r.call.rel)
+	total := r.total()
+	if failure == nil && !r.meta.Binary && r.from > max(total, 1) {
+		failure = say("%s has %s; line %d is not there. Nothing was shown.", printable(name), lines(int64(total)), r.from)
+	}
+	if failure == nil && r.w == nil {
+		failure = r.create() // an empty file is shown, too
+	}
+	last := total
+	if r.to > 0 {
+		last = min(r.to, total)
+	}
+	r.stop()
+	if r.w != nil {
+		r.w.Complete(func(m *outputs.Meta) { m.TotalLines, m.EndLine = total, last })
+	}
+	switch {
+	case failure == nil:
+	case ctx.Err() != nil:
+		return agent.Failure("aborted", "Stopped while %s was read.", printable(name))
+	case errors.As(failure, new(sentence)):
+		return agent.Failure("failure", "%v", failure)
+	default:
+		return agent.Failure("failure", "%s could not be shown: %v", printable(name), failure)
+	}
+	shown := int64(last - r.from + 1)
+	count := lines(shown)
+	if r.meta.Binary {
+		shown, count = 0, sized(r.w.Bytes(), 0)+", binary"
+	}
+	text := confirm("Displayed %s to user ("+count+")", r.call.asked)
+	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
+}

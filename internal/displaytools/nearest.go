@@ -1,0 +1,106 @@
+package displaytools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	nearLimit  = 20000 // files looked at
+	nearShown  = 3
+	nearLength = 64 // characters of a name that are compared
+)
+
+// explain turns errMissing into a sentence with the nearest names.
+func (w *workspace) explain(ctx context.Context, asked string, err error) error {
+	if !errors.Is(err, errMissing) {
+		return err
+	}
+	text := fmt.Sprintf("Nothing in %s has that name.", w.shown())
+	if near := w.nearest(ctx, asked); len(near) > 0 {
+		text += " The nearest are: " + strings.Join(near, ", ")
+	}
+	return sentence(text)
+}
+
+// nearest returns the files whose names are most like the one asked for: the same
+// name elsewhere first, then other spellings.
+func (w *workspace) nearest(ctx context.Context, asked string) []string {
+	type candidate struct {
+		path string
+		away int
+	}
+	want := strings.ToLower(path.Base(filepath.ToSlash(asked)))
+	limit := (min(len([]rune(want)), nearLength) + 1) / 4
+	var found []candidate
+	seen := 0
+	_ = fs.WalkDir(w.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if seen++; seen > nearLimit || ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return fs.SkipDir
+		}
+		if d.IsDir() {
+			if name := d.Name(); name == ".git" || name == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		if away := unlike(want, strings.ToLower(d.Name())); away <= limit {
+			found = append(found, candidate{p, away})
+		}
+		return nil
+	})
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.away, b.away), cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/")), cmp.Compare(a.path, b.path))
+	})
+	var names []string
+	for _, c := range found[:min(nearShown, len(found))] {
+		names = append(names, printable(c.path))
+	}
+	return names
+}
+
+// unlike is how many letters have to change; 1 when only an extension is missing.
+func unlike(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if a != "" && a == strings.TrimSuffix(b, path.Ext(b)) {
+		return 1
+	}
+	return distance([]rune(a), []rune(b))
+}
+
+// distance is the edit distance after Levenshtein of the first letters.
+func distance(a, b []rune) int {
+	a, b = a[:min(len(a), nearLength)], b[:min(len(b), nearLength)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

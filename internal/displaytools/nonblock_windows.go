@@ -1,0 +1,3 @@
+package displaytools
+
+const nonblock = 0 // no file of a folder blocks when opened

@@ -1,0 +1,53 @@
+package displaytools
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// secretFiles are names of files that hold keys or passwords, as patterns of
+// [path.Match] on the lower-case name.
+var secretFiles = []string{
+	".env*", "*.pem", "id_*", ".git-credentials", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
+	".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "credentials", "credentials.json", "secrets.*", "*.tfstate",
+}
+
+// secretFolders hold nothing one shows by accident.
+var secretFolders = []string{".ssh", ".gnupg", ".aws"}
+
+// sensitive reports whether a file, by a path of it, is always asked about.
+func sensitive(p string) bool {
+	parts := strings.Split(strings.ToLower(filepath.ToSlash(p)), "/")
+	name := parts[len(parts)-1]
+	for _, pattern := range secretFiles {
+		if ok, _ := path.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return slices.ContainsFunc(parts[:len(parts)-1], func(dir string) bool { return slices.Contains(secretFolders, dir) })
+}
+
+// secretWords make a variable's name one of a secret.
+var secretWords = []string{"TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASS", "PWD",
+	"KEY", "KEYS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "COOKIE", "PAT", "JWT", "BEARER"}
+
+// secretEndings do the same where no underscore parts the words: GITHUBTOKEN.
+var secretEndings = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "PRIVATEKEY", "_AUTH"}
+
+// secretVariable reports whether a variable is kept from commands by its name.
+func secretVariable(name string) bool {
+	name = strings.ToUpper(name)
+	if name == "PWD" || name == "OLDPWD" {
+		return false
+	}
+	if strings.HasPrefix(name, "WEBCHAT_") {
+		return true
+	}
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) }) {
+		return true
+	}
+	return slices.ContainsFunc(secretEndings, func(e string) bool { return strings.HasSuffix(name, e) })
+}

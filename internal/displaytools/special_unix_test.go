@@ -1,0 +1,45 @@
+//go:build unix
+
+package displaytools
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestSpecialFiles(t *testing.T) {
+	b := newBench(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(b.dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(b.dir, "sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b.link("/dev/zero", "zero")
+	b.link("fifo", "link-to-fifo")
+	for path, want := range map[string]string{
+		"fifo":         "fifo is a named pipe. webchat only opens regular files. Nothing was read.",
+		"link-to-fifo": "fifo is a named pipe. webchat only opens regular files. Nothing was read.",
+		"sock":         "sock is a socket. webchat only opens regular files. Nothing was read.",
+		"zero":         "That path leaves the workspace.",
+	} {
+		for _, tool := range []string{RenderFile, DisplayImage} {
+			if got := b.refused(tool, "path", path); !strings.HasPrefix(got, want) {
+				t.Errorf("%s %s: %s", tool, path, got)
+			}
+		}
+	}
+}
+
+// A device inside the workspace, and files that say they are empty and are not.
+func TestWorkspaceOfDevices(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Workspace = "/dev" })
+	if got := b.refused(RenderFile, "path", "null"); got != "null is a device. webchat only opens regular files. Nothing was read." {
+		t.Error(got)
+	}
+}

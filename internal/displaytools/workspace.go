@@ -1,0 +1,213 @@
+package displaytools
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// workspace is the folder files are shown from. Reading goes through root, which
+// cannot leave it, whatever is renamed meanwhile.
+type workspace struct {
+	root  *os.Root
+	real  string // absolute, without symbolic links
+	given string // as configured
+	home  string
+}
+
+func openWorkspace(path, home string) (*workspace, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("the workspace %q is not an absolute path", path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	return &workspace{root: root, real: real, given: filepath.Clean(path), home: home}, nil
+}
+
+func (w *workspace) close() error { return w.root.Close() }
+
+// shown is the workspace as messages name it.
+func (w *workspace) shown() string { return tilde(w.real, w.home) }
+
+func tilde(path, home string) string {
+	if home == "" || home == string(filepath.Separator) {
+		return path
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		if rel == "." {
+			return "~"
+		}
+		return "~/" + filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// home is the user's folder by the environment env.
+func home(env []string) string {
+	for _, key := range []string{"HOME", "USERPROFILE"} {
+		if v := getenv(env, key); filepath.IsAbs(v) {
+			return filepath.Clean(v)
+		}
+	}
+	return ""
+}
+
+func (w *workspace) outside() error {
+	return say("That path leaves the workspace. webchat only opens files inside %s, after following symlinks. Nothing was read.", w.shown())
+}
+
+// sentence is an error a person and a model read as it is.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
+func say(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
+
+// errMissing is wrapped when nothing has the name; the caller may know better
+// names.
+var errMissing = errors.New("no such file")
+
+// resolve returns where path leads, relative to the workspace, with no symbolic
+// link left in it.
+func (w *workspace) resolve(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && w.home != "" {
+		path = filepath.Join(w.home, rest)
+	}
+	for _, part := range strings.FieldsFunc(path, isSeparator) {
+		if part == ".." {
+			return "", w.outside()
+		}
+	}
+	full := filepath.Clean(path)
+	if !filepath.IsAbs(full) {
+		if !filepath.IsLocal(full) {
+			return "", w.outside()
+		}
+		full = filepath.Join(w.real, full)
+	}
+	real, err := filepath.EvalSymlinks(full)
+	if err == nil {
+		return w.inside(real)
+	}
+	_, lexical := w.inside(full)
+	if _, given := w.relative(w.given, full); lexical != nil && !given {
+		return "", lexical
+	}
+	return "", refusal(filepath.Base(full), err)
+}
+
+// refusal says why a file of the workspace cannot be opened.
+func refusal(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return errMissing
+	case errors.Is(err, fs.ErrPermission):
+		return say("%s may not be read: its permissions forbid it. Nothing was read.", name)
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return errMissing
+	default:
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err // without the path, which the reader knows
+		}
+		return say("%s cannot be opened: %s. Nothing was read.", name, strings.TrimPrefix(err.Error(), "EvalSymlinks: "))
+	}
+}
+
+func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
+
+// inside returns full relative to the workspace.
+func (w *workspace) inside(full string) (string, error) {
+	rel, ok := w.relative(w.real, full)
+	if !ok {
+		return "", w.outside()
+	}
+	return rel, nil
+}
+
+func (w *workspace) relative(base, full string) (string, bool) {
+	rel, err := filepath.Rel(base, full)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+// open opens a regular file by what resolve returned. What is read is this very
+// file, also when names change meanwhile. tool is who asks.
+func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
+	name := filepath.Base(rel)
+	st, err := w.root.Stat(rel) // first, because opening a device may do something
+	if err != nil {
+		return nil, nil, refusal(name, err)
+	}
+	if err := regular(name, st); err != nil {
+		return nil, nil, err
+	}
+	f, err := w.root.OpenFile(rel, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
+	if err != nil {
+		return nil, nil, refusal(name, err)
+	}
+	st, err = f.Stat()
+	if err == nil {
+		err = regular(name, st)
+	}
+	if err == nil && !w.still(rel, st) {
+		err = say("%s was replaced while it was opened. Nothing was read.", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+// still reports that rel names the opened file itself and no link to it: what was
+// checked by its name is what is read.
+func (w *workspace) still(rel string, opened fs.FileInfo) bool {
+	full := filepath.Join(w.real, rel)
+	real, err := filepath.EvalSymlinks(full)
+	if err != nil || real != full {
+		return false
+	}
+	now, err := w.root.Lstat(rel)
+	return err == nil && os.SameFile(now, opened)
+}
+
+// folder checks that rel is a folder one may run commands in.
+func (w *workspace) folder(rel string) error {
+	st, err := w.root.Stat(rel)
+	if err != nil {
+		return refusal(filepath.Base(rel), err)
+	}
+	if !st.IsDir() {
+		return say("cwd must be a folder, and %s is a file. Nothing was run.", filepath.ToSlash(rel))
+	}
+	return nil
+}
+
+func regular(name string, st fs.FileInfo) error {
+	var what string
+	switch m := st.Mode(); {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		return say("%s is a folder. webchat shows one file at a time: name one in it. Nothing was read.", name)
+	case m&fs.ModeNamedPipe != 0:
+		what = "a named pipe"
+	case m&fs.ModeSocket != 0:
+		what = "a socket"
+	case m&fs.ModeDevice != 0:
+		what = "a device"
+	default:
+		what = "something special"
+	}
+	return say("%s is %s. webchat only opens regular files. Nothing was read.", name, what)
+}
