@@ -1,0 +1,317 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// row is a session as its table keeps it.
+type row struct {
+	session.Summary
+	key  int64
+	rest []byte
+}
+
+// rest is the part of a summary nothing is selected by.
+type rest struct {
+	Usage  event.Usage    `json:"usage"`
+	Tokens session.Tokens `json:"tokens"`
+	Open   session.Open   `json:"open"`
+}
+
+func rowOf(s session.Summary) (row, error) {
+	b, err := json.Marshal(rest{s.Usage, s.Tokens, s.Open})
+	if err != nil {
+		return row{}, fmt.Errorf("encode session %s: %w", s.ID, err)
+	}
+	return row{Summary: s, rest: b}, nil
+}
+
+// args are the parameters of the statements that write a row.
+func (r row) args(last int64) []any {
+	return []any{
+		string(r.ID), last, r.Backend, r.Model, r.Title, fold(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
+		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Pinned, nanos(r.DeletedAt),
+	}
+}
+
+const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest`
+
+func scan(from interface{ Scan(...any) error }) (row, error) {
+	var r row
+	var created, updated, deleted int64
+	err := from.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned, &r.Status,
+		&r.Pending, &r.LastSeq, &r.rest)
+	if err != nil {
+		return r, err
+	}
+	r.CreatedAt, r.UpdatedAt, r.DeletedAt = instant(created), instant(updated), instant(deleted)
+	var more rest
+	if err := json.Unmarshal(r.rest, &more); err != nil {
+		return r, fmt.Errorf("%w: the row of session %s: %w", ErrCorrupt, r.ID, err)
+	}
+	r.Usage, r.Tokens, r.Open = more.Usage, more.Tokens, more.Open
+	return r, nil
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func instant(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+// Summary implements [session.Catalog].
+func (db *DB) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
+	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = session.ErrNotFound
+	}
+	if err != nil {
+		return session.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
+	}
+	return r.Summary, nil
+}
+
+// Limits of a page of sessions.
+const (
+	DefaultSessions = 50
+	MaxSessions     = 1000
+)
+
+// List implements [session.Catalog]. Unfinished and deleted sessions come in
+// the order of their creation. A session matches a text if its title holds each
+// word of it, whatever the case.
+func (db *DB) List(ctx context.Context, q session.Query) (session.Page, error) {
+	p, err := pageOf(q)
+	if err != nil {
+		return session.Page{}, err
+	}
+	// One more than asked for tells whether there is a next page.
+	query, args := p.sql()
+	rows, err := db.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+	}
+	defer rows.Close()
+	var found []row
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+	}
+	return p.page(found), nil
+}
+
+// page is a query made complete.
+type page struct {
+	kind  session.QueryKind
+	words []string
+	limit int
+	from  *cursor
+}
+
+// cursor is the last session of a page, as its order sees it. Its fields are
+// what a page goes on from even if that session is gone or has moved.
+type cursor struct {
+	Kind    session.QueryKind `json:"k"`
+	Pinned  bool              `json:"p"`
+	Updated int64             `json:"u"`
+	Key     int64             `json:"n"`
+}
+
+func pageOf(q session.Query) (page, error) {
+	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), limit: q.Limit}
+	if p.limit < 1 {
+		p.limit = DefaultSessions
+	}
+	p.limit = min(p.limit, MaxSessions)
+	switch q.Kind {
+	case session.QueryPresent:
+	case session.QueryUnfinished, session.QueryDeleted:
+		if len(p.words) > 0 {
+			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched by text", session.ErrInvalid, q.Kind)
+		}
+	default:
+		return p, fmt.Errorf("list the sessions: %w: no such kind as %q", session.ErrInvalid, q.Kind)
+	}
+	if len(p.words) > 32 {
+		return p, fmt.Errorf("list the sessions: %w: more than 32 words to search for", session.ErrInvalid)
+	}
+	if q.Cursor == "" {
+		return p, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err == nil {
+		err = json.Unmarshal(b, &p.from)
+	}
+	if err != nil || p.from == nil || p.from.Kind != q.Kind || p.from.Key < 1 {
+		return p, fmt.Errorf("list the sessions: %w: not a cursor of this list; leave it out to start anew", session.ErrInvalid)
+	}
+	return p, nil
+}
+
+func (p page) sql() (query string, args []any) {
+	query = `SELECT ` + columns + ` FROM sessions WHERE `
+	order := ` ORDER BY key`
+	switch p.kind {
+	case session.QueryUnfinished:
+		query += `unfinished = 1`
+	case session.QueryDeleted:
+		query += `deleted_at <> 0`
+	default:
+		query += `deleted_at = 0`
+		order = ` ORDER BY pinned DESC, updated_at DESC, key DESC`
+	}
+	switch {
+	case p.from == nil:
+	case p.kind == session.QueryPresent:
+		query += ` AND (pinned, updated_at, key) < (?, ?, ?)`
+		args = append(args, p.from.Pinned, p.from.Updated, p.from.Key)
+	default:
+		query += ` AND key > ?`
+		args = append(args, p.from.Key)
+	}
+	for _, w := range p.words {
+		query += ` AND instr(folded, ?) > 0`
+		args = append(args, w)
+	}
+	return query + order + ` LIMIT ?`, append(args, p.limit+1)
+}
+
+// page makes one page of what was found, which is up to one row more.
+func (p page) page(found []row) session.Page {
+	var out session.Page
+	for i, r := range found {
+		if i == p.limit {
+			last := found[i-1]
+			b, err := json.Marshal(cursor{p.kind, last.Pinned, nanos(last.UpdatedAt), last.key})
+			if err != nil {
+				panic(err) // numbers, a bool and a word
+			}
+			out.Cursor = base64.RawURLEncoding.EncodeToString(b)
+			break
+		}
+		out.Sessions = append(out.Sessions, session.Found{Summary: r.Summary})
+	}
+	return out
+}
+
+// fold makes texts comparable that differ in case only.
+func fold(s string) string { return strings.ToLower(strings.ToValidUTF8(s, "\uFFFD")) }
+
+// Mark implements [session.Catalog].
+func (db *DB) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+	var pinned, deleted any
+	if m.Pinned != nil {
+		pinned = *m.Pinned
+	}
+	if m.DeletedAt != nil {
+		deleted = nanos(*m.DeletedAt)
+	}
+	err := db.run(ctx, func(ctx context.Context) error {
+		return one(db.put.mark.ExecContext(ctx, string(id), pinned, deleted))
+	})
+	if err != nil {
+		return fmt.Errorf("mark session %s: %w", id, err)
+	}
+	return nil
+}
+
+// purgeStep is how many events one transaction deletes, so that others need not
+// wait long.
+const purgeStep = 1000
+
+// Delete implements [session.Catalog]. The session is gone at once; its events
+// follow in steps, at the next Open if this process ends between.
+func (db *DB) Delete(ctx context.Context, id session.ID) error {
+	var key int64
+	err := db.run(ctx, func(ctx context.Context) error {
+		key = 0
+		if _, err := db.put.noDrafts.ExecContext(ctx, string(id)); err != nil {
+			return ours(err)
+		}
+		switch err := db.put.dropOne.QueryRowContext(ctx, string(id)).Scan(&key); {
+		case errors.Is(err, sql.ErrNoRows):
+			return nil
+		case err != nil:
+			return ours(err)
+		}
+		_, err := db.put.remember.ExecContext(ctx, key)
+		return ours(err)
+	})
+	if err == nil && key != 0 {
+		err = db.purge(ctx, key)
+	}
+	if err != nil {
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
+	return nil
+}
+
+func (db *DB) purge(ctx context.Context, key int64) error {
+	for gone := int64(purgeStep); gone == purgeStep; {
+		err := db.run(ctx, func(ctx context.Context) error {
+			r, err := db.put.dropEvents.ExecContext(ctx, key, purgeStep)
+			if err != nil {
+				return ours(err)
+			}
+			if gone, err = r.RowsAffected(); err == nil && gone < purgeStep {
+				_, err = db.put.forgetPurged.ExecContext(ctx, key)
+			}
+			return ours(err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purgeAll finishes what an earlier process did not.
+func (db *DB) purgeAll(ctx context.Context) error {
+	rows, err := db.read.QueryContext(ctx, `SELECT session FROM purges`)
+	if err != nil {
+		return ours(err)
+	}
+	defer rows.Close()
+	var keys []int64
+	for rows.Next() {
+		var k int64
+		if err := rows.Scan(&k); err != nil {
+			return ours(err)
+		}
+		keys = append(keys, k)
+	}
+	if err := rows.Err(); err != nil {
+		return ours(err)
+	}
+	rows.Close()
+	for _, k := range keys {
+		if err := db.purge(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

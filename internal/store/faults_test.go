@@ -1,0 +1,552 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+	"webchat/internal/store/storetest"
+)
+
+func mustOpen(t testing.TB, dir string) *DB {
+	t.Helper()
+	db, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// filled returns a closed store's folder with some sessions.
+func filled(t testing.TB) (dir, file string) {
+	t.Helper()
+	dir = t.TempDir()
+	db := mustOpen(t, dir)
+	for i := range 10 {
+		id := session.ID(fmt.Sprint("s", i))
+		entries, s := storetest.Start(t, id, 50)
+		if err := db.Append(t.Context(), id, entries, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, db.Path()
+}
+
+func TestBadFiles(t *testing.T) {
+	_, good := filled(t)
+	bytesOf, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(at int, v uint32) []byte {
+		b := bytes.Clone(bytesOf)
+		binary.BigEndian.PutUint32(b[at:], v)
+		return b
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+		says string
+	}{
+		{"text", []byte(strings.Repeat("this is no database. ", 100)), ErrCorrupt, "no SQLite file"},
+		{"short", bytesOf[:50], ErrCorrupt, "too short"},
+		{"truncated", bytesOf[:4096*3+100], ErrCorrupt, "damaged"},
+		{"zeroes after the header", append(bytes.Clone(bytesOf[:100]), make([]byte, 8000)...), ErrCorrupt, "damaged"},
+		{"newer", with(60, uint32(len(migrations)+1)), ErrNewer, fmt.Sprintf("version %d and this program knows up to %d", len(migrations)+1, len(migrations))},
+		{"of another program", with(68, 77), ErrCorrupt, "another program"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, FileName)
+			if err := os.WriteFile(file, c.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			db, err := Open(Config{Dir: dir})
+			if err == nil {
+				_, err = db.After(t.Context(), "s5", 0, 100)
+				err = errors.Join(err, db.Check(t.Context()))
+				db.Close()
+			}
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), file) && c.name != "truncated" {
+				t.Errorf("Open: %v, want %v and %q with the path", err, c.want, c.says)
+			}
+			if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, c.file) {
+				t.Errorf("the file was touched (%v)", err)
+			}
+		})
+	}
+}
+
+func TestForeignTablesAreLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, FileName)
+	other, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec(`CREATE TABLE mine (x)`); err != nil {
+		t.Fatal(err)
+	}
+	other.Close()
+	if _, err := Open(Config{Dir: dir}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestOddPlaces(t *testing.T) {
+	empty := t.TempDir()
+	if err := os.WriteFile(filepath.Join(empty, FileName), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{empty, filepath.Join(t.TempDir(), "a b", "100%?#ü&x=y", "deep")} {
+		db, err := Open(Config{Dir: dir})
+		if err != nil {
+			t.Errorf("Open in %q: %v", dir, err)
+			continue
+		}
+		entries, s := storetest.Start(t, "a", 1)
+		if err := db.Append(t.Context(), "a", entries, s); err != nil {
+			t.Error(err)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) != 3 {
+			t.Errorf("in %q: %v, %v", dir, files, err)
+		}
+		for _, f := range files {
+			if fi, err := f.Info(); runtime.GOOS != "windows" && (err != nil || fi.Mode().Perm() != 0o600) {
+				t.Errorf("%s has mode %v (%v), want 0600", f.Name(), fi.Mode(), err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if files, _ := os.ReadDir(dir); len(files) != 1 {
+			t.Errorf("closed, in %q: %v", dir, files)
+		}
+	}
+
+	inTheWay := t.TempDir()
+	if err := os.Mkdir(filepath.Join(inTheWay, FileName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dir: inTheWay}); !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "it is a folder") {
+		t.Errorf("a folder in the file's place: %v", err)
+	}
+	notAFolder := filepath.Join(empty, FileName)
+	if _, err := Open(Config{Dir: notAFolder}); err == nil || !strings.Contains(err.Error(), notAFolder) {
+		t.Errorf("a file in the folder's place: %v", err)
+	}
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	if os.Geteuid() <= 0 {
+		t.Skip("this user may write anything")
+	}
+	_, file := filled(t)
+	if err := os.Chmod(file, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dir: filepath.Dir(file)}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+// TestDriverErrorsBecomeOurs provokes each kind at the driver itself.
+func TestDriverErrorsBecomeOurs(t *testing.T) {
+	_, file := filled(t)
+	db, err := sql.Open("sqlite", source(file, SyncNormal)+"&mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.Exec(`DELETE FROM sessions`)
+	if !errors.Is(ours(err), ErrReadOnly) {
+		t.Errorf("a write to a read-only file: %v", ours(err))
+	}
+	if _, err = db.Exec(`no such thing`); err == nil || errors.Is(ours(err), ErrCorrupt) || ours(err) == err {
+		t.Errorf("a wrong statement: %v", ours(err))
+	}
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded, nil} {
+		if ours(err) != err {
+			t.Errorf("%v became %v", err, ours(err))
+		}
+	}
+}
+
+func TestLocked(t *testing.T) {
+	dir, file := filled(t)
+	other, err := sql.Open("sqlite", source(file, SyncNormal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), `BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dir: dir}); !errors.Is(err, ErrLocked) {
+		t.Errorf("Open while another program writes: %v", err)
+	}
+	if _, err := conn.ExecContext(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, dir)
+}
+
+// TestTwoPrograms: what one has not seen of the other it cannot overwrite.
+func TestTwoPrograms(t *testing.T) {
+	dir := t.TempDir()
+	one, two := mustOpen(t, dir), mustOpen(t, dir)
+	entries, s := storetest.Start(t, "a", 2)
+	if err := one.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.Append(t.Context(), "a", entries, s); !errors.Is(err, ErrSequence) {
+		t.Errorf("the same beginning twice: %v", err)
+	}
+}
+
+// TestFullDisk: a file that cannot grow fails the appends, keeps what it has,
+// and takes more once it can grow again.
+func TestFullDisk(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	limit := func(pages int) {
+		t.Helper()
+		if _, err := db.conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, s := storetest.Start(t, "a", 1)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	limit(20)
+	big := event.AssistantMessage{MessageID: "m", Content: strings.Repeat("x", 30_000)}
+	var full error
+	for range 10 {
+		e := storetest.Entry(t, s.LastSeq+1, big)
+		next := session.Fold(s, e)
+		if full = db.Append(t.Context(), "a", []event.Entry{e}, next); full != nil {
+			break
+		}
+		s = next
+	}
+	if !errors.Is(full, ErrFull) {
+		t.Fatalf("on a full disk: %v", full)
+	}
+	check := func() {
+		t.Helper()
+		if got, err := db.After(t.Context(), "a", 0, 100); err != nil || int64(len(got)) != s.LastSeq {
+			t.Errorf("%d entries, want %d (%v)", len(got), s.LastSeq, err)
+		}
+		if err := db.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	check()
+	limit(1_000_000)
+	e := storetest.Entry(t, s.LastSeq+1, big)
+	s = session.Fold(s, e)
+	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+	check()
+}
+
+// TestOneBadJobSparesTheOthers: a shared transaction that fails is taken apart.
+func TestOneBadJobSparesTheOthers(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	appending := func(id session.ID, seq int64) *job {
+		e := storetest.Entry(t, seq, event.Abort{Reason: "x"})
+		r, err := rowOf(session.Fold(session.Summary{ID: id}, e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &job{done: make(chan struct{}), do: func(ctx context.Context) error {
+			key, err := db.putSession(ctx, r, seq-1)
+			if err == nil {
+				_, err = db.put.event.ExecContext(ctx, key<<32|seq, e.JSON)
+			}
+			return err
+		}}
+	}
+	jobs := []*job{appending("a", 1), appending("bad", 7), appending("b", 1)}
+	db.commit(jobs)
+	for i, wantErr := range []bool{false, true, false} {
+		<-jobs[i].done
+		if (jobs[i].err != nil) != wantErr {
+			t.Errorf("job %d: %v", i, jobs[i].err)
+		}
+	}
+	for id, want := range map[session.ID]int{"a": 1, "bad": 0, "b": 1} {
+		if got, err := db.After(t.Context(), id, 0, 10); err != nil || len(got) != want {
+			t.Errorf("session %s: %d entries, want %d (%v)", id, len(got), want, err)
+		}
+	}
+}
+
+// TestDatabaseRefusesHoles: not only this code does.
+func TestDatabaseRefusesHoles(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	entries, s := storetest.Start(t, "a", 3)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`INSERT INTO events (at, json) VALUES (1 << 32 | 5, x'7b7d')`,
+		`INSERT INTO events (at, json) VALUES (1 << 32 | 3, x'7b7d')`,
+		`INSERT INTO events (at, json) VALUES (2 << 32, x'7b7d')`,
+		`INSERT INTO events (at, json) VALUES (2 << 32 | 2, x'7b7d')`,
+		`UPDATE events SET json = x'7b7d'`,
+	} {
+		if _, err := db.conn.ExecContext(t.Context(), statement); !errors.Is(ours(err), ErrSequence) {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}
+
+// TestDamageIsReported: an entry that is missing or no event is ErrCorrupt, in
+// words, and not a shorter log.
+func TestDamageIsReported(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	for _, id := range []session.ID{"a", "b"} {
+		entries, s := storetest.Start(t, id, 5)
+		if err := db.Append(t.Context(), id, entries, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
+		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); UPDATE sessions SET rest = '{' WHERE key = 2`); err != nil {
+		t.Fatal(err)
+	}
+	for id, says := range map[session.ID]string{"a": "entry 3 is missing", "b": "entry 3: malformed"} {
+		if _, err := db.After(t.Context(), id, 0, 10); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), says) {
+			t.Errorf("After of %s: %v", id, err)
+		}
+	}
+	if _, err := db.Summary(t.Context(), "b"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("Summary: %v", err)
+	}
+	if _, err := db.List(t.Context(), session.Query{}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("List: %v", err)
+	}
+}
+
+// TestFlippedBits: whatever is damaged, there is an answer or an error, never a
+// panic, and the file stays.
+func TestFlippedBits(t *testing.T) {
+	_, good := filled(t)
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	dir := t.TempDir()
+	file := filepath.Join(dir, FileName)
+	reported := 0
+	for range 30 {
+		b := bytes.Clone(content)
+		for range 1 + rnd.IntN(20) {
+			b[rnd.IntN(len(b))] ^= byte(1 + rnd.IntN(255))
+		}
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(Config{Dir: dir})
+		if err == nil {
+			_, listed := db.List(t.Context(), session.Query{})
+			for i := range 10 {
+				_, read := db.After(t.Context(), session.ID(fmt.Sprint("s", i)), 0, 100)
+				err = errors.Join(err, read)
+			}
+			err = errors.Join(err, listed)
+			db.Close()
+		}
+		if err != nil {
+			reported++
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(file + "-wal")
+		os.Remove(file + "-shm")
+	}
+	if reported == 0 {
+		t.Error("no damage was ever reported")
+	}
+}
+
+// TestMigrations opens a file of every older version.
+func TestMigrations(t *testing.T) {
+	for version := range len(migrations) {
+		dir := t.TempDir()
+		file := filepath.Join(dir, FileName)
+		old, err := sql.Open("sqlite", source(file, SyncNormal))
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := old.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := migrate(t.Context(), conn, migrations[:version]); err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		old.Close()
+		db := mustOpen(t, dir)
+		entries, s := storetest.Start(t, "a", 2)
+		if err := db.Append(t.Context(), "a", entries, s); err != nil {
+			t.Errorf("from version %d: %v", version, err)
+		}
+	}
+}
+
+// TestMigrationSteps: steps are applied once, in order, each whole or not at all.
+func TestMigrationSteps(t *testing.T) {
+	db, err := sql.Open("sqlite", source(filepath.Join(t.TempDir(), "x.db"), SyncNormal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	steps := []string{
+		`CREATE TABLE a (x); INSERT INTO a VALUES (1);`,
+		`ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1;`,
+		`CREATE TABLE b (x); INSERT INTO nowhere VALUES (1);`,
+	}
+	if err := migrate(t.Context(), conn, steps[:1]); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := migrate(t.Context(), conn, steps); err == nil || !strings.Contains(err.Error(), "version 3") {
+			t.Fatalf("a step that fails: %v", err)
+		}
+		var version, y, tables int
+		if err := conn.QueryRowContext(t.Context(), `SELECT (SELECT user_version FROM pragma_user_version), (SELECT y FROM a),
+			(SELECT count(*) FROM sqlite_schema WHERE name = 'b')`).Scan(&version, &y, &tables); err != nil {
+			t.Fatal(err)
+		}
+		if version != 2 || y != 2 || tables != 0 {
+			t.Errorf("version %d, y %d, tables of the failed step %d", version, y, tables)
+		}
+	}
+	if err := migrate(t.Context(), conn, steps[:1]); !errors.Is(err, ErrNewer) {
+		t.Errorf("an older program: %v", err)
+	}
+}
+
+// TestPurgeGoesOn: a deletion that was cut off is finished at the next Open.
+func TestPurgeGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	db := mustOpen(t, dir)
+	entries, s := storetest.Start(t, "a", purgeStep+10)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.conn.ExecContext(t.Context(), `DELETE FROM sessions; INSERT INTO purges VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	db = mustOpen(t, dir)
+	var left int
+	if err := db.read.QueryRow(`SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM purges)`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d rows are left (%v)", left, err)
+	}
+}
+
+func TestSync(t *testing.T) {
+	for s, want := range map[Sync]int{SyncNormal: 1, SyncFull: 2} {
+		db, err := Open(Config{Dir: t.TempDir(), Sync: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int
+		if err := db.conn.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&got); err != nil || got != want {
+			t.Errorf("Sync %q: synchronous is %d, want %d (%v)", s, got, want, err)
+		}
+		db.Close()
+	}
+	if _, err := Open(Config{Dir: t.TempDir(), Sync: "some"}); err == nil {
+		t.Error("Open took a level that does not exist")
+	}
+}
+
+func TestClosed(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	for range 2 {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, s := storetest.Start(t, "a", 1)
+	if err := db.Append(t.Context(), "a", entries, s); !errors.Is(err, ErrClosed) {
+		t.Errorf("Append: %v", err)
+	}
+	if _, err := db.After(t.Context(), "a", 0, 1); !errors.Is(err, ErrClosed) {
+		t.Errorf("After: %v", err)
+	}
+}
+
+// TestPlans: the statements that run often use the order the rows lie in.
+func TestPlans(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	for _, q := range []session.Query{{}, {Kind: session.QueryUnfinished}, {Kind: session.QueryDeleted}, {Text: "a b"}} {
+		for _, from := range []*cursor{nil, {Key: 1}} {
+			p, err := pageOf(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.from = from
+			text, args := p.sql()
+			plan(t, db, text, args...)
+		}
+	}
+	plan(t, db, selectAfter, "a", 1, 10)
+}
+
+func plan(t *testing.T, db *DB, text string, args ...any) {
+	t.Helper()
+	rows, err := db.read.Query(`EXPLAIN QUERY PLAN `+text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a, b, c int
+		var detail string
+		if err := rows.Scan(&a, &b, &c, &detail); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(detail, "TEMP B-TREE") || strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "INDEX") {
+			t.Errorf("%s\n  %s", text, detail)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// Memory keeps sessions as long as the process lives. The zero value is ready.
+type Memory struct {
+	mu       sync.RWMutex // guards what follows
+	sessions map[session.ID]*kept
+	keys     int64
+}
+
+// kept is one session.
+type kept struct {
+	row
+	log    []event.Entry // entry i has sequence i+1
+	drafts []session.Draft
+}
+
+// NewMemory returns an empty Memory.
+func NewMemory() *Memory { return &Memory{} }
+
+// Append implements [session.Log].
+func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+	if err := ctx.Err(); err != nil || len(entries) == 0 {
+		return err
+	}
+	if err := checkEntries(id, entries, s); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.sessions[id]
+	last := int64(0)
+	if k != nil {
+		last = k.LastSeq
+	}
+	if entries[0].Seq != last+1 {
+		return fmt.Errorf("append to the log of session %s: %w: the log does not end at %d", id, ErrSequence, entries[0].Seq-1)
+	}
+	if k == nil {
+		m.keys++
+		k = &kept{row: row{key: m.keys}}
+		if m.sessions == nil {
+			m.sessions = map[session.ID]*kept{}
+		}
+		m.sessions[id] = k
+	} else {
+		s.Pinned, s.DeletedAt = k.Pinned, k.DeletedAt
+	}
+	k.Summary = s
+	for _, e := range entries {
+		e.Pos = 0 // a log does not know it
+		k.log = append(k.log, e)
+	}
+	return nil
+}
+
+// After implements [session.Log].
+func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if limit < 1 {
+		limit = DefaultEntries
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	k := m.sessions[id]
+	if k == nil || seq >= k.LastSeq {
+		return nil, nil
+	}
+	log := k.log[max(seq, 0):]
+	return slices.Clone(log[:min(limit, len(log))]), nil
+}
+
+// Summary implements [session.Catalog].
+func (m *Memory) Summary(_ context.Context, id session.ID) (session.Summary, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if k := m.sessions[id]; k != nil {
+		return k.Summary, nil
+	}
+	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+}
+
+// List implements [session.Catalog], as [DB.List] does.
+func (m *Memory) List(_ context.Context, q session.Query) (session.Page, error) {
+	p, err := pageOf(q)
+	if err != nil {
+		return session.Page{}, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var found []row
+	for _, k := range m.sessions {
+		if p.selects(k.row) && (p.from == nil || p.order(p.from.row(), k.row) < 0) {
+			found = append(found, k.row)
+		}
+	}
+	slices.SortFunc(found, p.order)
+	return p.page(found), nil
+}
+
+func (p page) selects(r row) bool {
+	switch p.kind {
+	case session.QueryUnfinished:
+		return r.Unfinished()
+	case session.QueryDeleted:
+		return !r.DeletedAt.IsZero()
+	}
+	title := fold(r.Title)
+	return r.DeletedAt.IsZero() && !slices.ContainsFunc(p.words, func(w string) bool { return !strings.Contains(title, w) })
+}
+
+func (p page) order(a, b row) int {
+	if p.kind != session.QueryPresent {
+		return cmp.Compare(a.key, b.key)
+	}
+	return cmp.Or(compareBool(b.Pinned, a.Pinned), cmp.Compare(nanos(b.UpdatedAt), nanos(a.UpdatedAt)), cmp.Compare(b.key, a.key))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (c cursor) row() row {
+	return row{key: c.Key, Summary: session.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
+}
+
+// Mark implements [session.Catalog].
+func (m *Memory) Mark(_ context.Context, id session.ID, mark session.Mark) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.sessions[id]
+	if k == nil {
+		return fmt.Errorf("mark session %s: %w", id, session.ErrNotFound)
+	}
+	if mark.Pinned != nil {
+		k.Pinned = *mark.Pinned
+	}
+	if mark.DeletedAt != nil {
+		k.DeletedAt = *mark.DeletedAt
+	}
+	return nil
+}
+
+// Delete implements [session.Catalog].
+func (m *Memory) Delete(_ context.Context, id session.ID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.sessions, id)
+	return nil
+}
+
+// SaveDrafts implements [session.Drafts], as [DB.SaveDrafts] does.
+func (m *Memory) SaveDrafts(_ context.Context, id session.ID, drafts []session.Draft) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.sessions[id]
+	switch {
+	case k != nil:
+		k.drafts = slices.Clone(drafts)
+	case len(drafts) > 0:
+		return fmt.Errorf("save the drafts of session %s: %w", id, session.ErrNotFound)
+	}
+	return nil
+}
+
+// LoadDrafts implements [session.Drafts].
+func (m *Memory) LoadDrafts(_ context.Context, id session.ID) ([]session.Draft, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if k := m.sessions[id]; k != nil {
+		return slices.Clone(k.drafts), nil
+	}
+	return nil, nil
+}

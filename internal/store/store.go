@@ -1,0 +1,233 @@
+// Package store keeps the sessions' logs: in one SQLite file ([DB]), and in
+// memory for tests and for who wants nothing kept ([Memory]). Both implement
+// session.Log, session.Catalog and session.Drafts, and pass storetest.
+//
+// Guarantees of DB:
+//
+//   - What Append returned nil for survives a kill -9 at any instant. It
+//     survives a loss of power too with [SyncFull]; by default the last moments
+//     before one may be missing, never damaged.
+//   - Sequences have no hole and no repeat: the database itself refuses them.
+//   - Appends of many sessions share transactions; one alone does not wait. An
+//     Append whose context ends is either withdrawn, and nothing of it is
+//     written, or its commit is waited for and reported as what it was.
+//   - A file that is damaged, of a newer program or not ours is refused with
+//     [ErrCorrupt] or [ErrNewer] and left as it is. Nothing is ever deleted but
+//     by Delete.
+//
+// Concurrency: all methods may be called concurrently. There is no writing
+// goroutine: whoever writes commits for all who wait.
+//
+//	db, err := store.Open(store.Config{Dir: dir})
+//	defer db.Close()
+//	err = db.Append(ctx, id, entries, summary)
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// What callers may ask errors.Is about, beside session.ErrNotFound and
+// session.ErrInvalid.
+var (
+	// ErrCorrupt: the file is damaged or no webchat database.
+	ErrCorrupt = errors.New("the database file is damaged")
+	// ErrNewer: the file was written by a newer webchat.
+	ErrNewer = errors.New("the database file is of a newer webchat")
+	// ErrLocked: another program holds the file.
+	ErrLocked = errors.New("the database file is in use by another program")
+	// ErrFull: there is no space left to write.
+	ErrFull = errors.New("the disk is full")
+	// ErrReadOnly: the file or its folder cannot be written.
+	ErrReadOnly = errors.New("the database file cannot be written")
+	// ErrSequence: the entries do not go on from the last one.
+	ErrSequence = errors.New("not the next sequence")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// FileName is the database's name in its folder. SQLite keeps two more files
+// beside it while it is open.
+const FileName = "webchat.db"
+
+// Sync is how much a commit waits for the disk.
+type Sync string
+
+// The levels.
+const (
+	SyncNormal Sync = ""     // a commit survives the end of the process
+	SyncFull   Sync = "full" // and the loss of power, about ten times slower
+)
+
+// Config says where and how to keep the file.
+type Config struct {
+	Dir  string // made if missing, for this user only
+	Sync Sync
+}
+
+// DB keeps sessions in a SQLite file.
+type DB struct {
+	path  string
+	read  *sql.DB
+	write *sql.DB // one connection, which is conn
+	conn  *sql.Conn
+	put   statements
+	*committer
+
+	closing sync.Once
+	closed  error // of Close
+}
+
+// Open opens the file in c.Dir, makes it if it is missing, and brings one of an
+// older version up to date. The error wraps one of this package's where it can.
+func Open(c Config) (*DB, error) {
+	if c.Sync != SyncNormal && c.Sync != SyncFull {
+		return nil, fmt.Errorf("open the store: no such level of sync as %q", c.Sync)
+	}
+	path := filepath.Join(c.Dir, FileName)
+	db, err := open(path, c)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
+}
+
+func open(path string, c Config) (_ *DB, err error) {
+	if err := prepareFile(path); err != nil {
+		return nil, err
+	}
+	db := &DB{path: path}
+	defer func() {
+		if err != nil {
+			db.closeFiles()
+		}
+	}()
+	if db.write, err = sql.Open("sqlite", source(path, c.Sync)); err != nil {
+		return nil, ours(err)
+	}
+	db.write.SetMaxOpenConns(1)
+	ctx := context.Background()
+	if db.conn, err = db.write.Conn(ctx); err != nil {
+		return nil, ours(err)
+	}
+	if err = migrate(ctx, db.conn, migrations); err != nil {
+		return nil, err
+	}
+	if db.read, err = sql.Open("sqlite", source(path, c.Sync)+"&_pragma=query_only(1)"); err != nil {
+		return nil, ours(err)
+	}
+	readers := max(4, runtime.NumCPU())
+	db.read.SetMaxOpenConns(readers)
+	db.read.SetMaxIdleConns(readers)
+	if err = db.put.prepare(ctx, db.conn); err != nil {
+		return nil, ours(err)
+	}
+	db.committer = newCommitter(db.commit)
+	if err = db.purgeAll(ctx); err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// prepareFile makes the folder and the file for this user only, before SQLite
+// would make them for more, and looks at the first bytes of one that is there.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fileError(err)
+	}
+	fi, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return fileError(err)
+		}
+		return f.Close()
+	case err != nil:
+		return fileError(err)
+	case fi.IsDir():
+		return fmt.Errorf("%w: it is a folder; move it away", ErrReadOnly)
+	}
+	if err := checkHeader(path); err != nil {
+		return err
+	}
+	if fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return fileError(os.Chmod(path, 0o600))
+	}
+	return nil
+}
+
+// source names the file to the driver. The pragmas hold for every connection.
+func source(path string, s Sync) string {
+	slashed := filepath.ToSlash(path)
+	if abs, err := filepath.Abs(path); err == nil {
+		slashed = filepath.ToSlash(abs)
+	}
+	if len(slashed) > 1 && slashed[1] == ':' { // a drive
+		slashed = "/" + slashed
+	}
+	synchronous := "NORMAL"
+	if s == SyncFull {
+		synchronous = "FULL"
+	}
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": {
+		"busy_timeout(1000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		"journal_size_limit(16777216)", "secure_delete(FAST)", "cell_size_check(1)",
+	}}.Encode()}
+	return u.String()
+}
+
+// Path returns where the file is.
+func (db *DB) Path() string { return db.path }
+
+// Check reads the whole file and returns an error that wraps [ErrCorrupt] if
+// anything in it is wrong. It takes long on a large file.
+func (db *DB) Check(ctx context.Context) error {
+	var verdict string
+	if err := db.read.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict); err != nil {
+		return fmt.Errorf("check %s: %w", db.path, ours(err))
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("check %s: %w: %s", db.path, ErrCorrupt, verdict)
+	}
+	return nil
+}
+
+// Close waits for the commit that runs, refuses what waits with [ErrClosed] and
+// closes the file. It may be called twice.
+func (db *DB) Close() error {
+	db.closing.Do(func() {
+		db.stop()
+		db.put.close()
+		db.closed = db.closeFiles()
+	})
+	return db.closed
+}
+
+func (db *DB) closeFiles() error {
+	var errs []error
+	if db.read != nil {
+		errs = append(errs, db.read.Close())
+	}
+	if db.conn != nil {
+		errs = append(errs, db.conn.Close())
+	}
+	if db.write != nil { // last: who closes last folds the journal into the file
+		errs = append(errs, db.write.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close %s: %w", db.path, ours(err))
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+func summaryComesBack(t *testing.T, r *rig) {
+	entries, _ := Start(t, "a", 1)
+	s := session.Summary{
+		ID: "a", Backend: "copilot", Model: "m-1", Title: "Tïtle 'quoted' \"x\" 🚀", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
+		Pinned: true, Status: event.Waiting, Pending: 3, LastSeq: 1,
+		Usage:  event.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, Cost: 0.25, Calls: 4},
+		Tokens: session.Tokens{Shown: 100, Sent: 10, Saved: 90},
+		Open:   session.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
+	}
+	if err := r.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"at once", "after it was opened again"} {
+		got, err := r.Summary(t.Context(), "a")
+		if err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("%s the summary is\n%+v, %v\nwant\n%+v", when, got, err, s)
+		}
+		page, err := r.List(t.Context(), session.Query{})
+		if err != nil || len(page.Sessions) != 1 || !reflect.DeepEqual(page.Sessions[0].Summary, s) {
+			t.Errorf("%s the list is %+v, %v", when, page, err)
+		}
+		r.again()
+	}
+}
+
+// marksStay: Append writes neither mark of a session that exists.
+func marksStay(t *testing.T, r *rig) {
+	s := r.begin("a", 1)
+	gone := epoch.Add(time.Minute)
+	if err := r.Mark(t.Context(), "a", session.Mark{Pinned: ptr(true)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Mark(t.Context(), "a", session.Mark{DeletedAt: &gone}); err != nil {
+		t.Fatal(err)
+	}
+	r.add(s, event.Abort{Reason: "x"})
+	if got, err := r.Summary(t.Context(), "a"); err != nil || !got.Pinned || !got.DeletedAt.Equal(gone) || got.LastSeq != 2 {
+		t.Errorf("marked and appended to: %+v, %v", got, err)
+	}
+	if err := r.Mark(t.Context(), "a", session.Mark{DeletedAt: new(time.Time)}); err != nil {
+		t.Fatal(err)
+	}
+	r.again()
+	if got, err := r.Summary(t.Context(), "a"); err != nil || !got.Pinned || !got.DeletedAt.IsZero() {
+		t.Errorf("restored: %+v, %v", got, err)
+	}
+}
+
+func notFound(t *testing.T, r *rig) {
+	if _, err := r.Summary(t.Context(), "none"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("Summary: %v", err)
+	}
+	if err := r.Mark(t.Context(), "none", session.Mark{Pinned: ptr(true)}); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("Mark: %v", err)
+	}
+	if err := r.Delete(t.Context(), "none"); err != nil {
+		t.Errorf("Delete: %v", err)
+	}
+	if got := r.list(session.Query{}); got != "" {
+		t.Errorf("an empty store lists %q", got)
+	}
+}
+
+// at makes a session that was last active so many minutes after epoch.
+func (r *rig) at(id session.ID, minutes int, title string) session.Summary {
+	r.t.Helper()
+	entries, s := Start(r.t, id, 1)
+	s.UpdatedAt, s.Title = epoch.Add(time.Duration(minutes)*time.Minute), title
+	if err := r.Append(r.t.Context(), id, entries, s); err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+func listOrder(t *testing.T, r *rig) {
+	for i, minutes := range []int{3, 1, 2, 5, 4} {
+		r.at(session.ID(fmt.Sprint("s", i)), minutes, "t")
+	}
+	if got, want := r.list(session.Query{}), "s3 s4 s0 s2 s1"; got != want {
+		t.Errorf("by activity: %s, want %s", got, want)
+	}
+	if err := r.Mark(t.Context(), "s1", session.Mark{Pinned: ptr(true)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Mark(t.Context(), "s3", session.Mark{DeletedAt: ptr(epoch)}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.list(session.Query{}), "s1 s4 s0 s2"; got != want {
+		t.Errorf("one pinned, one deleted: %s, want %s", got, want)
+	}
+}
+
+func listPages(t *testing.T, r *rig) {
+	var want []string
+	for i := range 25 {
+		r.at(session.ID(fmt.Sprintf("s%02d", i)), i/5, "t") // many at the same instant
+		want = append([]string{fmt.Sprintf("s%02d", i)}, want...)
+	}
+	for _, limit := range []int{1, 4, 5, 24, 25, 26, 0} {
+		if got := r.list(session.Query{Limit: limit}); got != strings.Join(want, " ") {
+			t.Errorf("pages of %d: %s", limit, got)
+		}
+	}
+	// The session a page ended with moves to the top and another goes away: the
+	// rest still comes, each once.
+	p, err := r.List(t.Context(), session.Query{Limit: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Sessions[4].Summary
+	e := Entry(t, 1000, event.Abort{Reason: "later"})
+	e.Seq = 2
+	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, session.Fold(s, e)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Delete(t.Context(), session.ID(want[10])); err != nil {
+		t.Fatal(err)
+	}
+	rest := append(append([]string{}, want[5:10]...), want[11:]...)
+	if got := r.list(session.Query{Limit: 5, Cursor: p.Cursor}); got != strings.Join(rest, " ") {
+		t.Errorf("after changes between two pages: %s\nwant %s", got, strings.Join(rest, " "))
+	}
+}
+
+func listCursors(t *testing.T, r *rig) {
+	for i := range 3 {
+		r.at(session.ID(fmt.Sprint("s", i)), i, "t")
+	}
+	p, err := r.List(t.Context(), session.Query{Limit: 1})
+	if err != nil || p.Cursor == "" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, q := range []session.Query{
+		{Cursor: "x"}, {Cursor: "bnVsbA"}, {Cursor: "e30"}, {Cursor: "***"}, {Cursor: p.Cursor[1:]},
+		{Kind: session.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"}, {Kind: session.QueryDeleted, Text: "x"},
+		{Text: strings.Repeat("word ", 1000)},
+	} {
+		if _, err := r.List(t.Context(), q); !errors.Is(err, session.ErrInvalid) {
+			t.Errorf("List(%+v): %v", q, err)
+		}
+	}
+}
+
+func listText(t *testing.T, r *rig) {
+	for i, title := range []string{"Show go.mod", "Größe ÄNDERN", "100% of a_b", "go home", "back\\slash"} {
+		r.at(session.ID(fmt.Sprint("s", i)), i, title)
+	}
+	for text, want := range map[string]string{
+		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2", "a_b": "s2", "a?b": "",
+		"a%b": "", "*": "", "\\": "s4", "'": "", "  ": "s4 s3 s2 s1 s0", "go nothing": "",
+	} {
+		if got := r.list(session.Query{Text: text, Limit: 1}); got != want {
+			t.Errorf("%q finds %q, want %q", text, got, want)
+		}
+	}
+}
+
+func listKinds(t *testing.T, r *rig) {
+	r.begin("idle", 2)
+	r.add(r.begin("running", 1), event.TurnStart{TurnID: "t", MessageID: "m"})
+	r.add(r.begin("queued", 1), event.UserMessage{MessageID: "m", Content: "x"})
+	r.add(r.begin("waiting", 1), event.PermissionRequested{RequestID: "p"})
+	tool := r.add(r.begin("tool", 1), event.ToolExecutionStart{ToolCallID: "c", ToolName: "x"})
+	done := r.add(r.begin("done", 1), event.TurnStart{TurnID: "t", MessageID: "m"})
+	r.add(done, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Completed})
+	for _, id := range []session.ID{"running", "idle"} {
+		if err := r.Mark(t.Context(), id, session.Mark{DeletedAt: ptr(epoch)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.again()
+	if got, want := r.list(session.Query{Kind: session.QueryUnfinished, Limit: 2}), "running queued waiting tool"; got != want {
+		t.Errorf("unfinished: %s, want %s", got, want)
+	}
+	if got, want := r.list(session.Query{Kind: session.QueryDeleted, Limit: 1}), "idle running"; got != want {
+		t.Errorf("deleted: %s, want %s", got, want)
+	}
+	r.add(tool, event.ToolExecutionComplete{ToolCallID: "c", Success: true, Result: &event.ToolResult{}})
+	if got, want := r.list(session.Query{Kind: session.QueryUnfinished}), "running queued waiting"; got != want {
+		t.Errorf("unfinished, one less: %s, want %s", got, want)
+	}
+}
+
+func deletion(t *testing.T, r *rig) {
+	long, s := Start(t, "a", 2_500)
+	if err := r.Append(t.Context(), "a", long, s); err != nil {
+		t.Fatal(err)
+	}
+	r.begin("b", 3)
+	if err := r.SaveDrafts(t.Context(), "a", []session.Draft{{MessageID: "m", Content: "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := r.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(when string) {
+		t.Helper()
+		if _, err := r.Summary(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
+			t.Errorf("%s: Summary: %v", when, err)
+		}
+		if n := len(r.all("a")); n != 0 {
+			t.Errorf("%s: %d entries", when, n)
+		}
+		if d, err := r.LoadDrafts(t.Context(), "a"); err != nil || len(d) != 0 {
+			t.Errorf("%s: drafts %v, %v", when, d, err)
+		}
+		if n := len(r.all("b")); n != 3 {
+			t.Errorf("%s: the other session has %d entries", when, n)
+		}
+	}
+	check("deleted")
+	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "late"})
+	if err := r.Append(t.Context(), "a", []event.Entry{e}, session.Fold(s, e)); !errors.Is(err, r.notNext) {
+		t.Errorf("Append to a deleted session: %v", err)
+	}
+	r.again()
+	check("deleted and opened again")
+	r.begin("a", 2)
+	if n := len(r.all("a")); n != 2 {
+		t.Errorf("begun anew it has %d entries", n)
+	}
+}
+
+func drafts(t *testing.T, r *rig) {
+	r.begin("a", 1)
+	want := []session.Draft{{MessageID: "m", Content: "wörds\n🚀"}, {MessageID: "r", Reasoning: true, ParentToolCallID: "c", Content: ""}}
+	for _, d := range [][]session.Draft{{{MessageID: "old"}}, want} {
+		if err := r.SaveDrafts(t.Context(), "a", d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.again()
+	if got, err := r.LoadDrafts(t.Context(), "a"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("drafts: %+v, %v", got, err)
+	}
+	if err := r.SaveDrafts(t.Context(), "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.LoadDrafts(t.Context(), "a"); err != nil || len(got) != 0 {
+		t.Errorf("cleared drafts: %+v, %v", got, err)
+	}
+	if err := r.SaveDrafts(t.Context(), "none", want); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("drafts of an unknown session: %v", err)
+	}
+	if err := r.SaveDrafts(t.Context(), "none", nil); err != nil {
+		t.Errorf("no drafts of an unknown session: %v", err)
+	}
+	if got, err := r.LoadDrafts(t.Context(), "none"); err != nil || len(got) != 0 {
+		t.Errorf("drafts of an unknown session: %+v, %v", got, err)
+	}
+}
