@@ -267,7 +267,11 @@ type Action struct {
 }
 
 // Progress tells how far a running tool is. It never blocks for long.
-type Progress func(event.ToolExecutionProgress)
+type Progress func(ProgressReport)
+
+// ProgressReport is what [Progress] is told, by this name for tools, which know
+// this package only.
+type ProgressReport = event.ToolExecutionProgress
 
 // Toolset is the tools of one session, with what they left running.
 type Toolset interface {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -203,7 +202,7 @@ func watch(ctx context.Context, w *outputs.Writer, report agent.Progress, now bo
 	var last int64
 	tell := func() {
 		last = w.Bytes()
-		report(event.ToolExecutionProgress{ToolCallID: agent.CallFrom(ctx).ToolCallID, OutputID: string(w.ID()),
+		report(agent.ProgressReport{ToolCallID: agent.CallFrom(ctx).ToolCallID, OutputID: string(w.ID()),
 			Bytes: last, Lines: w.Lines(), ElapsedMs: time.Since(started).Milliseconds()})
 	}
 	if now {

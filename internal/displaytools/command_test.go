@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	"webchat/internal/outputs"
 )
 
@@ -168,7 +167,7 @@ func TestCommandAborted(t *testing.T) {
 	id := make(chan string, 1)
 	go func() {
 		defer close(done)
-		res, err = a.Run(ctx, func(p event.ToolExecutionProgress) {
+		res, err = a.Run(ctx, func(p agent.ProgressReport) {
 			select {
 			case id <- p.OutputID:
 			default:
@@ -269,7 +268,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 	done := make(chan agent.Result)
 	started := make(chan struct{}, 100)
 	go func() {
-		res, err := a.Run(b.ctx(), func(p event.ToolExecutionProgress) {
+		res, err := a.Run(b.ctx(), func(p agent.ProgressReport) {
 			select {
 			case started <- struct{}{}:
 			default:

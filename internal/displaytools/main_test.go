@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -28,7 +27,7 @@ type bench struct {
 	dir   string
 	store *outputs.Store
 	set   *Set
-	told  []event.ToolExecutionProgress
+	told  []agent.ProgressReport
 }
 
 func newBench(t testing.TB, change func(*Config)) *bench {
@@ -127,7 +126,7 @@ func (b *bench) call(name string, kv ...any) agent.Result {
 
 func (b *bench) run(ctx context.Context, a agent.Action) agent.Result {
 	b.t.Helper()
-	res, err := a.Run(ctx, func(p event.ToolExecutionProgress) { b.told = append(b.told, p) })
+	res, err := a.Run(ctx, func(p agent.ProgressReport) { b.told = append(b.told, p) })
 	if err != nil {
 		b.t.Fatal(err)
 	}
