@@ -364,7 +364,7 @@ func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, FileName)
 	reported := 0
-	for range 30 {
+	for range 20 {
 		b := bytes.Clone(content)
 		for range 1 + rnd.IntN(20) {
 			b[rnd.IntN(len(b))] ^= byte(1 + rnd.IntN(255))

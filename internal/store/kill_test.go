@@ -88,7 +88,7 @@ func TestKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		lines, left := bufio.NewScanner(out), 1+rnd.IntN(500)
+		lines, left := bufio.NewScanner(out), 1+rnd.IntN(250)
 		for lines.Scan() {
 			var i int
 			var seq int64

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	}
 	// The model is slow on SQLite under the race detector. -rapid.checks on the
 	// command line, which is read later, asks for more.
-	if err := flag.Set("rapid.checks", "10"); err != nil {
+	if err := flag.Set("rapid.checks", "6"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

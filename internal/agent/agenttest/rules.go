@@ -39,7 +39,7 @@ type rules struct {
 
 // text is a message or a piece of reasoning.
 type text struct {
-	content    string
+	content    []byte
 	deltas     int
 	whole      bool
 	discarded  bool
@@ -117,7 +117,7 @@ func broken(format string, args ...any) []string { return []string{fmt.Sprintf(f
 
 func (t *text) delta(name string, offset int64, piece string) []string {
 	want := int64(len(t.content))
-	t.content += piece
+	t.content = append(t.content, piece...)
 	t.deltas++
 	t.discarded = false
 	switch {
@@ -139,7 +139,7 @@ func (t *text) finish(name, id, content string) []string {
 		return broken("a whole text without an id")
 	case again:
 		return broken("%s: came whole twice", name)
-	case t.deltas > 0 && t.content != content:
+	case t.deltas > 0 && string(t.content) != content:
 		return broken("%s: the deltas add up to %q, the whole is %q", name, t.content, content)
 	}
 	return nil
