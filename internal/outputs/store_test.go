@@ -130,7 +130,9 @@ func TestWallClock(t *testing.T) {
 		if _, err := s.Get(back.ID()); !errors.Is(err, ErrExpired) {
 			t.Fatalf("immortal: %v", err)
 		}
-		synctest.Wait()
+		if synctest.Wait(); s.Stats().Outputs != 0 {
+			t.Fatalf("memory not freed: %+v", s.Stats())
+		}
 	})
 }
 
