@@ -42,7 +42,6 @@ type options struct {
 
 	env       []string
 	container bool
-	notes     []string // what is said once the log is there
 }
 
 // newFlags is the table of flags.

@@ -37,12 +37,22 @@ func (messageReply) streams() string {
 	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and content, outputs and error too."
 }
 
-func (m messageRequest) message() session.Message {
+// message is the request as a session takes it. What an upload is called and is
+// goes into the log with its id: the upload itself will be gone.
+func (s *Server) message(ctx context.Context, id session.ID, m messageRequest) (session.Message, error) {
 	out := session.Message{Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
-		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines})
+		a := event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines}
+		if x.ID != "" && s.Attachments != nil {
+			kept, err := s.Attachments.Get(ctx, id, x.ID)
+			if err != nil {
+				return out, err
+			}
+			a.Name, a.MimeType = kept.Name, kept.MimeType
+		}
+		out.Attachments = append(out.Attachments, a)
 	}
-	return out
+	return out, nil
 }
 
 func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
@@ -57,10 +67,14 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return bad("invalid", "The mode must be queue or steer.")
 	}
-	if acceptsStream(r) {
-		return s.streamTurn(w, r, one, in.message())
+	m, err := s.message(r.Context(), one.ID(), in)
+	if err != nil {
+		return err
 	}
-	id, err := one.Send(r.Context(), in.message())
+	if acceptsStream(r) {
+		return s.streamTurn(w, r, one, m)
+	}
+	id, err := one.Send(r.Context(), m)
 	if err != nil {
 		return err
 	}
@@ -114,7 +128,6 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 type turnOf struct {
 	message      string
 	inside, over bool
-	before       int // turns seen running around the message before its own began
 }
 
 func (t *turnOf) takes(d event.Data) bool {

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/outputs"
+)
+
+func testStore(t *testing.T) *outputs.Store {
+	t.Helper()
+	s, err := outputs.New(outputs.Config{TTL: time.Minute, Budget: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var rowNumber = regexp.MustCompile(`aria-label="Line (\d+)"`)
+
+func numbersIn(html []byte) (list []int) {
+	for _, m := range rowNumber.FindAllSubmatch(html, -1) {
+		n, _ := strconv.Atoi(string(m[1]))
+		list = append(list, n)
+	}
+	return list
+}
+
+// Rows have the numbers of the lines, before and after what was left out.
+func TestRowsAroundTheGap(t *testing.T) {
+	for _, kind := range []outputs.Type{outputs.Terminal, outputs.File} {
+		store := testStore(t)
+		w, err := store.Create(outputs.Meta{Type: kind, StartLine: 1}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const total = 20_000
+		for i := 1; i <= total; i++ {
+			if _, err := fmt.Fprintf(w, "this is line %d\n", i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Complete(nil)
+		o, h := w.Output(), newHighlighter()
+		gap := o.Meta().Gap
+		if gap == nil {
+			t.Fatal("nothing was left out")
+		}
+		last, next := gap.AfterLine, gap.AfterLine+int(gap.Lines)+1
+		for _, c := range []struct {
+			from, to int
+			cut      bool
+		}{{1, 3, false}, {last - 1, last, false}, {last - 1, next + 2, true}, {last + 5, next - 5, true}, {next + 3, next + 6, false}, {total - 2, total, false}} {
+			html, err := h.lines(t.Context(), o, c.from, c.to)
+			if err != nil {
+				t.Fatalf("%s %d-%d: %v", kind, c.from, c.to, err)
+			}
+			if got := bytes.Contains(html, []byte("lines) left out")); got != c.cut {
+				t.Errorf("%s %d-%d: says that something was left out: %v", kind, c.from, c.to, got)
+			}
+			var want []int
+			for n := c.from; n <= c.to; n++ {
+				if n <= last || n >= next {
+					want = append(want, n)
+				}
+			}
+			if got := numbersIn(html); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s %d-%d: rows %v, want %v", kind, c.from, c.to, got, want)
+			}
+			for _, n := range want {
+				// Beside the gap a line may be a part of one.
+				if n != last && n != next && !strings.Contains(string(html), fmt.Sprintf("this is line %d<", n)) {
+					t.Errorf("%s %d-%d: row %d has another text", kind, c.from, c.to, n)
+				}
+			}
+		}
+	}
+}
+
+// A terminal that grows is shown as far as it is, also after its middle is gone.
+func TestRowsOfAGrowingTerminal(t *testing.T) {
+	store := testStore(t)
+	w, err := store.Create(outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Complete(nil)
+	h := newHighlighter()
+	for i := 1; i <= 5000; i++ {
+		if _, err := fmt.Fprintf(w, "\x1b[31mred\x1b[0m %d\n", i); err != nil {
+			t.Fatal(err)
+		}
+		if i%250 != 0 {
+			continue
+		}
+		html, err := h.lines(t.Context(), w.Output(), i-2, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := numbersIn(html); fmt.Sprint(got) != fmt.Sprint([]int{i - 2, i - 1, i}) || !bytes.Contains(html, fmt.Appendf(nil, "</span> %d<", i)) {
+			t.Fatalf("at line %d: %s", i, html)
+		}
+		if bytes.ContainsAny(html, "\x1b") {
+			t.Fatal("an escape came through")
+		}
+	}
+}
+
+func TestDocumentsAreForgotten(t *testing.T) {
+	store, h := testStore(t), newHighlighter()
+	for i := range 3 * documents {
+		id, err := store.Put(outputs.Meta{Type: outputs.File, Highlight: "Go"}, fmt.Appendf(nil, "package p%d\n", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := store.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if html, err := h.lines(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
+				t.Fatalf("%s, %v", html, err)
+			}
+		}
+	}
+	if len(h.open) != documents {
+		t.Errorf("%d documents are open", len(h.open))
+	}
+}

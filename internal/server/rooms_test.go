@@ -1,0 +1,178 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
+	"webchat/internal/displaytools"
+	"webchat/internal/guard"
+	"webchat/internal/outputs"
+	"webchat/internal/proc"
+	"webchat/internal/server"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+	"webchat/internal/store"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	// The clock of the regular expressions that highlight; it ends by itself.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+}
+
+// house is a whole server on loopback, with real rooms around it.
+type house struct {
+	t         testing.TB
+	url       string // http://localhost:port
+	workspace string
+	guard     *guard.Guard
+	sessions  *session.Manager
+	outputs   *outputs.Store
+	server    *server.Server
+	hub       *sse.Hub
+	client    *http.Client
+	log       *safeBuffer
+	stop      func()
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
+	t.Helper()
+	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}}
+	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
+	must(err)
+	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Workspace: "~/demo", Permissions: session.ModeAsk})
+	must(err)
+	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
+	must(err)
+	attachments := server.NewAttachments(1 << 20)
+	db := store.NewMemory()
+	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
+		Workspace: h.workspace, Attachments: attachments, Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
+			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
+		}})
+	must(err)
+	config := sse.Config{Closing: server.Closing}
+	for _, c := range change {
+		c(&config)
+	}
+	h.hub, err = sse.New(config)
+	must(err)
+	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Attachments: attachments, Hub: h.hub, Guard: h.guard,
+		Pages: pages, Workspace: h.workspace, Version: "test", Logger: log,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
+	must(err)
+	web := httptest.NewUnstartedServer(h.server.Handler())
+	web.Config.DisableGeneralOptionsHandler = true
+	web.Start()
+	h.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
+	h.client = web.Client()
+	h.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 2)
+	go func() { done <- h.sessions.Run(ctx) }()
+	go func() { done <- h.outputs.Run(ctx) }()
+	h.stop = sync.OnceFunc(func() {
+		limit, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		if err := h.hub.Close(limit); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		web.Close()
+		h.server.Close()
+	})
+	t.Cleanup(h.stop)
+	return h
+}
+
+func (h *house) file(name, content string) {
+	h.t.Helper()
+	path := filepath.Join(h.workspace, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// request is made with the API token unless header says otherwise.
+func (h *house) request(method, path, body string, header ...string) *http.Request {
+	h.t.Helper()
+	var r io.Reader
+	if body != "" {
+		r = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+h.guard.Token())
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ":")
+		req.Header.Del(name)
+		if value = strings.TrimSpace(value); value != "" {
+			req.Header.Set(name, value)
+		}
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	return req
+}
+
+func (h *house) do(method, path, body string, header ...string) (*http.Response, string) {
+	h.t.Helper()
+	res, err := h.client.Do(h.request(method, path, body, header...))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return res, string(b)
+}
