@@ -18,9 +18,10 @@ func Detach(args, env []string) error {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}
 	defer null.Close()
-	p, err := os.StartProcess(path, args, &os.ProcAttr{Env: env, Files: []*os.File{null, null, null}, Sys: detachedAttr()})
+	p, err := startOwn(path, args, &os.ProcAttr{Env: env, Files: []*os.File{null, null, null}, Sys: detachedAttr()})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}
-	return p.Release()
+	go waitOwn(p) // for as long as both live: else it would stay a zombie
+	return nil
 }

@@ -32,6 +32,12 @@ type tree struct {
 	lists   chan chan []Process
 }
 
+func startOwn(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
+	return os.StartProcess(path, args, attr)
+}
+
+func waitOwn(p *os.Process) { _, _ = p.Wait() }
+
 // beHelper does nothing: the kernel does a helper's work here.
 func beHelper() {}
 
@@ -47,7 +53,7 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		return nil, err
 	}
 	// Suspended, so that it cannot start anything before it is in the job.
-	p, err := os.StartProcess(path, c.Args, &os.ProcAttr{Dir: c.Dir, Env: environment(c.Env), Files: files,
+	p, err := startOwn(path, c.Args, &os.ProcAttr{Dir: c.Dir, Env: environment(c.Env), Files: files,
 		Sys: &syscall.SysProcAttr{
 			CmdLine:       commandLine(path, c.Args),
 			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,

@@ -25,6 +25,8 @@
 //     moved to other sessions before may then stay.
 //   - A process of another user (sudo) cannot be signalled: Stop says so.
 //
+// [Detach] is for the one thing that is not ours to end, such as the browser.
+//
 // # Concurrency
 //
 // All methods of a [Child] may be called at any time from any goroutine. Each
