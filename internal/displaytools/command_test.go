@@ -178,8 +178,10 @@ func TestCommandAborted(t *testing.T) {
 	if gerr != nil {
 		t.Fatal(gerr)
 	}
-	for o.TotalLines() < 4 { // follows the growing output
-		time.Sleep(time.Millisecond)
+	for f := o.Follow(0); o.TotalLines() < 4; {
+		if _, err := f.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if o.Complete() {
 		t.Error("the output of a running command is complete")

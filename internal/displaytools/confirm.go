@@ -23,20 +23,30 @@ const confirmationTokens = 12
 // sentence costs no more than it may. format has one %s.
 func confirm(format, file string) string {
 	name := printable(path.Base(filepath.ToSlash(file)))
-	for length := utf8.RuneCountInString(name); ; length-- {
+	length := utf8.RuneCountInString(name)
+	if length > 255 { // no file system has such a name, and counting it would take long
+		length = tryLength
+	}
+	for ; ; length = min(length-1, tryLength) {
 		text := fmt.Sprintf(format, shorten(name, length))
-		if n, _ := tokens.Count(text); n <= confirmationTokens || length <= 0 {
+		if n, _ := tokens.Count(text); n <= confirmationTokens || length < 0 {
 			return text
 		}
-		length = min(length, 40)
 	}
 }
 
-// shorten keeps length characters of a name and its extension.
+// tryLength is the longest shortened name that is tried, in characters.
+const tryLength = 40
+
+// shorten keeps length characters of a name and its extension; less than 0,
+// nothing of it.
 func shorten(name string, length int) string {
 	r := []rune(name)
 	if length >= len(r) {
 		return name
+	}
+	if length < 0 {
+		return "…"
 	}
 	ext := path.Ext(name)
 	if len(ext) > 6 || len(ext) == len(name) {

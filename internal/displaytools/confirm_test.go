@@ -70,6 +70,7 @@ func TestAnyName(t *testing.T) {
 func FuzzConfirm(f *testing.F) {
 	f.Add("go.mod")
 	f.Add("a\u202eb.\xff")
+	f.Add("0000.0\x010A0")
 	f.Fuzz(func(t *testing.T, name string) {
 		got := confirm("Displayed %s to user (50 lines)", name)
 		if n := cost(t, got); n > 12 {
