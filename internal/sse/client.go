@@ -67,11 +67,9 @@ func setHeader(w http.ResponseWriter, r *http.Request) {
 	h.Del("Content-Length")
 	h.Del("Content-Encoding")
 	if r.ProtoMajor == 1 {
-		// A write deadline stays with a connection, and a later response on it would
-		// inherit ours. Since the connection ends with the stream, chunks are not
-		// needed to mark the end: net/http takes this value to mean none, and a large
-		// write is one system call, not three.
-		h.Set("Connection", "close")
+		// To net/http this means: no chunks, and the connection ends with the response.
+		// A large write then is one system call, not three. And a write deadline stays
+		// with its connection: a later response there would inherit ours.
 		h.Set("Transfer-Encoding", "identity")
 	}
 }
@@ -84,8 +82,9 @@ func (c *client) probe() error {
 	if err := c.arm(); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnsupported, err)
 	}
-	// The server's ReadTimeout would end the stream: net/http watches the
-	// connection by reading from it. Where there is none to lift, all is well.
+	// A read deadline, set by whoever bounds the reading of bodies, would end the
+	// stream: net/http watches the connection by reading from it. A ResponseWriter
+	// that knows none has none to lift.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	return nil
 }

@@ -146,7 +146,7 @@ func TestCloseReportsWhatDidNotEnd(t *testing.T) {
 
 // Streams come and go while the hub closes; each ends, and none is forgotten.
 func TestCloseRacesWithJoins(t *testing.T) {
-	for range 20 {
+	for range 60 {
 		h := newHub(t, Config{Closing: closing})
 		topic := h.Topic("a")
 		srv := server(t, func(w http.ResponseWriter, r *http.Request) {

@@ -184,12 +184,6 @@ func (h *Hub) dismiss(c *client) {
 	}
 }
 
-func (h *Hub) isClosed() bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.closed
-}
-
 // retry is one client's own time to wait before it comes back.
 func (h *Hub) retry() time.Duration { return h.config.Retry + rand.N(h.config.Retry) }
 

@@ -166,6 +166,21 @@ func server(t testing.TB, handler http.HandlerFunc) *httptest.Server {
 	return srv
 }
 
+// tightServer is server with small kernel buffers, which else hide a stalled client
+// for megabytes.
+func tightServer(t testing.TB, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(handler)
+	srv.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		}
+	}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
 // topicServer serves one topic with an optional replay; what Serve returned comes
 // on the channel.
 func topicServer(t testing.TB, topic *Topic, replay func(r *http.Request) func(context.Context, func(Frame) error) (int64, error)) (*httptest.Server, <-chan error) {

@@ -41,6 +41,9 @@ func TestServeSendsPastThenLive(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, g, want)
 		}
 	}
+	if !res.Close || len(res.TransferEncoding) != 0 {
+		t.Errorf("close %v, transfer encoding %v: our deadline would outlive the stream on its connection", res.Close, res.TransferEncoding)
+	}
 	p.want(t, "1", "2", "3", "4")
 	topic.Publish(number(5))
 	topic.Publish(Frame{Event: "note", Data: []byte("no id")})
@@ -294,13 +297,18 @@ func TestPrivateStream(t *testing.T) {
 	wantErr(t, receive(t, results), nil)
 }
 
-// A server's ReadTimeout and WriteTimeout are meant for requests; a stream outlives
-// both. 20 heartbeats of 20 ms are four times each.
+// The server's WriteTimeout, and the read deadline that a handler around this one set
+// for the body, are meant for requests; a stream outlives both. 20 heartbeats of 20 ms
+// are four times each.
 func TestOutlivesTheServersTimeouts(t *testing.T) {
 	h := newHub(t, Config{Heartbeat: 20 * time.Millisecond})
 	topic := h.Topic("a")
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = topic.Serve(w, r, nil) }))
-	srv.Config.ReadTimeout = 100 * time.Millisecond
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+			t.Error(err)
+		}
+		_ = topic.Serve(w, r, nil)
+	}))
 	srv.Config.WriteTimeout = 100 * time.Millisecond
 	srv.Start()
 	t.Cleanup(srv.Close)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,21 +220,14 @@ func TestSlowClientIsNotCut(t *testing.T) {
 // Many clients, one of them stalled: the others get all of it in order, nobody waits,
 // and the stalled one is cut at the bound of its buffer and resumes without a hole.
 func TestOneStalledClient(t *testing.T) {
-	const clients, frames = 20, 200
-	h := newHub(t, Config{Buffer: 256 << 10})
+	const clients, frames = 8, 120
+	h := newHub(t, Config{Buffer: 256 << 10, WriteTimeout: time.Hour}) // what cuts is the bound
 	l := newHistory(h.Topic("a"))
 	results := make(chan error, clients+2)
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := tightServer(t, func(w http.ResponseWriter, r *http.Request) {
 		after, _, _ := ParseLastEventID(r)
 		results <- l.topic.Serve(w, r, l.replay(after, 100))
-	}))
-	srv.Config.ConnState = func(c net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			_ = c.(*net.TCPConn).SetWriteBuffer(4 << 10) // lest the kernel hide the stall
-		}
-	}
-	srv.Start()
-	t.Cleanup(srv.Close)
+	})
 	stalledConn(t, srv, "/")
 	waitFor(t, func() bool { return l.topic.Subscribers() == 1 })
 
@@ -301,6 +293,51 @@ func TestBufferIsBoundedDuringReplay(t *testing.T) {
 	wantErr(t, receive(t, results), ErrSlow)
 }
 
+// What waits and what is being written count together, and one frame may be larger
+// than the bound when nothing else waits.
+func TestSinkBound(t *testing.T) {
+	cut := 0
+	newLive := func() *sink {
+		cut = 0
+		s := newSink(1000, &bufferPool{}, func() { cut++ })
+		s.goLive(0)
+		return s
+	}
+	put := func(s *sink, size int) {
+		fmt.Fprintf(s, ": %s\n", appendRecord(nil, Frame{Data: make([]byte, size)}))
+		fmt.Fprint(s, "\n")
+		s.Flush()
+	}
+	s := newLive()
+	put(s, 5000)
+	if text := s.take(); cut != 0 || len(text) < 5000 {
+		t.Fatalf("one large frame: %d cuts, %d bytes", cut, len(text))
+	}
+	put(s, 1)
+	if cut != 1 {
+		t.Fatal("5,000 bytes are being written, and more was taken")
+	}
+	put(s, 1)
+	if cut != 1 || len(s.take()) != 0 {
+		t.Fatal("after the cut something was taken")
+	}
+
+	s = newLive()
+	for range 100 { // each written before the next comes
+		put(s, 900)
+		s.written(s.take())
+	}
+	put(s, 400)
+	put(s, 400)
+	if cut != 0 {
+		t.Fatal("cut within the bound")
+	}
+	put(s, 400)
+	if cut != 1 {
+		t.Fatal("1,200 bytes wait")
+	}
+}
+
 // deaf is a subscriber that stops r3labs' loop, as bare r3labs' own do.
 type deaf struct {
 	header  http.Header
@@ -320,6 +357,7 @@ func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
 	get(t, srv.URL)
 	waitFor(t, func() bool { return topic.Subscribers() == 1 })
 
+	client := h.remaining()[0]
 	l := h.acquire("a") // it stays when its clients are cut
 	defer h.release(l)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -328,24 +366,53 @@ func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
 	wg.Go(func() {
 		h.fanout.ServeHTTP(d, (&http.Request{URL: l.url}).WithContext(ctx))
 	})
+	end := sync.OnceFunc(func() {
+		cancel()
+		close(d.release)
+		wg.Wait()
+	})
+	defer end()
 	<-d.ready
-	// 64 events fill r3labs' channel to the deaf subscriber, then its loop stands, and
-	// what is published queues here.
+	quiet := func(pumping bool) func() bool {
+		return func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return len(l.queue) == 0 && l.pumping == pumping
+		}
+	}
+	for range 65 { // one is being written, 64 fill the channel
+		topic.Publish(Frame{Data: []byte("x")})
+		waitFor(t, quiet(false))
+	}
+	for range fanoutBuffer + 2 { // each too large to be joined: one in the loop, one before it, one in our pump
+		topic.Publish(Frame{Data: make([]byte, batchSize)})
+	}
+	waitFor(t, quiet(true))
+	// What is published now is joined, in events of bounded size.
+	for range 1000 {
+		topic.Publish(Frame{Data: make([]byte, 200)})
+	}
+	l.mu.Lock()
+	if n, least := len(l.queue), l.queued/batchSize; n < least || n > least+2 {
+		t.Errorf("1,000 frames are %d events of %d bytes together", n, l.queued)
+	}
+	for _, b := range l.queue {
+		if len(b) > batchSize {
+			t.Errorf("an event of %d bytes", len(b))
+		}
+	}
+	l.mu.Unlock()
+	// And when too much waits, the clients are cut, to fetch it from the log.
 	payload := strings.Repeat("x", batchSize)
 	for pos := int64(1); ; pos++ {
 		topic.Publish(frame(pos, payload))
-		l.mu.Lock()
-		overflowed := pos > 80 && l.queued == 0
-		l.mu.Unlock()
-		if overflowed {
-			break // the clients were cut, to fetch it from the log
+		if client.slow.Load() {
+			break
 		}
 		if pos > 1000 {
 			t.Fatal("the queue has no bound")
 		}
 	}
-	cancel()
-	close(d.release)
-	wg.Wait()
+	end()
 	wantErr(t, receive(t, results), ErrSlow)
 }

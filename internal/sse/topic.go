@@ -90,8 +90,9 @@ func (t *Topic) serve(c *client, s *sink, replay func(context.Context, func(Fram
 		}
 	}
 	s.goLive(pos)
-	if t.hub.isClosed() {
-		// The end of the topic may have passed before r3labs knew this client.
+	if c.soft.Err() != nil && c.ctx.Err() == nil {
+		// The hub closes, and the end of the topic may have passed before r3labs knew
+		// this client: it is published after soft ended.
 		return c.farewell(s.take())
 	}
 	for {
