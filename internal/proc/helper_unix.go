@@ -40,11 +40,14 @@ type keeper struct {
 	orders chan order    // closed when our parent is gone
 	timer  <-chan time.Time
 	phase  phase
-	until  time.Time         // of a kill: when to give up
+	until  time.Time         // asking: when to kill; killing: when to give up
 	hit    map[identity]bool // what was signalled
 }
 
 type phase int
+
+// askInterval is how often new processes are looked for during the grace.
+const askInterval = 50 * time.Millisecond
 
 const (
 	running phase = iota
@@ -156,11 +159,16 @@ func (k *keeper) run() int {
 		case o, ok := <-k.orders:
 			k.obey(o, ok)
 		case <-k.timer:
-			if k.phase == killing && time.Now().After(k.until) {
+			late := time.Now().After(k.until)
+			switch {
+			case k.phase == asking && !late:
+				k.askAll()
+			case k.phase == killing && late:
 				k.tell(report{Over: true, Ended: len(k.hit), List: k.family.list()})
 				return 1
+			default:
+				k.kill()
 			}
-			k.kill()
 		}
 	}
 }
@@ -171,7 +179,7 @@ func (k *keeper) obey(o order, ok bool) {
 		k.orders = nil
 		k.grace = min(k.grace, orphanGrace)
 		if k.phase == asking {
-			k.timer = time.After(k.grace)
+			k.until = time.Now().Add(k.grace)
 			return
 		}
 		k.ask()
@@ -184,18 +192,26 @@ func (k *keeper) obey(o order, ok bool) {
 	}
 }
 
-// ask sends SIGTERM to the whole tree, and wakes what is stopped to hear it.
+// ask begins to end the tree.
 func (k *keeper) ask() {
 	if k.phase != running {
 		return
 	}
-	k.phase = asking
+	k.phase, k.until = asking, time.Now().Add(k.grace)
+	k.askAll()
+}
+
+// askAll sends SIGTERM to what has not had it, and wakes what is stopped to hear
+// it. It is repeated for what a shell starts because its child was ended.
+func (k *keeper) askAll() {
 	for _, p := range k.family.alive() {
-		k.hit[p.identity] = true
-		p.signal(unix.SIGTERM)
-		p.signal(unix.SIGCONT)
+		if !k.hit[p.identity] {
+			k.hit[p.identity] = true
+			p.signal(unix.SIGTERM)
+			p.signal(unix.SIGCONT)
+		}
 	}
-	k.timer = time.After(k.grace)
+	k.timer = time.After(min(askInterval, time.Until(k.until)))
 }
 
 // kill stops everything first, so that nothing forks while we go through the
