@@ -215,7 +215,7 @@ func TestHugeFile(t *testing.T) {
 		}
 		c.Outputs = store
 	})
-	const size = 256 << 20
+	const size = 1 << 30
 	path := b.write("huge.log", "first\n")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -225,7 +225,16 @@ func TestHugeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
+	b.write("small", "x")
+	b.call(RenderFile, "path", "small") // the vocabulary is built once
+	b.told = nil
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	res := b.call(RenderFile, "path", "huge.log")
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 20<<20 { // all that was ever allocated, garbage included
+		t.Errorf("%d bytes were allocated to show a file of %d", n, size)
+	}
 	o := b.output(res)
 	m := o.Meta()
 	if !m.Truncated || m.Gap == nil || o.Size() != size || m.TotalLines != 3 {

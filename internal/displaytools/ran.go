@@ -59,8 +59,11 @@ func (r *ran) wait(ctx context.Context) {
 	s.mu.Lock()
 	r.closed = s.closed
 	s.mu.Unlock()
-	if r.left = r.job.child.Left(); len(r.left) == 0 {
-		r.ended, r.endErr = s.end(r.job, commandGrace)
+	if !r.closed {
+		r.left = r.job.child.Left()
+	}
+	if len(r.left) == 0 { // or the Set is closed: then all of it ends
+		r.ended, r.endErr = s.end(r.job, closeGrace)
 	}
 }
 
