@@ -17,7 +17,7 @@ const (
 	// commandGrace is the time between SIGTERM and SIGKILL. An abort is less
 	// patient: who asked for it gets what there is within a second.
 	commandGrace = 3 * time.Second
-	abortGrace   = 600 * time.Millisecond
+	abortGrace   = 400 * time.Millisecond
 	closeGrace   = 1500 * time.Millisecond
 
 	progressInterval = 250 * time.Millisecond
