@@ -112,10 +112,11 @@ func (o *options) loadConfig() (*config, error) {
 
 func parseConfig(b []byte) (*config, error) {
 	c := &config{}
-	if len(strings.TrimSpace(string(b))) == 0 {
-		return c, nil
+	err := yaml.Load(b, c, yaml.WithKnownFields(), yaml.WithSingleDocument())
+	if err != nil && strings.Contains(err.Error(), "no documents in stream") {
+		return c, nil // nothing but comments
 	}
-	if err := yaml.Load(b, c, yaml.WithKnownFields(), yaml.WithSingleDocument()); err != nil {
+	if err != nil {
 		return nil, yamlError(err)
 	}
 	return c, c.check()

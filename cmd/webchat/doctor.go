@@ -52,7 +52,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 }
 
 func doctorBackends(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
-	any := false
+	found := false
 	for _, b := range all {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		info := b.Info(ctx)
@@ -65,10 +65,10 @@ func doctorBackends(ctx context.Context, all []agent.Backend, say func(string, s
 			say("backend", "%s: not available: %s", b.Name(), info.Reason)
 			continue
 		}
-		any = true
+		found = true
 		say("backend", "%s: available, %s, hooks reach %s", b.Name(), version, info.Intercept)
 	}
-	if !any {
+	if !found {
 		return errors.New("no backend is available")
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/guard"
 	"webchat/internal/session"
 )
 
@@ -131,6 +132,11 @@ func (o *options) check() error {
 		return usage("--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.listen)
 	case o.noAuth && o.publicURL != "":
 		return usage("--insecure-no-auth cannot be used with --public-url")
+	}
+	if o.publicURL != "" {
+		if _, err := guard.ParsePublicURL(o.publicURL); err != nil {
+			return &usageError{err.Error()}
+		}
 	}
 	return nil
 }

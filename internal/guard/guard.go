@@ -131,23 +131,32 @@ func New(c Config) (*Guard, error) {
 }
 
 // trust prepares what PublicURL and NoAuth change.
-func (g *Guard) trust() error {
+func (g *Guard) trust() (err error) {
 	if g.config.PublicURL == "" {
 		return nil
 	}
-	u, err := url.Parse(g.config.PublicURL)
-	switch {
-	case err != nil:
-		return fmt.Errorf("public URL: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
-		return fmt.Errorf("public URL %q: it must look like https://chat.example", g.config.PublicURL)
-	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "", u.User != nil:
-		return fmt.Errorf("public URL %q: it must have a scheme, a name and perhaps a port, and nothing else", g.config.PublicURL)
-	case g.config.NoAuth:
+	if g.config.NoAuth {
 		return errors.New("a server with a public URL needs its sign-in: do not switch it off")
 	}
-	g.public = &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}
+	if g.public, err = ParsePublicURL(g.config.PublicURL); err != nil {
+		return err
+	}
 	return g.csrf.AddTrustedOrigin(g.public.String())
+}
+
+// ParsePublicURL returns what may be a public URL: a scheme, a name and perhaps a
+// port.
+func ParsePublicURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
+		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
+	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "", u.User != nil:
+		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name and perhaps a port, and nothing else", text)
+	}
+	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}, nil
 }
 
 // Token returns the API token.

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+const everySection = `
+providers:
+  acme: {type: openai, url: "http://127.0.0.1:11434/v1", key_env: ACME_KEY, models: [small, {id: large, input_price: 3, output_price: 15}]}
+mcpServers:
+  files: {type: stdio, command: npx, args: ["-y", "some-server"], env: {A: b}, cwd: /srv}
+  docs:  {type: http, url: https://example.com/mcp, headers: {Authorization: "Bearer x"}}
+agents:
+  gemini: {command: gemini, args: ["--acp"], env: {}}
+permissions:
+  - {tool: run_and_display, command: "go test ./...", decision: allow}
+  - {kind: write, path: "/etc/**", decision: deny}
+hooks:
+  - {event: before_tool, matcher: "run_and_display|bash", command: "/home/me/check.sh", timeout: 10s, best_effort: false}
+env_allow: [MY_VAR]
+`
+
+func TestConfigTakesEverySection(t *testing.T) {
+	c, err := parseConfig([]byte(everySection))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Providers["acme"].Models; len(m) != 2 || m[0].ID != "small" || m[1].OutputPrice != 15 {
+		t.Errorf("models %+v", m)
+	}
+	if got := strings.Join(c.ignored(), " "); got != "agents hooks mcpServers providers" {
+		t.Errorf("ignored: %s", got)
+	}
+	if got := strings.Join(c.keyVariables(), " "); got != "ACME_KEY" {
+		t.Errorf("keys: %s", got)
+	}
+	for _, nothing := range []string{"", "\n", "# a comment\n"} {
+		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.ignored()) != 0 {
+			t.Errorf("%q: %v", nothing, err)
+		}
+	}
+}
+
+func TestConfigErrorsNameKeyAndLine(t *testing.T) {
+	for text, says := range map[string][]string{
+		"env_allow: [A]\nenv_alow: [B]\n":                                       {"line 2", `unknown key "env_alow"`},
+		"providers:\n  a:\n    type: x\n    adress: y\n":                        {"line 4", `unknown key "adress"`},
+		"providers:\n  a: {type: x, url: http://h, models: [{id: a, cost: 1}]}": {"line 2", `unknown key "cost"`},
+		"env_allow: 3\n":                   {"line 1", "does not belong here"},
+		"env_allow: [A]\nenv_allow: [B]\n": {"line 2", "env_allow", "already defined"},
+		"hooks: [\n":                       {"line 2"},
+		"env_allow: [\"A B\"]":             {"env_allow", "A B"},
+		"env_allow: [WEBCHAT_TOKEN]":       {"env_allow", "WEBCHAT_TOKEN"},
+		"permissions: [{tool: x, kind: shell, decision: allow}]":             {"permissions", "rule 1", "tool or kind"},
+		"permissions: [{kind: fly, decision: allow}]":                        {"rule 1", "fly"},
+		"permissions: [{tool: x, decision: maybe}]":                          {"rule 1", "maybe"},
+		"permissions: [{kind: shell, command: a, path: b, decision: allow}]": {"rule 1", "only have one"},
+		"hooks: [{event: at_night, command: x}]":                             {"hooks", "at_night"},
+		"hooks: [{event: error}]":                                            {"command"},
+		"hooks: [{event: error, command: x, matcher: \"(\"}]":                {"matcher"},
+		"hooks: [{event: error, command: x, timeout: soon}]":                 {"timeout"},
+		"providers: {a: {type: x, url: nowhere}}":                            {"providers", "url"},
+		"mcpServers: {a: {type: pipe}}":                                      {"mcpServers", "pipe"},
+		"mcpServers: {a: {type: stdio}}":                                     {"command"},
+		"agents: {a: {args: [x]}}":                                           {"agents", "command"},
+	} {
+		_, err := parseConfig([]byte(text))
+		if err == nil {
+			t.Errorf("%q was accepted", text)
+			continue
+		}
+		for _, s := range says {
+			if !strings.Contains(err.Error(), s) {
+				t.Errorf("%q: %v, want %q", text, err, s)
+			}
+		}
+		if strings.Contains(err.Error(), "main.") || strings.Contains(err.Error(), "struct {") {
+			t.Errorf("%q: speaks Go: %v", text, err)
+		}
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte(everySection))
+	f.Add([]byte("env_allow: [A]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := parseConfig(b)
+		if err != nil {
+			return
+		}
+		if err := c.check(); err != nil {
+			t.Errorf("accepted and not valid: %v", err)
+		}
+		makeRules(c.Permissions, "/ws")
+	})
+}
+
+func TestRules(t *testing.T) {
+	decide := makeRules([]ruleConfig{
+		{Tool: "run_and_display", Command: "go test ./...", Decision: event.Allow},
+		{Kind: agent.KindShell, Command: "make", Decision: event.Allow},
+		{Kind: agent.KindWrite, Path: "/etc/**", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "docs/*.md", Decision: event.Allow},
+		{Kind: agent.KindRead, Path: "src/**/*.go", Decision: event.Allow},
+		{Tool: "fetch", Decision: event.Deny},
+	}, "/ws")
+	shell := func(tool, command string) agent.Permission {
+		return agent.Permission{ToolName: tool, Kind: agent.KindShell, Resource: command}
+	}
+	path := func(kind agent.Kind, name string) agent.Permission {
+		return agent.Permission{ToolName: "x", Kind: kind, Resource: name}
+	}
+	for _, c := range []struct {
+		p    agent.Permission
+		want event.Decision
+	}{
+		{shell("run_and_display", "go test ./..."), event.Allow},
+		{shell("bash", "go test ./..."), ""},
+		{shell("bash", "make"), event.Allow},
+		{shell("bash", "make "), ""},
+		{shell("bash", "make; rm -rf ~"), ""},
+		{shell("bash", "make\nrm -rf ~"), ""},
+		{shell("run_and_display", "go test ./... && true"), ""},
+		{path(agent.KindWrite, "/etc/passwd"), event.Deny},
+		{path(agent.KindWrite, "/ws/../etc/ssh/x"), event.Deny},
+		{path(agent.KindWrite, "../etc/x"), event.Deny},
+		{path(agent.KindRead, "/etc/passwd"), ""},
+		{path(agent.KindWrite, "docs/a.md"), event.Allow},
+		{path(agent.KindWrite, "/ws/docs/a.md"), event.Allow},
+		{path(agent.KindWrite, "docs/sub/a.md"), ""},
+		{path(agent.KindWrite, "docs/a.md/../../x"), ""},
+		{path(agent.KindRead, "src/main.go"), event.Allow},
+		{path(agent.KindRead, "src/a/b/main.go"), event.Allow},
+		{path(agent.KindRead, "src/main.go.txt"), ""},
+		{path(agent.KindMCP, "docs/a.md"), ""},
+		{agent.Permission{ToolName: "fetch", Kind: agent.KindURL, Resource: "https://x"}, event.Deny},
+	} {
+		got, reason, ok := decide(c.p)
+		if got != c.want || ok != (c.want != "") || ok == (reason == "") {
+			t.Errorf("%+v: %q %v %q, want %q", c.p, got, ok, reason, c.want)
+		}
+	}
+	if makeRules(nil, "/ws") != nil {
+		t.Error("no rules decide something")
+	}
+}

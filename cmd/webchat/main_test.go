@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"webchat/internal/proc"
+)
+
+// checked fails when the tests of this process leave a goroutine behind.
+type checked struct{ *testing.M }
+
+func (m checked) Run() int {
+	code := m.M.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+// httpClient makes one request for a script that does other things meanwhile, and
+// prints what comes, however it ends: METHOD PATH [BODY].
+func httpClient() {
+	args := append(os.Args[1:], "")
+	r, err := http.NewRequest(args[0], os.Getenv("URL")+args[1], strings.NewReader(args[2]))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	r.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
+	r.Header.Set("Content-Type", "application/json")
+	if args[2] == "" {
+		r.Header.Set("Accept", "text/event-stream")
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(os.Stdout, res.Body); err != nil {
+		fmt.Println(err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient})
+}

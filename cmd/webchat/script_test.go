@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScript runs the program as its users do, from testdata/script. Beside the
+// usual commands a script has:
+//
+//	ready                 wait for the server of $WEBCHAT_DATA_DIR; sets URL, TOKEN, PID
+//	http [-H 'K: v'] [-until TEXT] METHOD PATH [BODY]
+//	                      prints the status and the answer; -until reads a stream up to TEXT
+//	capture NAME REGEXP   sets NAME to the group found in the last output
+//	sigterm               asks the server of PID to stop
+//	gone FILE...          wait until the process whose pid is in FILE has gone
+//	appears FILE...       wait for files
+//	occupy                listens on a port and sets PORT
+//	mode FILE PERM        checks the permissions
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
+			e.Setenv("WEBCHAT_DATA_DIR", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("WEBCHAT_WORKSPACE", filepath.Join(e.WorkDir, "ws"))
+			e.Setenv("WEBCHAT_LISTEN", "localhost:0")
+			e.Setenv("WEBCHAT_NO_OPEN", "true")
+			return os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ready": ready, "http": request, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode,
+		},
+	})
+}
+
+// patience is how long a script waits for what has to come.
+const patience = 20 * time.Second
+
+// eventually asks often until ok; what is waited for is in another process.
+func eventually(ts *testscript.TestScript, what string, ok func() bool) {
+	end := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-end:
+			ts.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+func ready(ts *testscript.TestScript, _ bool, _ []string) {
+	dir := ts.Getenv("WEBCHAT_DATA_DIR")
+	var info serverInfo
+	eventually(ts, "the server", func() bool {
+		var err error
+		info, err = readServerInfo(dir)
+		if err != nil || info.URL == "" {
+			return false
+		}
+		res, err := http.Get(info.URL + "/healthz")
+		if err != nil {
+			return false
+		}
+		defer http.DefaultClient.CloseIdleConnections()
+		return res.Body.Close() == nil && res.StatusCode == 200
+	})
+	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	ts.Check(err)
+	ts.Setenv("URL", info.URL)
+	ts.Setenv("TOKEN", strings.TrimSpace(string(token)))
+	ts.Setenv("PID", strconv.Itoa(info.PID))
+}
+
+func request(ts *testscript.TestScript, _ bool, args []string) {
+	header, until := http.Header{}, ""
+	header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-until" {
+			until = args[1]
+		} else {
+			name, value, _ := strings.Cut(args[1], ":")
+			header.Set(name, strings.TrimSpace(value))
+		}
+		args = args[2:]
+	}
+	if len(args) < 2 {
+		ts.Fatalf("usage: http [-H 'K: v'] [-until TEXT] METHOD PATH [BODY]")
+	}
+	var body io.Reader
+	if len(args) > 2 {
+		body = strings.NewReader(args[2])
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+		}
+	}
+	r, err := http.NewRequest(args[0], ts.Getenv("URL")+args[1], body)
+	ts.Check(err)
+	if until != "" {
+		header.Set("Accept", "text/event-stream")
+	}
+	r.Header, r.Host = header, header.Get("Host")
+	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(r)
+	ts.Check(err)
+	defer res.Body.Close()
+	fmt.Fprintf(ts.Stdout(), "status %d\n", res.StatusCode)
+	ts.Check(res.Header.Write(ts.Stdout()))
+	lines := bufio.NewReader(res.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		_, _ = io.WriteString(ts.Stdout(), line)
+		if err == io.EOF || until != "" && strings.Contains(line, until) {
+			return
+		}
+		ts.Check(err)
+	}
+}
+
+func capture(ts *testscript.TestScript, _ bool, args []string) {
+	m := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if m == nil {
+		ts.Fatalf("no %q in the last output", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+func pidOf(ts *testscript.TestScript, text string) int {
+	pid, err := strconv.Atoi(strings.TrimSpace(text))
+	ts.Check(err)
+	if pid <= 1 {
+		ts.Fatalf("pid %d", pid)
+	}
+	return pid
+}
+
+func sigterm(ts *testscript.TestScript, _ bool, _ []string) {
+	p, err := os.FindProcess(pidOf(ts, ts.Getenv("PID")))
+	ts.Check(err)
+	ts.Check(p.Signal(syscall.SIGTERM))
+}
+
+func gone(ts *testscript.TestScript, _ bool, files []string) {
+	for _, f := range files {
+		pid := pidOf(ts, ts.ReadFile(f))
+		eventually(ts, fmt.Sprintf("the end of process %d of %s", pid, f), func() bool { return !alive(pid) })
+	}
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	if runtime.GOOS == "linux" {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return false
+		}
+		_, after, _ := strings.Cut(string(b), ") ")
+		return !strings.HasPrefix(after, "Z")
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
+
+func appears(ts *testscript.TestScript, _ bool, files []string) {
+	for _, f := range files {
+		eventually(ts, f, func() bool { info, err := os.Stat(ts.MkAbs(f)); return err == nil && info.Size() > 0 })
+	}
+}
+
+// occupy takes a port as another program would.
+func occupy(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(l.Close()) })
+	ts.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+}
+
+func mode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%03o", info.Mode().Perm()); got != args[1] && runtime.GOOS != "windows" {
+		ts.Fatalf("%s has the mode %s, want %s", args[0], got, args[1])
+	}
+}
+
+// What a script does not show.
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]size{"256MiB": 256 << 20, "1GiB": 1 << 30, "64k": 64 << 10, "10 MB": 10e6, "1000000": 1e6, "5b": 5} {
+		var s size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%s: %d, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1MiB", "0", "1.5GiB", "99999999999GiB", "1TiB"} {
+		var s size
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+	if got := size(256 << 20).String(); got != "256MiB" {
+		t.Errorf("256 MiB is written %s", got)
+	}
+}
+
+func TestOptionErrorsAreUsage(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		env  []string
+		says string
+	}{
+		{[]string{"--unknown"}, nil, "unknown"},
+		{[]string{"extra"}, nil, `"extra"`},
+		{[]string{"--permissions", "maybe"}, nil, "ask, allow or deny"},
+		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},
+		{[]string{"--output-budget", "much"}, nil, "256MiB"},
+		{[]string{"--listen", "8080"}, nil, "host:port"},
+		{[]string{"--listen", "localhost:http"}, nil, "port"},
+		{[]string{"--listen", "localhost:70000"}, nil, "port"},
+		{[]string{"--listen", "0.0.0.0:0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--listen", ":0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--listen", "[::]:0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--insecure-no-auth"}, []string{"WEBCHAT_CONTAINER=1"}, "container"},
+		{[]string{"--insecure-no-auth", "--public-url", "https://x.example"}, nil, "public-url"},
+		{nil, []string{"WEBCHAT_OUTPUT_TTL=soon"}, "WEBCHAT_OUTPUT_TTL"},
+		{nil, []string{"WEBCHAT_INSECURE_NO_AUTH=perhaps"}, "WEBCHAT_INSECURE_NO_AUTH"},
+	} {
+		_, err := parseOptions(c.args, c.env)
+		if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v %v: %v, want %q", c.args, c.env, err, c.says)
+		}
+	}
+}
+
+func TestFlagsComeBeforeTheEnvironment(t *testing.T) {
+	o, err := parseOptions([]string{"--output-ttl", "1h"}, []string{"WEBCHAT_OUTPUT_TTL=2h", "WEBCHAT_LISTEN=localhost:9", "WEBCHAT_LISTEN=localhost:10", "WEBCHAT_MODEL="})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.outputTTL != time.Hour || o.listen != "localhost:10" || !o.listenGiven || o.permissions != "ask" || o.model != "" {
+		t.Errorf("%+v", o)
+	}
+	if o, _ = parseOptions(nil, nil); o.listenGiven || o.outputBudget != 256<<20 || o.runTimeout != 10*time.Minute {
+		t.Errorf("%+v", o)
+	}
+	if _, err := parseOptions([]string{"--insecure-no-auth", "--listen", "[::1]:0"}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerInfoIsOneLineOfJSON(t *testing.T) {
+	b, err := json.Marshal(serverInfo{URL: "http://localhost:1", PID: 2})
+	if err != nil || string(b) != `{"url":"http://localhost:1","pid":2}` {
+		t.Errorf("%s, %v", b, err)
+	}
+}
