@@ -29,9 +29,10 @@ func (m checked) Run() int {
 }
 
 // httpClient makes one request for a script that does other things meanwhile, and
-// prints what comes, however it ends: METHOD PATH [BODY].
+// prints what comes, however it ends: METHOD PATH [BODY [FILE]]. It writes to FILE
+// when the answer begins.
 func httpClient() {
-	args := append(os.Args[1:], "")
+	args := append(os.Args[1:], "", "")
 	r, err := http.NewRequest(args[0], os.Getenv("URL")+args[1], strings.NewReader(args[2]))
 	if err != nil {
 		fmt.Println(err)
@@ -48,6 +49,11 @@ func httpClient() {
 		return
 	}
 	defer res.Body.Close()
+	if args[3] != "" {
+		if err := os.WriteFile(args[3], []byte(res.Status), 0o600); err != nil {
+			fmt.Println(err)
+		}
+	}
 	if _, err := io.Copy(os.Stdout, res.Body); err != nil {
 		fmt.Println(err)
 	}

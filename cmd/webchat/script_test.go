@@ -46,6 +46,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("WEBCHAT_WORKSPACE", filepath.Join(e.WorkDir, "ws"))
 			e.Setenv("WEBCHAT_LISTEN", "localhost:0")
 			e.Setenv("WEBCHAT_NO_OPEN", "true")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			return os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
