@@ -91,14 +91,13 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	attachments := server.NewAttachments(keptAttachments)
 	r.sessions, err = session.New(session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(backends),
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: makeRules(c.Permissions, workspace), Attachments: attachments,
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: makeRules(c.Permissions, workspace), Attachments: session.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Attachments: attachments, Hub: r.hub, Guard: r.guard,
+	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Logger: log})
 	return r, err
 }

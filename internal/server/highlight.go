@@ -1,10 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"sync"
 
@@ -45,55 +45,56 @@ type rows interface {
 
 func newHighlighter() *highlighter { return &highlighter{} }
 
-// lines implements outputs.HTML.
-func (h *highlighter) lines(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
+// bytes implements outputs.HTML.
+func (h *highlighter) bytes(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
+	html, err := h.lines(ctx, o, from, to)
+	return []byte(html), err
+}
+
+// lines renders the lines from to to, by their numbers as shown.
+func (h *highlighter) lines(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	for try := 0; ; try++ {
-		b, err := h.document(o).window(ctx, from, to)
+		html, err := h.document(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
 		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
 			h.forget(o.ID())
 			continue
 		}
-		return b, err
+		return html, err
 	}
 }
 
 // window renders rows by their numbers as shown. What was left out is one row,
 // whatever number of lines it had.
-func (d *document) window(ctx context.Context, from, to int) ([]byte, error) {
+func (d *document) window(ctx context.Context, from, to int) (html template.HTML, err error) {
 	if d.tail == nil {
 		return d.head.window(ctx, from, to)
 	}
-	var b bytes.Buffer
 	last, next := d.gap.AfterLine, d.tail.first
 	if from <= last {
-		html, err := d.head.window(ctx, from, min(to, last))
-		if err != nil {
-			return nil, err
+		if html, err = d.head.window(ctx, from, min(to, last)); err != nil {
+			return "", err
 		}
-		b.Write(html)
 	}
 	if to > last && from < next {
-		fmt.Fprintf(&b, "<div class=\"line gap\"><span class=\"ln\"></span><code class=\"cl\">… %d bytes (%d lines) left out …</code></div>\n", d.gap.Bytes, d.gap.Lines)
+		html += `<div class="line gap"><span class="ln"></span><code class="cl">` +
+			render.Visible(fmt.Sprintf("… %d bytes (%d lines) left out …", d.gap.Bytes, d.gap.Lines)) + "</code></div>\n"
 	}
-	if to >= next {
-		html, err := d.tail.window(ctx, max(from, next), to)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(html)
+	if to < next {
+		return html, nil
 	}
-	return b.Bytes(), nil
+	tail, err := d.tail.window(ctx, max(from, next), to)
+	return html + tail, err
 }
 
-func (p *part) window(ctx context.Context, from, to int) ([]byte, error) {
+func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) {
 	if p.advance != nil {
 		if err := p.advance(ctx); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	r, err := p.rows.Rows(ctx, from-p.first+1, to-p.first+1)
-	return []byte(r.HTML), err
+	return r.HTML, err
 }
 
 // document opens an output, or finds it open.

@@ -56,7 +56,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 			from, to int
 			cut      bool
 		}{{1, 3, false}, {last - 1, last, false}, {last - 1, next + 2, true}, {last + 5, next - 5, true}, {next + 3, next + 6, false}, {total - 2, total, false}} {
-			html, err := h.lines(t.Context(), o, c.from, c.to)
+			html, err := h.bytes(t.Context(), o, c.from, c.to)
 			if err != nil {
 				t.Fatalf("%s %d-%d: %v", kind, c.from, c.to, err)
 			}
@@ -98,7 +98,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		if i%250 != 0 {
 			continue
 		}
-		html, err := h.lines(t.Context(), w.Output(), i-2, i)
+		html, err := h.bytes(t.Context(), w.Output(), i-2, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestDocumentsAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if html, err := h.lines(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
+			if html, err := h.bytes(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
 				t.Fatalf("%s, %v", html, err)
 			}
 		}

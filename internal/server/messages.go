@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"mime"
 	"net/http"
 	"slices"
@@ -27,6 +26,7 @@ type attachmentRef struct {
 	Path     string `json:"path,omitempty"`
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
+	Name     string `json:"name,omitempty"` // what people call it
 }
 
 type messageReply struct {
@@ -37,22 +37,12 @@ func (messageReply) streams() string {
 	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and content, outputs and error too."
 }
 
-// message is the request as a session takes it. What an upload is called and is
-// goes into the log with its id: the upload itself will be gone.
-func (s *Server) message(ctx context.Context, id session.ID, m messageRequest) (session.Message, error) {
+func (m messageRequest) message() session.Message {
 	out := session.Message{Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
-		a := event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines}
-		if x.ID != "" && s.Attachments != nil {
-			kept, err := s.Attachments.Get(ctx, id, x.ID)
-			if err != nil {
-				return out, err
-			}
-			a.Name, a.MimeType = kept.Name, kept.MimeType
-		}
-		out.Attachments = append(out.Attachments, a)
+		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Name: attachmentName(x.Name)})
 	}
-	return out, nil
+	return out
 }
 
 func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
@@ -67,14 +57,10 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return bad("invalid", "The mode must be queue or steer.")
 	}
-	m, err := s.message(r.Context(), one.ID(), in)
-	if err != nil {
-		return err
-	}
 	if acceptsStream(r) {
-		return s.streamTurn(w, r, one, m)
+		return s.streamTurn(w, r, one, in.message())
 	}
-	id, err := one.Send(r.Context(), m)
+	id, err := one.Send(r.Context(), in.message())
 	if err != nil {
 		return err
 	}
@@ -163,47 +149,6 @@ func (s *Server) abortTool(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return reply(w, http.StatusAccepted, empty{})
-}
-
-type displayRequest struct {
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-}
-
-type displayReply struct {
-	Output     *displayed `json:"output"`
-	ToolCallID string     `json:"toolCallId"`
-}
-
-type displayed struct {
-	ID   string `json:"id"`
-	Type string `json:"type"`
-}
-
-func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
-	in, err := decode[displayRequest](r)
-	if err != nil {
-		return err
-	}
-	if in.Tool == "" {
-		return bad("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
-	}
-	result, err := one.Display(r.Context(), in.Tool, in.Arguments)
-	if err != nil {
-		return err
-	}
-	if result.Error != nil {
-		return reply(w, http.StatusUnprocessableEntity, refusalBody{result.Error.Message, result.Error.Code})
-	}
-	out := displayReply{ToolCallID: result.ToolCallID}
-	if result.Output != nil {
-		out.Output = &displayed{result.Output.ID, result.Output.Type}
-	}
-	return reply(w, http.StatusOK, out)
 }
 
 // acceptsStream reports whether the client asked for text/event-stream by name.

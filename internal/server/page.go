@@ -152,7 +152,6 @@ func (s stored) Output(id string) (page.Output, bool) {
 	return page.Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
 		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
-			b, err := s.lines.lines(context.Background(), o, from, to)
-			return template.HTML(b), err // package render made it
+			return s.lines.lines(context.Background(), o, from, to)
 		}}, true
 }

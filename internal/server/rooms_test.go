@@ -78,10 +78,9 @@ func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
-	attachments := server.NewAttachments(1 << 20)
 	db := store.NewMemory()
 	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
-		Workspace: h.workspace, Attachments: attachments, Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
+		Workspace: h.workspace, Attachments: session.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
 		}})
 	must(err)
@@ -91,7 +90,7 @@ func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 	}
 	h.hub, err = sse.New(config)
 	must(err)
-	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Attachments: attachments, Hub: h.hub, Guard: h.guard,
+	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Workspace: h.workspace, Version: "test", Logger: log,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
 	must(err)

@@ -52,7 +52,7 @@ func (s *Server) routes() []route {
 		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit", "The log; as an event stream, the log and then what happens"},
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
-		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt"},
+		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset", "An output: its bytes, or lines, matches, JSON, HTML"},

@@ -51,16 +51,15 @@ import (
 // Config is what a Server shows. Sessions, Outputs, Hub, Guard and Workspace are
 // needed.
 type Config struct {
-	Sessions    *session.Manager
-	Outputs     *outputs.Store
-	Attachments *Attachments // the one the sessions read from; nil: uploads are refused
-	Hub         *sse.Hub
-	Guard       *guard.Guard
-	Pages       *Pages       // nil: no pages, only the API
-	Metrics     http.Handler // nil: no /metrics
-	Workspace   string       // absolute path, for completing file names
-	Version     string
-	Logger      *slog.Logger // nil: nothing is logged
+	Sessions  *session.Manager
+	Outputs   *outputs.Store
+	Hub       *sse.Hub
+	Guard     *guard.Guard
+	Pages     *Pages       // nil: no pages, only the API
+	Metrics   http.Handler // nil: no /metrics
+	Workspace string       // absolute path, for completing file names
+	Version   string
+	Logger    *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.
@@ -89,7 +88,7 @@ func New(c Config) (*Server, error) {
 	if c.Pages != nil {
 		lines = c.Pages.lines
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, lines.lines)
+	s.outputs = outputs.NewHandler(c.Outputs, lines.bytes)
 	routes := s.routes()
 	var err error
 	if s.openAPI, err = describe(routes, c.Version); err != nil {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]size{"256MiB": 256 << 20, "1GiB": 1 << 30, "64k": 64 << 10, "10 MB": 10e6, "1000000": 1e6, "5b": 5} {
+		var s size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%s: %d, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1MiB", "0", "1.5GiB", "99999999999GiB", "1TiB"} {
+		var s size
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+	if got := size(256 << 20).String(); got != "256MiB" {
+		t.Errorf("256 MiB is written %s", got)
+	}
+}
+
+func TestOptionErrorsAreUsage(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		env  []string
+		says string
+	}{
+		{[]string{"--unknown"}, nil, "unknown"},
+		{[]string{"extra"}, nil, `"extra"`},
+		{[]string{"--permissions", "maybe"}, nil, "ask, allow or deny"},
+		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},
+		{[]string{"--output-budget", "much"}, nil, "256MiB"},
+		{[]string{"--listen", "8080"}, nil, "host:port"},
+		{[]string{"--listen", "localhost:http"}, nil, "port"},
+		{[]string{"--listen", "localhost:70000"}, nil, "port"},
+		{[]string{"--listen", "0.0.0.0:0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--listen", ":0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--listen", "[::]:0", "--insecure-no-auth"}, nil, "everybody"},
+		{[]string{"--insecure-no-auth"}, []string{"WEBCHAT_CONTAINER=1"}, "container"},
+		{[]string{"--insecure-no-auth", "--public-url", "https://x.example"}, nil, "public-url"},
+		{nil, []string{"WEBCHAT_OUTPUT_TTL=soon"}, "WEBCHAT_OUTPUT_TTL"},
+		{nil, []string{"WEBCHAT_INSECURE_NO_AUTH=perhaps"}, "WEBCHAT_INSECURE_NO_AUTH"},
+	} {
+		_, err := parseOptions(c.args, c.env)
+		if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v %v: %v, want %q", c.args, c.env, err, c.says)
+		}
+	}
+}
+
+func TestFlagsComeBeforeTheEnvironment(t *testing.T) {
+	o, err := parseOptions([]string{"--output-ttl", "1h"}, []string{"WEBCHAT_OUTPUT_TTL=2h", "WEBCHAT_LISTEN=localhost:9", "WEBCHAT_LISTEN=localhost:10", "WEBCHAT_MODEL="})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.outputTTL != time.Hour || o.listen != "localhost:10" || !o.listenGiven || o.permissions != "ask" || o.model != "" {
+		t.Errorf("%+v", o)
+	}
+	if o, _ = parseOptions(nil, nil); o.listenGiven || o.outputBudget != 256<<20 || o.runTimeout != 10*time.Minute {
+		t.Errorf("%+v", o)
+	}
+	if _, err := parseOptions([]string{"--insecure-no-auth", "--listen", "[::1]:0"}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServerInfoIsOneLineOfJSON(t *testing.T) {
+	b, err := json.Marshal(serverInfo{URL: "http://localhost:1", PID: 2})
+	if err != nil || string(b) != `{"url":"http://localhost:1","pid":2}` {
+		t.Errorf("%s, %v", b, err)
+	}
+}
