@@ -17,7 +17,7 @@
 // and is left out before the first. EventSource sends it as Last-Event-ID; a
 // new EventSource passes it as ?after=. The page's own is data-seq of #turns.
 //
-//	{"seq":1204,"pos":88,"ops":[{"a":"append","t":"t-m1-b","h":"<div …>"}]}
+//	{"seq":1204,"pos":88,"ops":[{"a":"append","t":"t-m1.b","h":"<div …>"}]}
 //
 // seq is that same number, pos counts batches and is only informative. The
 // first frame after a connect has "join":true and "from":SEQ as it was
@@ -63,6 +63,7 @@
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
 //	#pinned           bar over the composer for an open question out of sight, hidden;
 //	                  [data-what] holds its text
+//	#trouble          why the log cannot be written, hidden while it can
 //	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
 //	                  and queue|steer by it), data-backend, data-model
 //	#prompt           its textarea; #chips, #attach (file input), #menu (listbox), #pick
@@ -76,16 +77,16 @@
 //	                  #tpl-zoom #tpl-selection #tpl-expired; their parts carry data-part
 //
 // A turn is section#t-ID.turn[data-turn][data-message][data-from=SEQ], labelled by
-// its h2, and its events stand in #t-ID-b. data-state is queued, running,
+// its h2, and its events stand in #t-ID.b. data-state is queued, joined, running,
 // completed, aborted, error or interrupted; aria-busy while it runs.
 //
-//	message     div#m-ID.row[data-message] > div#m-ID-b.said[aria-busy] > div#m-ID.N.b,
+//	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.N.b,
 //	            one div.b per Markdown block; only the last changes while it streams
 //	reasoning   details#r-ID.tool
 //	steps       details#g-….steps: rows in a thread; folds when it is over and long
-//	tool row    div#c-ID.call > details#c-ID-r.tool, and div#c-ID-n.nest for what a
+//	tool row    div#c-ID.call > details#c-ID.r.tool, and div#c-ID.n.nest for what a
 //	            helper agent did inside of it
-//	card        div#c-ID.call > article#c-ID-r.card
+//	card        div#c-ID.call > article#c-ID.r.card
 //	question    article#p-ID.perm[data-ask=permission][data-request][data-expires]
 //	            [data-asked], or form[data-ask=input] in it; buttons data-act=allow-once|
 //	            allow-session|deny|deny-reason; for input: [data-choice] buttons, an

@@ -38,8 +38,9 @@ var ours = map[string][]string{
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
-	"internal/importtest": {},
-	"cmd/webchat":         {"*"}, // the door: it wires everything, and nothing imports it
+	"internal/importtest":  {},
+	"internal/browsertest": {},    // tests only: the whole program in a real browser
+	"cmd/webchat":          {"*"}, // the door: it wires everything, and nothing imports it
 }
 
 // theirs says which rooms a module of somebody else may be imported by.

@@ -2,23 +2,35 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"sync"
+	"time"
 )
 
-// pumps moves what rooms report to the topics of the hub: one subscription and
-// one goroutine for all readers of a topic, from its first reader to its last.
-type pumps struct {
-	wg *sync.WaitGroup
+// linger is how long a pump stays without a reader: who loads a page follows it a
+// moment later, and what the page was folded from need not be read again.
+const linger = 10 * time.Second
 
-	mu      sync.Mutex // guards byTopic and the pumps' counts
+// pumps moves what rooms report to the topics of the hub: one subscription and
+// one goroutine for all readers of a topic.
+type pumps struct {
+	log *slog.Logger
+	wg  sync.WaitGroup // the pumps' goroutines
+
+	mu      sync.Mutex // guards what follows, and what pumps say they have guarded
 	byTopic map[string]*pump
+	closed  bool
 }
 
 type pump struct {
-	source  source
-	ctx     context.Context // ends when the pump does
-	cancel  context.CancelFunc
-	readers int
+	source source
+	ctx    context.Context // ends when the pump does
+	cancel context.CancelFunc
+
+	readers int         // guarded by pumps.mu
+	idle    *time.Timer // guarded by pumps.mu; ends the pump when no reader comes
 }
 
 // source is where a topic's frames come from. It has subscribed when it is made.
@@ -36,15 +48,12 @@ func (p *pumps) acquire(reader context.Context, topic string, begin func() sourc
 	defer p.mu.Unlock()
 	x := p.byTopic[topic]
 	if x == nil || x.ctx.Err() != nil {
-		x = &pump{source: begin()}
-		x.ctx, x.cancel = context.WithCancel(context.Background())
-		p.byTopic[topic] = x
-		p.wg.Go(func() {
-			defer x.cancel()
-			x.source.run(x.ctx)
-		})
+		x = p.start(topic, begin())
 	}
 	x.readers++
+	if x.idle != nil {
+		x.idle.Stop()
+	}
 	ctx, leave := context.WithCancel(reader)
 	stop := context.AfterFunc(x.ctx, leave)
 	return ctx, x.source, func() {
@@ -52,11 +61,59 @@ func (p *pumps) acquire(reader context.Context, topic string, begin func() sourc
 		leave()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if x.readers--; x.readers == 0 {
-			x.cancel()
-			if p.byTopic[topic] == x {
-				delete(p.byTopic, topic)
-			}
+		if x.readers--; x.readers == 0 && !p.closed {
+			x.idle = time.AfterFunc(linger, func() { p.retire(x) })
 		}
 	}
+}
+
+// start runs a pump. p.mu is held.
+func (p *pumps) start(topic string, src source) *pump {
+	x := &pump{source: src}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	if p.closed {
+		x.cancel() // the source ends as soon as it is run
+	}
+	p.byTopic[topic] = x
+	p.wg.Go(func() {
+		defer p.end(topic, x)
+		x.source.run(x.ctx)
+	})
+	return x
+}
+
+// end keeps a fault in its topic: the readers come back to a new pump.
+func (p *pumps) end(topic string, x *pump) {
+	if fault := recover(); fault != nil {
+		p.log.Error("panic", "in", "a stream's source", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+	}
+	x.cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byTopic[topic] == x {
+		delete(p.byTopic, topic)
+	}
+}
+
+// retire ends a pump nobody came back to.
+func (p *pumps) retire(x *pump) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x.readers == 0 {
+		x.cancel()
+	}
+}
+
+// close ends all pumps and waits for them.
+func (p *pumps) close() {
+	p.mu.Lock()
+	p.closed = true
+	for _, x := range p.byTopic {
+		x.cancel()
+		if x.idle != nil {
+			x.idle.Stop()
+		}
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
 }

@@ -38,7 +38,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -71,7 +70,6 @@ type Server struct {
 	openAPI []byte
 
 	pumps pumps
-	wg    sync.WaitGroup
 }
 
 // New makes a Server. It starts nothing.
@@ -83,7 +81,7 @@ func New(c Config) (*Server, error) {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	s := &Server{Config: c, files: files{root: c.Workspace}}
-	s.pumps = pumps{wg: &s.wg, byTopic: map[string]*pump{}}
+	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
 	lines := newHighlighter()
 	if c.Pages != nil {
 		lines = c.Pages.lines
@@ -105,9 +103,9 @@ func New(c Config) (*Server, error) {
 // Handler returns the whole server, guard included.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close waits until everything that streams started has ended. Close the hub and
-// the HTTP server before.
-func (s *Server) Close() { s.wg.Wait() }
+// Close ends what feeds streams and waits for it. Close the hub and the HTTP
+// server before.
+func (s *Server) Close() { s.pumps.close() }
 
 // router makes chi's router of the table. GET answers HEAD too.
 func (s *Server) router(routes []route) (*chi.Mux, error) {

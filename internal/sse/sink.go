@@ -15,6 +15,7 @@ type sink struct {
 	buffers  *bufferPool
 	attached chan struct{} // closed when r3labs has the subscriber
 	wake     chan struct{} // has one when there is something to take
+	late     bool          // the topic may have ended before r3labs had the subscriber
 
 	mu      sync.Mutex // guards what follows
 	header  http.Header

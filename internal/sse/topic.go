@@ -90,9 +90,7 @@ func (t *Topic) serve(c *client, s *sink, replay func(context.Context, func(Fram
 		}
 	}
 	s.goLive(pos)
-	if c.soft.Err() != nil && c.ctx.Err() == nil {
-		// The hub closes, and the end of the topic may have passed before r3labs knew
-		// this client: it is published after soft ended.
+	if s.late {
 		return c.farewell(s.take())
 	}
 	for {
@@ -127,7 +125,7 @@ type live struct {
 	queue   [][]byte // batches of records the fan-out could not take yet
 	queued  int      // bytes in queue
 	pumping bool     // a goroutine moves queue into the fan-out
-	ended   bool     // the end of the topic is queued or sent
+	ended   bool     // nothing more is taken: the hub closes, or the last client left
 	pumps   sync.WaitGroup
 }
 
@@ -149,6 +147,9 @@ func (h *Hub) attach(name string, c *client) (_ *sink, detach func()) {
 		h.fanout.ServeHTTP(s, r)
 	}()
 	<-s.attached
+	l.mu.Lock()
+	s.late = l.ended
+	l.mu.Unlock()
 	return s, func() {
 		// r3labs deregisters when the context ends, and only a stream that still
 		// exists can do so: hence wait, then release.
@@ -191,9 +192,15 @@ func (h *Hub) release(l *live) {
 		h.fanout.RemoveStream(l.stream) // also frees a pump that waits for it
 	}
 	h.mu.Unlock()
-	if last {
-		l.pumps.Wait()
+	if !last {
+		return
 	}
+	// A publisher may have found l just before. What it brings was in its log before
+	// anybody can attach anew, so nobody misses it.
+	l.mu.Lock()
+	l.ended, l.queue, l.queued = true, nil, 0
+	l.mu.Unlock()
+	l.pumps.Wait()
 }
 
 func (l *live) publish(frames []Frame) {

@@ -1,0 +1,224 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// page is one tab.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	expected []string // parts of problems that the test brings about on purpose
+}
+
+// open opens a tab, signs in and goes to a path of the site.
+func (s *site) open(path string) *page {
+	s.t.Helper()
+	p := s.tab()
+	if s.link != "" { // the link works once; its cookie serves all tabs
+		p.do(chromedp.Navigate(s.link))
+		p.wait(`location.pathname === '/'`)
+		s.link = ""
+	}
+	p.do(chromedp.Navigate(s.url + path))
+	p.wait(`document.getElementById('status')?.dataset.state === 'live'`)
+	return p
+}
+
+// tab opens an empty tab.
+func (s *site) tab() *page {
+	s.t.Helper()
+	ctx, end := chromedp.NewContext(browser)
+	p := &page{t: s.t, ctx: ctx}
+	// The first call makes the tab, whose life is that of the call's context.
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+		return err
+	})); err != nil {
+		s.t.Fatalf("open a tab: %v", err)
+	}
+	if err := chromedp.Listen(ctx, p.hear); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		p.mu.Lock()
+		for _, problem := range p.problems {
+			if !p.wanted(problem) {
+				s.t.Errorf("the page complained: %s", problem)
+			}
+		}
+		p.mu.Unlock()
+		end()
+	})
+	return p
+}
+
+// hear notes whatever a console would show in red.
+func (p *page) hear(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		words := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			words += " " + e.ExceptionDetails.Exception.Description
+		}
+		p.problems = append(p.problems, words)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
+			p.problems = append(p.problems, fmt.Sprint("console: ", e.Args[0].Description, string(e.Args[0].Value)))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
+			p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+func (p *page) wanted(problem string) bool {
+	for _, part := range p.expected {
+		if strings.Contains(problem, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// expect names problems that belong to what the test does, such as a refused
+// connection while the server is down.
+func (p *page) expect(parts ...string) { p.expected = append(p.expected, parts...) }
+
+func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, limit)
+	defer stop()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("browser: %v", err)
+	}
+}
+
+// eval returns the value of a JavaScript expression; a promise is awaited.
+func eval[T any](p *page, js string) T {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, limit)
+	defer stop()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// wait returns when a JavaScript expression is true.
+func (p *page) wait(js string) {
+	p.t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		// A navigation in between ends the promise with an error; then it asks again.
+		ctx, stop := context.WithDeadline(p.ctx, deadline)
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => {
+			const end = performance.now() + 2000
+			const look = () => { let ok = false; try { ok = Boolean(`+js+`) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, 15) }
+			look()
+		})`, chromedp.EvalAwaitPromise))
+		stop()
+		if err == nil && ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.shot("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
+			p.t.Fatalf("never became true: %s (%v)", js, err)
+		}
+	}
+}
+
+// say types a prompt and sends it by Enter.
+func (p *page) say(text string) {
+	p.t.Helper()
+	p.do(chromedp.Focus("#prompt"), chromedp.SendKeys("#prompt", text))
+	p.wait(fmt.Sprintf(`document.getElementById('prompt').value === %s`, quote(text)))
+	p.do(chromedp.KeyEvent("\r"))
+}
+
+// idle waits until nothing runs and what was said is done.
+func (p *page) idle() {
+	p.t.Helper()
+	p.wait(`document.getElementById('composer').dataset.status === 'idle' && document.getElementById('prompt').value === ''`)
+}
+
+func (p *page) click(selector string) {
+	p.t.Helper()
+	p.wait(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
+	p.do(chromedp.Click(selector))
+}
+
+// session returns the id of the page's session.
+func (p *page) session() string {
+	p.t.Helper()
+	p.wait(`document.body.dataset.session && location.pathname.startsWith('/sessions/')`)
+	return eval[string](p, `document.body.dataset.session`)
+}
+
+// look sets the size of the window and the colours.
+func (p *page) look(width, height int64, scheme string) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	}))
+}
+
+// shot keeps a picture of the page for looking at.
+func (p *page) shot(name string) {
+	p.t.Helper()
+	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Logf("screenshot %s: %v", name, err)
+		return
+	}
+	dir := filepath.Join("..", "..", ".cache", "screens")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), b, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// shots keeps pictures at the three widths of the design, light and dark.
+func (p *page) shots(name string) {
+	p.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, size := range [][2]int64{{1440, 1000}, {840, 1000}, {360, 740}} {
+			p.look(size[0], size[1], scheme)
+			p.shot(fmt.Sprintf("%s-%d-%s", name, size[0], scheme))
+		}
+	}
+	p.look(1440, 1000, "light")
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,273 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/tokens"
+)
+
+// call is a tool call: a row, or for a display tool the card of its output.
+type call struct {
+	ID, Tool string
+	Kind     string // of card: file, terminal, image; empty for a row
+	Args     json.RawMessage
+	By       event.Actor
+	Agent    string // the helper agent that works in it
+	State    string // starting, running, done, failed
+	Output   string // its id
+	Line     string // what the model read
+	Log      string // what only the user reads
+	Code     string // of an error
+	Partial  string // what a foreign tool wrote so far
+	Took     time.Duration
+	Tokens   int // that Line costs
+	Asked    int // open questions about it
+	Refused  bool
+
+	telemetry telemetry
+	progress  event.ToolExecutionProgress
+	started   time.Time
+	rev       int64
+	early     bool // its start was not seen, a helper agent's was
+	el        string
+	f         *fold
+}
+
+// telemetry is what a display tool says beside its result.
+type telemetry struct {
+	OutputType      string `json:"outputType"`
+	Bytes           int64  `json:"bytes"`
+	Lines           int64  `json:"lines"`
+	TokensShown     int64  `json:"tokensShown"`
+	TokensSent      int64  `json:"tokensSent"`
+	TokensEstimated bool   `json:"tokensEstimated"`
+	ExitCode        *int   `json:"exitCode"`
+}
+
+const (
+	maxPartial = 8 << 10  // of a foreign tool's running output
+	maxShown   = 16 << 10 // of arguments and results in an unfolded row
+	maxOutputs = 50       // rows of the rail
+)
+
+// displays are the tools whose call is a card.
+var displays = map[string]string{
+	"render_file_contents": "file",
+	"run_and_display":      "terminal",
+	"display_image":        "image",
+}
+
+// kindOf finds a display tool under the longer name an agent may give it.
+func kindOf(tool string) string {
+	if k, ok := displays[tool]; ok {
+		return k
+	}
+	for name, k := range displays {
+		rest, ok := strings.CutSuffix(tool, name)
+		if ok && (strings.HasSuffix(rest, "-") || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, "/")) {
+			return k
+		}
+	}
+	return ""
+}
+
+// awaited reports a display call that has nothing to show yet.
+func (c *call) awaited() bool { return c.Kind != "" && c.State == "starting" }
+
+// Done reports whether it is over.
+func (c *call) Done() bool { return c.State == "done" || c.State == "failed" }
+
+// Hidden says that a question or its answer stands for the call.
+func (c *call) Hidden() bool { return c.Asked > 0 || c.Refused }
+
+// El is the id of the row or card.
+func (c *call) El() string { return c.el + ".r" }
+
+func (f *fold) callStart(d event.ToolExecutionStart) {
+	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
+		if n.Call.early {
+			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.early = d.ToolName, d.Arguments, d.By, false
+			f.callChanged(n)
+			f.ledgerChanged()
+		}
+		return
+	}
+	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
+	switch {
+	case d.By == event.ByUser:
+		t := f.addTurn(&turn{Prompt: command(n.Call), State: "running", At: f.now}, elementID("d-", d.ToolCallID))
+		f.add(t, n)
+	case n.Call.Kind != "":
+		f.add(f.place(d.ParentToolCallID), n)
+	default:
+		f.addStep(f.place(d.ParentToolCallID), n)
+	}
+}
+
+func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
+	n := f.node(elementID("c-", id))
+	n.Call = &call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", started: f.now, el: n.ID, f: f}
+	f.nodes["c-"+id] = n
+	return n
+}
+
+// command is how the user asked for a display of their own.
+func command(c *call) string {
+	switch c.Kind {
+	case "terminal":
+		return "/run " + c.Name()
+	case "image":
+		return "/image " + c.Name()
+	}
+	return "/show " + c.Name()
+}
+
+// callChanged shows a call's row or card again; what happens inside of it stays.
+func (f *fold) callChanged(n *node) {
+	f.stepChanged(n)
+	f.batch.part(n, n.Call.El(), "call.view", n.Call)
+}
+
+func (f *fold) callProgress(d event.ToolExecutionProgress) {
+	n := f.nodes["c-"+d.ToolCallID]
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	first := c.State != "running" || c.Output == ""
+	c.progress = d
+	if d.OutputID != "" && c.Output == "" {
+		c.Output = d.OutputID
+		if c.Kind == "" {
+			c.Kind = "terminal"
+		}
+		f.shown(c)
+	}
+	if c.Output == "" {
+		if d.ProgressMessage != "" {
+			f.callChanged(n)
+		}
+		return
+	}
+	c.State = "running"
+	if first {
+		f.callChanged(n)
+		return
+	}
+	f.touch(n)
+	f.far(n, "attr", c.El(), "data-lines", itoa(d.Lines))
+	f.far(n, "attr", c.El(), "data-bytes", itoa(d.Bytes))
+	f.far(n, "attr", c.El(), "data-elapsed", itoa(d.ElapsedMs))
+	f.far(n, "text", c.el+".t", "", c.Following())
+	f.far(n, "text", c.el+".e", "", c.Elapsed())
+}
+
+// far shows how far a running call is, unless its card is shown again anyway.
+func (f *fold) far(n *node, action, target, name, value string) {
+	f.batch.add(change{action: action, target: target, within: n.Call.El(), owner: n, name: name, value: &value})
+}
+
+func (f *fold) callPartial(d event.ToolExecutionPartialResult) {
+	n := f.nodes["c-"+d.ToolCallID]
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	c.Partial += d.PartialOutput
+	if over := len(c.Partial) - maxPartial; over > 0 {
+		c.Partial = strings.ToValidUTF8(c.Partial[over:], "")
+	}
+	f.callChanged(n)
+}
+
+func (f *fold) callComplete(d event.ToolExecutionComplete) {
+	n := f.nodes["c-"+d.ToolCallID]
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	_ = json.Unmarshal(d.ToolTelemetry, &c.telemetry) // a foreign tool's may have any shape
+	c.State, c.Took, c.Partial, c.rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
+	if d.Result != nil {
+		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
+	}
+	if !d.Success {
+		c.State = "failed"
+		if d.Error != nil {
+			c.Line, c.Code = d.Error.Message, d.Error.Code
+		}
+	}
+	if d.OutputID != "" {
+		if c.Kind == "" && c.telemetry.OutputType != "" {
+			c.Kind = c.telemetry.OutputType
+		}
+		if c.Output == "" {
+			f.shown(c)
+		}
+		c.Output = d.OutputID
+		f.ledger.shown += c.telemetry.TokensShown
+		f.ledger.sent += c.telemetry.TokensSent
+		f.ledger.estimated = f.ledger.estimated || c.telemetry.TokensEstimated
+	}
+	c.Tokens, _ = tokens.Count(c.Line)
+	if c.telemetry.TokensSent > 0 {
+		c.Tokens = int(c.telemetry.TokensSent)
+	}
+	f.callChanged(n)
+	f.ledgerChanged()
+	if c.Kind != "" && !c.Hidden() {
+		f.batch.say("say", firstLine(c.Line, 200))
+	}
+	if c.By == event.ByUser {
+		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {
+			f.setTurn(t, string(event.Completed))
+		}
+	}
+}
+
+// shown puts a call's output into the rail.
+func (f *fold) shown(c *call) {
+	f.outputs = append(f.outputs, c)
+	if over := len(f.outputs) - maxOutputs; over > 0 {
+		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
+	}
+	f.ledger.count++
+	f.ledgerChanged()
+}
+
+// helper says what a helper agent does in a call, which may not be known yet.
+func (f *fold) helper(id, name, state, problem string) {
+	n := f.nodes["c-"+id]
+	if n == nil {
+		n = f.newCall(id, "task", nil, event.ByAgent)
+		n.Call.Agent, n.Call.early = name, true
+		f.addStep(f.place(""), n)
+	}
+	c := n.Call
+	c.Agent = name
+	if !c.Done() {
+		c.State = state
+		if state != "running" {
+			c.Line, c.rev = problem, f.seq
+		}
+	}
+	f.callChanged(n)
+}
+
+// Following is the line below a command that runs.
+func (c *call) Following() string {
+	p := c.progress
+	s := "Following · " + some(p.Lines, "line")
+	if p.ElapsedMs > 0 && p.Bytes > 0 {
+		s += " · " + size(p.Bytes*1000/p.ElapsedMs) + "/s"
+	}
+	return s
+}
+
+// Elapsed is how long it has been running.
+func (c *call) Elapsed() string {
+	return clock(time.Duration(c.progress.ElapsedMs) * time.Millisecond)
+}

@@ -1,0 +1,331 @@
+package page
+
+import (
+	"html/template"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/render"
+)
+
+// headLines is how many lines of an output the page holds; the rest comes by
+// /api/outputs when it is asked for.
+const headLines = 18
+
+// wideColumns is the longest line a card shows at its normal width.
+const wideColumns = 92
+
+// card is the output of a display tool as the template shows it.
+type card struct {
+	*call
+	Kind, State      string
+	Icon, Classes    string
+	Dir, Base        string
+	Meta             string
+	Exit, ExitClass  string
+	First, Last      int
+	Shown            string // "A-B": the lines in Rows
+	Rows             template.HTML
+	Fold             string
+	FoldAbove        bool
+	Life             *life
+	Say              *say
+	Receipt          *receipt
+	MayCompare, Wrap bool
+	TTL              int64
+	Expires          string
+	Alt              string
+}
+
+// life is what is left of an output's.
+type life struct {
+	Text, Title, Dash string
+	Soon              bool
+}
+
+// say is the text of a card that has no content to show.
+type say struct {
+	Bold, Text string
+	Actions    []action
+}
+
+// receipt is the proof of what the model read.
+type receipt struct {
+	Label, Line, Tokens, Instead, Title string
+	Readable                            bool
+}
+
+// Rev changes whenever the card does, so that a page may keep the one it has.
+func (c *card) Rev() int64 { return c.rev }
+
+// TokensShown is what all of it would cost a model; Estimated marks a sampled count.
+func (c *card) TokensShown() int64 { return c.telemetry.TokensShown }
+
+// Estimated reports whether TokensShown was sampled.
+func (c *card) Estimated() bool { return c.telemetry.TokensEstimated }
+
+// Lines, Bytes and ElapsedMs are how far it is while it runs.
+func (c *card) Lines() int64 { return c.progress.Lines }
+
+// Bytes is what was written so far.
+func (c *card) Bytes() int64 { return c.progress.Bytes }
+
+// ElapsedMs is how long it has been running.
+func (c *card) ElapsedMs() int64 { return c.progress.ElapsedMs }
+
+// ElapsedID and FollowID are the elements that frames fill while it runs.
+func (c *card) ElapsedID() string { return c.el + ".e" }
+
+// FollowID is the line below the running output.
+func (c *card) FollowID() string { return c.el + ".t" }
+
+// CopyLabel names what a click on copy takes.
+func (c *card) CopyLabel() string {
+	if c.Kind == "image" {
+		return "Copy picture (c)"
+	}
+	return "Copy all (c)"
+}
+
+// Card is the call's output, or what stands in its place.
+func (c *call) Card() *card {
+	v := &card{call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
+	v.Base = plain(c.Name())
+	if c.Kind != "terminal" {
+		v.Dir, v.Base = splitPath(v.Base)
+	}
+	v.Icon = map[string]string{"file": "file", "terminal": "term", "image": "image"}[c.Kind]
+	v.TTL = c.f.cfg.OutputTTL.Milliseconds()
+	if !c.Done() {
+		v.Classes = classes("term", c.Kind == "terminal", "running", true)
+		return v
+	}
+	v.Receipt = c.receipt()
+	if c.Output == "" {
+		v.failed()
+		return v
+	}
+	out, ok := c.f.cfg.Outputs.Output(c.Output)
+	if !ok {
+		v.expired()
+		return v
+	}
+	v.fill(out)
+	return v
+}
+
+func (c *call) receipt() *receipt {
+	if c.Line == "" {
+		return nil
+	}
+	r := &receipt{Label: "Model read", Line: c.Line, Tokens: some(c.Tokens, "token")}
+	if c.By == event.ByUser {
+		r.Label = "Model will read"
+	}
+	if shown := c.telemetry.TokensShown; shown > 0 && c.Output != "" {
+		r.Instead = count(shown)
+		if c.telemetry.TokensEstimated {
+			r.Instead = "≈ " + r.Instead
+		}
+		r.Title = "Adds " + some(shown, "token") + " to your next prompt"
+		r.Readable = true
+	}
+	return r
+}
+
+// failed makes the card of a display that showed nothing.
+func (v *card) failed() {
+	v.State, v.Classes, v.Icon = "failed", "err", "alert"
+	v.Meta = "not shown"
+	if v.Kind == "terminal" {
+		v.Meta = "not run"
+	}
+	switch {
+	case strings.Contains(v.Line, "workspace"):
+		v.Icon = "lock"
+	case v.Code == "aborted":
+		v.Classes, v.Icon = "", "stop"
+	}
+	bold, rest, more := strings.Cut(v.Line, ". ")
+	if more {
+		bold += "."
+	}
+	v.Say = &say{Bold: bold, Text: rest}
+	if v.Code != "denied" && v.Code != "rejected" {
+		v.Say.Actions = []action{{Act: "again", Label: "Try again", Icon: "again"}}
+	}
+}
+
+// expired makes the card of an output whose life is over, from the log alone.
+func (v *card) expired() {
+	v.State, v.Classes, v.Icon = "expired", "gone", "gone"
+	t := v.telemetry
+	var parts []string
+	if v.Kind == "file" {
+		if l := render.Language(v.Base, nil); l != "" {
+			parts = append(parts, l)
+		}
+	}
+	if t.ExitCode != nil {
+		parts = append(parts, "exit "+itoa(int64(*t.ExitCode)))
+	}
+	if t.Lines > 0 && v.Kind != "image" {
+		parts = append(parts, some(t.Lines, "line"))
+	}
+	if t.Bytes > 0 {
+		parts = append(parts, size(t.Bytes))
+	}
+	parts = append(parts, "shown "+v.started.In(v.f.cfg.Location).Format("15:04"))
+	v.Meta = strings.Join(parts, " · ")
+	again := "Showing it again reads the file as it is now."
+	if v.Kind == "terminal" {
+		again = "Showing it again runs the command once more."
+	}
+	v.Say = &say{Bold: "Expired.", Text: "An output is deleted " + span(v.f.cfg.OutputTTL) + " after it was shown. " + again}
+	v.Say.Actions = []action{{Act: "again", Label: "Show again", Icon: "again"}}
+	if v.Kind != "image" {
+		v.Say.Actions = append(v.Say.Actions, action{Act: "compare", Label: "Show again and compare", Icon: "diff", Quiet: true})
+	}
+	if v.Receipt != nil {
+		v.Receipt.Readable = false
+	}
+}
+
+// fill makes the card of an output that can be read.
+func (v *card) fill(o Output) {
+	v.State = "done"
+	v.Expires = event.Time(o.ExpiresAt).String()
+	v.Life = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL)
+	if v.Base == "" {
+		v.Dir, v.Base = splitPath(plain(o.Path))
+		if o.Command != "" {
+			v.Dir, v.Base = "", plain(o.Command)
+		}
+	}
+	switch {
+	case v.Kind == "image":
+		v.Meta = join(pictureType(o.MimeType), dims(o), size(o.Bytes))
+		v.Alt = v.Base
+		v.Classes = "pict"
+		return
+	case o.Binary:
+		v.Kind, v.Icon = "hex", "hex"
+		v.Meta = size(o.Bytes)
+		v.Say = &say{Bold: "Not text:", Text: size(o.Bytes) + ". The first bytes are below."}
+	case v.Kind == "terminal":
+		v.exit(o)
+		v.Meta = join(took(v.Took), some(o.TotalLines, "line"))
+	default:
+		v.Meta = join(o.Language, linesOf(o), size(o.Bytes))
+	}
+	v.First, v.Last = max(1, o.StartLine), o.EndLine
+	if v.Last == 0 {
+		v.Last = v.First + o.TotalLines - 1
+	}
+	v.window(o)
+	v.Classes = classes("term", v.Kind == "terminal", "wide", o.Columns > wideColumns,
+		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)
+}
+
+// window chooses the lines the page holds: a file's first, a command's last.
+func (v *card) window(o Output) {
+	total := v.Last - v.First + 1
+	from, to := v.First, v.Last
+	switch {
+	case total <= headLines+2: // a fold must hide more than it takes
+	case v.Kind == "terminal":
+		from = v.Last - headLines + 1
+		v.FoldAbove = true
+		v.Fold = "Show " + some(total-headLines, "line") + " above"
+	default:
+		to = v.First + headLines - 1
+		v.Fold = "Show all " + some(total, "line")
+	}
+	if total <= 0 || o.Lines == nil {
+		return
+	}
+	rows, err := o.Lines(from, to)
+	if err != nil { // it ended between two looks; the script finds out when it asks
+		return
+	}
+	v.Rows, v.Shown = rows, itoa(int64(from))+"-"+itoa(int64(to))
+}
+
+func (v *card) exit(o Output) {
+	switch {
+	case o.TimedOut || v.Code == "timeout":
+		v.Exit, v.ExitClass = "timed out", "cut"
+	case v.Code == "aborted":
+		v.Exit, v.ExitClass = "stopped", "cut"
+	case v.Code == "interrupted":
+		v.Exit, v.ExitClass = "interrupted", "cut"
+	case o.ExitCode != nil && *o.ExitCode == 0:
+		v.Exit, v.ExitClass = "exit 0", "ok"
+	case o.ExitCode != nil:
+		v.Exit, v.ExitClass = "exit "+itoa(int64(*o.ExitCode)), "no"
+	}
+}
+
+// lifeOf is what is left of a life, as text and as a part of a ring.
+func lifeOf(left, whole time.Duration) *life {
+	minutes := int64((left + time.Minute - 1) / time.Minute)
+	pct := int64(100)
+	if whole > 0 {
+		pct = min(100, max(0, int64(100*left/whole)))
+	}
+	l := &life{Text: itoa(max(0, minutes)) + " min", Dash: itoa(pct) + " 100", Soon: minutes < 4}
+	if minutes >= 120 {
+		l.Text = itoa(minutes/60) + " h"
+	}
+	l.Title = "Gone in " + l.Text
+	return l
+}
+
+func linesOf(o Output) string {
+	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.TotalLines) {
+		return "lines " + count(max(1, o.StartLine)) + "–" + count(o.EndLine) + " of " + count(o.TotalLines)
+	}
+	return some(o.TotalLines, "line")
+}
+
+func dims(o Output) string {
+	if o.Width == 0 || o.Height == 0 {
+		return ""
+	}
+	return count(o.Width) + " × " + count(o.Height)
+}
+
+func pictureType(mime string) string {
+	_, t, _ := strings.Cut(mime, "/")
+	t, _, _ = strings.Cut(t, "+")
+	if t == "jpeg" || t == "png" || t == "gif" || t == "svg" || t == "avif" {
+		return strings.ToUpper(t)
+	}
+	if t == "webp" {
+		return "WebP"
+	}
+	return mime
+}
+
+// join puts the parts that are not empty into one line of meta.
+func join(parts ...string) string {
+	var keep []string
+	for _, p := range parts {
+		if p != "" {
+			keep = append(keep, p)
+		}
+	}
+	return strings.Join(keep, " · ")
+}
+
+// classes joins names whose condition holds: name, condition, name, condition.
+func classes(pairs ...any) string {
+	var keep []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1].(bool) {
+			keep = append(keep, pairs[i].(string))
+		}
+	}
+	return strings.Join(keep, " ")
+}

@@ -1,0 +1,29 @@
+// Package page turns a session's log and its live events into what the browser
+// shows: HTML by html/template from package web, in fragments.
+//
+// A [Projector] folds one session for all who look at it. [Projector.Feed] takes
+// events in their order and returns the [Frame] that brings a page forward;
+// [Projector.Join] returns the frame that brings a page from any place in the
+// log to now; [Pages.Session] writes a whole page of the same state. All three
+// execute the same templates over the same fold, so that a reload and the
+// stream show the same: whoever applies frames to a page has, after each of
+// them, the elements a whole page would have.
+//
+// Only the last turns are kept and shown ([Config.Turns]); #earlier leads to the
+// others, which a Projector made for that moment shows. So memory does not grow
+// with a session.
+//
+// A Projector is safe for concurrent use: one goroutine feeds it, any number
+// join. Pages is immutable. The language of frames and of attributes is written
+// in package web.
+//
+//	pages, err := page.New(page.Config{Outputs: stored, Workspace: "~/code/relay"})
+//	...
+//	p := pages.Projector(sessionID)
+//	p.Feed(logged...)          // from the start of the log
+//	p.InFlight(snapshot.Pos, inFlight...)
+//	err = pages.Session(w, page.View{...}, p)
+//	...
+//	frame, pos := p.Join(after) // first frame of a stream; then those with Pos > pos
+//	frame, ok := p.Feed(live...)
+package page

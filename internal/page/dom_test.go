@@ -1,0 +1,242 @@
+package page_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"webchat/internal/page"
+)
+
+// dom does to a parsed page exactly what the script does to a live one.
+type dom struct {
+	t     testing.TB
+	root  *html.Node
+	title string
+}
+
+func parse(t testing.TB, src string) *dom {
+	t.Helper()
+	n, err := html.Parse(strings.NewReader(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &dom{t: t, root: n}
+	if title := find(n, func(n *html.Node) bool { return n.DataAtom == atom.Title }); title != nil && title.FirstChild != nil {
+		d.title = title.FirstChild.Data
+	}
+	return d
+}
+
+func find(n *html.Node, ok func(*html.Node) bool) *html.Node {
+	if n.Type == html.ElementNode && ok(n) {
+		return n
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if f := find(c, ok); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func attr(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+func byID(n *html.Node, id string) *html.Node {
+	return find(n, func(n *html.Node) bool { v, ok := attr(n, "id"); return ok && v == id })
+}
+
+func clear(n *html.Node) {
+	for n.FirstChild != nil {
+		n.RemoveChild(n.FirstChild)
+	}
+}
+
+func setAttr(n *html.Node, name string, v *string) {
+	for i, a := range n.Attr {
+		if a.Key == name {
+			if v == nil {
+				n.Attr = append(n.Attr[:i], n.Attr[i+1:]...)
+			} else {
+				n.Attr[i].Val = *v
+			}
+			return
+		}
+	}
+	if v != nil {
+		n.Attr = append(n.Attr, html.Attribute{Key: name, Val: *v})
+	}
+}
+
+// apply takes a frame as it travels.
+func (d *dom) apply(data []byte) {
+	d.t.Helper()
+	if bytes.ContainsAny(data, "\n\r") {
+		d.t.Fatalf("a frame of several lines: %q", data)
+	}
+	var f page.Frame
+	if err := json.Unmarshal(data, &f); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, op := range f.Ops {
+		d.op(op)
+	}
+}
+
+func (d *dom) op(op page.Op) {
+	switch op.Action {
+	case "title":
+		d.title = op.HTML
+		return
+	case "say", "alert":
+		if op.HTML == "" {
+			d.t.Errorf("%s says nothing", op.Action)
+		}
+		return
+	}
+	target := byID(d.root, op.Target)
+	if target == nil {
+		d.t.Errorf("%s: the page has no #%s", op.Action, op.Target)
+		return
+	}
+	switch op.Action {
+	case "append", "before", "replace":
+		d.insert(op, target)
+	case "remove":
+		target.Parent.RemoveChild(target)
+	case "trim":
+		first := byID(target, *op.Value)
+		for c := target.FirstChild; first != nil && c != first; c = target.FirstChild {
+			target.RemoveChild(c)
+		}
+	case "clear":
+		clear(target)
+	case "attr":
+		setAttr(target, op.Name, op.Value)
+	case "text":
+		clear(target)
+		target.AppendChild(&html.Node{Type: html.TextNode, Data: op.HTML})
+	default:
+		d.t.Errorf("unknown action %q", op.Action)
+	}
+}
+
+func (d *dom) insert(op page.Op, target *html.Node) {
+	context := target
+	if op.Action != "append" {
+		context = target.Parent
+	}
+	nodes, err := html.ParseFragment(strings.NewReader(op.HTML), &html.Node{Type: html.ElementNode, Data: context.Data, DataAtom: context.DataAtom})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(nodes) != 1 || nodes[0].Type != html.ElementNode {
+		d.t.Fatalf("%s #%s: %d roots in %q", op.Action, op.Target, len(nodes), op.HTML)
+	}
+	n := nodes[0]
+	id, _ := attr(n, "id")
+	old := byID(d.root, id)
+	if op.Action == "replace" {
+		old = target
+	}
+	if old == nil {
+		if op.Action == "append" {
+			target.AppendChild(n)
+		} else {
+			target.Parent.InsertBefore(n, target)
+		}
+		return
+	}
+	keep(old, n)
+	old.Parent.InsertBefore(n, old)
+	old.Parent.RemoveChild(old)
+}
+
+// keep moves elements whose id and data-rev did not change from the old subtree
+// into the new one.
+func keep(old, fresh *html.Node) {
+	for c := fresh.FirstChild; c != nil; {
+		next := c.NextSibling
+		rev, ok := attr(c, "data-rev")
+		id, _ := attr(c, "id")
+		if o := byID(old, id); ok && id != "" && o != nil {
+			if r, _ := attr(o, "data-rev"); r == rev {
+				o.Parent.RemoveChild(o)
+				fresh.InsertBefore(o, c)
+				fresh.RemoveChild(c)
+				c = next
+				continue
+			}
+		}
+		keep(old, c)
+		c = next
+	}
+}
+
+// state is all of a page that frames may change, in one text.
+func (d *dom) state() string {
+	var b strings.Builder
+	b.WriteString("title: " + d.title + "\n")
+	for _, id := range []string{"turns", "ledger", "outs", "gauge", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
+		n := byID(d.root, id)
+		if n == nil {
+			d.t.Fatalf("the page has no #%s", id)
+		}
+		if id == "turns" {
+			setAttr(n, "data-seq", nil)
+		}
+		write(&b, n, 0)
+	}
+	for id, names := range map[string][]string{"composer": {"data-status", "data-model", "data-backend"}} {
+		for _, name := range names {
+			v, _ := attr(byID(d.root, id), name)
+			b.WriteString(id + " " + name + "=" + v + "\n")
+		}
+	}
+	_, hidden := attr(byID(d.root, "hello"), "hidden")
+	if hidden {
+		b.WriteString("hello is hidden\n")
+	}
+	return b.String()
+}
+
+// write prints a tree with one node a line and attributes in order.
+func write(b *strings.Builder, n *html.Node, depth int) {
+	pad := strings.Repeat(" ", depth)
+	if n.Type == html.TextNode {
+		if n.Data != "" {
+			b.WriteString(pad + strings.ReplaceAll(n.Data, "\n", "⏎") + "\n")
+		}
+		return
+	}
+	var attrs []string
+	for _, a := range n.Attr {
+		attrs = append(attrs, a.Key+"="+a.Val)
+	}
+	sortStrings(attrs)
+	b.WriteString(pad + "<" + n.Data + " " + strings.Join(attrs, " ") + ">\n")
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		write(b, c, depth+1)
+	}
+}
+
+func (d *dom) clone() *dom { return &dom{t: d.t, root: cloneNode(d.root), title: d.title} }
+
+func cloneNode(n *html.Node) *html.Node {
+	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
+	for k := n.FirstChild; k != nil; k = k.NextSibling {
+		c.AppendChild(cloneNode(k))
+	}
+	return c
+}

@@ -1,0 +1,342 @@
+package page
+
+import (
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// fold is the state of one session as a page shows it. It is fed events in
+// order; what they change is collected in its batch.
+type fold struct {
+	cfg   *Config
+	batch batch
+	root  *node // its children are turns
+	seq   int64 // of the last logged event
+	first int64 // of the first event of the first turn that is kept
+	begun bool
+
+	ids     map[uint64]bool  // of the nodes there ever were, hashed
+	nodes   map[string]*node // calls, messages, questions and hooks by the id events use
+	current *node            // the turn that runs, if any
+	queued  map[string]*node // prompts whose turn has not started, by message id
+
+	title, backend, model string
+	status                event.Status
+	open                  int // questions without an answer
+	ledger                ledger
+	outputs               []*call // in the order shown; the last ones only
+	now                   time.Time
+	unlogged              bool   // the event at hand
+	trouble               string // the log cannot be written
+}
+
+func newFold(cfg *Config) *fold {
+	return &fold{cfg: cfg, root: &node{ID: "turns"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, queued: map[string]*node{}, status: event.Idle}
+}
+
+// take folds one event.
+func (f *fold) take(e event.Entry) {
+	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
+	if logged(e) {
+		f.seq = max(f.seq, e.Seq)
+		f.setTrouble("")
+	}
+	if !f.begun && e.Seq > 0 {
+		f.begun, f.first = true, e.Seq
+	}
+	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) {
+		f.asks(e.Event.Data)
+	}
+	f.setStatus()
+	f.trim()
+}
+
+// logged reports whether e stands in the log: an error about the log itself
+// does not, although errors otherwise do.
+func logged(e event.Entry) bool { return !e.Event.Ephemeral && e.Seq > 0 }
+
+// setTrouble shows that the log cannot be written, until it can again.
+func (f *fold) setTrouble(text string) {
+	if text == f.trouble {
+		return
+	}
+	f.trouble = text
+	f.batch.part(nil, "trouble", "trouble", func() any { return f.trouble })
+	if text != "" {
+		f.batch.say("alert", text)
+	}
+}
+
+// session folds what concerns the session and its turns.
+func (f *fold) session(data event.Data) bool {
+	switch d := data.(type) {
+	case event.SessionStart:
+		f.setBackend(d.Backend, d.Model)
+		f.setTitle(d.Title)
+	case event.SessionResume:
+		f.setBackend(d.Backend, d.Model)
+	case event.SessionTitleChanged:
+		f.setTitle(d.Title)
+	case event.SessionModelChange:
+		f.setBackend(f.backend, d.NewModel)
+		f.note("", "chip", "From here "+f.Answers()+" answers")
+	case event.UserMessage:
+		f.prompt(d)
+	case event.TurnStart:
+		f.turnStart(d)
+	case event.TurnEnd:
+		f.turnEnd(d)
+	case event.SessionError:
+		if f.unlogged {
+			f.setTrouble(d.Message)
+			break
+		}
+		f.note("is-fail", "alert", d.Message).Note.failure(d)
+		f.batch.say("say", d.Message)
+	case event.SessionCompactionStart:
+		f.note("", "again", "Making room: the conversation so far is being summed up")
+	case event.SessionCompactionComplete:
+		f.note("", "again", "The conversation so far was summed up for the model. Here nothing is lost")
+	case event.SessionTruncation:
+		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
+	case event.SessionUsageInfo:
+		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
+		f.ledgerChanged()
+	case event.Abort:
+		f.note("is-ask", "stop", "Stopped. "+sentence(d.Reason))
+	default:
+		return false
+	}
+	return true
+}
+
+// speech folds what the model says.
+func (f *fold) speech(data event.Data) bool {
+	switch d := data.(type) {
+	case event.AssistantMessageDelta:
+		f.delta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
+	case event.AssistantReasoningDelta:
+		f.delta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent, true)
+	case event.AssistantMessageDiscarded:
+		f.discard("m-", d.MessageID)
+	case event.AssistantMessage:
+		f.said("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial, false)
+	case event.AssistantReasoning:
+		f.said("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false, true)
+	default:
+		return false
+	}
+	return true
+}
+
+// tools folds tool calls, hooks and helper agents.
+func (f *fold) tools(data event.Data) bool {
+	switch d := data.(type) {
+	case event.ToolExecutionStart:
+		f.callStart(d)
+	case event.ToolExecutionProgress:
+		f.callProgress(d)
+	case event.ToolExecutionPartialResult:
+		f.callPartial(d)
+	case event.ToolExecutionComplete:
+		f.callComplete(d)
+	case event.HookStart:
+		f.hookStart(d)
+	case event.HookEnd:
+		f.hookEnd(d)
+	case event.SubagentSelected:
+		f.helper(d.ToolCallID, d.AgentName, "running", "")
+	case event.SubagentStarted:
+		f.helper(d.ToolCallID, d.AgentName, "running", "")
+	case event.SubagentCompleted:
+		f.helper(d.ToolCallID, d.AgentName, "done", "")
+	case event.SubagentFailed:
+		f.helper(d.ToolCallID, d.AgentName, "failed", d.Error)
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fold) asks(data event.Data) {
+	switch d := data.(type) {
+	case event.PermissionRequested:
+		f.permission(d)
+	case event.PermissionCompleted:
+		f.decided(d)
+	case event.UserInputRequested:
+		f.question(d)
+	case event.UserInputCompleted:
+		f.answered(d)
+	}
+}
+
+// place is the container for what happens now, inside of a helper agent's call
+// if there is one.
+func (f *fold) place(parentCall string) *node {
+	if n := f.nodes["c-"+parentCall]; parentCall != "" && n != nil {
+		return n
+	}
+	if f.current != nil {
+		return f.current
+	}
+	if t := f.root.last(); t != nil {
+		return t
+	}
+	return f.addTurn(&turn{State: "completed", At: f.now, f: f}, "t-0")
+}
+
+// add puts n at the end of a container. What is no step ends the steps before it.
+func (f *fold) add(parent, n *node) *node {
+	if s := parent.last(); s != nil && s.Steps != nil {
+		f.closeSteps(s)
+	}
+	f.attach(parent, n)
+	f.batch.append(parent, n)
+	return n
+}
+
+func (f *fold) attach(parent, n *node) {
+	n.parent = parent
+	parent.Kids = append(parent.Kids, n)
+	f.touch(n)
+}
+
+// node makes one whose id no other has: an agent may use an id twice.
+func (f *fold) node(id string) *node {
+	free := id
+	for i := 2; f.ids[hash(free)]; i++ {
+		free = id + ".again" + strconv.Itoa(i)
+	}
+	f.ids[hash(free)] = true
+	return &node{ID: free}
+}
+
+// hash is the same in every process, so that a page made after a restart has the
+// ids of the one before.
+func hash(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // a hash takes everything
+	return h.Sum64()
+}
+
+// touch remembers that the turn of n changed, so that a page that comes back
+// gets it.
+func (f *fold) touch(n *node) {
+	if t := n.turn(); t != nil {
+		t.seq = f.seq
+	}
+}
+
+// trim forgets the oldest turns.
+func (f *fold) trim() {
+	for len(f.root.Kids) > f.cfg.Turns {
+		old := f.root.Kids[0]
+		if old == f.current || old.Turn.State == "queued" {
+			return
+		}
+		f.root.Kids = f.root.Kids[1:]
+		f.forget(old)
+		f.first = f.root.Kids[0].Turn.from
+		old.gone = true
+		f.batch.trim(f.root.Kids[0].ID)
+		f.batch.part(nil, "earlier", "earlier", func() any { return f.Earlier() })
+	}
+}
+
+func (f *fold) forget(n *node) {
+	for _, k := range n.Kids {
+		f.forget(k)
+	}
+	if n.key() != "" && f.nodes[n.key()] == n {
+		delete(f.nodes, n.key())
+	}
+}
+
+// key is the name under which later events find n.
+func (n *node) key() string {
+	switch {
+	case n.Message != nil:
+		return n.Message.key
+	case n.Reasoning != nil:
+		return n.Reasoning.key
+	case n.Call != nil:
+		return "c-" + n.Call.ID
+	case n.Ask != nil:
+		return "p-" + n.Ask.Request
+	case n.Hook != nil:
+		return "h-" + n.Hook.ID
+	}
+	return ""
+}
+
+func (f *fold) setBackend(backend, model string) {
+	f.backend, f.model = backend, model
+	f.ledgerChanged()
+	for _, op := range f.answering() {
+		f.batch.add(change{action: op.Action, target: op.Target, name: op.Name, value: op.Value})
+	}
+}
+
+// answering is what the composer shows of who answers.
+func (f *fold) answering() []Op {
+	return []Op{
+		{Action: "attr", Target: "composer", Name: "data-backend", Value: &f.backend},
+		{Action: "attr", Target: "composer", Name: "data-model", Value: &f.model},
+		{Action: "text", Target: "pick-backend", Value: &f.backend},
+		{Action: "text", Target: "pick-model", Value: ptr(f.Answers())},
+	}
+}
+
+// Answers names the model that answers.
+func (f *fold) Answers() string { return f.cfg.Answers(f.backend, f.model) }
+
+func (f *fold) setTitle(title string) {
+	if title == "" || title == f.title {
+		return
+	}
+	f.title = title
+	f.batch.add(change{action: "text", target: "title", value: &title})
+	f.batch.title(f.DocumentTitle())
+}
+
+func (f *fold) setStatus() {
+	s := event.Idle
+	switch {
+	case f.open > 0:
+		s = event.Waiting
+	case f.current != nil || len(f.queued) > 0:
+		s = event.Running
+	}
+	if s != f.status {
+		f.status = s
+		f.batch.attr(nil, "composer", "data-status", ptr(string(s)))
+	}
+}
+
+func (f *fold) setOpen(n int) {
+	f.open = max(0, n)
+	f.batch.title(f.DocumentTitle())
+}
+
+// DocumentTitle counts the open questions before the name.
+func (f *fold) DocumentTitle() string {
+	t := f.Title() + " · webchat"
+	if f.open > 0 {
+		return "(" + count(f.open) + ") " + t
+	}
+	return t
+}
+
+// Title is the session's, or what stands there before it has one.
+func (f *fold) Title() string {
+	if f.title == "" {
+		return "New session"
+	}
+	return f.title
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,121 @@
+package page
+
+import "strconv"
+
+// ledger is what the model holds and what it was spared, in tokens.
+type ledger struct {
+	shown, sent    int64
+	estimated      bool
+	current, limit int64 // as the backend reported; 0 is unknown
+	output         int64
+	cost           float64
+	count          int
+}
+
+func (f *fold) ledgerChanged() {
+	f.batch.part(nil, "ledger", "ledger", f.Rail())
+	f.batch.part(nil, "outs", "outs", f.Rail())
+	f.batch.part(nil, "gauge", "gauge", f.Rail())
+}
+
+// Rail is the right column and the bar's gauge, looked up when it is rendered.
+func (f *fold) Rail() *rail { return &rail{f} }
+
+type rail struct{ f *fold }
+
+// Saved is what was kept out of the session, "≈" if sampled.
+func (r *rail) Saved() string {
+	s := count(max(0, r.f.ledger.shown-r.f.ledger.sent))
+	if r.f.ledger.estimated {
+		return "≈ " + s
+	}
+	return s
+}
+
+// Shown is what only the user saw.
+func (r *rail) Shown() string { return count(r.f.ledger.shown) }
+
+// Sent is what the model read in its place.
+func (r *rail) Sent() string { return count(r.f.ledger.sent) }
+
+// Known reports whether the size of the model's context is known.
+func (r *rail) Known() bool { return r.f.ledger.limit > 0 }
+
+// InContext is what the model holds.
+func (r *rail) InContext() string { return count(r.f.ledger.current) }
+
+// Room is what it still has room for, and Limit what it could hold.
+func (r *rail) Room() string { return count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
+
+// Limit is the size of the model's context.
+func (r *rail) Limit() string { return short(r.f.ledger.limit) }
+
+// Of is the gauge in words.
+func (r *rail) Of() string { return short(r.f.ledger.current) + " of " + short(r.f.ledger.limit) }
+
+func (r *rail) part(n int64) float64 {
+	if r.f.ledger.limit <= 0 {
+		return 0
+	}
+	return min(100, 100*float64(n)/float64(r.f.ledger.limit))
+}
+
+// In, Out and OutX are the bars of the gauge: widths and a place, in percent.
+func (r *rail) In() string { return pct(r.part(r.f.ledger.current)) }
+
+// Out is the width of what was kept out, as far as it fits.
+func (r *rail) Out() string {
+	return pct(min(r.part(max(0, r.f.ledger.shown-r.f.ledger.sent)), max(0, 99.3-r.part(r.f.ledger.current))))
+}
+
+// OutX is where it begins.
+func (r *rail) OutX() string { return pct(r.part(r.f.ledger.current) + 0.7) }
+
+// Label says the gauge to who cannot see it.
+func (r *rail) Label() string {
+	return "In context " + In(r.part(r.f.ledger.current)) + ", kept out " + In(r.part(max(0, r.f.ledger.shown-r.f.ledger.sent))) + " of the limit"
+}
+
+// In writes a part as words.
+func In(p float64) string { return strconv.Itoa(int(p+.5)) + " percent" }
+
+func pct(p float64) string { return strconv.FormatFloat(p, 'f', 1, 64) + "%" }
+
+// Cost is what was spared, at the model's price.
+func (r *rail) Cost() string {
+	price, ok := r.f.cfg.Price(r.f.model)
+	saved := float64(max(0, r.f.ledger.shown-r.f.ledger.sent))
+	if !ok || saved == 0 {
+		return ""
+	}
+	return "≈ $" + strconv.FormatFloat(saved*price/1e6, 'f', 2, 64) + " at " + r.f.model
+}
+
+// Count is how many outputs were shown.
+func (r *rail) Count() string { return count(r.f.ledger.count) }
+
+// Outputs are the rows of what was shown.
+func (r *rail) Outputs() []outputRow {
+	rows := make([]outputRow, 0, len(r.f.outputs))
+	for _, c := range r.f.outputs {
+		row := outputRow{Target: c.el, Output: c.Output, Name: plain(c.Name()), Running: !c.Done()}
+		row.Icon = map[string]string{"file": "file", "terminal": "term", "image": "image"}[c.Kind]
+		o, ok := r.f.cfg.Outputs.Output(c.Output)
+		switch {
+		case !c.Done():
+		case ok:
+			row.Life = lifeOf(o.ExpiresAt.Sub(r.f.cfg.Now()), r.f.cfg.OutputTTL)
+		default:
+			row.Gone = true
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// outputRow is one output in the rail.
+type outputRow struct {
+	Target, Output, Name, Icon string
+	Running, Gone              bool
+	Life                       *life
+}

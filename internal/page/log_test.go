@@ -1,0 +1,165 @@
+package page_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/event"
+	"webchat/internal/page"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func sortStrings(s []string) { slices.Sort(s) }
+
+var start = time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
+
+// logbook writes a session's events as a session would.
+type logbook struct {
+	entries []event.Entry
+	seq     int64
+	pos     int64
+	parent  event.ID
+	now     time.Time
+}
+
+func newLog() *logbook { return &logbook{now: start} }
+
+// add takes the events as they happen, a second after each other.
+func (l *logbook) add(data ...event.Data) *logbook {
+	for _, d := range data {
+		l.now = l.now.Add(time.Second)
+		e := event.New(d, l.parent, l.now)
+		l.pos++
+		if d.Logged() {
+			l.seq++
+			l.parent = e.ID
+		}
+		l.entries = append(l.entries, event.Entry{Seq: l.seq, Pos: l.pos, Event: e})
+	}
+	return l
+}
+
+func raw(s string) json.RawMessage { return json.RawMessage(s) }
+
+// shelf is stored outputs; what is not on it has expired.
+type shelf map[string]page.Output
+
+func (s shelf) Output(id string) (page.Output, bool) {
+	o, ok := s[id]
+	return o, ok
+}
+
+// file is an output of n lines.
+func file(path string, n int) page.Output {
+	return page.Output{Path: path, Language: "Go", TotalLines: n, Bytes: int64(n * 28), ExpiresAt: start.Add(26 * time.Minute), Lines: rows}
+}
+
+// terminal is the output of a command.
+func terminal(command string, n, exit int) page.Output {
+	return page.Output{Command: command, TotalLines: n, Bytes: int64(n * 40), ExitCode: &exit, ExpiresAt: start.Add(28 * time.Minute), Lines: rows}
+}
+
+func rows(from, to int) (template.HTML, error) {
+	if from < 1 {
+		return "", errors.New("no such line")
+	}
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&b, `<div class="line"><a class="ln" href="#L%d" aria-label="Line %d">%d</a><code class="cl">line %d</code></div>`+"\n", i, i, i, i)
+	}
+	return template.HTML(b.String()), nil
+}
+
+var stored = shelf{
+	"out_A": file("go.mod", 10),
+	"out_B": terminal("go test ./internal/...", 2140, 1),
+	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute)},
+	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute), Lines: rows},
+	"out_L": file("internal/pump/pump.go", 214),
+}
+
+func pages(t testing.TB, turns int) *page.Pages {
+	t.Helper()
+	p, err := page.New(page.Config{Outputs: stored, Workspace: "~/code/relay", Turns: turns, Location: time.UTC,
+		Now:   func() time.Time { return start.Add(time.Minute) },
+		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func opening() []event.Data {
+	return []event.Data{
+		event.SessionStart{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"}},
+		event.UserMessage{MessageID: "m1", Content: "show me go.mod"},
+		event.TurnStart{TurnID: "t1", MessageID: "m1"},
+		event.SessionTitleChanged{Title: "Flaky pump test"},
+	}
+}
+
+func closing(outcome event.Outcome) []event.Data {
+	return []event.Data{
+		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: outcome, Usage: event.Usage{InputTokens: 900, OutputTokens: 80}, DurationMs: 15021},
+		event.SessionIdle{},
+	}
+}
+
+const answer = "The test is right and the code is late by one frame. `Publish` looks at a full buffer when the *next* frame arrives.\n\n" +
+	"1. first\n2. second\n\n```go\nfunc main() {\n\n\tprintln(\"hi\")\n}\n```\n\nI changed `>` to `>=` on line 67 – ✓.\n"
+
+// words streams a text in pieces of n bytes that may cut characters' neighbours, never characters.
+func words(id, text string, n int) []event.Data {
+	var out []event.Data
+	for off := 0; off < len(text); {
+		end := min(len(text), off+n)
+		for end < len(text) && text[end]&0xC0 == 0x80 {
+			end++
+		}
+		out = append(out, event.AssistantMessageDelta{MessageID: id, Offset: int64(off), DeltaContent: text[off:end]})
+		off = end
+	}
+	return out
+}
+
+func join(parts ...any) []event.Data {
+	var out []event.Data
+	for _, p := range parts {
+		switch p := p.(type) {
+		case event.Data:
+			out = append(out, p)
+		case []event.Data:
+			out = append(out, p...)
+		}
+	}
+	return out
+}
+
+func show(id, tool, args, output string, telemetry string) []event.Data {
+	return []event.Data{
+		event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(args), By: event.ByAgent},
+		event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "Displayed it to user (10 lines)"},
+			ToolTelemetry: raw(telemetry), OutputID: output, DurationMs: 3},
+	}
+}
+
+func step(id, tool, args string) []event.Data {
+	return []event.Data{
+		event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(args), By: event.ByAgent},
+		event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "7 hits", DetailedContent: "a.go:1: x"}, DurationMs: 120},
+	}
+}
+
+func allow(req, call, resource string) event.PermissionRequested {
+	return event.PermissionRequested{RequestID: req, ToolCallID: call, ToolName: "run_and_display", Kind: "shell", Action: "run a command", Resource: resource,
+		Cwd: "/home/me/code/relay", Digest: "9f86", ExpiresAt: event.Time(start.Add(5 * time.Minute))}
+}

@@ -1,0 +1,148 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"webchat/web"
+)
+
+// Config is what pages need to know. Outputs is needed; the rest has a default.
+type Config struct {
+	Outputs   Outputs
+	Workspace string        // as people write it: ~/code/relay
+	OutputTTL time.Duration // 0: 30 minutes
+	Turns     int           // how many turns a page shows; 0: 40
+	Location  *time.Location
+	Now       func() time.Time
+	// Price is what a million tokens given to a model cost, in dollars.
+	Price func(model string) (float64, bool)
+	// Answers names who answers, for the composer; nil: the model's name.
+	Answers func(backend, model string) string
+}
+
+// Outputs is what a page needs of the stored outputs. It is called often, and
+// concurrently.
+type Outputs interface {
+	// Output returns what is stored under an id; false when its life is over or
+	// it never was.
+	Output(id string) (Output, bool)
+}
+
+// Output describes a stored output.
+type Output struct {
+	Path, Command, Language, MimeType string
+	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
+	Columns                           int // of the longest line, as far as known
+	Width, Height                     int // of a picture
+	Bytes                             int64
+	ExitCode                          *int
+	TimedOut, Binary                  bool
+	ExpiresAt                         time.Time
+	// Lines returns rows from to to, as GET /api/outputs/{id}?format=html does.
+	Lines func(from, to int) (template.HTML, error)
+}
+
+// Pages writes pages and makes projectors.
+type Pages struct {
+	cfg  Config
+	tmpl *template.Template
+}
+
+// New parses the templates.
+func New(cfg Config) (*Pages, error) {
+	if cfg.Outputs == nil {
+		return nil, errors.New("page: no outputs given")
+	}
+	if cfg.OutputTTL <= 0 {
+		cfg.OutputTTL = 30 * time.Minute
+	}
+	if cfg.Turns <= 0 {
+		cfg.Turns = 40
+	}
+	if cfg.Location == nil {
+		cfg.Location = time.Local
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Price == nil {
+		cfg.Price = func(string) (float64, bool) { return 0, false }
+	}
+	if cfg.Answers == nil {
+		cfg.Answers = func(_, model string) string { return cmp.Or(model, "the default model") }
+	}
+	t, err := template.New("page").ParseFS(web.FS, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("parse templates: %w", err)
+	}
+	return &Pages{cfg: cfg, tmpl: t}, nil
+}
+
+// render executes a fragment. Its data are this package's own, so it cannot
+// fail for what a session holds; a template that does not fit is a defect that
+// the tests of every kind of event find.
+func (p *Pages) render(name string, data any) string {
+	var b strings.Builder
+	if err := p.tmpl.ExecuteTemplate(&b, name, data); err != nil {
+		panic(fmt.Errorf("render %s: %w", name, err))
+	}
+	return b.String()
+}
+
+// layout is what every page needs.
+type layout struct {
+	Static  string // folder of the static files
+	Page    string // session, home, auth or error
+	Session string
+	Probe   bool // signed out as far as the server could see
+	Title   string
+	Styles  []string
+}
+
+// styles in the order of their layers.
+var styles = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
+	"terminal", "ask", "composer", "overlay", "rail", "hello"}
+
+func (p *Pages) layout(page, title string) layout {
+	return layout{Static: web.Static(), Page: page, Title: title, Styles: styles}
+}
+
+func (p *Pages) write(w io.Writer, name string, data any) error {
+	if err := p.tmpl.ExecuteTemplate(w, name, data); err != nil {
+		return fmt.Errorf("write page %s: %w", name, err)
+	}
+	return nil
+}
+
+// Auth writes the page that signs in: with the link's token in the fragment of
+// its address, or as what a signed-out reader gets in place of any page.
+// probe says that the reader asked for another page: a script first looks
+// whether it is signed in after all, because a link from another site comes
+// without its cookie.
+func (p *Pages) Auth(w io.Writer, probe bool) error {
+	l := p.layout("auth", "Sign in · webchat")
+	l.Probe = probe
+	return p.write(w, "auth", l)
+}
+
+// Problem is what a page of an error says.
+type Problem struct {
+	Status  int
+	Heading string // what happened
+	Text    string // what to do
+	Request string // an id to find it in the server's log, if any
+}
+
+// Error writes a page of an error.
+func (p *Pages) Error(w io.Writer, e Problem) error {
+	return p.write(w, "error", struct {
+		layout
+		Problem
+	}{p.layout("error", e.Heading+" · webchat"), e})
+}

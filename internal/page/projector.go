@@ -1,0 +1,136 @@
+package page
+
+import (
+	"bytes"
+	"sync"
+
+	"webchat/internal/event"
+)
+
+// Projector folds one session into what a page shows.
+type Projector struct {
+	pages *Pages
+	id    string
+
+	mu   sync.Mutex // guards all below
+	fold *fold
+	pos  int64 // of the last batch
+	past int64 // the last Pos of an event taken in
+}
+
+// Projector returns a new one for a session: feed it the log from its start
+// (or from the start of a turn), then the events in flight, then what comes.
+func (p *Pages) Projector(sessionID string) *Projector {
+	return &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
+}
+
+// Feed takes events in their order and returns the frame that brings a page
+// which has all before them to now; false if they change nothing on a page.
+// Events it has seen (by Seq for logged ones, by Pos for live ones) are left out.
+func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.fold
+	before := f.seq
+	for _, e := range entries {
+		if logged(e) && e.Seq <= f.seq || e.Pos > 0 && e.Pos <= p.past {
+			continue
+		}
+		p.past = max(p.past, e.Pos)
+		f.take(e)
+	}
+	ops := f.batch.ops(p.pages.render)
+	f.batch = batch{}
+	if len(ops) == 0 && f.seq == before {
+		return Frame{}, false
+	}
+	p.pos++
+	return Frame{Seq: f.seq, Pos: p.pos, Ops: ops}, true
+}
+
+// InFlight takes what a session that runs already has beside its log, for a
+// Projector that was just fed that log: messages in flight from offset 0 and the
+// progress of tools. pos is the live position they stand for; Feed leaves out
+// live events up to it.
+func (p *Projector) InFlight(pos int64, entries ...event.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range entries {
+		if !logged(e) {
+			p.fold.take(e)
+		}
+	}
+	p.past = max(p.past, pos)
+	p.fold.batch = batch{}
+}
+
+// Join returns the frame that brings a page that knows the log up to after, and
+// any part of what is not logged, to now; the frames to follow have a Pos above
+// the second result. An after that is no place in this log gives a frame that
+// rebuilds everything.
+func (p *Projector) Join(after int64) (Frame, int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.fold
+	fr := Frame{Seq: f.seq, Pos: p.pos, Join: true, From: after}
+	if after < 0 || after > f.seq || after > 0 && after < f.first-1 {
+		fr.Reset = true
+		fr.Ops = append(fr.Ops, Op{Action: "clear", Target: "turns"})
+	}
+	for _, t := range f.root.Kids {
+		if fr.Reset || t.Turn.seq > after || t.Turn.Running() || t.Turn.State == "queued" {
+			fr.Ops = append(fr.Ops, Op{Action: "append", Target: "turns", HTML: p.pages.render("node", t)})
+		}
+	}
+	if len(f.root.Kids) > 0 {
+		fr.Ops = append(fr.Ops, Op{Action: "trim", Target: "turns", Value: ptr(f.root.Kids[0].ID)})
+		fr.Ops = append(fr.Ops, Op{Action: "attr", Target: "hello", Name: "hidden", Value: ptr("")})
+	}
+	for _, part := range []string{"ledger", "outs", "gauge"} {
+		fr.Ops = append(fr.Ops, Op{Action: "replace", Target: part, HTML: p.pages.render(part, f.Rail())})
+	}
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "trouble", HTML: p.pages.render("trouble", f.trouble)})
+	for _, op := range f.answering() {
+		if op.Action == "text" {
+			op.HTML, op.Value = *op.Value, nil
+		}
+		fr.Ops = append(fr.Ops, op)
+	}
+	fr.Ops = append(fr.Ops,
+		Op{Action: "replace", Target: "earlier", HTML: p.pages.render("earlier", f.Earlier())},
+		Op{Action: "attr", Target: "composer", Name: "data-status", Value: ptr(string(f.status))},
+		Op{Action: "text", Target: "title", HTML: f.Title()},
+		Op{Action: "title", HTML: f.DocumentTitle()})
+	return fr, p.pos
+}
+
+// Seq returns the last logged event it has taken in.
+func (p *Projector) Seq() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fold.seq
+}
+
+// Transcript returns the HTML of all turns, as a whole page holds them.
+func (p *Projector) Transcript() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var b bytes.Buffer
+	for _, t := range p.fold.root.Kids {
+		b.WriteString(p.pages.render("node", t))
+	}
+	return b.String()
+}
+
+// earlier leads to the turns before those that are shown.
+type earlier struct {
+	Before int64 // 0: there are none
+}
+
+// Earlier is the link to older turns.
+func (f *fold) Earlier() earlier {
+	if f.first > 1 && len(f.root.Kids) > 0 {
+		return earlier{Before: f.root.Kids[0].Turn.from}
+	}
+	return earlier{}
+}

@@ -1,0 +1,188 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// verb is what a tool does, in words.
+type verb struct {
+	done, doing string
+	tools       []string
+}
+
+var verbs = []verb{
+	{"Read", "Reading", []string{"view", "read", "read_file", "readfile", "cat", "open_file", "render_file_contents", "display_image"}},
+	{"Listed", "Listing", []string{"ls", "list", "glob", "list_dir", "list_directory"}},
+	{"Searched", "Searching", []string{"grep", "search", "rg", "find", "search_files", "code_search", "file_search"}},
+	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch", "multi_edit", "edit_file"}},
+	{"Wrote", "Writing", []string{"write", "create", "write_file", "create_file"}},
+	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell", "run_command", "run_and_display", "terminal"}},
+	{"Fetched", "Fetching", []string{"fetch", "web_fetch", "fetch_url", "http"}},
+	{"Searched the web", "Searching the web", []string{"web_search"}},
+	{"Asked", "Asking", []string{"task", "agent", "subagent"}},
+}
+
+func verbOf(tool string) (verb, bool) {
+	tool = strings.ToLower(tool)
+	for _, v := range verbs {
+		if slices.Contains(v.tools, tool) {
+			return v, true
+		}
+	}
+	return verb{done: "Used", doing: "Using"}, false
+}
+
+// Verb is the word the row begins with.
+func (c *call) Verb() string {
+	v, _ := verbOf(c.Tool)
+	switch {
+	case !c.Done():
+		return v.doing
+	case c.Code == "aborted":
+		return "Stopped"
+	case c.Code == "denied" || c.Code == "rejected":
+		return "Denied"
+	}
+	return v.done
+}
+
+// Icon is the row's mark; empty while it runs, when a spinner stands there.
+func (c *call) Icon() string {
+	switch {
+	case !c.Done():
+		return ""
+	case c.State == "failed":
+		return "x"
+	}
+	return "check"
+}
+
+// arguments are a call's, as far as they are an object of simple values.
+func (c *call) arguments() map[string]any {
+	var m map[string]any
+	_ = json.Unmarshal(c.Args, &m) // arguments of another shape have no names to show
+	return m
+}
+
+var named = []string{"path", "file_path", "filePath", "file", "filename", "command", "cmd", "pattern", "query", "url", "prompt", "description", "name"}
+
+// Name is the argument that says most: a path, a command, a pattern.
+func (c *call) Name() string {
+	m := c.arguments()
+	for _, k := range named {
+		if s, ok := m[k].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// What is what the row shows behind its verb.
+func (c *call) What() string {
+	m := c.arguments()
+	s := firstLine(plain(c.Name()), 200)
+	if c.Agent != "" {
+		return strings.TrimSuffix(plain(c.Agent)+": "+s, ": ")
+	}
+	if _, known := verbOf(c.Tool); !known {
+		s = strings.TrimSpace(plain(c.Tool) + " " + s)
+	}
+	if _, isPattern := m["pattern"].(string); isPattern {
+		for _, k := range []string{"glob", "include", "path"} {
+			if in, ok := m[k].(string); ok && in != "" {
+				return s + "  in " + plain(in)
+			}
+		}
+	}
+	if from, to := lineRange(m); from > 0 {
+		s += ":" + strconv.Itoa(from)
+		if to > from {
+			s += "–" + strconv.Itoa(to)
+		}
+	}
+	return s
+}
+
+func lineRange(m map[string]any) (from, to int) {
+	for _, k := range [][2]string{{"startLine", "endLine"}, {"start_line", "end_line"}} {
+		if a, ok := m[k[0]].(float64); ok {
+			b, _ := m[k[1]].(float64)
+			return int(a), int(b)
+		}
+	}
+	if r, ok := m["view_range"].([]any); ok && len(r) == 2 {
+		a, _ := r[0].(float64)
+		b, _ := r[1].(float64)
+		return int(a), int(b)
+	}
+	return 0, 0
+}
+
+// Duration is how long it took; empty while it runs.
+func (c *call) Duration() string {
+	if !c.Done() || c.Took == 0 {
+		return ""
+	}
+	return took(c.Took)
+}
+
+// Price is what its result costs the model.
+func (c *call) Price() string {
+	if c.Tokens == 0 || c.State != "done" {
+		return ""
+	}
+	return "+" + count(c.Tokens)
+}
+
+// Why is the reason of a failure.
+func (c *call) Why() string {
+	if c.State != "failed" {
+		return ""
+	}
+	return firstLine(plain(c.Line), 90)
+}
+
+// Arguments are all of them, for the unfolded row.
+func (c *call) Arguments() string {
+	var b bytes.Buffer
+	if len(c.Args) == 0 || json.Indent(&b, c.Args, "", "  ") != nil {
+		return ""
+	}
+	s := b.String()
+	if strings.Count(s, "\n") <= 3 { // few enough for one line
+		b.Reset()
+		_ = json.Compact(&b, c.Args) // it was valid a moment ago
+		s = b.String()
+	}
+	if s == "{}" || s == "null" {
+		return ""
+	}
+	return cut(s)
+}
+
+// Result is what came of it, for the unfolded row.
+func (c *call) Result() string {
+	switch {
+	case c.Log != "":
+		return cut(c.Log)
+	case c.Line != "":
+		return cut(c.Line)
+	case c.Partial != "":
+		return c.Partial
+	}
+	return c.progress.ProgressMessage
+}
+
+// cut bounds what an unfolded row holds; the log has all of it.
+func cut(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + size(int64(len(s)-maxShown)) + " more in the log"
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

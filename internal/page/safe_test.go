@@ -1,0 +1,201 @@
+package page_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+
+	"webchat/internal/event"
+	"webchat/internal/page"
+)
+
+// invisible are the kinds of event that change nothing a page shows.
+var invisible = []event.Type{event.TypeSessionIdle, event.TypeSessionShutdown, event.TypeAssistantTurnStart, event.TypeAssistantTurnEnd,
+	event.TypeAssistantUsage, event.TypeStreamResync, event.TypeStreamClosing, event.TypeSessionChanged}
+
+func TestStoriesHoldEveryKindOfEvent(t *testing.T) {
+	seen := map[event.Type]bool{}
+	for _, s := range stories() {
+		for _, d := range s {
+			seen[d.EventType()] = true
+		}
+	}
+	for _, d := range event.Known() {
+		if !seen[d.EventType()] && !slices.Contains(invisible, d.EventType()) {
+			t.Errorf("no story holds %s", d.EventType())
+		}
+	}
+}
+
+func walk(n *html.Node, visit func(*html.Node)) {
+	if n.Type == html.ElementNode {
+		visit(n)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		walk(c, visit)
+	}
+}
+
+// whole returns the page of a story and its list of sessions.
+func wholeStory(t *testing.T, p *page.Pages, entries []event.Entry) string {
+	t.Helper()
+	pr := p.Projector("s1")
+	pr.Feed(entries...)
+	var b strings.Builder
+	list := []page.Session{{ID: "s1", Title: "One", Status: event.Waiting, Asks: "rm -rf \u202e x", Pinned: true}, {ID: "s2", Status: event.Running, Since: start}, {ID: "s3", Failed: true, UpdatedAt: start.AddDate(-1, 0, 0)}}
+	view := page.View{Sessions: list, Backends: []page.Backend{{Name: "offline", Available: true, InUse: true}, {Name: "copilot", Reason: "not found"}}, Tries: []page.Try{{Icon: "file", Text: "show me go.mod"}}}
+	if err := p.Session(&b, view, pr); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What the page's policy would refuse silently must not be in a page: inline
+// styles and scripts. References must lead somewhere, and names be unique.
+func TestPagesKeepThePolicy(t *testing.T) {
+	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
+		for i := range entries {
+			checkPage(t, wholeStory(t, p, entries[:i+1]))
+		}
+	})
+}
+
+func checkPage(t *testing.T, src string) {
+	t.Helper()
+	d := parse(t, src)
+	ids := map[string]int{}
+	walk(d.root, func(n *html.Node) {
+		if id, ok := attr(n, "id"); ok {
+			ids[id]++
+		}
+	})
+	for id, n := range ids {
+		if n > 1 || id == "" {
+			t.Errorf("%d elements have the id %q", n, id)
+		}
+	}
+	walk(d.root, func(n *html.Node) {
+		for _, a := range n.Attr {
+			switch {
+			case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
+				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
+			case a.Key == "src" && !strings.HasPrefix(a.Val, "/static/") && !strings.HasPrefix(a.Val, "/api/outputs/"):
+				t.Errorf("<%s> loads %q", n.Data, a.Val)
+			case n.Data == "use" && a.Key == "href" && ids[strings.TrimPrefix(a.Val, "#")] != 1:
+				t.Errorf("there is no icon %s", a.Val)
+			case slices.Contains([]string{"aria-labelledby", "aria-controls", "for"}, a.Key) && ids[a.Val] != 1:
+				t.Errorf("<%s> %s=%q leads nowhere", n.Data, a.Key, a.Val)
+			}
+		}
+		if _, linked := attr(n, "src"); n.Data == "script" && !linked || n.Data == "style" {
+			t.Errorf("inline <%s>", n.Data)
+		}
+	})
+}
+
+const evil = `<img src=x onerror=alert(1)><script>alert(1)</script>"' onmouseover=a <svg/onload=b> ${x} {{.}}`
+
+// spoil puts markup into every text an agent, a user or a command can choose.
+func spoil(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			spoil(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				spoil(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() != reflect.Uint8 {
+			for i := range v.Len() {
+				spoil(v.Index(i))
+			}
+		}
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			v.SetString(v.String() + evil)
+		}
+	}
+}
+
+func TestTextOfOthersStaysText(t *testing.T) {
+	all := stories()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			var data []event.Data
+			for _, d := range all[name] {
+				v := reflect.New(reflect.TypeOf(d)).Elem()
+				v.Set(reflect.ValueOf(d))
+				spoil(v)
+				data = append(data, v.Interface().(event.Data))
+			}
+			p := pages(t, 3)
+			src := wholeStory(t, p, newLog().add(data...).entries)
+			checkPage(t, src)
+			if strings.Contains(src, "<img src=x") || strings.Contains(src, "<script>alert") {
+				t.Error("markup came through")
+			}
+		})
+	}
+}
+
+// Whatever the order in which events come, the page is the one a reload gives
+// and nothing panics: agents do not keep every promise.
+func TestAnyOrderOfEvents(t *testing.T) {
+	all := stories()
+	var pool []event.Data
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		pool = append(pool, all[name]...)
+	}
+	p := pages(t, 3)
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(rt, "n")
+		l := newLog().add(opening()...)
+		for range n {
+			l.add(pool[rapid.IntRange(0, len(pool)-1).Draw(rt, "event")])
+		}
+		pr := p.Projector("s1")
+		d := parse(t, wholePage(t, p, pr))
+		for batch := range slices.Chunk(l.entries, rapid.IntRange(1, 9).Draw(rt, "batch")) {
+			if f, ok := pr.Feed(batch...); ok {
+				d.apply(f.Data())
+			}
+		}
+		if want := parse(t, wholePage(t, p, pr)).state(); want != d.state() {
+			rt.Fatalf("reload:\n%s\nstream:\n%s", want, d.state())
+		}
+	})
+}
+
+// A page made after a restart, from the log alone, shows what the live one did.
+func TestLogAloneGivesThePage(t *testing.T) {
+	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
+		live, again := p.Projector("s1"), p.Projector("s1")
+		live.Feed(entries...)
+		for _, e := range entries {
+			if !e.Event.Ephemeral {
+				e.Pos = 0
+				again.Feed(e)
+			}
+		}
+		if a, b := live.Transcript(), again.Transcript(); sorted(a) != sorted(b) {
+			t.Errorf("live:\n%s\nfrom the log:\n%s", a, b)
+		}
+	})
+}
+
+// sorted forgets the order in which messages began: a message that streamed
+// stands where it began, one from the log where it ended.
+func sorted(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "<", "\n<"), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

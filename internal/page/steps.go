@@ -1,0 +1,148 @@
+package page
+
+import (
+	"strconv"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// longSteps is how many rows stand open; more fold when they are over.
+const longSteps = 6
+
+// steps is a run of rows on one thread.
+type steps struct {
+	Long bool // folded into one line
+	node *node
+}
+
+// Sum is the line that stands for all of them: 9 steps · 4.2 s · +3,110.
+func (s *steps) Sum() string {
+	var d time.Duration
+	var tokens int
+	for _, k := range s.node.Kids {
+		if k.Call != nil {
+			d += k.Call.Took
+			tokens += k.Call.Tokens
+		}
+	}
+	text := some(len(s.node.Kids), "step")
+	if d > 0 {
+		text += " · " + took(d)
+	}
+	if tokens > 0 {
+		text += " · +" + count(tokens)
+	}
+	return text
+}
+
+// addStep puts a row at the end of a container's steps, which it may begin. Rows
+// that belong to a display call still waiting for its output come before it.
+func (f *fold) addStep(parent, n *node) {
+	after := parent.last()
+	if after != nil && after.Call != nil && after.Call.awaited() && n.Call == nil {
+		f.stepBefore(parent, after, n)
+		return
+	}
+	if after == nil || after.Steps == nil {
+		after = f.add(parent, f.newSteps(n))
+	}
+	f.attach(after, n)
+	f.batch.append(after, n)
+	if after.Steps.Long {
+		f.batch.part(after, after.ID+".s", "steps.sum", after)
+	}
+}
+
+func (f *fold) stepBefore(parent, call, n *node) {
+	i := len(parent.Kids) - 1
+	if i > 0 && parent.Kids[i-1].Steps != nil {
+		s := parent.Kids[i-1]
+		f.attach(s, n)
+		f.batch.append(s, n)
+		return
+	}
+	s := f.newSteps(n)
+	s.parent = parent
+	parent.Kids = append(parent.Kids[:i:i], s, call)
+	f.batch.before(call, s)
+	f.attach(s, n)
+	f.batch.append(s, n)
+}
+
+func (f *fold) newSteps(first *node) *node {
+	s := f.node("g-" + first.ID)
+	s.Steps = &steps{node: s}
+	return s
+}
+
+// closeSteps folds a run of rows that is over and long.
+func (f *fold) closeSteps(s *node) {
+	if s.Steps.Long || len(s.Kids) <= longSteps {
+		return
+	}
+	for _, k := range s.Kids {
+		if k.Ask != nil && k.Ask.Open() {
+			return // a question is never folded away
+		}
+	}
+	s.Steps.Long = true
+	f.batch.attr(s, s.ID, "class", ptr("steps is-long"))
+	f.batch.attr(s, s.ID, "open", nil)
+	f.batch.part(s, s.ID+".s", "steps.sum", s)
+}
+
+// stepChanged shows a row again.
+func (f *fold) stepChanged(n *node) {
+	f.touch(n)
+	if p := n.parent; p != nil && p.Steps != nil && p.Steps.Long {
+		f.batch.part(p, p.ID+".s", "steps.sum", p)
+	}
+}
+
+// hook is a command of the user's that had a say.
+type hook struct {
+	ID, Event, Command string
+	Done, Allow        bool
+	Reason             string
+	ExitCode           int
+	Took               time.Duration
+}
+
+// Verdict is what it decided, in words.
+func (h *hook) Verdict() string {
+	switch {
+	case !h.Done:
+		return ""
+	case h.Allow:
+		return "allowed this"
+	case h.Reason != "":
+		return "said no: " + strconv.Quote(h.Reason)
+	}
+	return "said no"
+}
+
+// Duration is how long it ran.
+func (h *hook) Duration() string { return took(h.Took) }
+
+func (f *fold) hookStart(d event.HookStart) {
+	if f.nodes["h-"+d.HookID] != nil {
+		return
+	}
+	n := f.node(elementID("h-", d.HookID))
+	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command}
+	f.nodes["h-"+d.HookID] = n
+	f.addStep(f.place(""), n)
+}
+
+func (f *fold) hookEnd(d event.HookEnd) {
+	n := f.nodes["h-"+d.HookID]
+	if n == nil {
+		return
+	}
+	h := n.Hook
+	h.Done, h.Allow, h.Reason, h.ExitCode = true, d.Allow, d.Reason, d.ExitCode
+	h.Took = time.Duration(d.DurationMs) * time.Millisecond
+	f.stepChanged(n)
+	f.batch.replace(n)
+}

@@ -1,0 +1,229 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// turn is a prompt and what came of it.
+type turn struct {
+	Prompt      string
+	Message     string // its id
+	State       string // queued, joined, running, completed, aborted, error, interrupted
+	At          time.Time
+	Attachments []event.Attachment
+
+	f    *fold
+	from int64 // of its first event
+	seq  int64 // of its last change
+}
+
+// From is the place of the turn in the log.
+func (t *turn) From() int64 { return t.from }
+
+// Running reports whether something happens in it.
+func (t *turn) Running() bool { return t.State == "running" }
+
+// Waits says why nothing happens in it yet, or ever.
+func (t *turn) Waits() string {
+	switch t.State {
+	case "queued":
+		return "Queued: its turn comes when this one is over"
+	case "joined":
+		return "Joined the turn above while it ran"
+	}
+	return ""
+}
+
+// Time is when the prompt was given, as a clock shows it.
+func (t *turn) Time() string { return t.At.In(t.f.cfg.Location).Format("15:04") }
+
+// Stamp is when the prompt was given, for machines.
+func (t *turn) Stamp() string { return event.Time(t.At).String() }
+
+// Long says that the prompt needs to be clamped.
+func (t *turn) Long() bool {
+	return strings.Count(t.Prompt, "\n") > 3 || len(t.Prompt) > 400
+}
+
+func (f *fold) addTurn(t *turn, id string) *node {
+	n := f.node(id)
+	n.Turn = t
+	t.f, t.from, t.seq = f, f.seq, f.seq
+	n.parent = f.root
+	f.root.Kids = append(f.root.Kids, n)
+	f.batch.append(f.root, n)
+	f.batch.attr(nil, "hello", "hidden", ptr(""))
+	return n
+}
+
+// prompt shows what the user said; its turn may have to wait, or it joins the
+// running one, which that one's end tells.
+func (f *fold) prompt(d event.UserMessage) {
+	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments}
+	if f.queued[d.MessageID] != nil || f.current != nil && f.current.Turn.Message == d.MessageID {
+		return
+	}
+	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
+}
+
+func (f *fold) turnStart(d event.TurnStart) {
+	n := f.queued[d.MessageID]
+	delete(f.queued, d.MessageID)
+	if n == nil {
+		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))
+	}
+	if f.current != nil { // a session never does this
+		f.setTurn(f.current, string(event.Interrupted))
+	}
+	f.current = n
+	f.setTurn(n, "running")
+}
+
+func (f *fold) setTurn(n *node, state string) {
+	n.Turn.State = state
+	f.touch(n)
+	f.batch.attr(n, n.ID, "data-state", &state)
+	var busy *string
+	if state == "running" {
+		busy = ptr("true")
+	}
+	f.batch.attr(n, n.inner(), "aria-busy", busy)
+	f.batch.part(n, n.ID+".q", "turn.queued", n)
+}
+
+var endings = map[event.Outcome]string{
+	event.Interrupted: "Interrupted: webchat ended before the turn did. What was said until then is here",
+	event.Failed:      "The turn ended with an error",
+}
+
+func (f *fold) turnEnd(d event.TurnEnd) {
+	n := f.current
+	if n == nil || n.Turn.Message != d.MessageID {
+		n = f.queued[d.MessageID]
+	}
+	delete(f.queued, d.MessageID)
+	if n == nil {
+		return
+	}
+	f.endOpen(n)
+	if s := n.last(); s != nil && s.Steps != nil {
+		f.closeSteps(s)
+	}
+	text := endings[d.Outcome]
+	switch {
+	case d.Outcome == event.Aborted && !endsWith(n, "stop"):
+		f.noteIn(n, "is-ask", "stop", "Stopped")
+	case d.Outcome == event.Failed && endsWith(n, "alert"):
+	case text != "":
+		f.noteIn(n, "is-ask", "alert", text)
+	}
+	f.setTurn(n, string(d.Outcome))
+	for _, id := range d.Steered {
+		if joined := f.queued[id]; joined != nil {
+			delete(f.queued, id)
+			f.setTurn(joined, "joined")
+		}
+	}
+	if n == f.current {
+		f.current = nil
+	}
+	f.ledger.output += d.Usage.OutputTokens
+	f.ledger.cost += d.Usage.Cost
+	f.ledgerChanged()
+	f.batch.say("say", spoken(n, d.Outcome))
+}
+
+// endsWith reports whether the last thing in n is a note with this icon.
+func endsWith(n *node, icon string) bool {
+	l := n.last()
+	return l != nil && l.Note != nil && l.Note.Icon == icon
+}
+
+// spoken is what a screen reader hears at the end of a turn.
+func spoken(n *node, o event.Outcome) string {
+	if o != event.Completed {
+		return "The turn ended: " + string(o)
+	}
+	for i := len(n.Kids) - 1; i >= 0; i-- {
+		if m := n.Kids[i].Message; m != nil {
+			return firstLine(m.text, 300)
+		}
+	}
+	return "The turn ended"
+}
+
+// endOpen stops what would look alive after its turn is over.
+func (f *fold) endOpen(n *node) {
+	for _, k := range n.Kids {
+		f.endOpen(k)
+		for _, m := range []*message{k.Message, k.Reasoning} {
+			if m != nil && m.Busy {
+				m.Busy = false
+				f.batch.attr(k, m.Body(), "aria-busy", nil)
+			}
+		}
+	}
+}
+
+// note is one quiet line between other things.
+type note struct {
+	Class, Icon, Text string
+	Kind              string
+	Status            int
+	Title             string
+	Actions           []action
+}
+
+// action is a button that is the way out.
+type action struct {
+	Act, Label, Icon, Data string
+	Quiet                  bool // not the first choice
+}
+
+func (f *fold) note(class, icon, text string) *node {
+	return f.noteIn(f.place(""), class, icon, text)
+}
+
+func (f *fold) noteIn(parent *node, class, icon, text string) *node {
+	// Only logged events make notes, so a number in the log names one.
+	id := "n-" + strconv.FormatInt(f.seq, 10)
+	n := f.node(id)
+	n.Note = &note{Class: class, Icon: icon, Text: text}
+	return f.add(parent, n)
+}
+
+// failure makes a note the card of an error: what happened, and the way out.
+func (n *note) failure(d event.SessionError) {
+	n.Kind, n.Status = d.ErrorType, d.StatusCode
+	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
+	switch {
+	case d.StatusCode == 429 || strings.Contains(d.ErrorType, "rate"):
+		n.Title = "Over its rate"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	case d.ErrorType == "unavailable":
+		n.Title = "Not available"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	case strings.Contains(d.ErrorType, "died") || d.ErrorType == "panic" || strings.Contains(d.ErrorType, "exit"):
+		n.Title = "The agent ended"
+		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
+	case d.StatusCode == 401 || d.StatusCode == 403 || strings.Contains(d.ErrorType, "auth"):
+		n.Title = "Not signed in"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	default:
+		n.Title = "That did not work"
+		n.Actions = []action{retry}
+	}
+}
+
+// sentence makes a reason end like one.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,131 @@
+package page
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// count writes n with commas: 31,412.
+func count[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		return "−" + s
+	}
+	return s
+}
+
+// some is a count with its noun: 1 line, 10 lines.
+func some[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// short is a count for a small place: 14.2k.
+func short(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 100_000 && n%1000 != 0:
+		return strconv.FormatFloat(float64(n)/1000, 'f', 1, 64) + "k"
+	case n < 1_000_000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+}
+
+// size writes bytes in decimal units: 6.1 kB.
+func size(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	f, units := float64(n), []string{"kB", "MB", "GB", "TB"}
+	for i, u := range units {
+		f /= 1000
+		if f < 999.5 || i == len(units)-1 {
+			if f < 9.95 {
+				return strconv.FormatFloat(f, 'f', 1, 64) + " " + u
+			}
+			return strconv.FormatFloat(f, 'f', 0, 64) + " " + u
+		}
+	}
+	return ""
+}
+
+// took writes how long something ran: 38 ms, 4.1 s, 0:31, 1:02:03.
+func took(d time.Duration) string {
+	switch {
+	case d < 100*time.Millisecond:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	}
+	return clock(d)
+}
+
+// clock writes a running time: 0:14.
+func clock(d time.Duration) string {
+	s := int64(d.Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// span writes a configured time: 30 minutes.
+func span(d time.Duration) string {
+	switch {
+	case d >= 2*time.Hour:
+		return some(int64(d.Round(time.Hour)/time.Hour), "hour")
+	case d >= 50*time.Second:
+		return some(int64(d.Round(time.Minute)/time.Minute), "minute")
+	}
+	return some(int64(d.Round(time.Second)/time.Second), "second")
+}
+
+// plain shows a short text in one line in which nothing can hide or turn others
+// around: ⟨U+202E⟩. For places that are no template.HTML.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(" ↵ ")
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// splitPath parts a path for a card's head: the directory is quiet.
+func splitPath(p string) (dir, base string) {
+	dir, base = path.Split(p)
+	if base == "" {
+		return "", p
+	}
+	return dir, base
+}
+
+// firstLine is the start of s, for places with one line.
+func firstLine(s string, limit int) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}

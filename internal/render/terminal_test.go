@@ -1,0 +1,358 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	terminal "github.com/buildkite/terminal-to-html/v3"
+	"pgregory.net/rapid"
+)
+
+// rowsOf renders everything, cut into the given pieces.
+func rowsOf(t testing.TB, p []byte, cuts ...int) (*Terminal, []string) {
+	t.Helper()
+	doc := NewTerminal(bytes.NewReader(p), RowOptions{})
+	for _, cut := range append(cuts, len(p)) {
+		if err := doc.Advance(t.Context(), int64(cut)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return doc, window1(t, doc, 1, doc.Total())
+}
+
+func window1(t testing.TB, doc *Terminal, from, to int) []string {
+	t.Helper()
+	var all []string
+	for ; from <= to; from += MaxRows {
+		rows, err := doc.Rows(t.Context(), from, min(to, from+MaxRows-1))
+		if err != nil || rows.Plain {
+			t.Fatalf("rows from %d: plain %v, %v", from, rows.Plain, err)
+		}
+		all = append(all, rowTexts(rows.HTML)...)
+	}
+	return all
+}
+
+func TestTerminalRows(t *testing.T) {
+	for in, want := range map[string][]string{
+		"plain\ntext\n":                          {"plain", "text"},
+		"a\r\nb":                                 {"a", "b"},
+		"10%\r20%\r100%\n":                       {"100%"},
+		"abc\b\bX\n":                             {"aXc"},
+		"one\ntwo\x1b[1A\rONE\n":                 {"ONE", "two"},
+		"\x1b[31mred\x1b[0m plain":               {`<span class="a1">red</span> plain`},
+		"\x1b[1;91;4mx":                          {`<span class="a9 b un">x</span>`},
+		"\x1b[2;3;9mx\x1b[22;23;29my":            {`<span class="f it st">x</span>y`},
+		"\x1b[38;5;202mx":                        {`<span class="x202">x</span>`},
+		"\x1b[38;2;255;95;0mx":                   {`<span class="x202">x</span>`},
+		"\x1b[38:2::255:95:0mx":                  {`<span class="x202">x</span>`},
+		"\x1b[38;2;128;128;128mx":                {`<span class="x244">x</span>`},
+		"\x1b[38;5;3mx":                          {`<span class="a3">x</span>`},
+		"\x1b[41;37mx":                           {`<span class="r1">x</span>`},
+		"\x1b[40;32mx":                           {`<span class="a2">x</span>`},
+		"\x1b[7mx\x1b[27my":                      {`<span class="rv">x</span>y`},
+		"\x1b[31;7mx":                            {`<span class="r1">x</span>`},
+		"\x1b[8mhidden\x1b[5mblink":              {"hiddenblink"},
+		"\x1b]0;title\x07x\x1b]52;c;aGk=\x1b\\y": {"xy"},
+		"\x1b]8;;http://sink.test/\x07link\x1b]8;;\x07 end":                     {"link end"},
+		"\x1b]1337;File=name=YS5naWY=;inline=1:R0lGODlh\x07x":                   {"x"},
+		"\x1b]1338;url=http://sink.test/a.png\x07x\x1b]1339;url=http://s/\x07y": {"xy"},
+		"\x1b_bk;t=123\x07x\x1bPq#0\x1b\\y":                                     {"xy"},
+		"\x1b(Bx\x1b[?25lx\x1b[6nx\x1b[>cx\x1b=x":                               {"xxxxx"},
+		"<b>&amp;\x00\x07\x7f\u0085\u009b31mx":                                  {`&lt;b&gt;&amp;amp;<span class="a1">x</span>`},
+		"a/b 'c' \"d\" &nbsp;":                                                  {"a/b &#39;c&#39; &#34;d&#34; &amp;nbsp;"},
+		"bad \xff\xc3 \xe2\x82":                                                 {"bad \uFFFD\uFFFD"},
+		"tab\there\n\nend":                                                      {"tab\there", "", "end"},
+		"\u202eabc":                                                             {`<bdi class="err" title="U+202E">` + "\u202e" + `</bdi>abc`},
+		"":                                                                      nil,
+		"line\x1b[2K\rnew":                                                      {"new"},
+		"abcdef\x1b[3D\x1b[K":                                                   {"abc"},
+		"\x1b[s12\x1b[uX":                                                       {"X2"},
+		strings.Repeat("w", 1200) + "\nend":                                     {strings.Repeat("w", 1200), "end"},
+	} {
+		if _, got := rowsOf(t, []byte(in)); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
+		}
+	}
+	if got := TerminalRows([]byte("x"), RowOptions{}); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
+		t.Errorf("TerminalRows: %s", got)
+	}
+}
+
+var session = []string{"text", " and more words ", "\n", "\n", "\n", "\r\n", "line\n", "\r", "\b", "\t", "\x1b[A", "\x1b[3A", "\x1b[B", "\x1b[12C", "\x1b[D", "\x1b[K", "\x1b[1K", "\x1b[2J", "\x1b[J", "\x1b[H", "\x1b[G",
+	"\x1b[31m", "\x1b[0m", "\x1b[1;38;5;99m", "\x1b[7m", "\x1b7", "\x1b8", "\x1bM", "\x1b[?25l", "\x1b]0;t\x07", "界é", "\u009b", "\xff", "<b>&", "\x1b[99999A", "\x1b[", "\x1b", strings.Repeat("long ", 60)}
+
+// program writes n pieces as a command might, mostly forward.
+func program(r *rand.Rand, n int) []byte {
+	var b bytes.Buffer
+	for range n {
+		if r.IntN(3) > 0 {
+			fmt.Fprintf(&b, "row %d\n", r.IntN(1000))
+		} else {
+			b.WriteString(session[r.IntN(len(session))])
+		}
+	}
+	return b.Bytes()
+}
+
+// reference gives the library an endless screen, through the same filter.
+func terminalReference(t testing.TB, p []byte) []string {
+	t.Helper()
+	screen, err := terminal.NewScreen(terminal.WithSize(screenColumns, screenLines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTermScreen(nil)
+	s.screen = screen
+	// Not forgetting the saved cursor where marks are set is the one difference; programs here save it rarely.
+	s.write(p)
+	var rows []string
+	for _, row := range s.rows() {
+		var b strings.Builder
+		termRow(&b, row)
+		rows = append(rows, b.String())
+	}
+	return rows
+}
+
+// Any window of a long output equals the same rows of one endless screen.
+func TestTerminalWindowsEqualWhole(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		p := bytes.ReplaceAll(program(r, 12_000), []byte("\x1b8"), nil)
+		p = bytes.ReplaceAll(p, []byte("\x1b[u"), nil)
+		want := terminalReference(t, p)
+		doc, got := rowsOf(t, p)
+		if len(doc.marks) < 3 {
+			t.Fatalf("%d marks in %d rows", len(doc.marks), doc.Total())
+		}
+		compareRows(t, got, want, 1)
+		for range 20 {
+			from := 1 + r.IntN(len(want))
+			to := min(len(want), from+r.IntN(300))
+			compareRows(t, window1(t, doc, from, to), want[from-1:to], from)
+		}
+	}
+}
+
+func compareRows(t testing.TB, got, want []string, from int) {
+	t.Helper()
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Fatalf("row %d of %d:\n got %.300q\nwant %.300q", from+i, len(want), got[min(i, len(got)-1)], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+}
+
+// However the bytes are cut, the rows are the same, and Changed names every row that did change.
+func TestTerminalSplitInvariant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
+		once := NewTerminal(bytes.NewReader(p), RowOptions{})
+		if err := once.Advance(context.Background(), int64(len(p))); err != nil {
+			t.Fatal(err)
+		}
+		live := NewTerminal(bytes.NewReader(p), RowOptions{})
+		var shown []string
+		var version uint64
+		for at := 0; at < len(p); {
+			at = min(len(p), at+rapid.IntRange(1, 1+len(p)/5).Draw(t, "cut"))
+			if err := live.Advance(context.Background(), int64(at)); err != nil {
+				t.Fatal(err)
+			}
+			var from int
+			from, version = live.Changed(version)
+			shown = shown[:min(len(shown), from-1)]
+			rows, err := live.Rows(context.Background(), from, live.Total())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows.HTML != "" {
+				shown = append(shown, rowTexts(rows.HTML)...)
+			}
+		}
+		rows, err := once.Rows(context.Background(), 1, once.Total())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Join(rowTexts(rows.HTML), "\n")
+		if got := strings.Join(shown, "\n"); got != want {
+			t.Fatalf("shown by pieces:\n%.2000q\nat once:\n%.2000q", got, want)
+		}
+	})
+}
+
+func TestTerminalChanged(t *testing.T) {
+	var p bytes.Buffer
+	for i := range 300 {
+		fmt.Fprintf(&p, "row %d\n", i+1)
+	}
+	size := int64(p.Len())
+	p.WriteString("\x1b[3A\rnew")
+	doc := NewTerminal(bytes.NewReader(p.Bytes()), RowOptions{})
+	if from, v := doc.Changed(0); from != 1 || v != 0 {
+		t.Errorf("empty: %d, %d", from, v)
+	}
+	if err := doc.Advance(t.Context(), size); err != nil {
+		t.Fatal(err)
+	}
+	from, v := doc.Changed(0)
+	if from != 1 || doc.Total() != 300 {
+		t.Errorf("after 300 rows: from %d of %d", from, doc.Total())
+	}
+	if from, _ := doc.Changed(v); from != 301 {
+		t.Errorf("nothing new: from %d", from)
+	}
+	if err := doc.Advance(t.Context(), size); err != nil {
+		t.Fatal(err)
+	}
+	if _, w := doc.Changed(v); w != v {
+		t.Errorf("no bytes made version %d of %d", w, v)
+	}
+	if err := doc.Advance(t.Context(), int64(p.Len())); err != nil {
+		t.Fatal(err)
+	}
+	if from, w := doc.Changed(v); from != 298 || w != v+1 {
+		t.Errorf("after moving up: from %d, version %d", from, w)
+	}
+	if err := doc.Advance(t.Context(), int64(p.Len())+9); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a source shorter than said: %v", err)
+	}
+}
+
+func hostileTerminal() map[string]string {
+	const mb = 1 << 20
+	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
+	return map[string]string{
+		"openers":      repeat("\x1b[", mb),
+		"escapes":      repeat("\x1b", mb),
+		"long params":  "\x1b[" + repeat("1;", mb) + "m",
+		"huge moves":   repeat("\x1b[999999999B\x1b[999999999Cx", mb),
+		"homes":        repeat("\x1b[Hx", mb),
+		"open OSC":     "\x1b]8;;" + repeat("a", mb),
+		"open APC":     "\x1b_" + repeat("a", mb),
+		"clears":       repeat("\x1b[2Jx", mb),
+		"one line":     repeat("word ", mb),
+		"one row":      repeat("\r 12 % ", mb),
+		"line feeds":   repeat("\n", mb),
+		"colours":      repeat("\x1b[38;2;1;2;3mx\x1b[0m", mb),
+		"up and down":  repeat("a\n\x1b[A\nb\n", mb),
+		"reverse":      repeat("\x1bMx\n", mb),
+		"binary":       repeat("\x00\xff\x1b\x9b\u009b\x07", mb),
+		"many backs":   repeat("a\b", mb),
+		"wrapped rows": repeat(strings.Repeat("w", 2000)+"\n", mb),
+	}
+}
+
+func TestTerminalHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("17 MiB")
+	}
+	for name, s := range hostileTerminal() {
+		start := time.Now()
+		doc := NewTerminal(strings.NewReader(s), RowOptions{})
+		if err := doc.Advance(t.Context(), int64(len(s))); err != nil {
+			t.Fatal(err)
+		}
+		parsed := time.Since(start)
+		for _, from := range []int{1, doc.Total() / 2, doc.Total() - 100} {
+			rows, err := doc.Rows(t.Context(), from, from+99)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTerminal(t, string(rows.HTML))
+		}
+		t.Logf("%-13s %7d rows, parsed in %v, with windows %v, %d marks", name, doc.Total(), parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond), len(doc.marks))
+	}
+}
+
+var unwanted = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]`)
+
+func checkTerminal(t testing.TB, h string) {
+	t.Helper()
+	if at := unwanted.FindStringIndex(h); at != nil {
+		t.Fatalf("control character at %d of %.300q", at[0], h)
+	}
+	if strings.Contains(h, "href=\"http") {
+		t.Fatalf("a link in %.300q", h)
+	}
+	checkSafe(t, h)
+}
+
+func FuzzTerminal(f *testing.F) {
+	for name, s := range hostileTerminal() {
+		f.Add([]byte(s[:min(len(s), 300)]), len(name))
+	}
+	for _, s := range session {
+		f.Add([]byte("a"+s+"b\n"+s), 1)
+	}
+	f.Fuzz(func(t *testing.T, p []byte, cut int) {
+		if len(p) > 1<<16 {
+			return
+		}
+		_, want := rowsOf(t, p)
+		_, got := rowsOf(t, p, min(max(cut, 0), len(p)))
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Fatalf("cut at %d: %q, at once %q", cut, got, want)
+		}
+		checkTerminal(t, string(TerminalRows(p, RowOptions{})))
+	})
+}
+
+// Every colour of the style sheet can be read on both backgrounds, and as a background for the page's own.
+func TestTerminalContrast(t *testing.T) {
+	css := TerminalCSS()
+	n := 0
+	for _, m := range regexp.MustCompile(`\.x(\d+) \{ color: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllStringSubmatch(css, -1) {
+		var light, dark int
+		fmt.Sscanf(m[2]+" "+m[3], "%x %x", &light, &dark)
+		if l, d := contrast(light, termLight), contrast(dark, termDark); l < minRatio || d < minRatio {
+			t.Errorf("x%s: %.2f light, %.2f dark", m[1], l, d)
+		}
+		n++
+	}
+	if n != 240 {
+		t.Errorf("%d colours", n)
+	}
+	if c := contrast(0xffffff, 0); c < 20.9 || c > 21.1 {
+		t.Errorf("white on black: %.2f", c)
+	}
+}
+
+func BenchmarkTerminal(b *testing.B) {
+	var plain bytes.Buffer
+	for i := 0; plain.Len() < 1<<20; i++ {
+		fmt.Fprintf(&plain, "\x1b[32mok\x1b[0m  package/number/%d  (cached) %d.%03ds\n", i, i%7, i%1000)
+	}
+	p := plain.Bytes()
+	b.Run("Advance 1 MiB", func(b *testing.B) {
+		b.SetBytes(int64(len(p)))
+		for b.Loop() {
+			if err := NewTerminal(bytes.NewReader(p), RowOptions{}).Advance(b.Context(), int64(len(p))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	doc := NewTerminal(bytes.NewReader(p), RowOptions{})
+	if err := doc.Advance(b.Context(), int64(len(p))); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("window of 500", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := doc.Rows(b.Context(), 9000, 9499); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

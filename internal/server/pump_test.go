@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+type fakeSource struct {
+	runs  *int
+	fault chan struct{}
+}
+
+func (f fakeSource) run(ctx context.Context) {
+	*f.runs++
+	select {
+	case <-ctx.Done():
+	case <-f.fault:
+		panic("fault")
+	}
+}
+
+func TestPumps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pumps{log: slog.New(slog.NewTextHandler(io.Discard, nil)), byTopic: map[string]*pump{}}
+		begun, runs, fault := 0, 0, make(chan struct{})
+		acquire := func() (context.Context, func()) {
+			ctx, _, release := p.acquire(t.Context(), "topic", func() source { begun++; return fakeSource{&runs, fault} })
+			synctest.Wait()
+			return ctx, release
+		}
+		a, releaseA := acquire()
+		b, releaseB := acquire()
+		if begun != 1 || runs != 1 {
+			t.Fatalf("two readers, %d sources begun, %d run", begun, runs)
+		}
+		releaseA()
+		if a.Err() == nil || b.Err() != nil {
+			t.Error("a reader's end is not its own")
+		}
+		releaseB()
+		time.Sleep(linger - time.Second) // in the bubble's time
+		c, releaseC := acquire()
+		time.Sleep(2 * linger)
+		synctest.Wait()
+		if begun != 1 || c.Err() != nil {
+			t.Errorf("%d sources begun; a reader that came back was cut: %v", begun, c.Err())
+		}
+		releaseC()
+		time.Sleep(linger + time.Second)
+		synctest.Wait()
+		if len(p.byTopic) != 0 {
+			t.Error("a pump without readers stays")
+		}
+		d, releaseD := acquire()
+		fault <- struct{}{}
+		synctest.Wait()
+		if begun != 2 || d.Err() == nil {
+			t.Errorf("%d sources begun; a reader outlives its source's fault: %v", begun, d.Err())
+		}
+		releaseD()
+		e, releaseE := acquire()
+		p.close()
+		if begun != 3 || e.Err() == nil || len(p.byTopic) != 0 {
+			t.Errorf("%d sources begun; after the close: %v, %d topics", begun, e.Err(), len(p.byTopic))
+		}
+		releaseE()
+		f, releaseF := acquire()
+		if f.Err() == nil {
+			t.Error("a reader that came too late waits for ever")
+		}
+		releaseF()
+		p.close()
+	})
+}

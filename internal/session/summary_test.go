@@ -1,0 +1,80 @@
+package session
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"webchat/internal/event"
+)
+
+func TestFold(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var s Summary
+	seq := int64(0)
+	step := func(d event.Data, status event.Status, pending int) {
+		t.Helper()
+		at = at.Add(time.Second)
+		e := event.Entry{Seq: seq, Event: event.New(d, "", at)}
+		if d.Logged() {
+			seq++
+			e.Seq = seq
+		}
+		before := s
+		s = Fold(s, e)
+		if !d.Logged() {
+			equal(t, "after an ephemeral event", s, before)
+			return
+		}
+		equal(t, string(d.EventType())+": status", s.Status, status)
+		equal(t, string(d.EventType())+": pending", s.Pending, pending)
+		equal(t, "sequence", s.LastSeq, seq)
+		equal(t, "last id", s.Open.LastID, e.Event.ID)
+	}
+	unfinished := func(want bool) {
+		t.Helper()
+		equal(t, "unfinished", s.Unfinished(), want)
+	}
+	step(event.SessionStart{SessionID: "s", Backend: "offline", Model: "m", Title: "t"}, event.Idle, 0)
+	unfinished(false)
+	step(event.UserMessage{MessageID: "1"}, event.Idle, 0)
+	unfinished(true)
+	step(event.UserMessage{MessageID: "2"}, event.Idle, 0)
+	step(event.TurnStart{TurnID: "a", MessageID: "1"}, event.Running, 0)
+	step(event.AssistantUsage{InputTokens: 5}, event.Running, 0)
+	step(event.ToolExecutionStart{ToolCallID: "c"}, event.Running, 0)
+	step(event.PermissionRequested{RequestID: "p"}, event.Waiting, 1)
+	step(event.UserInputRequested{RequestID: "q"}, event.Waiting, 2)
+	step(event.PermissionCompleted{RequestID: "p"}, event.Waiting, 1)
+	step(event.UserInputCompleted{RequestID: "q"}, event.Running, 0)
+	step(event.ToolExecutionComplete{ToolCallID: "c", ToolTelemetry: json.RawMessage(`{"tokensShown":400,"tokensSent":9}`)}, event.Running, 0)
+	step(event.TurnEnd{TurnID: "a", Steered: []string{"2"}, Usage: event.Usage{InputTokens: 7, OutputTokens: 1, Cost: 0.5, Calls: 1}}, event.Idle, 0)
+	unfinished(false)
+	for _, odd := range []string{`[]`, `{"tokensShown":"x"}`, `{"tokensShown":-5,"tokensSent":3}`, `{"tokensSent":3}`, ``} {
+		step(event.ToolExecutionComplete{ToolTelemetry: json.RawMessage(odd)}, event.Idle, 0)
+	}
+	step(event.ToolExecutionComplete{ToolTelemetry: json.RawMessage(`{"tokensShown":4,"tokensSent":9}`)}, event.Idle, 0)
+	step(event.PermissionCompleted{RequestID: "unknown"}, event.Idle, 0)
+	step(event.SessionTitleChanged{Title: "new"}, event.Idle, 0)
+	step(event.SessionModelChange{NewModel: "n"}, event.Idle, 0)
+	updated := s.UpdatedAt
+	step(event.SessionShutdown{}, event.Idle, 0)
+	step(event.SessionResume{}, event.Idle, 0)
+	equal(t, "a restart is no activity", s.UpdatedAt, updated)
+	s.Pinned = true
+
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "json", string(b), `{"id":"s","backend":"offline","model":"n","title":"new","createdAt":"2026-01-02T03:04:06.000Z","updatedAt":"2026-01-02T03:04:26.000Z",`+
+		`"pinned":true,"status":"idle","usage":{"inputTokens":7,"outputTokens":1,"cost":0.5,"calls":1},"tokens":{"shown":404,"sent":18,"saved":391}}`)
+	b, err = json.Marshal(Found{Summary: Summary{ID: "s"}, Snippet: "…found…"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]any
+	if err := json.Unmarshal(b, &back); err != nil || back["snippet"] != "…found…" || back["id"] != "s" {
+		t.Errorf("%s, %v", b, err)
+	}
+}
