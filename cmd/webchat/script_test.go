@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +37,13 @@ func TestScript(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		// In CI a missing program fails the script that needs it.
+		Condition: func(name string) (bool, error) {
+			if name != "ci" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Getenv("CI") != "", nil
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
@@ -45,12 +53,30 @@ func TestScript(t *testing.T) {
 			e.Setenv("WEBCHAT_LISTEN", "localhost:0")
 			e.Setenv("WEBCHAT_NO_OPEN", "true")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
-			return os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755)
+			if err := os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755); err != nil {
+				return err
+			}
+			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready": ready, "http": request, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode,
 		},
 	})
+}
+
+// writeStory writes the shell block of the README to a file, for the server and
+// the program of the test.
+func writeStory(name string) error {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		return err
+	}
+	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(readme)
+	if block == nil {
+		return errors.New("the README has no sh block")
+	}
+	story := strings.NewReplacer("http://localhost:8080", "$URL", "./bin/webchat", "webchat").Replace(string(block[1]))
+	return os.WriteFile(name, []byte(story), 0o600)
 }
 
 // patience is how long a script waits for what has to come.
