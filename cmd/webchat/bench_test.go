@@ -1,0 +1,80 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkStart measures the time from starting the program to the first page it
+// serves, in turns with a chi server that has nothing else to do: "ratio" is the
+// median of ours over theirs.
+func BenchmarkStart(b *testing.B) {
+	dir := b.TempDir()
+	ours, empty := build(b, dir, "."), build(b, dir, "./testdata/emptychi")
+	data, workspace := filepath.Join(dir, "data"), b.TempDir()
+	var a, r, ratios []float64
+	for i := 0; b.Loop() || i < 7; i++ {
+		addr := freeAddr(b)
+		mine := firstPage(b, addr, ours, "--listen", addr, "--data-dir", data, "--workspace", workspace, "--no-open", "--config", "/dev/null")
+		addr = freeAddr(b)
+		theirs := firstPage(b, addr, empty, addr)
+		a, r, ratios = append(a, mine), append(r, theirs), append(ratios, mine/theirs)
+	}
+	b.ReportMetric(median(a), "ms/webchat")
+	b.ReportMetric(median(r), "ms/chi")
+	b.ReportMetric(median(ratios), "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+func build(b *testing.B, dir, pkg string) string {
+	out := filepath.Join(dir, filepath.Base(pkg)+".bin")
+	if text, err := exec.Command("go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}
+
+func freeAddr(b *testing.B) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// firstPage starts a program, and ends it when it has served its first page; the
+// milliseconds in between.
+func firstPage(b *testing.B, addr, program string, args ...string) float64 {
+	cmd := exec.Command(program, args...)
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for time.Since(start) < patience {
+		res, err := client.Get("http://" + addr + "/")
+		if err == nil {
+			took := float64(time.Since(start).Microseconds()) / 1000
+			res.Body.Close()
+			return took
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	b.Fatalf("%s served nothing", program)
+	return 0
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
+}
