@@ -48,7 +48,7 @@ func TestPermissionIsAsked(t *testing.T) {
 		equal(t, "effects", *effects, 0)
 		p := all[event.PermissionRequested](r)[0]
 		equal(t, "resource", p.Resource, "make test")
-		equal(t, "expires", time.Time(p.ExpiresAt).Sub(time.Now()).Round(time.Second), 5*time.Minute)
+		equal(t, "expires", time.Until(time.Time(p.ExpiresAt)).Round(time.Second), 5*time.Minute)
 		for _, d := range []Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
 			is(t, r.s.Decide(r.Context(), req, d), ErrInvalid)
 		}

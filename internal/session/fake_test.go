@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -418,8 +417,14 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
+// complainer is what is told of faults: a test, or one run of a model.
+type complainer interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
 // checkLog checks what every log promises. whole: nothing may be open at its end.
-func checkLog(t testing.TB, entries []event.Entry, whole bool) {
+func checkLog(t complainer, entries []event.Entry, whole bool) {
 	t.Helper()
 	var (
 		parent           event.ID
@@ -509,5 +514,3 @@ func asked() *agent.Permission {
 }
 
 var errDisk = errors.New("no space left on device")
-
-const never = 100 * time.Hour

@@ -176,6 +176,22 @@ func (b *broker) restart(rt *rapid.T) {
 	clear(b.granted)
 }
 
+// kill goes on with what the log held at one moment, as after a kill -9.
+func (b *broker) kill(rt *rapid.T) {
+	id, entries := b.s.ID(), b.mem.entries(b.s.ID())
+	left := b.mem.prefix(id, len(entries))
+	if err := b.stop(); err != nil {
+		rt.Fatal(err)
+	}
+	b.start(left)
+	var err error
+	if b.s, err = b.m.Get(context.Background(), id); err != nil {
+		rt.Fatal(err)
+	}
+	b.allGone()
+	clear(b.granted)
+}
+
 // check compares effects with approvals.
 func (b *broker) check(rt *rapid.T) {
 	allowed := map[string]bool{}
@@ -204,18 +220,29 @@ func (b *broker) check(rt *rapid.T) {
 	}
 }
 
-// Whatever happens in whatever order: one effect for each approval, none without.
+// THREATS 53 and 55: whatever happens in whatever order, there is one effect for
+// each approval and none without.
 func TestBrokerModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rapid.Check(t, func(rt *rapid.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var failure any
+		// rapid tells by panics, which have to leave the bubble's own goroutine.
+		synctest.Test(t, func(t *testing.T) {
+			defer func() { failure = recover() }()
 			b := newBroker(t)
 			rt.Repeat(map[string]func(*rapid.T){
-				"call": b.call, "answer": b.answer, "abort": b.abort, "wait": b.wait, "restart": b.restart, "": b.check,
+				"call": b.call, "answer": b.answer, "abort": b.abort, "wait": b.wait, "restart": b.restart, "kill": b.kill, "": b.check,
 			})
 			if err := b.stop(); err != nil {
 				rt.Fatal(err)
 			}
-			checkLog(t, b.mem.entries(b.s.ID()), true)
+			checkLog(rt, b.mem.entries(b.s.ID()), true)
 		})
+		switch {
+		case failure == nil:
+		case rt.Failed():
+			panic(failure)
+		default: // on a line of its own: rapid tells faults by where they come from
+			panic(failure)
+		}
 	})
 }
