@@ -12,8 +12,13 @@ import (
 	"webchat/internal/sse"
 )
 
-// tries is how many ports after the usual one are looked at.
-const tries = 100
+const (
+	// tries is how many ports after the usual one are looked at.
+	tries = 100
+	// maxConnections may be open at the same time: room for all streams and the
+	// requests of their pages, a few dozen KiB each.
+	maxConnections = 2048
+)
 
 // listen opens the listeners; all have the same port. "localhost" means both
 // loopback families, since a browser may try either first.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"webchat/internal/guard"
 )
 
 // shutdownTime is how long a stop may take.
@@ -126,7 +128,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 	sessions, outputs := r.work(working)
 	server := r.httpServer(log)
 	served := make(chan error, len(listeners))
-	for _, l := range listeners {
+	for _, l := range guard.LimitConnections(mostConnections(), listeners...) {
 		go func() { served <- server.Serve(l) }()
 	}
 	err := ready()

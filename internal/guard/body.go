@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
+// hasBody reports whether a body follows the header, as far as that says.
+func hasBody(r *http.Request) bool {
+	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}
+
 // timedBody ends a body that comes too slowly. The deadline is the connection's,
 // and one left standing would end the request while its handler still answers,
-// so it is lifted as soon as the body has been read.
+// so it is lifted as soon as the body has been read. A request that is refused
+// before keeps it: net/http reads on for a while to give the refusal a chance.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -26,7 +32,7 @@ func timed(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
 // Read implements [io.Reader].
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	if err == io.EOF { // after another error net/http looks for the end, and must not wait
 		b.lift()
 	}
 	return n, err

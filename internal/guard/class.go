@@ -38,7 +38,7 @@ const (
 	MaxUpload = 20 << 20
 )
 
-// bodyTime is how long a request's body may take.
+// bodyTime is how long a request's body may take, whatever becomes of the request.
 const bodyTime = 30 * time.Second
 
 // demand is what a class asks.
@@ -143,10 +143,10 @@ func (g *Guard) whoHint(r *http.Request) string {
 	return "Not signed in: " + how
 }
 
-// checkBody bounds the body and its time, and refuses what no route of the class
+// checkBody bounds the body, and refuses what no route of the class
 // can read. A request without a body needs no media type.
 func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, code, sentence string) {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+	if !hasBody(r) {
 		return 0, "", ""
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -163,7 +163,6 @@ func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, co
 	if r.ContentLength > d.body {
 		return http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body may have %d bytes.", d.body)
 	}
-	limited := http.MaxBytesReader(w, r.Body, d.body)
-	r.Body = timed(w, limited)
+	r.Body = http.MaxBytesReader(w, r.Body, d.body)
 	return 0, "", ""
 }

@@ -172,6 +172,9 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
+		if hasBody(r) {
+			r.Body = timed(w, r.Body)
+		}
 		if !g.hostAllowed(r.Host) {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
 			return

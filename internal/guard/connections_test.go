@@ -1,0 +1,139 @@
+package guard_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"webchat/internal/guard"
+)
+
+// THREATS 65: who opens many connections is told 503, nobody else notices, and
+// what is closed makes room.
+func TestConnectionsAreLimited(t *testing.T) {
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 3
+	server := &http.Server{Handler: routes(newGuard(t, guard.Config{}))}
+	ended := make(chan error, 2)
+	for _, l := range guard.LimitConnections(most, plain, second) {
+		go func() { ended <- server.Serve(l) }()
+	}
+	defer func() {
+		_ = server.Close()
+		<-ended
+		<-ended
+	}()
+	var held []net.Conn
+	ask := func(l net.Listener) (*http.Response, net.Conn) {
+		t.Helper()
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, "GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res, c
+	}
+	for i := range most {
+		res, c := ask([]net.Listener{plain, second}[i%2])
+		if held = append(held, c); res.StatusCode != 200 {
+			t.Fatalf("connection %d: %s", i+1, res.Status)
+		}
+	}
+	for range 20 {
+		res, c := ask(second)
+		b, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(b), `"code":"too_many_connections"`) {
+			t.Errorf("one too many: %s %v %q %v", res.Status, res.Header, b, err)
+		}
+		_ = c.Close()
+	}
+	_ = held[0].Close()
+	for end := time.Now().Add(10 * time.Second); ; {
+		res, c := ask(plain)
+		defer c.Close()
+		if res.StatusCode == 200 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("a closed connection left no room")
+		}
+	}
+	for _, c := range held[1:] {
+		_ = c.Close()
+	}
+}
+
+// pipes is a listener whose connections live in one process and one fake time.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	c, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (p pipes) Close() error { return nil }
+func (p pipes) Addr() net.Addr {
+	return &net.UnixAddr{Name: "pipe"}
+}
+
+// THREATS 62: whoever sends slowly, header or body, allowed or refused, is let go.
+func TestSlowSendersAreLetGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		send string
+		most time.Duration
+	}{
+		"nothing":                {"", 6 * time.Second},
+		"half a header":          {"GET /public HTTP/1.1\r\nHost: localhost\r\nX-A: b", 6 * time.Second},
+		"a body that is awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
+		"a body without credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+			31 * time.Second},
+		"a body for nobody":       {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
+		"a body for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
+		"chunks for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{", 31 * time.Second},
+		"nothing after an answer": {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n", 61 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuard(t, guard.Config{})
+			synctest.Test(t, func(t *testing.T) {
+				server := httptest.Server{Config: &http.Server{Handler: routes(g), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10}}
+				l := make(pipes)
+				done := make(chan struct{})
+				go func() { defer close(done); _ = server.Config.Serve(l) }()
+				near, far := net.Pipe()
+				l <- far
+				go func() { _, _ = io.WriteString(near, strings.Replace(c.send, "TOKEN", g.Token(), 1)) }()
+				began := time.Now()
+				if _, err := io.Copy(io.Discard, near); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took > c.most {
+					t.Errorf("let go after %v", took)
+				}
+				_ = near.Close()
+				close(l)
+				<-done
+			})
+		})
+	}
+}
