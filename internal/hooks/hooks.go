@@ -1,0 +1,334 @@
+// Package hooks runs what a user set around the moments of a session: commands
+// that read JSON and may say no, or change what is about to happen.
+//
+// # Guarantees
+//
+//   - Hooks come from [Config] only. Nothing is ever looked for in a workspace.
+//   - Whatever is not a clear yes is a no: a command that cannot be started,
+//     crashes, takes too long, prints something else than an answer or more than
+//     64 KiB denies, and so does an answer that changes what cannot be changed.
+//   - Each run is reported as hook.start before it and hook.end after the command
+//     and everything it started has ended. What cannot be reported does not run.
+//   - A moment is decided once: whoever asks again about the same request, also
+//     meanwhile, gets the same verdict without another run. If the request has
+//     other content than before, the verdict is no.
+//
+// # The protocol
+//
+// A command runs by sh -c in the workspace, or in [Hook].Dir, in a process tree of
+// its own (package proc), which is ended when it is done. Standard input is the
+// [Call] as JSON. Standard output may be empty or
+//
+//	{"allow": true|false, "reason": "…", "arguments": {…}, "prompt": "…"}
+//
+// Exit 0 with nothing printed allows; exit 2 denies with standard error as the
+// reason; every other status denies. "arguments" replace those of before_tool,
+// "prompt" that of prompt_submitted. Hooks of one moment run in their order, each
+// sees what those before it made, and the first no ends it.
+//
+// # Concurrency
+//
+// A [Set] may be used by any number of goroutines.
+//
+// # Usage
+//
+//	set, err := hooks.New(hooks.Config{Hooks: []hooks.Hook{{Event: hooks.BeforeTool, Command: "/home/me/check.sh"}}, Workspace: dir, Env: env})
+//	verdict, err := set.Run(ctx, hooks.Call{RequestID: id, SessionID: s, Event: hooks.BeforeTool, Tool: "bash", Arguments: args}, report)
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+)
+
+const (
+	// DefaultTimeout is how long a hook may take.
+	DefaultTimeout = 10 * time.Second
+	// MaxOutput is how many bytes a command may print on standard output.
+	MaxOutput = 64 << 10
+	// MaxReason is how many bytes of a reason are kept.
+	MaxReason = 4 << 10
+)
+
+// Event is a moment hooks can have a say in.
+type Event string
+
+// The moments. A no to SessionStart, PromptSubmitted, BeforeTool and
+// PermissionRequested keeps the thing from happening, one to AfterTool keeps the
+// result from the model; SessionEnd and Error are only told.
+const (
+	SessionStart        Event = "session_start" // before the agent of a session starts
+	SessionEnd          Event = "session_end"   // after it ended
+	PromptSubmitted     Event = "prompt_submitted"
+	BeforeTool          Event = "before_tool"
+	AfterTool           Event = "after_tool"
+	Error               Event = "error"                // what the user is told of
+	PermissionRequested Event = "permission_requested" // before the user is asked
+)
+
+// Events returns all moments.
+func Events() []Event {
+	return []Event{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
+}
+
+// ofTool reports whether the moment is about a tool, which a matcher can match.
+func (e Event) ofTool() bool {
+	return e == BeforeTool || e == AfterTool || e == PermissionRequested
+}
+
+// Call is a moment, as a command reads it.
+type Call struct {
+	// RequestID names the moment together with SessionID and Event; empty: every
+	// Run is a moment of its own.
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Event     Event  `json:"event"`
+	Tool      string `json:"tool,omitempty"`
+	// Arguments are a tool's; of PermissionRequested what is asked about.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Result is a tool's; of Error the message and its type.
+	Result    json.RawMessage `json:"result,omitempty"`
+	Prompt    string          `json:"prompt,omitempty"`
+	Workspace string          `json:"workspace"` // Run sets it
+
+	// Fixed says that the arguments cannot be changed any more: a hook that
+	// wants to denies.
+	Fixed bool `json:"-"`
+}
+
+// Verdict is what hooks decided.
+type Verdict struct {
+	Allow     bool
+	Reason    string          // of a no; never empty then
+	Arguments json.RawMessage // nil: unchanged
+	Prompt    string          // empty: unchanged
+}
+
+// Handler is a hook inside this process, for programs that embed webchat.
+type Handler interface {
+	// Handle decides about c before ctx ends; the time limit of its hook ends it.
+	// An error and a panic are a no. It may be called concurrently.
+	Handle(ctx context.Context, c Call) (Verdict, error)
+}
+
+// Hook is one thing a user set. Either Command or Handler is set.
+type Hook struct {
+	Event   Event
+	Matcher string // RE2, anchored, on the tool's name; empty: every tool
+	Command string
+	Handler Handler
+	Name    string        // how the log names a Handler
+	Dir     string        // where the command runs, absolute; empty: the workspace
+	Timeout time.Duration // 0: DefaultTimeout
+	// BestEffort lets sessions start on backends that do not ask about every
+	// tool, although Event is BeforeTool.
+	BestEffort bool
+}
+
+// Check says what is wrong with h, for the one who wrote it.
+func (h Hook) Check() error {
+	_, err := h.compile()
+	return err
+}
+
+// compile returns the matcher.
+func (h Hook) compile() (*regexp.Regexp, error) {
+	switch {
+	case !slices.Contains(Events(), h.Event):
+		return nil, fmt.Errorf("the event %q is none of %s", h.Event, words(Events()))
+	case h.Handler == nil && strings.TrimSpace(h.Command) == "":
+		return nil, errors.New("the command is missing")
+	case h.Handler != nil && h.Command != "":
+		return nil, errors.New("it has a command and a handler, and can only have one")
+	case strings.ContainsRune(h.Command, 0):
+		return nil, errors.New("the command has a NUL character")
+	case h.Dir != "" && !filepath.IsAbs(h.Dir):
+		return nil, fmt.Errorf("the folder %q is not an absolute path", h.Dir)
+	case h.Timeout < 0:
+		return nil, fmt.Errorf("the timeout %v is negative", h.Timeout)
+	}
+	re, err := regexp.Compile(`^(?:` + h.Matcher + `)$`)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the matcher is no regular expression: %w", err)
+	case h.Matcher == "":
+		return nil, nil
+	case !h.Event.ofTool() && !re.MatchString(""):
+		return nil, fmt.Errorf("the matcher %q would never match: %s is about no tool", h.Matcher, h.Event)
+	}
+	return re, nil
+}
+
+func words(events []Event) string {
+	var b strings.Builder
+	for i, e := range events {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(e))
+	}
+	return b.String()
+}
+
+// Config is what a [Set] works with.
+type Config struct {
+	Hooks     []Hook
+	Workspace string   // absolute path
+	Env       []string // the whole environment of commands
+}
+
+// Set is a user's hooks.
+type Set struct {
+	Config
+	hooks []hook
+	once  decisions
+}
+
+// hook is a Hook ready to run.
+type hook struct {
+	Hook
+	matcher *regexp.Regexp // nil: everything
+}
+
+// New returns the hooks of c; the error names the one that is wrong.
+func New(c Config) (*Set, error) {
+	if !filepath.IsAbs(c.Workspace) {
+		return nil, fmt.Errorf("hooks: the workspace %q is not an absolute path", c.Workspace)
+	}
+	s := &Set{Config: c}
+	for i, h := range c.Hooks {
+		re, err := h.compile()
+		if err != nil {
+			return nil, fmt.Errorf("hook %d: %w", i+1, err)
+		}
+		if h.Timeout == 0 {
+			h.Timeout = DefaultTimeout
+		}
+		s.hooks = append(s.hooks, hook{h, re})
+	}
+	return s, nil
+}
+
+// Demands reports whether a hook for e insists on being asked every time.
+func (s *Set) Demands(e Event) bool {
+	return slices.ContainsFunc(s.hooks, func(h hook) bool { return h.Event == e && !h.BestEffort })
+}
+
+// Run asks the hooks that match c, in their order, and reports hook.start and
+// hook.end of each. Without one it allows. An error is report's and means no, as
+// does the end of ctx, which ends the command that runs.
+func (s *Set) Run(ctx context.Context, c Call, report func(event.Data) error) (Verdict, error) {
+	c.Workspace = s.Workspace
+	var mine []hook
+	for _, h := range s.hooks {
+		if h.Event == c.Event && (h.matcher == nil || h.matcher.MatchString(c.Tool)) {
+			mine = append(mine, h)
+		}
+	}
+	if len(mine) == 0 {
+		return Verdict{Allow: true}, nil
+	}
+	return s.once.do(ctx, c, func() (Verdict, error) { return s.ask(ctx, mine, c, report) })
+}
+
+// ask runs hooks until one says no.
+func (s *Set) ask(ctx context.Context, mine []hook, c Call, report func(event.Data) error) (Verdict, error) {
+	all := Verdict{Allow: true}
+	for _, h := range mine {
+		v, err := s.one(ctx, h, c, report)
+		if err != nil {
+			return no("A hook could not be logged."), err
+		}
+		if !v.Allow {
+			return v, nil
+		}
+		if v.Arguments != nil {
+			c.Arguments, all.Arguments = v.Arguments, v.Arguments
+		}
+		if v.Prompt != "" {
+			c.Prompt, all.Prompt = v.Prompt, v.Prompt
+		}
+	}
+	return all, nil
+}
+
+// one runs one hook between its two events.
+func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) error) (Verdict, error) {
+	name := h.Command
+	if h.Handler != nil {
+		name = h.Name
+	}
+	id := string(event.NewID())
+	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: name}); err != nil {
+		return Verdict{}, fmt.Errorf("log the start of a hook: %w", err)
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	defer cancel()
+	var code int
+	var v Verdict
+	if h.Handler != nil {
+		v = handle(limited, h, c)
+	} else {
+		code, v = s.execute(limited, h, c)
+	}
+	v = v.within(c)
+	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: name, ExitCode: code,
+		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason})
+	if err != nil {
+		return Verdict{}, fmt.Errorf("log the end of a hook: %w", err)
+	}
+	return v, nil
+}
+
+// handle asks a Handler.
+func handle(ctx context.Context, h hook, c Call) (v Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = no("The hook %s panicked.", h.Name)
+		}
+	}()
+	v, err := h.Handler.Handle(ctx, c)
+	switch {
+	case err != nil:
+		return no("The hook %s failed: %v", h.Name, err)
+	case ctx.Err() != nil:
+		return h.stopped(ctx)
+	}
+	return v
+}
+
+var errLate = errors.New("the hook took too long")
+
+// stopped is the verdict when ctx ended a hook.
+func (h hook) stopped(ctx context.Context) Verdict {
+	if errors.Is(context.Cause(ctx), errLate) {
+		return no("The hook did not answer within %v.", h.Timeout)
+	}
+	return no("The hook was stopped before it answered.")
+}
+
+// within refuses what cannot be changed and makes reasons presentable.
+func (v Verdict) within(c Call) Verdict {
+	switch {
+	case !v.Allow:
+		return no("%s", v.Reason)
+	case v.Arguments != nil && c.Event != BeforeTool:
+		return no("The hook wants to change arguments, which only before_tool can.")
+	case v.Arguments != nil && c.Fixed:
+		return no("The hook wants to change the arguments, and this agent's calls cannot be changed.")
+	case v.Prompt != "" && c.Event != PromptSubmitted:
+		return no("The hook wants to change the prompt, which only prompt_submitted can.")
+	}
+	v.Reason = ""
+	return v
+}

@@ -1,0 +1,407 @@
+//go:build unix
+
+package hooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/event"
+	"webchat/internal/hooks"
+	"webchat/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	goleak.VerifyTestMain(m)
+}
+
+// audit is what was reported.
+type audit struct {
+	mu     sync.Mutex // guards what follows
+	starts []event.HookStart
+	ends   []event.HookEnd
+	fail   error
+}
+
+func (a *audit) report(d event.Data) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch d := d.(type) {
+	case event.HookStart:
+		a.starts = append(a.starts, d)
+	case event.HookEnd:
+		a.ends = append(a.ends, d)
+	}
+	return a.fail
+}
+
+func newSet(t *testing.T, list ...hooks.Hook) (*hooks.Set, string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := hooks.New(hooks.Config{Hooks: list, Workspace: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "MINE=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, dir
+}
+
+func before(command string) hooks.Hook {
+	return hooks.Hook{Event: hooks.BeforeTool, Command: command}
+}
+
+func call() hooks.Call {
+	return hooks.Call{RequestID: "r1", SessionID: "s1", Event: hooks.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
+}
+
+func run(t *testing.T, s *hooks.Set, c hooks.Call) (hooks.Verdict, *audit) {
+	t.Helper()
+	a := &audit{}
+	v, err := s.Run(t.Context(), c, a.report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, a
+}
+
+// THREATS 58: what is no clear yes is a no, with the reason in the log.
+func TestThreat58FailClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		code    int
+		says    string
+	}{
+		"veto":               {`echo '{"allow":false,"reason":"not on Sundays"}'`, 0, "not on Sundays"},
+		"veto in silence":    {`echo '{"allow":false}'`, 0, "without a reason"},
+		"veto by status":     {`echo "no <b>way</b>" >&2; echo ignored; exit 2`, 2, "no <b>way</b>"},
+		"status, no reason":  {`exit 2`, 2, "without a reason"},
+		"crash":              {`echo oops >&2; exit 1`, 1, "status 1: oops"},
+		"not found":          {`exec /no/such/program 2>/dev/null`, 127, "status 127"},
+		"killed":             {`kill -9 $$`, 137, "SIGKILL"},
+		"too slow":           {`sleep 60`, 143, "within 300ms"},
+		"too slow, stubborn": {`trap '' TERM; sleep 60 & wait; sleep 60`, 137, "within 300ms"},
+		"not JSON":           {`echo yes`, 0, "not understood"},
+		"no object":          {`echo true`, 0, "no JSON object"},
+		"not UTF-8":          {`printf '{"allow":true,"reason":"\377"}'`, 0, "not UTF-8"},
+		"half an answer":     {`printf '{"allow":true'`, 0, "no JSON object"},
+		"two answers":        {`echo '{"allow":true}{"allow":true}'`, 0, "something follows"},
+		"unknown verdict":    {`echo '{"allow":"yes"}'`, 0, "neither true nor false"},
+		"no verdict":         {`echo '{"decision":"allow"}'`, 0, `"decision" is not known`},
+		"verdict in another": {`echo '{"Allow":true}'`, 0, `"Allow" is not known`},
+		"contradiction":      {`echo '{"allow":false,"allow":true}'`, 0, `"allow" twice`},
+		"empty object":       {`echo '{}'`, 0, `no "allow"`},
+		"reason of a kind":   {`echo '{"allow":true,"reason":1}'`, 0, "not a string"},
+		"strange arguments":  {`echo '{"allow":true,"arguments":[1]}'`, 0, "no object"},
+		"a prompt here":      {`echo '{"allow":true,"prompt":"x"}'`, 0, "change the prompt"},
+		"too much":           {`head -c 65537 /dev/zero | tr '\0' ' '`, -2, "more than 65536 bytes"},
+		"endless":            {`yes`, -2, "more than 65536 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := before(c.command)
+			h.Timeout = 30 * time.Second
+			if strings.HasPrefix(name, "too slow") {
+				h.Timeout = 300 * time.Millisecond
+			}
+			s, _ := newSet(t, h)
+			v, a := run(t, s, call())
+			if v.Allow || !strings.Contains(v.Reason, c.says) {
+				t.Errorf("%+v, want a no that says %q", v, c.says)
+			}
+			if len(a.starts) != 1 || len(a.ends) != 1 {
+				t.Fatalf("%d starts, %d ends", len(a.starts), len(a.ends))
+			}
+			e := a.ends[0]
+			if e.Allow || e.Reason != v.Reason || e.HookID != a.starts[0].HookID || e.Event != "before_tool" || e.Command != c.command || c.code > -2 && e.ExitCode != c.code {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func TestAllows(t *testing.T) {
+	for _, command := range []string{`true`, `cat >/dev/null`, `echo`, `echo '{"allow":true}'`, `echo '{"allow":true,"reason":null,"arguments":null}'`,
+		`head -c 65000 /dev/zero | tr '\0' ' '; echo '{"allow":true}'`, `yes | head -c 1000000 >&2`} {
+		s, _ := newSet(t, before(command))
+		if v, a := run(t, s, call()); !v.Allow || v.Reason != "" || v.Arguments != nil || len(a.ends) != 1 || !a.ends[0].Allow || a.ends[0].ExitCode != 0 {
+			t.Errorf("%s: %+v %+v", command, v, a.ends)
+		}
+	}
+}
+
+func TestReadsTheCall(t *testing.T) {
+	s, dir := newSet(t, before(`cat > in.json; pwd > where; env > env`))
+	c := call()
+	c.Arguments = json.RawMessage(`{"n":9007199254740993}`)
+	c.Result, c.Prompt = json.RawMessage(`{"type":"success"}`), "hi"
+	run(t, s, c)
+	got := read(t, dir, "in.json")
+	want := `{"requestId":"r1","sessionId":"s1","event":"before_tool","tool":"bash","arguments":{"n":9007199254740993},"result":{"type":"success"},"prompt":"hi","workspace":"` + dir + `"}` + "\n"
+	if got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+	if got := read(t, dir, "where"); got != dir+"\n" {
+		t.Errorf("it ran in %s", got)
+	}
+	if got := read(t, dir, "env"); !strings.Contains(got, "MINE=1\n") || strings.Contains(got, "HOME=") {
+		t.Errorf("environment: %s", got)
+	}
+	elsewhere := t.TempDir()
+	h := before(`pwd > where2`)
+	h.Dir = elsewhere
+	s, _ = newSet(t, h)
+	run(t, s, call())
+	read(t, elsewhere, "where2")
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestRewriteAndOrder(t *testing.T) {
+	s, dir := newSet(t,
+		before(`cat > one; echo '{"allow":true,"arguments":{"command":"ls -l"}}'`),
+		hooks.Hook{Event: hooks.BeforeTool, Matcher: "ba|sh", Command: `touch never`},
+		hooks.Hook{Event: hooks.BeforeTool, Matcher: "sh|ba.*", Command: `cat > two`},
+		hooks.Hook{Event: hooks.AfterTool, Command: `touch never`},
+	)
+	v, a := run(t, s, call())
+	if !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` || len(a.ends) != 2 {
+		t.Errorf("%+v %+v", v, a.ends)
+	}
+	if one, two := read(t, dir, "one"), read(t, dir, "two"); !strings.Contains(one, `"ls"`) || !strings.Contains(two, `"ls -l"`) {
+		t.Errorf("%s%s", one, two)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "never")); err == nil {
+		t.Error("a hook of another tool or moment ran")
+	}
+	c := call()
+	c.RequestID, c.Fixed = "r2", true
+	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") || len(a.ends) != 1 || a.ends[0].Allow {
+		t.Errorf("a rewrite where none is possible: %+v %+v", v, a.ends)
+	}
+	s, _ = newSet(t, hooks.Hook{Event: hooks.PromptSubmitted, Command: `echo '{"allow":true,"prompt":"better"}'`})
+	if v, _ := run(t, s, hooks.Call{Event: hooks.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// THREATS 59: the same request is decided once, with one line in the log.
+func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
+	s, dir := newSet(t, before(`echo x >> ran; cat >/dev/null; echo '{"allow":true,"arguments":{"command":"ls -l"}}'`))
+	a := &audit{}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			c := call()
+			c.Arguments = json.RawMessage(` { "command" : "ls" } `)
+			v, err := s.Run(t.Context(), c, a.report)
+			if err != nil || !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` {
+				t.Errorf("%+v %v", v, err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := read(t, dir, "ran"); got != "x\n" || len(a.starts) != 1 || len(a.ends) != 1 {
+		t.Errorf("it ran %q, %d starts, %d ends", got, len(a.starts), len(a.ends))
+	}
+	ask := func(change func(*hooks.Call)) hooks.Verdict {
+		c := call()
+		change(&c)
+		v, err := s.Run(t.Context(), c, a.report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := ask(func(c *hooks.Call) { c.Arguments = json.RawMessage(`{"command":"ls -l"}`) }); !v.Allow || v.Arguments != nil {
+		t.Errorf("what the hook made of it: %+v", v)
+	}
+	if v := ask(func(c *hooks.Call) { c.Arguments = json.RawMessage(`{"command":"rm"}`) }); v.Allow {
+		t.Errorf("other content under the same id: %+v", v)
+	}
+	if v := ask(func(c *hooks.Call) { c.Tool = "shell" }); v.Allow {
+		t.Errorf("another tool under the same id: %+v", v)
+	}
+	if len(a.ends) != 1 {
+		t.Errorf("%d ends", len(a.ends))
+	}
+	ask(func(c *hooks.Call) { c.SessionID = "s2" })
+	ask(func(c *hooks.Call) { c.RequestID = "r2" })
+	ask(func(c *hooks.Call) { c.RequestID = "" })
+	ask(func(c *hooks.Call) { c.RequestID = "" })
+	if len(a.ends) != 5 {
+		t.Errorf("%d ends", len(a.ends))
+	}
+}
+
+func alive(pid int) bool {
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		return !strings.Contains(string(b), ") Z ")
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+// hook.end comes when nothing of the command is left, however it ends.
+func TestEndsTheTree(t *testing.T) {
+	tree := `(trap '' TERM; sleep 600; sleep 600) & echo $! >> pids; setsid sleep 600 & echo $! >> pids; `
+	for name, c := range map[string]struct {
+		command string
+		allow   bool
+		abort   bool
+	}{
+		"by itself": {tree, true, false},
+		"aborted":   {tree + `echo $$ >> pids; touch ready; sleep 600`, false, true},
+		"flood":     {tree + `yes`, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, dir := newSet(t, before(c.command))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.abort {
+				go func() {
+					for ctx.Err() == nil {
+						if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+							cancel()
+						}
+						time.Sleep(time.Millisecond)
+					}
+				}()
+			}
+			a := &audit{}
+			v, err := s.Run(ctx, call(), func(d event.Data) error {
+				if _, ok := d.(event.HookEnd); ok {
+					for _, f := range strings.Fields(read(t, dir, "pids")) {
+						if pid, err := strconv.Atoi(f); err != nil || alive(pid) {
+							t.Errorf("process %s is left, %v", f, err)
+						}
+					}
+				}
+				return a.report(d)
+			})
+			if err != nil || v.Allow != c.allow || len(a.ends) != 1 || a.ends[0].Allow != c.allow {
+				t.Errorf("%+v %v %+v", v, err, a.ends)
+			}
+			if c.abort && !strings.Contains(v.Reason, "stopped") {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// handler is a Handler made of a function.
+type handler func(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
+
+func (f handler) Handle(ctx context.Context, c hooks.Call) (hooks.Verdict, error) { return f(ctx, c) }
+
+func TestHandler(t *testing.T) {
+	for name, c := range map[string]struct {
+		f     handler
+		allow bool
+		says  string
+	}{
+		"allow": {func(context.Context, hooks.Call) (hooks.Verdict, error) { return hooks.Verdict{Allow: true}, nil }, true, ""},
+		"zero":  {func(context.Context, hooks.Call) (hooks.Verdict, error) { return hooks.Verdict{}, nil }, false, "without a reason"},
+		"error": {func(context.Context, hooks.Call) (hooks.Verdict, error) {
+			return hooks.Verdict{Allow: true}, errors.New("no net")
+		}, false, "no net"},
+		"panic": {func(context.Context, hooks.Call) (hooks.Verdict, error) { panic("secret") }, false, "panicked"},
+		"late": {func(ctx context.Context, _ hooks.Call) (hooks.Verdict, error) {
+			<-ctx.Done()
+			return hooks.Verdict{Allow: true}, nil
+		}, false, "within"},
+		"strange": {func(context.Context, hooks.Call) (hooks.Verdict, error) {
+			return hooks.Verdict{Allow: true, Prompt: "x"}, nil
+		}, false, "prompt"},
+	} {
+		s, _ := newSet(t, hooks.Hook{Event: hooks.BeforeTool, Handler: c.f, Name: "ours", Timeout: 10 * time.Millisecond})
+		v, a := run(t, s, call())
+		if v.Allow != c.allow || !strings.Contains(v.Reason, c.says) || strings.Contains(v.Reason, "secret") || len(a.ends) != 1 || a.ends[0].Command != "ours" {
+			t.Errorf("%s: %+v %+v", name, v, a.ends)
+		}
+	}
+}
+
+func TestWhatCannotBeLoggedDoesNotRun(t *testing.T) {
+	s, dir := newSet(t, before(`touch ran`))
+	a := &audit{fail: errors.New("disk full")}
+	for range 2 {
+		if v, err := s.Run(t.Context(), call(), a.report); err == nil || v.Allow {
+			t.Errorf("%+v %v", v, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+func TestReasonsArePresentable(t *testing.T) {
+	s, _ := newSet(t, before(`printf 'a\033[31m\342\200\256b\377\nc' >&2; exit 2`))
+	if v, _ := run(t, s, call()); v.Reason != "a[31mb�\nc" {
+		t.Errorf("%q", v.Reason)
+	}
+	s, _ = newSet(t, before(`yes é | head -c 100000 | tr -d '\n' >&2; exit 2`))
+	if v, _ := run(t, s, call()); len(v.Reason) > hooks.MaxReason || len(v.Reason) < hooks.MaxReason-8 || !strings.HasSuffix(v.Reason, "é…") {
+		t.Errorf("%d bytes, …%q", len(v.Reason), v.Reason[len(v.Reason)-8:])
+	}
+}
+
+func TestNothingToAsk(t *testing.T) {
+	s, _ := newSet(t, hooks.Hook{Event: hooks.BeforeTool, Matcher: "bash", Command: "false"})
+	c := call()
+	c.Tool = "bash2"
+	if v, a := run(t, s, c); !v.Allow || len(a.starts) != 0 {
+		t.Errorf("%+v", v)
+	}
+	if !s.Demands(hooks.BeforeTool) || s.Demands(hooks.AfterTool) {
+		t.Error("what it demands")
+	}
+	s, _ = newSet(t, hooks.Hook{Event: hooks.BeforeTool, Command: "false", BestEffort: true})
+	if s.Demands(hooks.BeforeTool) {
+		t.Error("best effort demands nothing")
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for says, h := range map[string]hooks.Hook{
+		"none of session_start, session_end": {Event: "at_night", Command: "x"},
+		"command is missing":                 {Event: hooks.Error, Command: " "},
+		"can only have one":                  {Event: hooks.Error, Command: "x", Handler: handler(nil)},
+		"NUL":                                {Event: hooks.Error, Command: "x\x00"},
+		"absolute":                           {Event: hooks.Error, Command: "x", Dir: "here"},
+		"negative":                           {Event: hooks.Error, Command: "x", Timeout: -1},
+		"no regular expression":              {Event: hooks.BeforeTool, Command: "x", Matcher: "("},
+		"about no tool":                      {Event: hooks.SessionStart, Command: "x", Matcher: "bash"},
+	} {
+		if _, err := hooks.New(hooks.Config{Hooks: []hooks.Hook{h}, Workspace: t.TempDir()}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, want %q", h, err, says)
+		}
+	}
+	if _, err := hooks.New(hooks.Config{Workspace: "here"}); err == nil {
+		t.Error("a relative workspace")
+	}
+	if err := (hooks.Hook{Event: hooks.SessionStart, Command: "x", Matcher: ".*"}).Check(); err != nil {
+		t.Error(err)
+	}
+}
