@@ -67,6 +67,9 @@ type (
 		CacheReadTokens int64   `json:"cacheReadTokens,omitempty"`
 		Cost            float64 `json:"cost,omitempty"`
 		Calls           int64   `json:"calls,omitempty"` // model calls
+		// DefinitionTokens is what the session's tools and the words about them
+		// added to those calls, as far as the backend counts it.
+		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
 	}
 
 	// SessionIdle follows TurnEnd: nothing runs and nothing waits in the queue.
@@ -207,7 +210,10 @@ type (
 		Cost            float64         `json:"cost"`
 		Duration        int64           `json:"duration"` // milliseconds
 		QuotaSnapshots  json.RawMessage `json:"quotaSnapshots,omitempty"`
-		Extra           Extra           `json:"-"`
+		// DefinitionTokens is the part of the input that describes the session's
+		// own tools, as far as the backend counts it.
+		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
+		Extra            Extra `json:"-"`
 	}
 
 	// ToolExecutionStart says that a tool was called.

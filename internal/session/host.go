@@ -14,10 +14,14 @@ import (
 // maxPartial is how many bytes of an increment of a foreign tool's output are kept.
 const maxPartial = 64 << 10
 
+// maxErrors is how many errors of one turn hooks are told.
+const maxErrors = 10
+
 // host is what one conversation may ask of its session.
 type host struct {
-	s    *Session
-	gone bool // guarded by s.mu: the conversation is over
+	s         *Session
+	intercept agent.Intercept // how far hooks reach into the agent's calls
+	gone      bool            // guarded by s.mu: the conversation is over
 }
 
 // shut makes everything the conversation still asks for an error.
@@ -79,9 +83,12 @@ func (t *turn) note(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
 		t.usage = addUsage(t.usage, event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
-			CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1})
+			CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens})
 	case event.SessionError:
 		t.told[d.Message] = true
+		if len(t.errs) < maxErrors {
+			t.errs = append(t.errs, d)
+		}
 	}
 }
 
@@ -262,41 +269,4 @@ func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput b
 		return nil, namedOutput
 	}
 	return clean, namedOutput
-}
-
-// RunHook implements [agent.Host].
-func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
-	h.s.mu.Lock()
-	gone := h.gone
-	h.s.mu.Unlock()
-	if gone {
-		return agent.HookVerdict{}, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
-	}
-	return h.s.hook(ctx, c)
-}
-
-// hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
-func (s *Session) hook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
-	if s.m.cfg.Hooks == nil {
-		return agent.HookVerdict{Allow: true}, nil
-	}
-	v, err := guarded(s.log(), "the hook "+c.Event, func() (agent.HookVerdict, error) {
-		return s.m.cfg.Hooks.Run(ctx, s.id, c, func(d event.Data) error {
-			switch d.(type) {
-			case event.HookStart, event.HookEnd:
-				return s.append(d)
-			}
-			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, d.EventType())
-		})
-	})
-	switch {
-	case ctx.Err() != nil:
-		return agent.HookVerdict{}, context.Cause(ctx)
-	case err != nil:
-		s.log().Warn("a hook failed", "event", c.Event, "error", err)
-		return agent.HookVerdict{Reason: "A hook failed: " + err.Error()}, nil
-	case !v.Allow && v.Reason == "":
-		v.Reason = "A hook refused it without a reason."
-	}
-	return v, nil
 }

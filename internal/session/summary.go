@@ -127,6 +127,7 @@ func addUsage(a, b event.Usage) event.Usage {
 	a.CacheReadTokens += b.CacheReadTokens
 	a.Cost += b.Cost
 	a.Calls += b.Calls
+	a.DefinitionTokens += b.DefinitionTokens
 	return a
 }
 
