@@ -20,11 +20,12 @@ var ours = map[string][]string{
 	"internal/jsonrpc": {"internal/proc"},
 	"internal/agent":   {"internal/event"},
 
-	"internal/agent/agenttest": {"internal/agent", "internal/event"},
-	"internal/agent/offline":   {"internal/agent", "internal/event"},
-	"internal/agent/copilot":   {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
-	"internal/agent/autohand":  {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
-	"internal/agent/acp":       {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
+	"internal/agent/offline":             {"internal/agent", "internal/event"},
+	"internal/agent/copilot":             {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/copilot/copilottest": {}, // a language model for tests
+	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 
 	"internal/hooks":           {"internal/event", "internal/proc"},
 	"internal/session":         {"internal/event", "internal/agent", "internal/hooks"},

@@ -1,0 +1,203 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+var errClosed = errors.New("the conversation is closed")
+
+// conn implements [agent.Conn]. What its loop owns is touched by functions that
+// were posted to it and by nothing else.
+type conn struct {
+	b    *Backend
+	p    *process
+	host agent.Host
+	o    agent.Options
+	id   string // the session's name in the CLI
+	cost int64  // tokens of our definitions in one model call
+
+	life context.Context // ends when nothing may be reported any more
+	end  context.CancelFunc
+	done chan struct{}   // closed when the loop has ended
+	quit context.Context // ends with Close: turns are to end
+	stop context.CancelFunc
+
+	mu      sync.Mutex // guards what follows
+	posted  []func()
+	wake    chan struct{} // has room for one
+	offered []string
+	closed  bool
+	turns   sync.WaitGroup // Prompts and steers; Add under mu while not closed
+	closing sync.Once
+
+	loop loopState
+}
+
+// loopState is owned by the loop.
+type loopState struct {
+	turn   *turn
+	dead   error
+	calls  map[string]string // the CLI's ids of tool calls -> ours
+	used   map[string]bool   // ours
+	agents map[string]string // helper agents -> the call (ours) that started them
+	failed map[string]bool   // MCP servers whose failure was told
+	model  string
+}
+
+func newConn(b *Backend, p *process, o agent.Options, host agent.Host) *conn {
+	c := &conn{b: b, p: p, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	c.loop = loopState{calls: map[string]string{}, used: map[string]bool{}, agents: map[string]string{}, failed: map[string]bool{}, model: o.Model}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.quit, c.stop = context.WithCancel(context.Background())
+	c.cost = b.definitions(o.Tools)
+	go c.run()
+	return c
+}
+
+// definitions is what the tools and the guide add to each call of a model.
+func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
+	if b.cfg.Count == nil {
+		return 0
+	}
+	n = int64(b.cfg.Count(guide))
+	for _, t := range tools {
+		n += int64(b.cfg.Count(t.Name + "\n" + t.Description + "\n" + string(t.Parameters)))
+	}
+	return n
+}
+
+// run is the loop: it does what was posted, in order. The queue has no bound:
+// what the CLI says of one session must not hold up the others.
+func (c *conn) run() {
+	defer close(c.done)
+	for {
+		c.mu.Lock()
+		todo := c.posted
+		c.posted = nil
+		c.mu.Unlock()
+		for _, f := range todo {
+			if c.life.Err() == nil {
+				f()
+			}
+		}
+		if len(todo) > 0 {
+			continue
+		}
+		select {
+		case <-c.wake:
+		case <-c.life.Done():
+			return
+		}
+	}
+}
+
+// post has the loop do f. After Close it does not.
+func (c *conn) post(f func()) {
+	c.mu.Lock()
+	c.posted = append(c.posted, f)
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// enter counts a turn or something that joins one.
+func (c *conn) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.turns.Add(1)
+	return true
+}
+
+// named returns parameters with the session's name.
+func (c *conn) named(more map[string]any) map[string]any {
+	p := map[string]any{"sessionId": c.id}
+	for k, v := range more {
+		p[k] = v
+	}
+	return p
+}
+
+// report tells the session. That it does not listen any more is its affair.
+func (c *conn) report(d event.Data) {
+	if err := c.host.Report(c.life, d); err != nil {
+		c.b.cfg.Logger.Debug("copilot: a report was not taken", "type", d.EventType(), "error", err)
+	}
+}
+
+// SetModel implements [agent.Conn].
+func (c *conn) SetModel(ctx context.Context, model string) error {
+	if len(c.b.cfg.Providers) > 0 && !c.b.knows(model) {
+		return fmt.Errorf("no provider has the model %q; there are %s", model, strings.Join(c.b.ownModels(), ", "))
+	}
+	if !c.enter() {
+		return errClosed
+	}
+	defer c.turns.Done()
+	err := c.p.call(ctx, "session.model.switchTo", c.named(map[string]any{"modelId": c.b.nativeModel(model)}), nil)
+	if err != nil {
+		return fmt.Errorf("change the model: %w", c.b.explain(err))
+	}
+	return nil
+}
+
+// SetTitle implements [agent.Conn].
+func (c *conn) SetTitle(ctx context.Context, title string) error {
+	if !c.enter() {
+		return errClosed
+	}
+	defer c.turns.Done()
+	if err := c.p.call(ctx, "session.name.set", c.named(map[string]any{"name": title}), nil); err != nil {
+		return fmt.Errorf("tell the title: %w", err)
+	}
+	return nil
+}
+
+// died tells the conversation that its process has.
+func (c *conn) died(death error) {
+	c.post(func() {
+		c.loop.dead = lost(death)
+		if t := c.loop.turn; t != nil {
+			c.finish(t, c.loop.dead)
+		}
+	})
+}
+
+// Close implements [agent.Conn].
+func (c *conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.closing.Do(func() {
+		c.stop()
+		c.turns.Wait()
+		c.end()
+		<-c.done
+		c.destroy()
+		c.p.remove(c)
+		c.b.release(c.p)
+	})
+	return nil
+}
+
+// destroy has the CLI let go of the session; what it kept on disk stays. A CLI
+// that does not answer is of no use to the other conversations either.
+func (c *conn) destroy() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	if c.p.call(ctx, "session.destroy", c.named(nil), nil) != nil && ctx.Err() != nil {
+		c.b.cfg.Logger.Warn("copilot: the CLI did not answer and is restarted")
+		c.p.quit()
+	}
+}

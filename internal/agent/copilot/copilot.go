@@ -1,0 +1,235 @@
+// Package copilot talks with GitHub Copilot CLI in server mode: JSON-RPC on the
+// standard input and output of one native process that carries all sessions.
+//
+// Protocol facts here and in the other files were observed with version 1.0.102
+// on Linux (@github/copilot of npm, "copilot --headless --stdio"), which states
+// protocol 3; nothing is negotiated.
+//
+// # Guarantees
+//
+//   - The CLI's own tool "view" would send files to the model. The CLI ignores a
+//     wrong exclusion in silence, so the tools that are really offered are read
+//     back before the first prompt and whenever they change. If view is among
+//     them, or a tool of the session is missing, nothing is sent to the model.
+//   - The CLI's events are translated by an allow-list. Prompts, system messages
+//     and everything named model.* end here.
+//   - The CLI acts only after [agent.Host].AskPermission said so, and is told
+//     "once" each time: what is remembered, the session remembers.
+//   - Every turn ends: with the CLI's session.idle, or with the process.
+//   - When the process dies, every conversation on it fails with
+//     [agent.ErrDied], nothing of its tree is left, and the next Open starts
+//     another, in which the conversations are resumed.
+//   - The process gets an environment built from an allow-list and keeps its
+//     state in [Config].Home.
+//
+// # Concurrency
+//
+// A [Backend] may be used from any goroutine. The process is started by the
+// first conversation and stopped when the last one is closed. Each conversation
+// has one goroutine, which hands on the CLI's events in order, and one for each
+// tool call and question that waits.
+//
+// # Usage
+//
+//	b, err := copilot.New(copilot.Config{Home: dir, Env: os.Environ()})
+//	conn, err := b.Open(ctx, agent.Options{SessionID: id, Workspace: dir, Tools: specs}, host)
+package copilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+)
+
+// Config is what the backend works with. Home and Env are needed.
+type Config struct {
+	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked
+	// for in the PATH of Env and in npm's folders.
+	Path string
+	// Home is the folder the CLI keeps its state in, an absolute path. It is made
+	// when it is first needed. Nobody else may use it.
+	Home string
+	// Env is this program's environment; the CLI gets an allow-list of it.
+	Env []string
+	// Providers are models the user brought. With any of them the CLI works
+	// offline and without a login; without, on the user's GitHub login.
+	Providers []Provider
+	// Model is the model of sessions that name none; empty: the first of the
+	// providers, or the CLI's default.
+	Model string
+	// MCPServers are started by the CLI for each session, by name.
+	MCPServers map[string]MCPServer
+	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
+	Count func(text string) int
+	// Watch, if set, looks at every message the CLI reports to have sent to a
+	// model; see [Watch].
+	Watch  *Watch
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Provider is where models are.
+type Provider struct {
+	Name    string // short; a model's id is "name/model". Empty for one: the id is the model's alone
+	Type    string // openai (the default), azure or anthropic
+	WireAPI string // of openai: completions (the default) or responses
+	URL     string
+	Key     string
+	Models  []string
+}
+
+// MCPServer is a server of the Model Context Protocol.
+type MCPServer struct {
+	Type    string // stdio, http or sse
+	Command string
+	Args    []string
+	Env     map[string]string
+	Cwd     string
+	URL     string
+	Headers map[string]string
+}
+
+// Backend implements [agent.Backend].
+type Backend struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	process *process   // nil: none runs
+	found   finding
+	models  []agent.Model // of the login
+	asked   time.Time     // when they were listed
+}
+
+// New returns the backend; it touches nothing.
+func New(c Config) (*Backend, error) {
+	if !filepath.IsAbs(c.Home) {
+		return nil, fmt.Errorf("copilot: the state folder %q is not an absolute path", c.Home)
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Providers = slices.Clone(c.Providers)
+	seen := map[string]bool{}
+	for i := range c.Providers {
+		p := &c.Providers[i]
+		switch {
+		case p.URL == "" || len(p.Models) == 0:
+			return nil, fmt.Errorf("copilot: the provider %q needs an address and a model", p.Name)
+		case seen[p.Name]:
+			return nil, fmt.Errorf("copilot: two providers are named %q", p.Name)
+		}
+		seen[p.Name] = true
+		if p.Type == "" {
+			p.Type = "openai"
+		}
+		if !slices.Contains([]string{"openai", "azure", "anthropic"}, p.Type) {
+			return nil, fmt.Errorf("copilot: the provider type %q is none of openai, azure and anthropic", p.Type)
+		}
+	}
+	if c.Model == "" && len(c.Providers) > 0 {
+		c.Model = c.Providers[0].id(c.Providers[0].Models[0])
+	}
+	b := &Backend{cfg: c}
+	if c.Model != "" && len(c.Providers) > 0 && !b.knows(c.Model) {
+		return nil, fmt.Errorf("copilot: no provider has the model %q; there are %s", c.Model, strings.Join(b.ownModels(), ", "))
+	}
+	return b, nil
+}
+
+// id is how a session names the model m of p.
+func (p Provider) id(m string) string {
+	if p.Name == "" {
+		return m
+	}
+	return p.Name + "/" + m
+}
+
+func (b *Backend) ownModels() (ids []string) {
+	for _, p := range b.cfg.Providers {
+		for _, m := range p.Models {
+			ids = append(ids, p.id(m))
+		}
+	}
+	return ids
+}
+
+func (b *Backend) knows(model string) bool { return slices.Contains(b.ownModels(), model) }
+
+// Name implements [agent.Backend].
+func (*Backend) Name() string { return "copilot" }
+
+// Info implements [agent.Backend]. It looks for the binary and its version and
+// starts nothing but, where nothing else tells the version, "copilot --version".
+func (b *Backend) Info(ctx context.Context) agent.Info {
+	info := agent.Info{Intercept: agent.InterceptAsked, CanResume: true}
+	f, err := b.find(ctx)
+	info.Version = f.version
+	if err != nil {
+		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
+		return info
+	}
+	info.Available = true
+	return info
+}
+
+// listLife is how long the list of a login's models is believed.
+const listLife = 10 * time.Minute
+
+// Models implements [agent.Backend]: the configured ones, or what the CLI lists
+// under the user's login.
+func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
+	if len(b.cfg.Providers) > 0 {
+		var models []agent.Model
+		for _, id := range b.ownModels() {
+			models = append(models, agent.Model{ID: id, Name: id})
+		}
+		return models, nil
+	}
+	b.mu.Lock()
+	models, asked := b.models, b.asked
+	b.mu.Unlock()
+	if !asked.IsZero() && time.Since(asked) < listLife {
+		return slices.Clone(models), nil
+	}
+	p, err := b.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.release(p)
+	var list struct{ Models []agent.Model }
+	if err := p.call(ctx, "models.list", struct{}{}, &list); err != nil {
+		return nil, fmt.Errorf("list the models: %w", b.explain(err))
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.models, b.asked = list.Models, time.Now()
+	return slices.Clone(list.Models), nil
+}
+
+// Forget removes what the CLI keeps of a session that was deleted. A session it
+// does not know is no error.
+func (b *Backend) Forget(ctx context.Context, sessionID string) error {
+	p, err := b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.release(p)
+	var done struct {
+		Success bool
+		Error   string
+	}
+	if err := p.call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
+		return fmt.Errorf("forget the session: %w", err)
+	}
+	if !done.Success && !strings.Contains(strings.ToLower(done.Error), "not found") {
+		return errors.New("forget the session: " + done.Error)
+	}
+	return nil
+}

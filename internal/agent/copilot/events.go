@@ -1,0 +1,279 @@
+package copilot
+
+import (
+	"encoding/json"
+	"strings"
+
+	"webchat/internal/event"
+)
+
+// handlers are the events of the CLI that are taken: all others end at the door.
+// Those of helper agents, which look the same, are told apart by agentId.
+var handlers = map[string]func(*conn, nativeEvent){
+	"user.message":                      (*conn).onUserMessage, // that it began; the text ends here
+	"session.idle":                      (*conn).onIdle,
+	"session.error":                     (*conn).onError,
+	"session.warning":                   (*conn).onWarning,
+	"session.title_changed":             (*conn).onTitle,
+	"session.model_change":              (*conn).onModel,
+	"session.usage_info":                (*conn).onUsageInfo,
+	"session.tools_updated":             (*conn).onToolsUpdated,
+	"session.truncation":                (*conn).onTruncation,
+	"session.compaction_start":          (*conn).onCompactionStart,
+	"session.compaction_complete":       (*conn).onCompactionComplete,
+	"session.mcp_server_status_changed": (*conn).onServerStatus,
+	"assistant.turn_start":              (*conn).onStepStart,
+	"assistant.turn_end":                (*conn).onStepEnd,
+	"assistant.turn_retry":              (*conn).onRetry,
+	"assistant.message_delta":           (*conn).onMessageDelta,
+	"assistant.reasoning_delta":         (*conn).onReasoningDelta,
+	"assistant.message":                 (*conn).onMessage,
+	"assistant.reasoning":               (*conn).onReasoning,
+	"assistant.usage":                   (*conn).onUsage,
+	"tool.execution_start":              (*conn).onToolStart,
+	"tool.execution_progress":           (*conn).onToolProgress,
+	"tool.execution_partial_result":     (*conn).onToolPartial,
+	"tool.execution_complete":           (*conn).onToolComplete,
+	"external_tool.requested":           (*conn).onToolRequested,
+	"permission.requested":              (*conn).onPermission,
+	"subagent.started":                  (*conn).onHelperStarted,
+	"subagent.selected":                 (*conn).onHelperSelected,
+	"subagent.completed":                (*conn).onHelperCompleted,
+	"subagent.failed":                   (*conn).onHelperFailed,
+}
+
+// ofSession are the events that may come while no turn runs; all others are of
+// the turn.
+var ofSession = map[string]bool{
+	"session.title_changed": true, "session.model_change": true, "session.usage_info": true, "session.truncation": true,
+	"session.compaction_start": true, "session.compaction_complete": true, "session.mcp_server_status_changed": true,
+}
+
+// handle takes one event. It runs on the loop.
+func (c *conn) handle(e nativeEvent) {
+	if c.loop.turn == nil && !ofSession[e.Type] {
+		return
+	}
+	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") || e.Type == "user.message" ||
+		e.Type == "assistant.turn_start" || e.Type == "assistant.turn_end") {
+		return // a helper's own affairs
+	}
+	handlers[e.Type](c, e)
+}
+
+// decode reads the data of an event; what cannot be read counts as not sent.
+func decode[T any](c *conn, e nativeEvent) (d T, ok bool) {
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		c.b.cfg.Logger.Warn("copilot: an event could not be read", "type", e.Type, "bytes", len(e.Data))
+		return d, false
+	}
+	return d, true
+}
+
+func (c *conn) onUserMessage(e nativeEvent) {
+	if d, ok := decode[struct{ MessageID string }](c, e); ok {
+		c.loop.turn.heardOf(d.MessageID)
+	}
+}
+
+func (c *conn) onIdle(nativeEvent) { c.rest(c.loop.turn) }
+
+func (c *conn) onError(e nativeEvent) {
+	d, ok := decode[struct {
+		ErrorType, Message string
+		StatusCode         int
+	}](c, e)
+	if !ok {
+		return
+	}
+	t := c.loop.turn
+	t.heard = true
+	if t.aborted {
+		return // that it was stopped is known
+	}
+	text := c.b.advise(d.StatusCode, shorten(d.Message, 400))
+	if d.ErrorType == "" {
+		d.ErrorType = "backend"
+	}
+	c.report(event.SessionError{Message: text, ErrorType: d.ErrorType, StatusCode: d.StatusCode})
+	t.failure = &turnError{text}
+}
+
+// turnError is a failure that was reported already, in the same words.
+type turnError struct{ text string }
+
+func (e *turnError) Error() string { return e.text }
+
+// onWarning carries what the CLI warns of, but not that a tool was interrupted
+// by the death of an earlier process: that was told when it happened.
+func (c *conn) onWarning(e nativeEvent) {
+	d, ok := decode[struct{ WarningType, Message string }](c, e)
+	if ok && d.WarningType != "interrupted_tools" && d.Message != "" {
+		c.report(event.SessionError{Message: shorten(d.Message, 400), ErrorType: "warning"})
+	}
+}
+
+func (c *conn) onTitle(e nativeEvent) {
+	if d, ok := decode[event.SessionTitleChanged](c, e); ok && d.Title != "" {
+		c.report(event.SessionTitleChanged{Title: shorten(d.Title, 200)})
+	}
+}
+
+func (c *conn) onModel(e nativeEvent) {
+	d, ok := decode[event.SessionModelChange](c, e)
+	if m := ourModel(d.NewModel); ok && m != "" && m != c.loop.model {
+		c.loop.model = m
+		c.report(event.SessionModelChange{NewModel: m})
+	}
+}
+
+func (c *conn) onUsageInfo(e nativeEvent) {
+	if d, ok := decode[event.SessionUsageInfo](c, e); ok {
+		d.Extra = keep(d.Extra, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
+		c.report(d)
+	}
+}
+
+// keep leaves the named fields of what came beside the known ones, if they are
+// numbers: a summary, for one, holds what was said.
+func keep(all event.Extra, names ...string) event.Extra {
+	some := event.Extra{}
+	for _, n := range names {
+		var number json.Number
+		if raw, ok := all[n]; ok && json.Unmarshal(raw, &number) == nil {
+			some[n] = raw
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	return some
+}
+
+func extra(e nativeEvent, names ...string) event.Extra {
+	var all event.Extra
+	if json.Unmarshal(e.Data, &all) != nil {
+		return nil
+	}
+	return keep(all, names...)
+}
+
+func (c *conn) onTruncation(e nativeEvent) {
+	c.report(event.SessionTruncation{Extra: extra(e, "tokenLimit", "preTruncationTokensInMessages", "postTruncationTokensInMessages",
+		"messagesRemovedDuringTruncation", "tokensRemovedDuringTruncation")})
+}
+
+func (c *conn) onCompactionStart(e nativeEvent) {
+	c.report(event.SessionCompactionStart{Extra: extra(e, "currentTokens", "tokenLimit")})
+}
+
+func (c *conn) onCompactionComplete(e nativeEvent) {
+	c.report(event.SessionCompactionComplete{Extra: extra(e, "messagesRemoved", "tokensRemoved", "preCompactionTokens", "postCompactionTokens")})
+}
+
+// onServerStatus says once for each MCP server that it does not work; the
+// session goes on without.
+func (c *conn) onServerStatus(e nativeEvent) {
+	d, ok := decode[struct{ ServerName, Name, Status, Error string }](c, e)
+	if d.ServerName == "" {
+		d.ServerName = d.Name
+	}
+	if _, configured := c.b.cfg.MCPServers[d.ServerName]; !ok || !configured || d.Status != "failed" || c.loop.failed[d.ServerName] {
+		return
+	}
+	c.loop.failed[d.ServerName] = true
+	c.report(event.SessionError{ErrorType: "warning",
+		Message: "The MCP server " + d.ServerName + " does not work, the session goes on without it: " + shorten(d.Error, 300)})
+}
+
+// onToolsUpdated looks again at what is offered: a server of the user may have
+// brought new tools. The turn stops if view is among them.
+func (c *conn) onToolsUpdated(nativeEvent) {
+	t := c.loop.turn
+	t.work.Go(func() {
+		err := c.inspect(t.ctx)
+		if err == nil || t.ctx.Err() != nil {
+			return
+		}
+		c.post(func() {
+			if t.failure == nil {
+				t.failure = err
+			}
+		})
+		if err := c.p.call(t.ctx, "session.abort", c.named(nil), nil); err != nil && t.ctx.Err() == nil {
+			c.post(func() { c.finish(t, err) })
+		}
+	})
+}
+
+func (c *conn) onUsage(e nativeEvent) {
+	d, ok := decode[event.AssistantUsage](c, e)
+	if !ok {
+		return
+	}
+	d.Extra = nil
+	d.Model = ourModel(d.Model)
+	if e.AgentID == "" {
+		d.DefinitionTokens = c.cost
+	}
+	c.report(d)
+}
+
+// helper returns our id of the call that started the helper agent of e; empty
+// for the main agent.
+func (c *conn) helper(e nativeEvent) string {
+	if e.AgentID == "" {
+		return ""
+	}
+	return c.loop.agents[e.AgentID]
+}
+
+type nativeHelper struct {
+	ToolCallID, AgentID, AgentName, AgentDisplayName, Error string
+}
+
+func (h nativeHelper) name() string {
+	if h.AgentDisplayName != "" {
+		return h.AgentDisplayName
+	}
+	return h.AgentName
+}
+
+// starter returns the call that started the helper agent e is about.
+func (c *conn) starter(e nativeEvent) (h nativeHelper, call string, ok bool) {
+	if h, ok = decode[nativeHelper](c, e); !ok {
+		return h, "", false
+	}
+	call = c.loop.calls[h.ToolCallID]
+	if call == "" {
+		call = c.helper(e)
+	}
+	if id := e.AgentID + h.AgentID; id != "" && call != "" && c.loop.agents[id] == "" {
+		c.loop.agents[id] = call
+	}
+	return h, call, call != ""
+}
+
+func (c *conn) onHelperStarted(e nativeEvent) {
+	if h, call, ok := c.starter(e); ok {
+		c.report(event.SubagentStarted{ToolCallID: call, AgentName: h.name()})
+	}
+}
+
+func (c *conn) onHelperSelected(e nativeEvent) {
+	if h, call, ok := c.starter(e); ok {
+		c.report(event.SubagentSelected{ToolCallID: call, AgentName: h.name()})
+	}
+}
+
+func (c *conn) onHelperCompleted(e nativeEvent) {
+	if h, call, ok := c.starter(e); ok {
+		c.report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
+	}
+}
+
+func (c *conn) onHelperFailed(e nativeEvent) {
+	if h, call, ok := c.starter(e); ok {
+		c.report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: shorten(h.Error, 300)})
+	}
+}

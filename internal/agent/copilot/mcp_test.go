@@ -1,0 +1,41 @@
+package copilot_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// beServer is a tiny server of the Model Context Protocol on standard input and
+// output: one JSON message per line, one tool that says back what it was told.
+func beServer() {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct {
+				Arguments struct{ Text string }
+			}
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || len(m.ID) == 0 {
+			continue // notifications need no answer
+		}
+		result := `"error":{"code":-32601,"message":"no such method"}`
+		switch m.Method {
+		case "initialize":
+			result = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
+		case "tools/list":
+			result = `"result":{"tools":[{"name":"echo","description":"Says it back.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
+		case "tools/call":
+			text, err := json.Marshal("echo: " + m.Params.Arguments.Text + " " + os.Getenv("ECHO_MARK"))
+			if err != nil {
+				return
+			}
+			result = `"result":{"content":[{"type":"text","text":` + string(text) + `}]}`
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, result)
+	}
+}

@@ -1,0 +1,207 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+)
+
+// guide is what every conversation starts with, beside the tools' own words. It
+// rides on each call of a model: short is a feature.
+const guide = "When the user wants to see a file, a command's output or an image, call render_file_contents, run_and_display or " +
+	"display_image: the user sees it all, you get a line. Do not read or repeat it."
+
+// hidden is the CLI's tool that would send files to the model.
+const hidden = "view"
+
+// Open implements [agent.Backend].
+func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
+	if o.Model == "" {
+		o.Model = b.cfg.Model
+	}
+	if len(b.cfg.Providers) > 0 && !b.knows(o.Model) {
+		return nil, fmt.Errorf("%w: no provider has the model %q; there are %s", agent.ErrUnavailable, o.Model, strings.Join(b.ownModels(), ", "))
+	}
+	p, err := b.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(b, p, o, host)
+	if err := c.open(ctx); err != nil {
+		c.end()
+		<-c.done
+		b.release(p)
+		return nil, err
+	}
+	return c, nil
+}
+
+// open makes the CLI's session and looks at what it offers.
+func (c *conn) open(ctx context.Context) (err error) {
+	if err := c.signedIn(ctx); err != nil {
+		return err
+	}
+	if err := c.p.add(c); err != nil { // before its first event comes
+		return err
+	}
+	defer func() {
+		if err != nil {
+			c.destroy()
+			c.p.remove(c)
+		}
+	}()
+	method := "session.create"
+	if c.o.Resume {
+		method = "session.resume"
+	}
+	err = c.p.call(ctx, method, c.parameters(), nil)
+	switch {
+	case err != nil && c.o.Resume && strings.Contains(err.Error(), "not found"):
+		// A session that never had a prompt was not kept.
+		return fmt.Errorf("resume the session: %w", agent.ErrUnsupported)
+	case err != nil:
+		return c.b.explain(err)
+	}
+	if err := c.p.call(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
+		return c.b.explain(err)
+	}
+	return c.inspect(ctx)
+}
+
+// signedIn fails when there is neither a provider nor a login.
+func (c *conn) signedIn(ctx context.Context) error {
+	if len(c.b.cfg.Providers) > 0 {
+		return nil
+	}
+	var status struct{ IsAuthenticated bool }
+	if err := c.p.call(ctx, "auth.getStatus", struct{}{}, &status); err != nil {
+		return c.b.explain(err)
+	}
+	if status.IsAuthenticated {
+		return nil
+	}
+	return fmt.Errorf("%w: GitHub Copilot CLI is not signed in. Sign in once with \"COPILOT_HOME=%s copilot login\", "+
+		"or set COPILOT_GITHUB_TOKEN, or bring a model of your own with --provider-url and --model", agent.ErrUnavailable, c.b.cfg.Home)
+}
+
+// parameters is the whole configuration. The CLI remembers nothing of it but the
+// model, so it is sent at each start and resumption: without the exclusion, view
+// would be back.
+func (c *conn) parameters() map[string]any {
+	var tools []nativeTool
+	for _, t := range c.o.Tools {
+		tools = append(tools, nativeTool{t.Name, t.Description, t.Parameters, true})
+	}
+	p := map[string]any{
+		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
+		"tools": tools, "excludedTools": []string{hidden}, "toolFilterPrecedence": "excluded",
+		"requestPermission": true, "requestUserInput": true, "hooks": false, "includeSubAgentStreamingEvents": true,
+		"systemMessage": map[string]string{"mode": "append", "content": guide},
+	}
+	if m := c.b.nativeModel(c.o.Model); m != "" {
+		p["model"] = m
+	}
+	if servers := c.b.servers(); len(servers) > 0 {
+		p["mcpServers"], p["envValueMode"] = servers, "direct"
+	}
+	if providers, models := c.b.providers(); len(providers) > 0 {
+		p["providers"], p["models"] = providers, models
+	}
+	return p
+}
+
+// own is what the CLI calls a provider without a name.
+const own = "own"
+
+// providers are the user's models in the CLI's words: each request goes to the
+// model's own provider with its own key. The keys were found nowhere in the
+// CLI's state.
+func (b *Backend) providers() (providers, models []map[string]any) {
+	for _, p := range b.cfg.Providers {
+		name := p.Name
+		if name == "" {
+			name = own
+		}
+		provider := map[string]any{"name": name, "type": p.Type, "baseUrl": p.URL}
+		if p.Key != "" {
+			provider["apiKey"] = p.Key
+		}
+		if p.WireAPI != "" {
+			provider["wireApi"] = p.WireAPI
+		}
+		providers = append(providers, provider)
+		for _, m := range p.Models {
+			models = append(models, map[string]any{"id": m, "provider": name, "wireModel": m,
+				"capabilities": map[string]any{"supports": map[string]bool{"vision": true}}})
+		}
+	}
+	return providers, models
+}
+
+// nativeModel is the CLI's name of one of the session's models.
+func (b *Backend) nativeModel(id string) string {
+	for _, p := range b.cfg.Providers {
+		if p.Name == "" && slices.Contains(p.Models, id) {
+			return own + "/" + id
+		}
+	}
+	return id
+}
+
+// ourModel is the way back.
+func ourModel(native string) string { return strings.TrimPrefix(native, own+"/") }
+
+func (b *Backend) servers() map[string]map[string]any {
+	servers := map[string]map[string]any{}
+	for name, m := range b.cfg.MCPServers {
+		s := map[string]any{"type": m.Type, "tools": []string{"*"}}
+		if m.Type == "stdio" {
+			s["command"], s["args"] = m.Command, append([]string{}, m.Args...)
+			if len(m.Env) > 0 {
+				s["env"] = m.Env
+			}
+			if m.Cwd != "" {
+				s["cwd"] = m.Cwd
+			}
+		} else {
+			s["url"] = m.URL
+			if len(m.Headers) > 0 {
+				s["headers"] = m.Headers
+			}
+		}
+		servers[name] = s
+	}
+	return servers
+}
+
+// errExposed says that the offered tools are not what they have to be.
+var errExposed = errors.New("the session was not started, because")
+
+// inspect reads back which tools are offered. Their list is the only sign: a
+// wrong exclusion is no error to the CLI.
+func (c *conn) inspect(ctx context.Context) error {
+	var list struct{ Tools []struct{ Name string } }
+	if err := c.p.call(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
+		return c.b.explain(err)
+	}
+	var names []string
+	for _, t := range list.Tools {
+		names = append(names, t.Name)
+	}
+	c.mu.Lock()
+	c.offered = names
+	c.mu.Unlock()
+	if slices.Contains(names, hidden) {
+		return fmt.Errorf("%w: %w GitHub Copilot CLI offers the tool \"view\", which would send files to the model; please report the CLI's version %s", agent.ErrUnavailable, errExposed, c.p.found.version)
+	}
+	for _, t := range c.o.Tools {
+		if !slices.Contains(names, t.Name) {
+			return fmt.Errorf("%w: %w GitHub Copilot CLI does not offer the display tool %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed, t.Name, c.p.found.version)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package copilot
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// execution is one tool call that has started.
+type execution struct {
+	name      string
+	at        time.Time
+	called    bool // the session runs it, and tells its end
+	completed bool
+	output    string // of a foreign tool, so far
+}
+
+// shortID is what a provider's id may have at least to be believed to be unique
+// in a session; some count from 0 in each answer.
+const shortID = 16
+
+// newCall makes our id of a call that is new to us: unique in the session, the
+// CLI's where possible.
+func (c *conn) newCall(t *turn, id string) string {
+	ours := id
+	if len(id) < shortID {
+		ours = t.id + "-" + id
+	}
+	for c.loop.used[ours] {
+		ours += "+"
+	}
+	c.loop.used[ours] = true
+	c.loop.calls[id] = ours
+	return ours
+}
+
+// call returns our id of a call and its execution, nil if it has not started.
+func (c *conn) call(t *turn, id string) (string, *execution) {
+	ours := c.loop.calls[id]
+	return ours, t.tools[ours]
+}
+
+func (c *conn) onToolStart(e nativeEvent) {
+	d, ok := decode[struct {
+		ToolCallID, ToolName string
+		Arguments            json.RawMessage
+	}](c, e)
+	if ok && d.ToolCallID != "" && d.ToolName != "" {
+		c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
+	}
+}
+
+func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessage) (string, *execution) {
+	t := c.loop.turn
+	ours, x := c.call(t, id)
+	if ours == "" || x != nil && x.completed {
+		ours, x = c.newCall(t, id), nil
+	}
+	if x != nil {
+		return ours, x
+	}
+	x = &execution{name: name, at: time.Now()}
+	t.tools[ours] = x
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	c.report(event.ToolExecutionStart{ToolCallID: ours, ToolName: name, Arguments: arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
+	return ours, x
+}
+
+func (c *conn) onToolProgress(e nativeEvent) {
+	d, ok := decode[struct{ ToolCallID, ProgressMessage string }](c, e)
+	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	if ok && x != nil && !x.called && !x.completed {
+		c.report(event.ToolExecutionProgress{ToolCallID: ours, ProgressMessage: shorten(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+	}
+}
+
+// onToolPartial makes an increment of the CLI's partial output, which is all of
+// it so far. One more may come behind the end.
+func (c *conn) onToolPartial(e nativeEvent) {
+	d, ok := decode[struct{ ToolCallID, PartialOutput string }](c, e)
+	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	if !ok || x == nil || x.called || x.completed {
+		return
+	}
+	more, grew := strings.CutPrefix(d.PartialOutput, x.output)
+	if !grew { // it was rewritten from some place on
+		more = "\n" + d.PartialOutput
+	}
+	x.output = d.PartialOutput
+	if more != "" {
+		c.report(event.ToolExecutionPartialResult{ToolCallID: ours, PartialOutput: more})
+	}
+}
+
+func (c *conn) onToolComplete(e nativeEvent) {
+	d, ok := decode[struct {
+		ToolCallID, ToolName string
+		Success              bool
+		Result               *event.ToolResult
+		Error                *struct{ Message, Code string }
+		ShellExecution       *struct{ ExitCode *int }
+	}](c, e)
+	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	if !ok || x == nil || x.called || x.completed {
+		return
+	}
+	x.completed = true
+	done := event.ToolExecutionComplete{ToolCallID: ours, Success: d.Success, DurationMs: time.Since(x.at).Milliseconds()}
+	if s := d.ShellExecution; s != nil && s.ExitCode != nil {
+		if b, err := json.Marshal(map[string]int{"exitCode": *s.ExitCode}); err == nil {
+			done.ToolTelemetry = b
+		}
+	}
+	switch {
+	case d.Success && d.Result != nil:
+		done.Result = d.Result
+	case d.Success:
+		done.Result = &event.ToolResult{}
+	case d.Error != nil:
+		done.Error = &event.ToolError{Message: d.Error.Message, Code: code(d.Error.Code)}
+	default:
+		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure"}
+	}
+	c.report(done)
+}
+
+// code is one of the codes the language of events has.
+func code(theirs string) string {
+	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"}, theirs) {
+		return theirs
+	}
+	return "failure"
+}
+
+// onToolRequested has the session run one of its tools. Calls run beside each
+// other.
+func (c *conn) onToolRequested(e nativeEvent) {
+	d, ok := decode[struct {
+		RequestID, ToolCallID, ToolName string
+		Arguments                       json.RawMessage
+	}](c, e)
+	if !ok || d.RequestID == "" {
+		return
+	}
+	t := c.loop.turn
+	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
+	if x.called || t.aborted {
+		return
+	}
+	call := agent.ToolCall{ID: ours, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: c.helper(e)}
+	if len(call.Arguments) == 0 {
+		call.Arguments = json.RawMessage("{}")
+	}
+	x.called, x.completed = true, true // the session tells its end
+	t.work.Go(func() {
+		res, err := c.host.CallTool(t.ctx, call)
+		if err != nil {
+			if t.ctx.Err() != nil {
+				return // the abort answers for us
+			}
+			res = agent.Failure("failure", "The tool '%s' could not be run: %v", call.Name, err)
+		}
+		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", answerOf(res))
+	})
+}
+
+// reply answers an event that asks. That nobody waits any more ({"success":false})
+// is no failure, and that the process ended is told elsewhere.
+func (c *conn) reply(ctx context.Context, method, requestID, field string, value any) {
+	err := c.p.call(ctx, method, c.named(map[string]any{"requestId": requestID, field: value}), nil)
+	if err != nil && ctx.Err() == nil {
+		c.b.cfg.Logger.Warn("copilot: an answer was not taken", "method", method, "error", err)
+	}
+}
+
+// answerOf is a tool's result in the CLI's words. "denied" has the model read
+// the text and go on; "rejected" also ends the turn.
+func answerOf(r agent.Result) nativeResult {
+	n := nativeResult{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
+	if len(r.Binary) > 0 {
+		n.Binary = r.Binary
+	}
+	switch {
+	case r.Type == "":
+		n.Type = string(agent.Success)
+	case r.Type == agent.Failed && r.ErrorCode == "timeout":
+		n.Type = "timeout"
+	}
+	if n.Error == "" && r.Type != agent.Success {
+		n.Error = r.TextForModel
+	}
+	if t := r.Telemetry; t != nil {
+		n.Telemetry = struct {
+			OutputID string `json:"outputId,omitempty"`
+			Bytes    int64  `json:"bytes,omitempty"`
+			Lines    int64  `json:"lines,omitempty"`
+			ExitCode *int   `json:"exitCode,omitempty"`
+		}{t.OutputID, t.Bytes, t.Lines, t.ExitCode}
+	}
+	return n
+}

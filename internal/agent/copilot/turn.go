@@ -1,0 +1,250 @@
+package copilot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+const (
+	settlePatience = 500 * time.Millisecond // for the idle event of an abort
+	abortPatience  = 3 * time.Second        // then the CLI does not stop
+)
+
+// turn is the work on one prompt.
+type turn struct {
+	id   string
+	ctx  context.Context // ends when the turn is to stop, or has ended
+	stop context.CancelCauseFunc
+	done chan struct{}  // closed at its end; err is set then
+	work sync.WaitGroup // calls and questions that wait for the session
+	err  error
+
+	// What follows is owned by the loop.
+	heard    bool            // the CLI has begun with it
+	aborted  bool            // we asked to stop
+	failure  error           // what the CLI reported last
+	idle     bool            // the CLI is, but somebody is steering
+	steering int             // steers without an answer
+	messages map[string]bool // prompts the CLI has begun with
+	waiting  map[string]bool // steers it has not
+	step     string          // the open model call
+	steps    int
+	texts    []*text               // messages and reasoning in flight
+	ended    map[string]bool       // ids of texts that are whole
+	tools    map[string]*execution // by our id
+}
+
+// Prompt implements [agent.Conn].
+func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !c.enter() {
+		return errClosed
+	}
+	defer c.turns.Done()
+	t := &turn{id: p.MessageID, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
+		ended: map[string]bool{}, tools: map[string]*execution{}}
+	t.ctx, t.stop = context.WithCancelCause(ctx)
+	defer t.stop(nil)
+	defer context.AfterFunc(c.quit, func() { t.stop(errClosed) })()
+	c.post(func() { c.begin(t) })
+	if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
+		c.post(func() { c.finish(t, c.b.explain(err)) })
+	}
+	select {
+	case <-t.done:
+	case <-t.ctx.Done():
+		c.abort(t)
+	}
+	stopped := context.Cause(t.ctx)
+	t.stop(nil)
+	t.work.Wait()
+	switch {
+	case stopped == nil:
+		return t.err
+	case errors.Is(t.err, agent.ErrDied):
+		return fmt.Errorf("%w: %w", stopped, t.err)
+	case errors.Is(stopped, errClosed):
+		return errClosed
+	}
+	return ctx.Err()
+}
+
+// begin makes t the running turn.
+func (c *conn) begin(t *turn) {
+	c.loop.turn = t
+	if c.loop.dead != nil {
+		c.finish(t, c.loop.dead)
+	}
+}
+
+// send gives the CLI a prompt; it answers before it begins.
+func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
+	s := nativeSend{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
+	shown := s.Prompt
+	for _, a := range p.Attachments {
+		switch {
+		case a.Path != "":
+			s.Attachments = append(s.Attachments, nativeAttachment{Type: "file", Path: a.Path, DisplayName: a.Name})
+		case strings.HasPrefix(a.MimeType, "image/"):
+			s.Attachments = append(s.Attachments, nativeAttachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
+		default: // text the user wants read: the CLI takes only pictures as data
+			s.Prompt += "\n\n<attachment name=" + fmt.Sprintf("%q", a.Name) + ">\n" + strings.ToValidUTF8(string(a.Data), "\uFFFD") + "\n</attachment>"
+		}
+	}
+	if len(p.Notes) > 0 {
+		s.Prompt = strings.Join(p.Notes, "\n") + "\n\n" + s.Prompt
+	}
+	if s.Prompt != shown {
+		s.DisplayPrompt = shown // what the CLI makes the title of
+	}
+	var sent struct{ MessageID string }
+	err = c.p.call(ctx, "session.send", s, &sent)
+	return sent.MessageID, err
+}
+
+// abort stops t and waits until the CLI is idle. A CLI that is not after
+// abortPatience is given up.
+func (c *conn) abort(t *turn) {
+	c.post(func() { t.aborted = true })
+	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
+	defer cancel()
+	for {
+		err := c.p.call(ctx, "session.abort", c.named(nil), nil)
+		settle := time.NewTimer(settlePatience)
+		select {
+		case <-t.done:
+			settle.Stop()
+			return
+		case <-settle.C:
+		}
+		// No idle event: there was nothing to stop, or it takes its time.
+		switch {
+		case err == nil && !c.processing(ctx):
+			c.post(func() { c.finish(t, nil) })
+		case ctx.Err() != nil:
+			c.post(func() { c.finish(t, &deathError{"GitHub Copilot CLI did not stop when it was asked to"}) })
+		}
+	}
+}
+
+// processing asks whether the CLI works on the session.
+func (c *conn) processing(ctx context.Context) bool {
+	var is struct{ Processing bool }
+	return c.p.call(ctx, "session.metadata.isProcessing", c.named(nil), &is) != nil || is.Processing
+}
+
+// Steer implements [agent.Conn].
+func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
+	if !c.enter() {
+		return errClosed
+	}
+	defer c.turns.Done()
+	joined := make(chan *turn, 1)
+	c.post(func() {
+		t := c.loop.turn
+		if t == nil || !t.heard || t.aborted || t.idle {
+			joined <- nil
+			return
+		}
+		t.steering++
+		joined <- t
+	})
+	var t *turn
+	select {
+	case t = <-joined:
+	case <-c.done:
+		return errClosed
+	}
+	if t == nil {
+		return agent.ErrUnsupported
+	}
+	id, err := c.send(ctx, p, "immediate")
+	c.post(func() {
+		t.steering--
+		if err == nil && !t.messages[id] {
+			t.waiting[id] = true
+		}
+		if t.idle {
+			c.rest(t)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("steer: %w", c.b.explain(err))
+	}
+	return nil
+}
+
+// heardOf notes that the CLI begins with a prompt.
+func (t *turn) heardOf(messageID string) {
+	t.heard, t.idle = true, false
+	t.messages[messageID] = true
+	delete(t.waiting, messageID)
+}
+
+// rest ends t when the CLI is idle, unless a steer crossed that on its way: the
+// CLI then begins anew with it, and that belongs to this turn.
+func (c *conn) rest(t *turn) {
+	switch {
+	case !t.heard && !t.aborted:
+		return // of an earlier turn
+	case t.aborted, t.steering == 0 && len(t.waiting) == 0:
+		c.finish(t, t.failure)
+		return
+	}
+	t.idle = true
+	if t.steering > 0 {
+		return
+	}
+	t.work.Go(func() {
+		if !c.processing(t.ctx) {
+			c.post(func() {
+				if t.idle && t.steering == 0 {
+					c.finish(t, t.failure)
+				}
+			})
+		}
+	})
+}
+
+// finish ends t once, and what it left open.
+func (c *conn) finish(t *turn, err error) {
+	if c.loop.turn != t {
+		return
+	}
+	c.loop.turn = nil
+	completed := err == nil && !t.aborted
+	if completed {
+		for _, x := range t.texts {
+			c.whole(t, x, string(x.content), nil, true)
+		}
+	}
+	for id, x := range t.tools {
+		if x.called || x.completed {
+			continue
+		}
+		why := event.ToolError{Message: "The turn was stopped.", Code: "aborted"}
+		if !t.aborted {
+			why = event.ToolError{Message: "The turn ended before this did.", Code: "interrupted"}
+		}
+		c.report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
+	}
+	c.endStep(t)
+	t.err = err
+	close(t.done)
+}
+
+func (c *conn) endStep(t *turn) {
+	if t.step != "" {
+		c.report(event.AssistantTurnEnd{TurnID: t.step})
+		t.step = ""
+	}
+}
