@@ -45,14 +45,26 @@ func (s *site) open(path string) *page {
 // tab opens an empty tab.
 func (s *site) tab() *page {
 	s.t.Helper()
-	ctx, end := chromedp.NewContext(browser)
+	var options []chromedp.ContextOption
+	if s.profile == "" {
+		options = append(options, chromedp.WithNewBrowserContext()) // cookies, storage and workers of its own
+	} else {
+		options = append(options, chromedp.WithExistingBrowserContext(s.profile), chromedp.WithNewWindow(true))
+	}
+	ctx, end := chromedp.NewContext(browser, options...)
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1440, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			return err
+		}
 		_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 		return err
 	})); err != nil {
 		s.t.Fatalf("open a tab: %v", err)
+	}
+	if s.profile == "" {
+		s.profile = chromedp.FromContext(ctx).BrowserContextID
 	}
 	if err := chromedp.Listen(ctx, p.hear); err != nil {
 		s.t.Fatal(err)
@@ -135,7 +147,7 @@ func (p *page) wait(js string) {
 		ctx, stop := context.WithDeadline(p.ctx, deadline)
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => {
 			const end = performance.now() + 2000
-			const look = () => { let ok = false; try { ok = Boolean(`+js+`) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, 15) }
+			const look = async () => { let ok = false; try { ok = Boolean(await (`+js+`)) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, 15) }
 			look()
 		})`, chromedp.EvalAwaitPromise))
 		stop()
@@ -149,24 +161,52 @@ func (p *page) wait(js string) {
 	}
 }
 
-// say types a prompt and sends it by Enter.
-func (p *page) say(text string) {
+// js runs statements or an expression whose value does not matter.
+func (p *page) js(code string) {
 	p.t.Helper()
-	p.do(chromedp.Focus("#prompt"), chromedp.SendKeys("#prompt", text))
-	p.wait(fmt.Sprintf(`document.getElementById('prompt').value === %s`, quote(text)))
-	p.do(chromedp.KeyEvent("\r"))
+	eval[bool](p, `(async () => { `+code+` ; return true })()`)
 }
 
-// idle waits until nothing runs and what was said is done.
-func (p *page) idle() {
+// is waits until an expression has a value.
+func (p *page) is(js, want string) {
 	p.t.Helper()
-	p.wait(`document.getElementById('composer').dataset.status === 'idle' && document.getElementById('prompt').value === ''`)
+	p.wait(`(` + js + `) === ` + quote(want))
 }
 
+// has waits until the text of what a selector names holds words.
+func (p *page) has(selector, words string) {
+	p.t.Helper()
+	p.wait(`[...document.querySelectorAll(` + quote(selector) + `)].some((e) => e.innerText.replace(/\s+/g, ' ').includes(` + quote(words) + `))`)
+}
+
+// click presses the middle of the first element of a selector, once it stands still and can be seen.
 func (p *page) click(selector string) {
 	p.t.Helper()
-	p.wait(fmt.Sprintf(`document.querySelector(%s)`, quote(selector)))
-	p.do(chromedp.Click(selector))
+	p.do(chromedp.MouseClickXY(p.middle(selector)))
+}
+
+// middle returns where the first element of a selector stands.
+func (p *page) middle(selector string) (x, y float64) {
+	p.t.Helper()
+	p.wait(`document.querySelector(` + quote(selector) + `)?.getClientRects().length`)
+	at := eval[[]float64](p, `new Promise((done) => {
+		const inSight = (el) => {
+			const r = el.getBoundingClientRect()
+			return el.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2))
+		}
+		const el = document.querySelector(`+quote(selector)+`)
+		if (!el.checkVisibility({ contentVisibilityAuto: true }) || !inSight(el)) el.scrollIntoView({ block: 'center' })
+		let was = ''
+		const look = () => {
+			const r = el.getBoundingClientRect()
+			const now = [r.left + r.width / 2, r.top + r.height / 2]
+			if (String(now) === was) return done(now)
+			was = String(now)
+			setTimeout(look, 20)
+		}
+		look()
+	})`)
+	return at[0], at[1]
 }
 
 // session returns the id of the page's session.

@@ -17,7 +17,7 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	p.shots("empty")
 	p.say("show me the readme")
 	p.wait(card)
-	p.idle()
+	p.done()
 	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {
 		t.Errorf("the card holds %q", got)
 	}
@@ -46,7 +46,7 @@ func TestCommandAsksRunsAndShows(t *testing.T) {
 	p.click("[data-act=allow-once]")
 	p.wait(`document.querySelector('[data-card][data-state=running]')`)
 	p.wait(card)
-	p.idle()
+	p.done()
 	if got := eval[string](p, `document.querySelector('#turns .exit').innerText`); got != "exit 3" {
 		t.Errorf("exit chip says %q", got)
 	}
@@ -74,9 +74,11 @@ func TestDenyWithReason(t *testing.T) {
 	p.say("run echo never")
 	p.wait(`document.querySelector('[data-ask=permission]')`)
 	eval[bool](p, `new Promise((r) => setTimeout(() => r(true), 450))`)
-	p.do(chromedp.SendKeys("[data-ask] [name=reason]", "tests first"), chromedp.KeyEvent("\r"))
+	p.click("[data-ask] [name=reason]")
+	p.write("tests first")
+	p.press("Enter")
 	p.wait(`document.querySelector('[data-answered]')`)
-	p.idle()
+	p.done()
 	if got := eval[string](p, `document.getElementById('turns').innerText`); !strings.Contains(got, "tests first") {
 		t.Errorf("the reason did not arrive: %q", got)
 	}
@@ -109,10 +111,13 @@ func TestExpiredAndShownAgain(t *testing.T) {
 	p := s.open("/")
 	p.say("/show go.mod")
 	p.wait(card)
-	p.wait(`fetch('/api/outputs/' + document.querySelector('[data-card]').dataset.output).then((r) => r.status === 404)`)
-	p.expect("404")
+	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
+	expired := eval[string](p, dom)
 	p.do(chromedp.Reload())
 	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
+	if reloaded := eval[string](p, dom); reloaded != expired {
+		t.Errorf("an expired card differs after a reload: %s", firstDifference(expired, reloaded))
+	}
 	p.shots("expired")
 	p.click("[data-act=again]")
 	p.wait(card)
@@ -127,7 +132,7 @@ func TestReloadEqualsStream(t *testing.T) {
 	for _, prompt := range []string{"show internal/pump/pump.go", "what can you do?", "/run echo hi", "stream 200 words", "/show ../no"} {
 		p.say(prompt)
 		p.wait(`document.getElementById('prompt').value === ''`)
-		p.idle()
+		p.done()
 	}
 	p.wait(`![...document.querySelectorAll('#turns [aria-busy=true], [data-card][data-state=running]')].length`)
 	p.wait(`[...document.querySelectorAll('[data-card]')].length >= 4`)
@@ -187,9 +192,9 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	p.expect("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR", "503", "Failed to load resource")
 	p.say("show me go.mod")
 	p.wait(card)
-	p.idle()
+	p.done()
 	p.session()
-	p.do(chromedp.SendKeys("#prompt", "half a thou"))
+	p.compose("half a thou")
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.wait(`document.getElementById('status').textContent.includes('Reconnecting in')`)
@@ -200,7 +205,8 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	if got := eval[string](p, `document.getElementById('prompt').value`); got != "half a thou" {
 		t.Errorf("what was typed is lost: %q", got)
 	}
-	p.do(chromedp.SendKeys("#prompt", "ght"), chromedp.KeyEvent("\r"))
+	p.write("ght")
+	p.press("Enter")
 	p.wait(`document.getElementById('turns').innerText.includes('half a thought')`)
 }
 
@@ -217,9 +223,10 @@ func TestBigFileScrolls(t *testing.T) {
 	if n := eval[int](p, `document.querySelectorAll('.card *').length`); n > 30_000 {
 		t.Errorf("%d elements for a card", n)
 	}
-	p.do(chromedp.Focus("[data-card] .code"), chromedp.KeyEvent("f"))
+	p.js(`document.querySelector('[data-card] .code').focus()`)
+	p.press("f")
 	p.wait(`document.querySelector('.find input') === document.activeElement`)
-	p.do(chromedp.SendKeys(".find input", "frame=77 "))
+	p.write("frame=77 ")
 	p.wait(`/of \d/.test(document.querySelector('.find [data-part=count]').textContent)`)
 	p.shots("find")
 }

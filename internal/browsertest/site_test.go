@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 )
 
@@ -82,6 +83,7 @@ type site struct {
 	flags     []string
 	cmd       *exec.Cmd
 	link      string
+	profile   cdp.BrowserContextID // of the tabs that look at it, once there is one
 	log       *lockedBuffer
 }
 
@@ -108,6 +110,7 @@ func start(t *testing.T, flags ...string) *site {
 	if noBrow != "" {
 		t.Skip(noBrow)
 	}
+	t.Parallel()
 	s := &site{t: t, workspace: workspace(t), data: t.TempDir(), flags: flags}
 	s.up("localhost:0")
 	t.Cleanup(func() {

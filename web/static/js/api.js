@@ -1,7 +1,9 @@
 // Requests to our own server. Reads go by cookie; writes carry the second
 // secret, which sign-in stored here and a page on another port cannot read.
 
-const key = 'webchat.secret'
+import { base } from './base.js'
+
+const key = `webchat.secret${base}`
 
 /** A refusal of the server, or no answer at all (status 0). */
 export class Refused extends Error {
@@ -27,7 +29,7 @@ async function send(method, path, { json, body, type, signal } = {}) {
   } else if (type) headers['Content-Type'] = type
   let reply
   try {
-    reply = await fetch(path, { method, headers, body, signal })
+    reply = await fetch(base + path, { method, headers, body, signal })
   } catch (err) {
     if (err.name === 'AbortError') throw err
     throw new Refused(0, 'offline', 'The server does not answer.')

@@ -11,8 +11,8 @@ const appeared = new WeakMap()
 const ready = (el) => performance.now() - (appeared.get(el) ?? 0) > inert
 
 function watch(root) {
-  for (const el of root.querySelectorAll('[data-ask]')) {
-    if (!appeared.has(el)) appeared.set(el, performance.now())
+  for (const el of [root, ...root.querySelectorAll('[data-ask]')]) {
+    if (el.matches('[data-ask]') && !appeared.has(el)) appeared.set(el, performance.now())
   }
 }
 
@@ -78,9 +78,9 @@ function pinned() {
 export function asking() {
   const turns = document.getElementById('turns')
   if (!turns) return
-  watch(document)
+  watch(turns)
   new MutationObserver((changes) => {
-    for (const c of changes) for (const n of c.addedNodes) if (n.nodeType === 1) watch(n.parentNode)
+    for (const c of changes) for (const n of c.addedNodes) if (n.nodeType === Node.ELEMENT_NODE) watch(n)
   }).observe(turns, { childList: true, subtree: true })
   document.addEventListener('click', (e) => {
     const el = e.target.closest?.('[data-ask]')

@@ -61,11 +61,11 @@ export function attach(composer, field) {
     document.addEventListener(type, (e) => {
       if (!e.dataTransfer?.types.includes('Files')) return
       e.preventDefault()
-      composer.classList.toggle('drop', type === 'dragover')
+      composer.classList.toggle('is-over', type === 'dragover')
       if (type === 'drop') [...e.dataTransfer.files].forEach(addFile)
     })
   }
-  document.addEventListener('dragleave', (e) => { if (!e.relatedTarget) composer.classList.remove('drop') })
+  document.addEventListener('dragleave', (e) => { if (!e.relatedTarget) composer.classList.remove('is-over') })
   const input = document.getElementById('attach')
   input?.addEventListener('change', () => {
     [...input.files].forEach(addFile)

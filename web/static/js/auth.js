@@ -2,13 +2,14 @@
 // server log and no referrer sees it; it is spent by a POST.
 
 import { post, get, secret } from './api.js'
+import { base } from './base.js'
 
 const shown = (id) => {
   for (const one of ['auth-wait', 'auth-out', 'auth-bad']) document.getElementById(one)?.toggleAttribute('hidden', one !== id)
 }
 
 /** The page to go to: the one that was asked for, never another site's. */
-const goal = () => (location.pathname === '/auth' ? '/' : location.pathname + location.search)
+const goal = () => (location.pathname === `${base}/auth` ? `${base}/` : location.pathname + location.search)
 
 async function signIn() {
   const token = new URLSearchParams(location.hash.slice(1)).get('t')

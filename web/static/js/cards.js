@@ -1,6 +1,8 @@
 // The buttons of output cards.
 
 import { getText, path, post } from './api.js'
+import { base } from './base.js'
+import { expire } from './expire.js'
 import { find } from './find.js'
 import { close as closeLines, isOpen, line, open, rowsOf, wrapped } from './lines.js'
 import { togglePause } from './live.js'
@@ -14,7 +16,17 @@ import { popup } from './popup.js'
 const raw = (card) => `/api/outputs/${card.dataset.output}`
 const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
 
+/** A picture goes to the clipboard as PNG, the one kind that browsers take. */
+async function copyPicture(card) {
+  const img = card.querySelector('.pic img')
+  const canvas = new OffscreenCanvas(img.naturalWidth, img.naturalHeight)
+  canvas.getContext('2d').drawImage(img, 0, 0)
+  await navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })])
+  toast('Copied the picture')
+}
+
 async function copy(card) {
+  if (card.dataset.kind === 'image') return copyPicture(card)
   const s = selection(card)
   // The text is asked for inside of the click: browsers grant the clipboard for that.
   const text = getText(s ? `${raw(card)}?lines=${s.from}-${s.to}` : raw(card))
@@ -22,13 +34,13 @@ async function copy(card) {
     await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
   } else if (navigator.clipboard) await navigator.clipboard.writeText(await text)
   else throw new Error('This address is not a secure one, so the browser keeps the clipboard shut. Download the output instead.')
-  const n = s ? s.to - s.from + 1 : Number(card.dataset.last) - Number(card.dataset.first) + 1
-  toast(`Copied ${some(n, 'line')}`)
+  const { first, last, lines } = card.dataset // the last belongs to a running command
+  toast(`Copied ${some(s ? s.to - s.from + 1 : Number(lines ?? last - first + 1), 'line')}`)
 }
 
 function download(card) {
   const a = document.createElement('a')
-  a.href = raw(card)
+  a.href = base + raw(card)
   a.download = card.dataset.name?.split('/').pop() ?? ''
   document.body.append(a)
   a.click()
@@ -41,27 +53,35 @@ function wrap(card) {
   wrapped(card, on)
 }
 
-/** Shows all lines, or the first few again. */
-async function fold(card) {
+/** Shows all lines. */
+function unfold(card) {
   const button = card.querySelector('[data-act=fold]')
-  const words = button.querySelector('[data-label]')
-  if (isOpen(card)) {
-    closeLines(card)
-    const [from, to] = card.dataset.shown.split('-')
-    card.querySelector('.lines').replaceChildren(fragment(await rowsOf(card.dataset.output, from, to)))
-    card.dispatchEvent(new CustomEvent('webchat:lines'))
-    button.setAttribute('aria-expanded', 'false')
-    if (words) words.textContent = button.dataset.more ?? words.textContent
-    card.scrollIntoView({ block: 'nearest' })
-    return
-  }
   open(card)
   button.setAttribute('aria-expanded', 'true')
-  if (words) {
-    button.dataset.more = words.textContent
-    words.textContent = `Show fewer of ${some(Number(card.dataset.last) - Number(card.dataset.first) + 1, 'line')}`
+  const words = button.querySelector('[data-label]')
+  button.dataset.more = words.textContent
+  words.textContent = `Show fewer of ${some(Number(card.dataset.last) - Number(card.dataset.first) + 1, 'line')}`
+}
+
+/** Shows the lines again that the server had put into the card. */
+async function refold(card) {
+  const button = card.querySelector('[data-act=fold]')
+  const [from, to] = card.dataset.shown.split('-')
+  const rows = fragment(await rowsOf(card.dataset.output, from, to))
+  closeLines(card)
+  card.querySelector('.lines').replaceChildren(rows)
+  card.dispatchEvent(new CustomEvent('webchat:lines'))
+  button.setAttribute('aria-expanded', 'false')
+  button.querySelector('[data-label]').textContent = button.dataset.more
+}
+
+async function fold(card) {
+  if (isOpen(card)) {
+    await refold(card)
+    return card.scrollIntoView({ block: 'nearest' })
   }
-  if (card.dataset.kind === 'terminal') await line(card, Number(card.dataset.last)).then((l) => l?.scrollIntoView({ block: 'nearest' }))
+  unfold(card)
+  if (card.dataset.kind === 'terminal') (await line(card, Number(card.dataset.last)))?.scrollIntoView({ block: 'nearest' })
 }
 
 /** Repeats a display without any model; a command after one confirmation. */
@@ -128,15 +148,24 @@ function goTo(card) {
   input.focus()
 }
 
+/** Gives a card the whole window; it goes back to its place afterwards. */
 function alone(card) {
   const dialog = document.getElementById('alone')
+  if (dialog.open) return dialog.close()
   const home = document.createComment('card')
-  const was = card.parentElement
+  const opened = isOpen(card)
   card.before(home)
   dialog.querySelector('[data-place]').replaceChildren(card)
   dialog.showModal()
-  if (card.dataset.kind !== 'image' && !isOpen(card) && card.querySelector('[data-act=fold]')) open(card)
-  dialog.addEventListener('close', () => { if (home.isConnected) home.replaceWith(card); else if (!was.isConnected) card.remove() }, { once: true })
+  if (card.querySelector('[data-act=fold]')) opened ? open(card) : unfold(card)
+  card.focus({ preventScroll: true })
+  dialog.addEventListener('close', () => {
+    const now = dialog.querySelector('[data-card]') // a frame may have put a newer one there
+    if (!now || !home.isConnected) return now?.remove()
+    home.replaceWith(now)
+    if (isOpen(now)) opened ? open(now) : refold(now).catch(failed)
+    now.focus({ preventScroll: true })
+  }, { once: true })
 }
 
 const acts = {
@@ -152,10 +181,15 @@ const acts = {
 
 const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'goTo', r: 'read', s: 'stop-tool', x: 'fold' }
 
+const picks = { '-': 'zoom-out', '+': 'zoom-in', '=': 'zoom-in', 0: 'zoom-fit', 1: 'zoom-one' } // on pictures
+
 function run(name, card, button) {
   const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.code', find: '.code' }[name]
   if (needs && !card.querySelector(needs)) return
-  Promise.resolve().then(() => acts[name](card, button)).catch(failed)
+  Promise.resolve().then(() => acts[name](card, button)).catch((err) => {
+    if (err.status === 404 && card.dataset.state === 'done') expire(card) // sooner than its time, for want of memory
+    failed(err)
+  })
 }
 
 export function cards() {
@@ -170,9 +204,10 @@ export function cards() {
   document.addEventListener('keydown', (e) => {
     const card = e.target.closest?.('[data-card]')
     if (!card || e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input, textarea, button')) return
-    if (keys[e.key] && card.querySelector('.code, .pic')) {
+    const act = card.dataset.kind === 'image' && picks[e.key] ? picks[e.key] : keys[e.key]
+    if (act && card.querySelector('.code, .pic')) {
       e.preventDefault()
-      run(keys[e.key], card, card.querySelector(`[data-act=${keys[e.key]}]`))
+      run(act, card, card.querySelector(`[data-act=${act}]`))
     }
   })
   document.addEventListener('webchat:chosen', (e) => {

@@ -14,16 +14,20 @@ function replaceWord(field, from, text) {
 }
 
 async function files(field, q, from, wrap) {
-  asking?.abort()
+  forget()
   asking = new AbortController()
+  const text = field.value
   try {
-    const found = await getJSON(`/api/files?q=${encodeURIComponent(q)}`, { signal: asking.signal })
-    const list = (found.files ?? found).slice(0, 12)
-    menu.open(list.map((f) => ({ label: f.path ?? f, value: f.path ?? f })), field, (item) => replaceWord(field, from, wrap(item.value)))
+    const { files } = await getJSON(`/api/files?q=${encodeURIComponent(q)}`, { signal: asking.signal })
+    if (field.value !== text) return // sent, or changed by other means than typing
+    menu.open(files.slice(0, 12).map((f) => ({ label: f, value: f, same: wrap(f) === q })), field, (item) => replaceWord(field, from, wrap(item.value)))
   } catch (err) {
     if (err.name !== 'AbortError') menu.close()
   }
 }
+
+/** Lets go of a question under way, so that no menu opens when its answer comes. */
+export function forget() { asking?.abort() }
 
 /** Looks at the word before the caret and opens, changes or closes the menu. */
 export function suggest(field) {
@@ -31,32 +35,44 @@ export function suggest(field) {
   const command = /^\/(\S*)$/.exec(before)
   if (command && !before.startsWith('//')) {
     const fits = commands.filter((c) => c.name.startsWith(before.toLowerCase()))
-    return menu.open(fits.map((c) => ({ label: `${c.name} ${c.hint}`.trim(), note: c.what, free: c.free, value: c })), field,
+    return menu.open(fits.map((c) => ({ label: `${c.name} ${c.hint}`.trim(), note: c.what, free: c.free, same: c.name === before && !c.hint, value: c })), field,
       (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name))
   }
   const shown = /^\/(?:show|image)\s+(\S*)$/i.exec(before)
   if (shown) return files(field, shown[1], before.length - shown[1].length, (p) => p)
   const at = /(?:^|\s)@(\S*)$/.exec(before)
   if (at) return files(field, at[1], before.length - at[1].length - 1, (p) => `@${p} `)
-  asking?.abort()
+  forget()
   menu.close()
 }
 
-/** The picker: backends for a session to come, models for the present one. */
+const nothing = { note: 'has no models to choose from', same: true }
+
+/** Offers the models of a backend; onTake gets the name of one. */
+async function models(field, backend, onTake) {
+  const list = await getJSON(`/api/models?backend=${encodeURIComponent(backend)}`)
+  const items = list.map((m) => ({ label: m.id, note: m.name === m.id ? '' : m.name, icon: 'chip', value: m.id }))
+  return { items, open: () => menu.open(items.length ? items : [{ label: backend, icon: 'chip', ...nothing }], field, (item) => item.value && onTake(item.value)) }
+}
+
+/** The picker: who answers a session to come, and by which model; later the model only. */
 export async function pick(field, composer) {
+  field.focus() // it has the keys of the menu
   try {
-    if (!session()) {
-      const list = await getJSON('/api/backends')
-      const usable = (list.backends ?? list).filter((b) => b.available)
-      return menu.open(usable.map((b) => ({ label: b.name, note: b.version, value: b.name })), field, (item) => {
-        composer.dataset.backend = item.value
-        document.getElementById('pick-backend').textContent = item.value
-      })
-    }
-    const list = await getJSON(`/api/models?backend=${encodeURIComponent(composer.dataset.backend)}`)
-    const models = list.models ?? list
-    if (!models.length) return menu.open([{ label: composer.dataset.backend, note: 'has no models to choose from', value: null }], field, () => {})
-    menu.open(models.map((m) => ({ label: m.id, note: m.name === m.id ? '' : m.name, value: m.id })), field,
-      (item) => patch(path(), { model: item.value }).catch(failed))
+    if (session()) return (await models(field, composer.dataset.backend, (model) => patch(path(), { model }).catch(failed))).open()
+    const list = (await getJSON('/api/backends')).filter((b) => b.available)
+    menu.open(list.map((b) => ({ label: b.name, note: b.version, icon: 'chip', value: b.name })), field, async ({ value }) => {
+      use(composer, value)
+      const its = await models(field, value, (model) => use(composer, value, model)).catch(failed)
+      if (its?.items.length) its.open()
+    })
   } catch (err) { failed(err) }
+}
+
+/** Chooses who answers the session that this page will make. */
+export function use(composer, backend, model = '') {
+  composer.dataset.backend = backend
+  composer.dataset.model = model
+  document.getElementById('pick-backend').textContent = backend
+  document.getElementById('pick-model').textContent = model || 'the default model'
 }

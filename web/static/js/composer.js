@@ -1,10 +1,11 @@
 // The field where prompts and commands are typed.
 
 import { getJSON, patch, path, post, session } from './api.js'
+import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse } from './commands.js'
-import { pick, suggest } from './complete.js'
+import { forget, pick, suggest, use } from './complete.js'
 import { isLive } from './connection.js'
 import { draft, recaller, remember, sentCount } from './drafts.js'
 import * as menu from './menu.js'
@@ -16,6 +17,9 @@ const field = document.getElementById('prompt')
 const recall = recaller()
 let mode = 'queue'
 let sending = false
+let fresh = false // this page made its session and is about to go there
+let waiting = null // for the connection: how to send what stands in the field
+const placeholder = field?.placeholder
 
 const running = () => composer.dataset.status && composer.dataset.status !== 'idle'
 
@@ -36,18 +40,20 @@ export function fill(text) {
   draft.save(text)
 }
 
-/** A page without a session makes one with its first prompt. */
+/** A page without a session makes one with its first prompt, and goes to its page once that is sent. */
 async function ensure() {
-  if (session()) return null
-  const made = await post('/api/sessions', { backend: composer.dataset.backend || undefined })
+  if (session()) return
+  const { backend, model } = composer.dataset
+  const made = await post('/api/sessions', { backend: backend || undefined, model: model || undefined })
+  draft.save('') // from here on it is the new session's
   document.body.dataset.session = made.id
-  return () => {
-    draft.save(field.value)
-    location.assign(`/sessions/${made.id}`)
-  }
+  fresh = true
+  draft.save(field.value)
 }
 
 async function act(name, rest) {
+  if (name === '/model' && !session()) return use(composer, composer.dataset.backend, rest)
+  if (name !== '/help' && !session()) throw new Error(`${name} needs a session: say something first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
   if (name === '/model') return patch(path(), { model: rest })
@@ -59,9 +65,8 @@ async function freeWay(text) {
   const wish = onlyShow(text)
   if (!wish) return null
   try {
-    const found = await getJSON(`/api/files?q=${encodeURIComponent(wish.path)}`)
-    const exists = (found.files ?? found).some((f) => (f.path ?? f) === wish.path)
-    return exists ? { tool: 'render_file_contents', arguments: wish } : null
+    const { files } = await getJSON(`/api/files?limit=200&q=${encodeURIComponent(wish.path)}`)
+    return files.includes(wish.path.replace(/^\.\//, '')) ? { tool: 'render_file_contents', arguments: wish } : null
   } catch { return null }
 }
 
@@ -81,20 +86,18 @@ async function deliver(text, asked) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
   }
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
-  const go = meant.act && !session() ? null : await ensure()
-  if (meant.act) await act(meant.act, meant.rest)
-  else {
-    const display = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
-    if (display) await show(display)
-    else await prompt(meant.prompt)
-  }
-  return go
+  if (meant.act) return act(meant.act, meant.rest)
+  const display = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
+  await ensure()
+  await (display ? show(display) : prompt(meant.prompt))
 }
 
-/** A command may run for long: its card tells, and nobody waits for the answer here. */
+/** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
 async function show(display) {
-  const answer = post(path('/display'), display)
+  const answer = post(path('/display'), display).catch((err) => { if (err.status !== 422) throw err })
   if (display.tool !== 'run_and_display') return answer
+  const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
+  if (refused) throw refused
   answer.catch(failed)
 }
 
@@ -109,31 +112,47 @@ async function prompt(content) {
 
 async function send(asked = false) {
   const text = field.value
+  waiting = null
   if (sending || (!text.trim() && !hasAttachments())) return
-  if (!isLive() && !navigator.onLine) {
-    toast('Not connected. What you write is kept and sent when we are back')
-    document.addEventListener('webchat:live', () => send(asked), { once: true })
-    return
-  }
+  forget()
+  menu.close()
+  if (!isLive() && !navigator.onLine) return later(asked)
   sending = true
   composer.ariaBusy = 'true'
   try {
-    const go = await deliver(text, asked)
-    if (text.trim()) remember(text)
-    if (field.value === text) field.value = ''
-    composer.querySelector('.free')?.remove()
-    draft.save(field.value)
-    recall.stop()
-    grow()
-    toEnd()
-    go?.()
+    await deliver(text, asked)
+    sent(text)
+    if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
-    failed(err)
-    if (err.status === 0) document.addEventListener('webchat:live', () => send(asked), { once: true })
+    if (err.status === 0) later(asked)
+    else failed(err)
   } finally {
     sending = false
     composer.ariaBusy = 'false'
   }
+}
+
+/** Empties the field, unless something else was written meanwhile. */
+function sent(text) {
+  if (text.trim()) remember(text)
+  if (field.value === text) field.value = ''
+  composer.querySelector('.free')?.remove()
+  draft.save(field.value)
+  recall.stop()
+  grow()
+  toEnd()
+}
+
+/** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
+function later(asked) {
+  waiting = { asked }
+  toast('Not connected. What you write is kept and sent when we are back')
+}
+
+function connected(e) {
+  const live = e.detail.state === 'live'
+  field.placeholder = live ? placeholder : field.dataset.offline
+  if (live && waiting) send(waiting.asked)
 }
 
 function keydown(e) {
@@ -156,12 +175,14 @@ const acts = {
   pick: () => pick(field, composer),
 }
 
+export const pickModel = acts.pick
+
 export function compose() {
   if (!composer) return
   field.value = draft.load()
   grow()
   document.getElementById('hints')?.toggleAttribute('hidden', sentCount() >= 10)
-  field.addEventListener('input', () => { recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
+  field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
   composer.addEventListener('submit', (e) => { e.preventDefault(); send() })
@@ -178,6 +199,6 @@ export function compose() {
     }
   })
   attach(composer, field)
+  document.addEventListener('webchat:state', connected)
   document.addEventListener('webchat:attach', (e) => { e.detail.remove = add(e.detail.label, e.detail.attachment, e.detail) })
 }
-

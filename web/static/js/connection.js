@@ -99,13 +99,15 @@ function caughtUp(missed, whole) {
 
 function show(next) {
   state = next
-  document.body.toggleAttribute('data-offline', next.state === 'off')
+  document.dispatchEvent(new CustomEvent('webchat:state', { detail: next }))
   if (next.state === 'live') {
     if (!wasOff) text('Live', 'live')
-    document.dispatchEvent(new CustomEvent('webchat:live'))
     return
   }
-  if (next.state === 'signed-out') document.dispatchEvent(new CustomEvent('webchat:signed-out'))
+  if (next.state === 'signed-out') {
+    text('Signed out', 'off')
+    document.dispatchEvent(new CustomEvent('webchat:signed-out'))
+  }
   if (next.state === 'gone') text('This session was deleted', 'off')
   if (next.state === 'off') wasOff = true
   count()

@@ -1,12 +1,14 @@
 // The one place where text becomes elements. The server made and escaped the
 // HTML; the policy's name is the only one the page's CSP admits.
 
+import { base } from './base.js'
+
 const policy = globalThis.trustedTypes
   ? globalThis.trustedTypes.createPolicy('webchat', {
     createHTML: (html) => html,
     createScriptURL: (url) => {
       const u = new URL(url, location.href)
-      if (u.origin !== location.origin || !u.pathname.startsWith('/static/')) throw new TypeError(`not our script: ${u}`)
+      if (u.origin !== location.origin || !u.pathname.startsWith(`${base}/static/`)) throw new TypeError(`not our script: ${u}`)
       return u.href
     },
   })

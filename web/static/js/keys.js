@@ -1,10 +1,12 @@
 // Keys of the whole page, and the buttons that are in no card and no list.
 // Single letters act only while the focus is outside of text fields.
 
-import { fill } from './composer.js'
+import { fill, pickModel } from './composer.js'
+import { use } from './complete.js'
 import { toEnd } from './scroll.js'
 import { openSearch } from './search.js'
 import { path, post } from './api.js'
+import { visit } from './base.js'
 import { failed } from './toast.js'
 
 const app = document.getElementById('app')
@@ -40,17 +42,27 @@ function step(by) {
   next.scrollIntoView({ block: 'nearest' })
 }
 
+/** Opens the card that has the focus, all of it; in a question goes to its first answer. */
+function enter(el) {
+  el.querySelector('[data-act=fold][aria-expanded=false]')?.click()
+  el.querySelector('.code, .pic button, [data-act=allow-once], [data-choice], input')?.focus()
+}
+
 const acts = {
   side, rail, theme,
-  new: () => location.assign('/'),
+  new: () => visit('/'),
   search: openSearch,
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   try: (b) => fill(b.dataset.text),
   use: (b) => {
-    document.getElementById('composer').dataset.backend = b.dataset.backend
-    document.getElementById('pick-backend').textContent = b.dataset.backend
+    use(document.getElementById('composer'), b.dataset.backend)
     document.getElementById('prompt').focus()
+  },
+  model: () => pickModel(),
+  unclamp: (b) => {
+    const whole = !b.closest('.ask-row').querySelector('[data-clamp]').classList.toggle('clamp')
+    b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
   show: (b) => post(path('/display'), { tool: 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
@@ -87,7 +99,10 @@ export function keyboard() {
     }
     if (e.key === 'Escape' && app?.classList.contains('drawer')) return side()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
-    if (e.key === 'Enter' && e.target.matches?.('[data-card]')) return e.target.querySelector('[data-act=fold], .code')?.focus()
+    if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
+      e.preventDefault()
+      return enter(e.target)
+    }
     if (keys[e.key]) {
       e.preventDefault()
       keys[e.key]()
@@ -97,6 +112,6 @@ export function keyboard() {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
     if (app?.classList.contains('drawer') && !e.target.closest?.('#side, [data-act=side]')) side()
-    if (e.target.matches?.('#alone')) e.target.close()
+    if (e.target.matches?.('#alone, #keys, #confirm')) e.target.close() // beside the dialog
   })
 }

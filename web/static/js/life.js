@@ -1,6 +1,7 @@
 // What changes with time alone: life rings, running clocks, the countdown of a
 // question. Once a second, and only what is in the page.
 
+import { expire } from './expire.js'
 import { announce } from './ops.js'
 
 const clock = (ms) => {
@@ -8,14 +9,20 @@ const clock = (ms) => {
   return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`
 }
 
-function life(el, now) {
-  const left = Date.parse(el.dataset.expires) - now
-  const ring = el.querySelector('.life circle.left')
-  ring?.setAttribute('stroke-dasharray', `${Math.max(0, Math.min(100, 100 * left / Number(el.dataset.ttl)))} 100`)
-  const words = el.querySelector('[data-life]')
+/** What is left of a card's output, on the card and in the list of outputs. */
+function life(card, now) {
+  const { expires, ttl, output } = card.dataset
+  const left = Date.parse(expires) - now
   const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.floor(left / 60_000)} min`
-  if (words && words.textContent !== text) words.textContent = text
-  el.querySelector('.life')?.classList.toggle('soon', left < 240_000)
+  for (const el of [card, document.querySelector(`#outs [data-output="${CSS.escape(output)}"]`)]) {
+    const mark = el?.querySelector('.life')
+    if (!mark) continue
+    mark.querySelector('circle.left')?.setAttribute('stroke-dasharray', `${Math.max(0, Math.min(100, 100 * left / Number(ttl)))} 100`)
+    const words = mark.querySelector('[data-life]')
+    if (words && words.textContent !== text) words.textContent = text
+    mark.classList.toggle('soon', left < 240_000)
+  }
+  if (left <= 0) expire(card)
 }
 
 function elapsed(card, now) {
@@ -45,7 +52,7 @@ function question(el, now) {
 
 function tick() {
   const now = Date.now()
-  for (const el of document.querySelectorAll('[data-card][data-expires], [data-output][data-expires]')) life(el, now)
+  for (const el of document.querySelectorAll('[data-card][data-state=done][data-expires]')) life(el, now)
   for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
   for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
 }

@@ -55,7 +55,7 @@ export function open(card, n) {
     chunks.push(chunk)
   }
   box.replaceChildren(...stretch(card, from - 1, first, -1), ...chunks, ...stretch(card, to + 1, last, 1))
-  const root = card.classList.contains('big') ? code : document.getElementById('scroll')
+  const root = card.classList.contains('big') ? code : card.closest('dialog') ?? document.getElementById('scroll')
   const loaded = new Map()
   const observer = new IntersectionObserver((seen) => {
     for (const e of seen) if (e.isIntersecting) load(card, e.target).catch(failed)

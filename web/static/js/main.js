@@ -15,10 +15,11 @@ import { scroll } from './scroll.js'
 import { searching } from './search.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
+import { toast } from './toast.js'
 
 document.addEventListener('webchat:signed-out', () => {
-  document.getElementById('signed-out')?.removeAttribute('hidden')
-})
+  toast('Signed out. What you write is kept. For a new link, run webchat url where webchat runs', { how: 'fail', stay: true })
+}, { once: true })
 
 if (!auth()) {
   scroll()

@@ -11,7 +11,7 @@ let field = null
 
 export const isOpen = () => items.length > 0
 
-/** Shows choices [{label, note, free, value}] for a field. */
+/** Shows choices [{label, note, free, same, value}] for a field; same: the field holds it already. */
 export function open(choices, forField, onTake) {
   items = choices
   take = onTake
@@ -29,8 +29,6 @@ export function open(choices, forField, onTake) {
     return root
   }))
   box.hidden = false
-  field.setAttribute('aria-expanded', 'true')
-  field.setAttribute('aria-controls', 'menu')
   move(0)
 }
 
@@ -39,7 +37,6 @@ export function close() {
   at = -1
   box.hidden = true
   box.replaceChildren()
-  field?.setAttribute('aria-expanded', 'false')
   field?.removeAttribute('aria-activedescendant')
 }
 
@@ -62,7 +59,10 @@ export function key(e) {
   if (!isOpen()) return false
   if (e.key === 'ArrowDown') move(at + 1)
   else if (e.key === 'ArrowUp') move(at - 1)
-  else if ((e.key === 'Enter' || e.key === 'Tab') && !e.shiftKey && !e.altKey && !e.isComposing) choose(at)
+  else if (e.key === 'Enter' && items[at].same) { // nothing left to complete: the line itself is meant
+    close()
+    return false
+  } else if ((e.key === 'Enter' || e.key === 'Tab') && !e.shiftKey && !e.altKey && !e.isComposing) choose(at)
   else if (e.key === 'Escape') close()
   else return false
   e.preventDefault()

@@ -1,6 +1,7 @@
 // Calls the user back when the page is out of sight and a turn ended or a
 // question waits. Permission is asked for once, on a click.
 
+import { visit } from './base.js'
 import { onChanged } from './connection.js'
 
 const asked = 'webchat.notify.asked'
@@ -17,7 +18,7 @@ function tell(s, words) {
   const n = new Notification(s.title || 'webchat', { body: words, tag: s.sessionId })
   n.addEventListener('click', () => {
     window.focus()
-    if (s.sessionId !== document.body.dataset.session) location.assign(`/sessions/${s.sessionId}`)
+    if (s.sessionId !== document.body.dataset.session) visit(`/sessions/${s.sessionId}`)
     n.close()
   })
 }

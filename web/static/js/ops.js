@@ -40,7 +40,8 @@ function focusIn(el) {
   }
 }
 
-function swap(old, fresh) {
+/** Puts fresh where old stands, and keeps what the reader did there. */
+export function swap(old, fresh) {
   if (fresh.id === old.id && fresh.dataset.rev && fresh.dataset.rev === old.dataset.rev) return
   const refocus = focusIn(old)
   keep(old, fresh)

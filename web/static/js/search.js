@@ -2,6 +2,7 @@
 // sessions, and things to do.
 
 import { getJSON, session } from './api.js'
+import { visit } from './base.js'
 import { clone } from './html.js'
 
 const dialog = document.getElementById('search')
@@ -14,7 +15,7 @@ const contains = (text, q) => text.toLowerCase().includes(q.toLowerCase())
 
 function outputs(q) {
   return [...document.querySelectorAll('#turns [data-card]')].filter((c) => contains(c.dataset.name ?? '', q)).slice(0, most)
-    .map((c) => ({ label: c.dataset.name, note: '', icon: { terminal: 'term', image: 'image', hex: 'hex' }[c.dataset.kind] ?? 'file', run: () => jump(c) }))
+    .map((c) => ({ label: c.dataset.name, note: '', icon: { terminal: 'term', image: 'image', hex: 'hex' }[c.dataset.kind] ?? 'file', card: c, run: () => jump(c) }))
 }
 
 function said(q) {
@@ -31,6 +32,7 @@ function around(text, q) {
 function jump(el) {
   el.scrollIntoView({ block: 'center' })
   const card = el.closest('[data-card]')
+  card?.focus({ preventScroll: true })
   card?.classList.add('is-now')
   setTimeout(() => card?.classList.remove('is-now'), 2000)
 }
@@ -46,7 +48,7 @@ async function others(q) {
   asking = new AbortController()
   const found = await getJSON(`/api/sessions?limit=20&q=${encodeURIComponent(q)}`, { signal: asking.signal })
   return found.sessions.filter((s) => s.id !== session()).slice(0, most)
-    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', icon: 'right', run: () => location.assign(`/sessions/${s.id}`) }))
+    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', icon: 'right', run: () => visit(`/sessions/${s.id}`) }))
 }
 
 function draw(groups) {
@@ -83,10 +85,11 @@ function move(to) {
   dialog.querySelector('input').setAttribute('aria-activedescendant', now.id)
 }
 
-function choose(i) {
+function choose(i, alone) {
   const hit = hits[i]
   dialog.close()
   hit?.run()
+  if (alone) hit?.card?.querySelector('[data-act=alone]')?.click()
 }
 
 async function update() {
@@ -115,7 +118,7 @@ export function searching() {
   dialog.addEventListener('keydown', (e) => {
     if (e.key === 'ArrowDown') move(at + 1)
     else if (e.key === 'ArrowUp') move(at - 1)
-    else if (e.key === 'Enter') choose(at)
+    else if (e.key === 'Enter') choose(at, e.ctrlKey || e.metaKey)
     else return
     e.preventDefault()
   })

@@ -2,6 +2,7 @@
 // something changed, and unread ones are marked.
 
 import { getText, patch, post, remove, session } from './api.js'
+import { visit } from './base.js'
 import { onChanged } from './connection.js'
 import { clone, fragment } from './html.js'
 import { popup } from './popup.js'
@@ -57,7 +58,7 @@ async function drop(id) {
   await remove(`/api/sessions/${id}`)
   const undo = { label: 'Undo', run: () => post(`/api/sessions/${id}/restore`).then(soon).catch(failed) }
   toast('Deleted. Its log goes for good in 30 seconds', { act: undo, ms: 28_000 })
-  if (id === session()) setTimeout(() => location.assign('/'), 28_000)
+  if (id === session()) setTimeout(() => visit('/'), 28_000)
   soon()
 }
 

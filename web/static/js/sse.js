@@ -1,6 +1,8 @@
 // Reads a text/event-stream by fetch. EventSource hides three things we need:
 // the status of a refusal, the heartbeat, and a way to say where to go on.
 
+import { base } from './base.js'
+
 /** The server refused the stream. */
 export class StreamRefused extends Error {
   constructor(status) {
@@ -10,7 +12,7 @@ export class StreamRefused extends Error {
 }
 
 /**
- * Opens url and calls onData for each event's data until the stream ends.
+ * Opens url, a path of the server's, and calls onData for each event's data until the stream ends.
  * Silence of more than quiet milliseconds counts as its end: the server sends a
  * comment at least every 15 seconds. onData returning true ends it, too.
  */
@@ -20,7 +22,7 @@ export async function read(url, { quiet = 40_000, signal, onOpen, onData }) {
   signal?.addEventListener('abort', end)
   let watch = setTimeout(end, quiet)
   try {
-    const reply = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: stop.signal, cache: 'no-store' })
+    const reply = await fetch(base + url, { headers: { Accept: 'text/event-stream' }, signal: stop.signal, cache: 'no-store' })
     if (!reply.ok || !reply.headers.get('Content-Type')?.startsWith('text/event-stream')) throw new StreamRefused(reply.status)
     onOpen?.()
     const lines = splitter()

@@ -1,0 +1,9 @@
+// Where the server begins: a proxy may have put it below a path of its own.
+
+const here = new URL(import.meta.url).pathname
+
+/** The path before all of the server's paths; usually empty. */
+export const base = here.slice(0, here.lastIndexOf('/static/'))
+
+/** Goes to one of our pages. */
+export const visit = (path) => location.assign(base + path)
