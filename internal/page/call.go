@@ -95,15 +95,19 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 		}
 		return
 	}
+	var at *node
+	if d.By != event.ByUser {
+		at = f.place(d.ParentToolCallID) // before the call exists: it must not be in itself
+	}
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
 		t := f.addTurn(&turn{Prompt: command(n.Call), State: "running", At: f.now}, elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
-		f.add(f.place(d.ParentToolCallID), n)
+		f.add(at, n)
 	default:
-		f.addStep(f.place(d.ParentToolCallID), n)
+		f.addStep(at, n)
 	}
 }
 

@@ -16,6 +16,7 @@ type fold struct {
 	root  *node // its children are turns
 	seq   int64 // of the last logged event
 	first int64 // of the first event of the first turn that is kept
+	keep  int64 // the turn of this event and those after it are kept, however many; 0: none
 	begun bool
 
 	ids     map[uint64]bool  // of the nodes there ever were, hashed
@@ -235,7 +236,7 @@ func (f *fold) touch(n *node) {
 func (f *fold) trim() {
 	for len(f.root.Kids) > f.cfg.Turns {
 		old := f.root.Kids[0]
-		if old == f.current || old.Turn.State == "queued" {
+		if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
 			return
 		}
 		f.root.Kids = f.root.Kids[1:]

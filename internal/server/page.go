@@ -49,7 +49,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/", guard.Page, s.home, 200, nil, html("The page of a new session"), "", "Home"},
 		{get, "/auth", guard.Door, s.auth, 200, nil, html("The page that signs in"), "", "Sign in"},
 		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current", "The list of sessions, as the page has it"},
-		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before", "A session's page"},
+		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
 	}

@@ -118,6 +118,9 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 	if before := r.URL.Query().Get("before"); before != "" {
 		return s.earlierPage(w, r, one, view, before)
 	}
+	if from := r.URL.Query().Get("from"); from != "" {
+		return s.pageFrom(w, r, one, view, from)
+	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
 		return err
@@ -143,6 +146,20 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 		}
 		p.Feed(entries...)
 		seq = entries[len(entries)-1].Seq
+	}
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
+}
+
+// pageFrom shows everything from the turn of an event on: what a search found may
+// lie far before the last turns.
+func (s *Server) pageFrom(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, from string) error {
+	seq, err := strconv.ParseInt(from, 10, 64)
+	if err != nil || seq < 1 {
+		return bad("bad_query", "Give from as the number of an event.")
+	}
+	p := s.Pages.pages.ProjectorFrom(string(one.ID()), seq)
+	if _, err := catchUp(r.Context(), one, p); err != nil {
+		return err
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
 }

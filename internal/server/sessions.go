@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/page"
 	"webchat/internal/session"
 )
 
@@ -45,7 +46,10 @@ type sessionList struct {
 
 type foundShape struct {
 	sessionShape
-	Snippet string `json:"snippet,omitempty"`
+	Snippet string   `json:"snippet,omitempty"`
+	Parts   []string `json:"parts,omitempty"` // the snippet: plain, matched, plain …
+	Seq     int64    `json:"seq,omitempty"`   // of the event that matched
+	URL     string   `json:"url,omitempty"`   // of the page, at that event
 }
 
 // session finds the session the path names.
@@ -59,13 +63,13 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Sessions.List(r.Context(), session.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
+	found, err := s.Sessions.List(r.Context(), session.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
 	if err != nil {
 		return err
 	}
-	list := make([]json.RawMessage, 0, len(page.Sessions))
-	for _, f := range page.Sessions {
-		b, err := foundJSON(f)
+	list := make([]json.RawMessage, 0, len(found.Sessions))
+	for _, f := range found.Sessions {
+		b, err := s.foundJSON(f)
 		if err != nil {
 			return err
 		}
@@ -74,21 +78,21 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, struct {
 		Sessions []json.RawMessage `json:"sessions"`
 		Cursor   string            `json:"cursor"`
-	}{list, page.Cursor})
+	}{list, found.Cursor})
 }
 
-// foundJSON adds the snippet to what a session makes of itself.
-func foundJSON(f session.Found) ([]byte, error) {
-	b, err := json.Marshal(f.Summary)
-	if err != nil || f.Snippet == "" {
+// foundJSON adds to what a session makes of itself where a hit can be seen.
+func (s *Server) foundJSON(f session.Found) ([]byte, error) {
+	b, err := json.Marshal(f)
+	if err != nil || f.Hit == nil {
 		return b, err
 	}
-	snippet, err := json.Marshal(f.Snippet)
+	url, err := json.Marshal(page.Place(string(f.ID), f.Hit.Seq, f.Hit.Data))
 	if err != nil {
 		return nil, err
 	}
-	b = append(b[:len(b)-1], `,"snippet":`...)
-	return append(append(b, snippet...), '}'), nil
+	b = append(b[:len(b)-1], `,"url":`...)
+	return append(append(b, url...), '}'), nil
 }
 
 func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {

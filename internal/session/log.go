@@ -61,12 +61,6 @@ type Page struct {
 	Cursor   string // empty: there are no more
 }
 
-// Found is a session in a list, with the text that matched.
-type Found struct {
-	Summary
-	Snippet string
-}
-
 // Mark is a change of a session's marks; nil leaves one as it is.
 type Mark struct {
 	Pinned    *bool

@@ -57,6 +57,10 @@ func (s Summary) MarshalJSON() ([]byte, error) { return Found{Summary: s}.Marsha
 
 // MarshalJSON encodes the session as the HTTP API lists it.
 func (f Found) MarshalJSON() ([]byte, error) {
+	hit := f.Hit
+	if hit == nil {
+		hit = &Hit{}
+	}
 	return json.Marshal(struct {
 		ID        ID           `json:"id"`
 		Backend   string       `json:"backend"`
@@ -69,7 +73,10 @@ func (f Found) MarshalJSON() ([]byte, error) {
 		Usage     event.Usage  `json:"usage"`
 		Tokens    Tokens       `json:"tokens"`
 		Snippet   string       `json:"snippet,omitempty"`
-	}{f.ID, f.Backend, f.Model, f.Title, event.Time(f.CreatedAt), event.Time(f.UpdatedAt), f.Pinned, f.Status, f.Usage, f.Tokens, f.Snippet})
+		Parts     []string     `json:"parts,omitempty"` // of the snippet: plain, matched, plain …
+		Seq       int64        `json:"seq,omitempty"`   // of the event that matched
+	}{f.ID, f.Backend, f.Model, f.Title, event.Time(f.CreatedAt), event.Time(f.UpdatedAt), f.Pinned, f.Status, f.Usage, f.Tokens,
+		hit.Snippet(), hit.Parts, hit.Seq})
 }
 
 // Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.

@@ -69,7 +69,7 @@ func TestFold(t *testing.T) {
 	}
 	equal(t, "json", string(b), `{"id":"s","backend":"offline","model":"n","title":"new","createdAt":"2026-01-02T03:04:06.000Z","updatedAt":"2026-01-02T03:04:26.000Z",`+
 		`"pinned":true,"status":"idle","usage":{"inputTokens":7,"outputTokens":1,"cost":0.5,"calls":1},"tokens":{"shown":404,"sent":18,"saved":391}}`)
-	b, err = json.Marshal(Found{Summary: Summary{ID: "s"}, Snippet: "…found…"})
+	b, err = json.Marshal(Found{Summary: Summary{ID: "s"}, Hit: &Hit{Seq: 7, Parts: []string{"…", "found", "…"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

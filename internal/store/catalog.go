@@ -19,6 +19,7 @@ type row struct {
 	session.Summary
 	key  int64
 	rest []byte
+	hit  *session.Hit
 }
 
 // rest is the part of a summary nothing is selected by.
@@ -97,39 +98,65 @@ const (
 
 // List implements [session.Catalog]. Unfinished and deleted sessions come in
 // the order of their creation. A session matches a text if its title holds each
-// word of it, whatever the case.
+// word of it, whatever the case, or if an event of it matches by session.Finder.
+// Of a text that very many sessions hold, the latest begun [MaxFound] are listed.
 func (db *DB) List(ctx context.Context, q session.Query) (session.Page, error) {
 	p, err := pageOf(q)
 	if err != nil {
 		return session.Page{}, err
 	}
-	// One more than asked for tells whether there is a next page.
-	query, args := p.sql()
+	found, err := db.rows(ctx, p)
+	if err != nil {
+		return session.Page{}, fmt.Errorf("list the sessions: %w", err)
+	}
+	return p.page(found), nil
+}
+
+// rows returns up to one row more than asked for, which tells whether there is a
+// next page.
+func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
+	var hits map[int64]int64
+	if len(p.words) > 0 {
+		var err error
+		if hits, err = db.search(ctx, p.finder); err != nil {
+			return nil, ours(err)
+		}
+	}
+	query, args := p.sql(hits)
 	rows, err := db.read.QueryContext(ctx, query, args...)
 	if err != nil {
-		return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+		return nil, ours(err)
 	}
 	defer rows.Close()
 	var found []row
 	for rows.Next() {
 		r, err := scan(rows)
 		if err != nil {
-			return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+			return nil, ours(err)
 		}
 		found = append(found, r)
 	}
 	if err := rows.Err(); err != nil {
-		return session.Page{}, fmt.Errorf("list the sessions: %w", ours(err))
+		return nil, ours(err)
 	}
-	return p.page(found), nil
+	rows.Close() // its connection is what the hits are read by
+	for i := range found {
+		if at := hits[found[i].key]; at != 0 {
+			if found[i].hit, err = db.hit(ctx, at, p.finder); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
 }
 
 // page is a query made complete.
 type page struct {
-	kind  session.QueryKind
-	words []string
-	limit int
-	from  *cursor
+	kind   session.QueryKind
+	words  []string // of titles
+	finder session.Finder
+	limit  int
+	from   *cursor
 }
 
 // cursor is the last session of a page, as its order sees it. Its fields are
@@ -142,7 +169,7 @@ type cursor struct {
 }
 
 func pageOf(q session.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), limit: q.Limit}
+	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), finder: session.NewFinder(q.Text), limit: q.Limit}
 	if p.limit < 1 {
 		p.limit = DefaultSessions
 	}
@@ -172,7 +199,8 @@ func pageOf(q session.Query) (page, error) {
 	return p, nil
 }
 
-func (p page) sql() (query string, args []any) {
+// sql selects the rows of a page; hits are the sessions whose text matches.
+func (p page) sql(hits map[int64]int64) (query string, args []any) {
 	query = `SELECT ` + columns + ` FROM sessions WHERE `
 	order := ` ORDER BY key`
 	switch p.kind {
@@ -193,9 +221,14 @@ func (p page) sql() (query string, args []any) {
 		query += ` AND key > ?`
 		args = append(args, p.from.Key)
 	}
-	for _, w := range p.words {
-		query += ` AND instr(folded, ?) > 0`
-		args = append(args, w)
+	if len(p.words) > 0 {
+		query += ` AND (1`
+		for _, w := range p.words {
+			query += ` AND instr(folded, ?) > 0`
+			args = append(args, w)
+		}
+		query += ` OR key IN (SELECT value FROM json_each(?)))`
+		args = append(args, keysOf(hits))
 	}
 	return query + order + ` LIMIT ?`, append(args, p.limit+1)
 }
@@ -213,7 +246,7 @@ func (p page) page(found []row) session.Page {
 			out.Cursor = base64.RawURLEncoding.EncodeToString(b)
 			break
 		}
-		out.Sessions = append(out.Sessions, session.Found{Summary: r.Summary})
+		out.Sessions = append(out.Sessions, session.Found{Summary: r.Summary, Hit: r.hit})
 	}
 	return out
 }
@@ -273,6 +306,9 @@ func (db *DB) Delete(ctx context.Context, id session.ID) error {
 func (db *DB) purge(ctx context.Context, key int64) error {
 	for gone := int64(purgeStep); gone == purgeStep; {
 		err := db.run(ctx, func(ctx context.Context) error {
+			if _, err := db.put.dropFound.ExecContext(ctx, key, purgeStep); err != nil {
+				return ours(err)
+			}
 			r, err := db.put.dropEvents.ExecContext(ctx, key, purgeStep)
 			if err != nil {
 				return ours(err)

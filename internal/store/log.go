@@ -14,12 +14,13 @@ import (
 
 // statements are those of the writing connection.
 type statements struct {
-	begin, commit            *sql.Stmt
-	updateSession, newOne    *sql.Stmt
-	event                    *sql.Stmt
-	mark, dropOne, remember  *sql.Stmt
-	saveDrafts, noDrafts     *sql.Stmt
-	dropEvents, forgetPurged *sql.Stmt
+	begin, commit           *sql.Stmt
+	updateSession, newOne   *sql.Stmt
+	event, find             *sql.Stmt
+	mark, dropOne, remember *sql.Stmt
+	saveDrafts, noDrafts    *sql.Stmt
+	dropEvents, dropFound   *sql.Stmt
+	forgetPurged, searched  *sql.Stmt
 
 	all []*sql.Stmt
 }
@@ -39,6 +40,7 @@ func (s *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 			unfinished, last_seq, rest, pinned, deleted_at)
 			SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 WHERE ?2 = 0 RETURNING key`},
 		{&s.event, `INSERT INTO events (at, json) VALUES (?, ?)`},
+		{&s.find, `INSERT INTO found (rowid, words) VALUES (?, ?)`},
 		{&s.mark, `UPDATE sessions SET pinned = coalesce(?2, pinned), deleted_at = coalesce(?3, deleted_at) WHERE id = ?1`},
 		{&s.dropOne, `DELETE FROM sessions WHERE id = ? RETURNING key`},
 		{&s.remember, `INSERT INTO purges (session) VALUES (?)`},
@@ -47,6 +49,9 @@ func (s *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 		{&s.noDrafts, `DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = ?)`},
 		{&s.dropEvents, `DELETE FROM events WHERE at IN (SELECT at FROM events
 			WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff ORDER BY at DESC LIMIT ?2)`},
+		{&s.dropFound, `DELETE FROM found WHERE rowid IN (SELECT at FROM events
+			WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff ORDER BY at DESC LIMIT ?2)`},
+		{&s.searched, `UPDATE unsearched SET after = ?2 WHERE session = ?1`},
 		{&s.forgetPurged, `DELETE FROM purges WHERE session = ?`},
 	} {
 		stmt, err := conn.PrepareContext(ctx, p.text)
@@ -78,6 +83,7 @@ func (db *DB) Append(ctx context.Context, id session.ID, entries []event.Entry, 
 	if err != nil {
 		return err
 	}
+	words := wordsOf(entries)
 	err = db.run(ctx, func(ctx context.Context) error {
 		key, err := db.putSession(ctx, row, entries[0].Seq-1)
 		if err != nil {
@@ -88,7 +94,7 @@ func (db *DB) Append(ctx context.Context, id session.ID, entries []event.Entry, 
 				return ours(err)
 			}
 		}
-		return nil
+		return db.putWords(ctx, key, words)
 	})
 	if err != nil {
 		return fmt.Errorf("append to the log of session %s: %w", id, err)

@@ -99,16 +99,25 @@ func (m *Memory) List(_ context.Context, q session.Query) (session.Page, error) 
 	if err != nil {
 		return session.Page{}, err
 	}
+	found, err := m.rows(context.Background(), p)
+	return p.page(found), err
+}
+
+func (m *Memory) rows(_ context.Context, p page) ([]row, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var found []row
 	for _, k := range m.sessions {
-		if p.selects(k.row) && (p.from == nil || p.order(p.from.row(), k.row) < 0) {
-			found = append(found, k.row)
+		r := k.row
+		if p.kind == session.QueryPresent && len(p.words) > 0 {
+			r.hit = lastHit(k.log, p.finder)
+		}
+		if p.selects(r) && (p.from == nil || p.order(p.from.row(), r) < 0) {
+			found = append(found, r)
 		}
 	}
 	slices.SortFunc(found, p.order)
-	return p.page(found), nil
+	return found, nil
 }
 
 func (p page) selects(r row) bool {
@@ -119,7 +128,7 @@ func (p page) selects(r row) bool {
 		return !r.DeletedAt.IsZero()
 	}
 	title := fold(r.Title)
-	return r.DeletedAt.IsZero() && !slices.ContainsFunc(p.words, func(w string) bool { return !strings.Contains(title, w) })
+	return r.DeletedAt.IsZero() && (r.hit != nil || !slices.ContainsFunc(p.words, func(w string) bool { return !strings.Contains(title, w) }))
 }
 
 func (p page) order(a, b row) int {

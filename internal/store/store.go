@@ -182,7 +182,7 @@ func source(path string, s Sync) string {
 		synchronous = "FULL"
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": {
-		"busy_timeout(1000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		"busy_timeout(1000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
 		"journal_size_limit(16777216)", "secure_delete(FAST)", "cell_size_check(1)",
 	}}.Encode()}
 	return u.String()

@@ -48,6 +48,8 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"ListCursors":      listCursors,
 		"ListText":         listText,
 		"ListKinds":        listKinds,
+		"Search":           search,
+		"SearchPages":      searchPages,
 		"Delete":           deletion,
 		"Drafts":           drafts,
 		"Concurrent":       concurrent,

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// MaxFound is how many sessions a text is looked up in.
+const MaxFound = 500
+
+// maxBeginnings is how many events are looked at that hold a longer word than was
+// typed; enoughFound is how many sessions make such words needless.
+const (
+	maxBeginnings = 2000
+	enoughFound   = 50
+)
+
+// beginningsTime bounds the search for longer words: what begins with three
+// common letters may be everywhere, and somebody is still typing.
+const beginningsTime = 80 * time.Millisecond
+
+// wordsAt are the words of one entry.
+type wordsAt struct {
+	seq   int64
+	words string
+}
+
+// wordsOf returns what is to be found of entries: each word of an entry once.
+func wordsOf(entries []event.Entry) []wordsAt {
+	var all []wordsAt
+	for _, e := range entries {
+		text := session.Searched(e.Event.Data)
+		if text == "" {
+			continue
+		}
+		seen := map[string]bool{}
+		var b strings.Builder
+		for _, w := range session.Words(text) {
+			if !seen[w.Text] {
+				seen[w.Text] = true
+				b.WriteString(w.Text)
+				b.WriteByte(' ')
+			}
+		}
+		if b.Len() > 0 {
+			all = append(all, wordsAt{e.Seq, b.String()})
+		}
+	}
+	return all
+}
+
+func (db *DB) putWords(ctx context.Context, key int64, all []wordsAt) error {
+	for _, w := range all {
+		if _, err := db.put.find.ExecContext(ctx, key<<32|w.seq, w.words); err != nil {
+			return ours(err)
+		}
+	}
+	return nil
+}
+
+// match writes words as FTS5 reads them. No word holds a quote.
+func match(words []string, prefix bool) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = `"` + w + `"`
+	}
+	text := strings.Join(quoted, " ")
+	if prefix {
+		text += "*"
+	}
+	return text
+}
+
+// search returns the last event that matches of each session, as events.at by the
+// session's key: whole words first, then those that begin like the last one.
+func (db *DB) search(ctx context.Context, f session.Finder) (map[int64]int64, error) {
+	words, prefix := f.Terms()
+	hits := map[int64]int64{}
+	if len(words) == 0 {
+		return hits, nil
+	}
+	exact, err := db.read.PrepareContext(ctx, `SELECT rowid FROM found WHERE found MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT 1`)
+	if err != nil {
+		return nil, err
+	}
+	defer exact.Close()
+	for below := int64(1) << 62; len(hits) < MaxFound; {
+		var at int64
+		err := exact.QueryRowContext(ctx, match(words, false), below).Scan(&at)
+		if errors.Is(err, sql.ErrNoRows) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		hits[at>>32] = at
+		below = at >> 32 << 32 // the next one is of an earlier session
+	}
+	if prefix && len(hits) < enoughFound {
+		err = db.beginnings(ctx, match(words, true), hits)
+	}
+	return hits, err
+}
+
+// beginnings adds the sessions that hold a longer word.
+func (db *DB) beginnings(ctx context.Context, query string, hits map[int64]int64) error {
+	limited, cancel := context.WithTimeout(ctx, beginningsTime)
+	defer cancel()
+	rows, err := db.read.QueryContext(limited, `SELECT rowid FROM found WHERE found MATCH ? ORDER BY rowid DESC LIMIT ?`, query, maxBeginnings)
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var at int64
+			if err := rows.Scan(&at); err != nil {
+				return err
+			}
+			if hits[at>>32] == 0 {
+				hits[at>>32] = at
+			}
+		}
+		err = rows.Err()
+	}
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil // what was found until then has to do
+	}
+	return err
+}
+
+// hit reads the event that matched.
+func (db *DB) hit(ctx context.Context, at int64, f session.Finder) (*session.Hit, error) {
+	var b []byte
+	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, at).Scan(&b)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil // deleted meanwhile
+	}
+	if err != nil {
+		return nil, ours(err)
+	}
+	e, err := event.Unmarshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: entry %d: %w", ErrCorrupt, at&0xffffffff, err)
+	}
+	return hitOf(event.Entry{Seq: at & 0xffffffff, Event: e}, f), nil
+}
+
+func hitOf(e event.Entry, f session.Finder) *session.Hit {
+	return &session.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(session.Searched(e.Event.Data))}
+}
+
+// lastHit finds in a log what search finds in the table.
+func lastHit(log []event.Entry, f session.Finder) *session.Hit {
+	for _, f := range []session.Finder{f.Exact(), f} {
+		for _, e := range slices.Backward(log) {
+			if text := session.Searched(e.Event.Data); text != "" && f.Match(text) {
+				return hitOf(e, f)
+			}
+		}
+	}
+	return nil
+}
+
+// keysOf are the keys of hits as a JSON array, newest first.
+func keysOf(hits map[int64]int64) string {
+	keys := make([]int64, 0, len(hits))
+	for k := range hits {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	b, err := json.Marshal(keys)
+	if err != nil {
+		panic(err) // numbers
+	}
+	return string(b)
+}
+
+// indexStep is how many events of an older file one transaction makes searchable.
+const indexStep = 500
+
+// Index makes what a file of an older version holds searchable, in steps beside
+// everything else, and returns when it is done or ctx ends. It goes on where an
+// earlier process was when it ended.
+func (db *DB) Index(ctx context.Context) error {
+	for {
+		var key, after, last int64
+		err := db.read.QueryRowContext(ctx, `SELECT session, after, last FROM unsearched LIMIT 1`).Scan(&key, &after, &last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("make %s searchable: %w", db.path, ours(err))
+		}
+		if err := db.indexOne(ctx, key, after, last); err != nil {
+			return fmt.Errorf("make %s searchable: %w", db.path, err)
+		}
+	}
+}
+
+func (db *DB) indexOne(ctx context.Context, key, after, last int64) error {
+	var id session.ID
+	err := db.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE key = ?`, key).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return ours(err)
+	}
+	var entries []event.Entry
+	if err == nil && after < last {
+		if entries, err = db.after(ctx, id, after, int(min(indexStep, last-after))); err != nil {
+			return err
+		}
+	}
+	words := wordsOf(entries)
+	return db.run(ctx, func(ctx context.Context) error {
+		if len(entries) == 0 { // done, or deleted
+			_, err := db.conn.ExecContext(ctx, `DELETE FROM unsearched WHERE session = ?`, key)
+			return ours(err)
+		}
+		if err := db.putWords(ctx, key, words); err != nil {
+			return err
+		}
+		_, err := db.put.searched.ExecContext(ctx, key, entries[len(entries)-1].Seq)
+		return ours(err)
+	})
+}

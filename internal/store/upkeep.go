@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Size is how many bytes the file and what SQLite keeps beside it take.
+func (db *DB) Size() (int64, error) {
+	var sum int64
+	for _, name := range []string{db.path, db.path + "-wal"} {
+		fi, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, fileError(err)
+		}
+		sum += fi.Size()
+	}
+	return sum, nil
+}
+
+// vacuumStep is how many pages (4 KiB each) are given back under one hold of the
+// file, so that who writes meanwhile waits some milliseconds only.
+const vacuumStep = 500
+
+// Vacuum gives the room of what was deleted back to the disk, in steps beside
+// everything else. A file of the first version is written anew once, during which
+// nobody else writes.
+func (db *DB) Vacuum(ctx context.Context) error {
+	var mode int
+	if err := db.read.QueryRowContext(ctx, `PRAGMA auto_vacuum`).Scan(&mode); err != nil {
+		return fmt.Errorf("vacuum %s: %w", db.path, ours(err))
+	}
+	err := db.vacuum(ctx, mode)
+	if err == nil {
+		err = db.alone(ctx, func() error {
+			_, err := db.conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+			return ours(err)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("vacuum %s: %w", db.path, err)
+	}
+	return nil
+}
+
+func (db *DB) vacuum(ctx context.Context, mode int) error {
+	if mode == 0 {
+		return db.alone(ctx, func() error {
+			_, err := db.conn.ExecContext(ctx, `PRAGMA auto_vacuum = INCREMENTAL; VACUUM`)
+			return ours(err)
+		})
+	}
+	for before := 0; ; {
+		var free int
+		err := db.read.QueryRowContext(ctx, `PRAGMA freelist_count`).Scan(&free)
+		if err != nil || free == 0 || free == before {
+			return ours(err)
+		}
+		before = free
+		err = db.alone(ctx, func() error {
+			_, err := db.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumStep))
+			return ours(err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// alone calls f while no transaction runs.
+func (c *committer) alone(ctx context.Context, f func() error) error {
+	select {
+	case <-c.baton:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.stopped:
+		return ErrClosed
+	}
+	defer func() { c.baton <- struct{}{} }()
+	return f()
+}
