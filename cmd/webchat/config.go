@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/adrg/xdg"
 	"go.yaml.in/yaml/v4"
@@ -81,21 +80,17 @@ type ruleConfig struct {
 	Decision event.Decision `yaml:"decision"`
 }
 
-type hookConfig struct {
-	Event      string `yaml:"event"`
-	Matcher    string `yaml:"matcher"`
-	Command    string `yaml:"command"`
-	Timeout    string `yaml:"timeout"`
-	BestEffort bool   `yaml:"best_effort"`
+func (o *options) configPath() string {
+	if o.configFile != "" {
+		return o.configFile
+	}
+	return filepath.Join(xdg.ConfigHome, "webchat", "config.yaml")
 }
 
 // loadConfig reads the file. It is never looked for in the workspace: what a
 // repository holds must not decide what may be done to its reader.
 func (o *options) loadConfig() (*config, error) {
-	name := o.configFile
-	if name == "" {
-		name = filepath.Join(xdg.ConfigHome, "webchat", "config.yaml")
-	}
+	name := o.configPath()
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !o.configGiven {
 		return &config{}, nil
@@ -147,9 +142,6 @@ func yamlError(err error) error {
 	return errors.New(strings.Join(said, "; "))
 }
 
-// hookEvents are the moments hooks may name.
-var hookEvents = []string{"session_start", "session_end", "prompt_submitted", "before_tool", "after_tool", "error", "permission_requested"}
-
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c *config) check() error {
@@ -164,7 +156,7 @@ func (c *config) check() error {
 		}
 	}
 	for i, h := range c.Hooks {
-		if err := h.check(); err != nil {
+		if _, err := h.hook(); err != nil {
 			return fmt.Errorf("hooks, hook %d: %w", i+1, err)
 		}
 	}
@@ -192,28 +184,10 @@ func (r ruleConfig) check() error {
 		return errors.New("it needs either tool or kind")
 	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
 		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
-	case r.Decision != event.Allow && r.Decision != event.Deny:
-		return fmt.Errorf("the decision %q is neither allow nor deny", r.Decision)
+	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != asks:
+		return fmt.Errorf("the decision %q is none of allow, ask and deny", r.Decision)
 	case r.Command != "" && r.Path != "":
 		return errors.New("it has a command and a path, and can only have one")
-	}
-	return nil
-}
-
-func (h hookConfig) check() error {
-	if !slices.Contains(hookEvents, h.Event) {
-		return fmt.Errorf("the event %q is none of %s", h.Event, strings.Join(hookEvents, ", "))
-	}
-	if h.Command == "" {
-		return errors.New("the command is missing")
-	}
-	if _, err := regexp.Compile(`^(?:` + h.Matcher + `)$`); err != nil {
-		return fmt.Errorf("the matcher is no regular expression: %w", err)
-	}
-	if h.Timeout != "" {
-		if d, err := time.ParseDuration(h.Timeout); err != nil || d <= 0 {
-			return fmt.Errorf("the timeout %q is no duration such as 10s", h.Timeout)
-		}
 	}
 	return nil
 }
@@ -259,7 +233,7 @@ func isURL(s string) bool {
 // ignored names the sections that are there and have no effect in this version.
 func (c *config) ignored() []string {
 	var names []string
-	for name, n := range map[string]int{"providers": len(c.Providers), "mcpServers": len(c.MCPServers), "agents": len(c.Agents), "hooks": len(c.Hooks)} {
+	for name, n := range map[string]int{"providers": len(c.Providers), "mcpServers": len(c.MCPServers), "agents": len(c.Agents)} {
 		if n > 0 {
 			names = append(names, name)
 		}

@@ -3,9 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"webchat/internal/agent"
-	"webchat/internal/event"
 )
 
 const everySection = `
@@ -32,7 +29,7 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if m := c.Providers["acme"].Models; len(m) != 2 || m[0].ID != "small" || m[1].OutputPrice != 15 {
 		t.Errorf("models %+v", m)
 	}
-	if got := strings.Join(c.ignored(), " "); got != "agents hooks mcpServers providers" {
+	if got := strings.Join(c.ignored(), " "); got != "agents mcpServers providers" {
 		t.Errorf("ignored: %s", got)
 	}
 	if got := strings.Join(c.keyVariables(), " "); got != "ACME_KEY" {
@@ -63,6 +60,8 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"hooks: [{event: error}]":                                            {"command"},
 		"hooks: [{event: error, command: x, matcher: \"(\"}]":                {"matcher"},
 		"hooks: [{event: error, command: x, timeout: soon}]":                 {"timeout"},
+		"hooks: [{event: error, command: x, cwd: here}]":                     {"here", "absolute"},
+		"hooks: [{event: error, command: x, matcher: bash}]":                 {"hook 1", "about no tool"},
 		"providers: {a: {type: x, url: nowhere}}":                            {"providers", "url"},
 		"mcpServers: {a: {type: pipe}}":                                      {"mcpServers", "pipe"},
 		"mcpServers: {a: {type: stdio}}":                                     {"command"},
@@ -95,56 +94,6 @@ func FuzzConfig(f *testing.F) {
 		if err := c.check(); err != nil {
 			t.Errorf("accepted and not valid: %v", err)
 		}
-		makeRules(c.Permissions, "/ws")
+		newPolicy(c.Permissions, "/ws", "")
 	})
-}
-
-func TestRules(t *testing.T) {
-	decide := makeRules([]ruleConfig{
-		{Tool: "run_and_display", Command: "go test ./...", Decision: event.Allow},
-		{Kind: agent.KindShell, Command: "make", Decision: event.Allow},
-		{Kind: agent.KindWrite, Path: "/etc/**", Decision: event.Deny},
-		{Kind: agent.KindWrite, Path: "docs/*.md", Decision: event.Allow},
-		{Kind: agent.KindRead, Path: "src/**/*.go", Decision: event.Allow},
-		{Tool: "fetch", Decision: event.Deny},
-	}, "/ws")
-	shell := func(tool, command string) agent.Permission {
-		return agent.Permission{ToolName: tool, Kind: agent.KindShell, Resource: command}
-	}
-	path := func(kind agent.Kind, name string) agent.Permission {
-		return agent.Permission{ToolName: "x", Kind: kind, Resource: name}
-	}
-	for _, c := range []struct {
-		p    agent.Permission
-		want event.Decision
-	}{
-		{shell("run_and_display", "go test ./..."), event.Allow},
-		{shell("bash", "go test ./..."), ""},
-		{shell("bash", "make"), event.Allow},
-		{shell("bash", "make "), ""},
-		{shell("bash", "make; rm -rf ~"), ""},
-		{shell("bash", "make\nrm -rf ~"), ""},
-		{shell("run_and_display", "go test ./... && true"), ""},
-		{path(agent.KindWrite, "/etc/passwd"), event.Deny},
-		{path(agent.KindWrite, "/ws/../etc/ssh/x"), event.Deny},
-		{path(agent.KindWrite, "../etc/x"), event.Deny},
-		{path(agent.KindRead, "/etc/passwd"), ""},
-		{path(agent.KindWrite, "docs/a.md"), event.Allow},
-		{path(agent.KindWrite, "/ws/docs/a.md"), event.Allow},
-		{path(agent.KindWrite, "docs/sub/a.md"), ""},
-		{path(agent.KindWrite, "docs/a.md/../../x"), ""},
-		{path(agent.KindRead, "src/main.go"), event.Allow},
-		{path(agent.KindRead, "src/a/b/main.go"), event.Allow},
-		{path(agent.KindRead, "src/main.go.txt"), ""},
-		{path(agent.KindMCP, "docs/a.md"), ""},
-		{agent.Permission{ToolName: "fetch", Kind: agent.KindURL, Resource: "https://x"}, event.Deny},
-	} {
-		got, reason, ok := decide(c.p)
-		if got != c.want || ok != (c.want != "") || ok == (reason == "") {
-			t.Errorf("%+v: %q %v %q, want %q", c.p, got, ok, reason, c.want)
-		}
-	}
-	if makeRules(nil, "/ws") != nil {
-		t.Error("no rules decide something")
-	}
 }

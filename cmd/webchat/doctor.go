@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/hooks"
 	"webchat/internal/outputs"
 )
 
@@ -48,10 +49,17 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err := o.doctorTools(c, workspace, say); err != nil {
 		return err
 	}
-	return doctorBackends(ctx, backends, say)
+	set, err := o.hooks(c, workspace)
+	if err != nil {
+		return err
+	}
+	say("consent", "--permissions %s, %d rules, %d hooks", o.permissions, len(c.Permissions), len(c.Hooks))
+	return doctorBackends(ctx, backends, set.Demands(hooks.BeforeTool), say)
 }
 
-func doctorBackends(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
+// doctorBackends says what was found; demands is whether a before_tool hook has to
+// be asked every time, which not every backend can honour.
+func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say func(string, string, ...any)) error {
 	found := false
 	for _, b := range all {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -66,7 +74,11 @@ func doctorBackends(ctx context.Context, all []agent.Backend, say func(string, s
 			continue
 		}
 		found = true
-		say("backend", "%s: available, %s, hooks reach %s", b.Name(), version, info.Intercept)
+		usable := ""
+		if demands && info.Intercept != agent.InterceptAll && info.Intercept != agent.InterceptRewrite {
+			usable = "; no session starts on it: a before_tool hook is not best_effort"
+		}
+		say("backend", "%s: available, %s, hooks reach %s%s", b.Name(), version, info.Intercept, usable)
 	}
 	if !found {
 		return errors.New("no backend is available")

@@ -91,10 +91,15 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	r.sessions, err = session.New(session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(backends),
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: makeRules(c.Permissions, workspace), Attachments: session.NewUploads(keptAttachments),
-		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log})
-	if err != nil {
+	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(backends),
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: o.policy(c, workspace, dir).rule, Attachments: session.NewUploads(keptAttachments),
+		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
+	if len(c.Hooks) > 0 {
+		if sessions.Hooks, err = o.hooks(c, workspace); err != nil {
+			return nil, err
+		}
+	}
+	if r.sessions, err = session.New(sessions); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,

@@ -16,10 +16,22 @@ var dropped = []string{"NO_COLOR", "CLICOLOR", "LINES", "PWD", "OLDPWD", "CLICOL
 
 // environment is what commands get, but for PWD.
 func environment(inherited, allow, deny []string) []string {
-	var env []string
-	for _, kv := range inherited {
+	env := Inherit(inherited, allow, deny)
+	env = slices.DeleteFunc(env, func(kv string) bool {
+		k, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(dropped, sameVariable(k))
+	})
+	return append(env, forced...)
+}
+
+// Inherit is what the user's own commands get of an environment: all but what is a
+// secret by its name or among deny. Names in allow are inherited all the same, but
+// for the server's own.
+func Inherit(env, allow, deny []string) []string {
+	var kept []string
+	for _, kv := range env {
 		k, _, ok := strings.Cut(kv, "=")
-		if !ok || slices.ContainsFunc(dropped, sameVariable(k)) {
+		if !ok {
 			continue
 		}
 		allowed := slices.ContainsFunc(allow, sameVariable(k))
@@ -30,9 +42,9 @@ func environment(inherited, allow, deny []string) []string {
 		if !allowed && (secretVariable(k) || slices.ContainsFunc(deny, sameVariable(k))) {
 			continue
 		}
-		env = append(env, kv)
+		kept = append(kept, kv)
 	}
-	return append(env, forced...)
+	return kept
 }
 
 func sameVariable(k string) func(string) bool {

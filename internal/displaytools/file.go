@@ -69,7 +69,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.rel, raw), Run: c.run}
-	if sensitive(c.rel) || sensitive(path) {
+	if Sensitive(c.rel) || Sensitive(path) {
 		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RenderFile, Kind: agent.KindRead,
 			Action: "show a file that may hold secrets", Resource: filepath.ToSlash(c.rel), Cwd: t.set.work.real, Digest: a.Digest, Sensitive: true}
 	}

@@ -17,8 +17,9 @@ var secretFiles = []string{
 // secretFolders hold nothing one shows by accident.
 var secretFolders = []string{".ssh", ".gnupg", ".aws"}
 
-// sensitive reports whether a file, by a path of it, is always asked about.
-func sensitive(p string) bool {
+// Sensitive reports whether a file, by a path of it, may hold keys or passwords, so
+// that it is always asked about. Links have to be followed before.
+func Sensitive(p string) bool {
 	parts := strings.Split(strings.ToLower(filepath.ToSlash(p)), "/")
 	name := parts[len(parts)-1]
 	for _, pattern := range secretFiles {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/hooks"
 )
 
 // request is an open question: a permission's or an agent's to the user. It is
@@ -42,7 +42,7 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
-	return h.s.ask(ctx, p, event.ByAgent)
+	return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
 }
 
 // inTurn returns ctx ending with the running turn, too. The end of the turn waits
@@ -69,30 +69,30 @@ func (h *host) inTurn(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// ask decides about an act. When it returns, the decision is durable, or it is an
-// error, or a deny that the log could not take.
-func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor) (agent.Verdict, error) {
+// ask decides about an act; before, if any, are hooks that come first. When it
+// returns, the decision is durable, or it is an error, or a deny that the log could
+// not take.
+func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, before hookAsker) (agent.Verdict, error) {
 	if p.Digest == "" {
 		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Cwd, p.Diff)
 	}
+	var rule Ruling
+	if by == event.ByAgent && s.m.cfg.Rules != nil {
+		rule = s.m.cfg.Rules(p)
+		p.Sensitive = p.Sensitive || rule.Sensitive
+	}
 	r := &request{id: string(event.NewID()), perm: p, byUser: by == event.ByUser, done: make(chan struct{})}
-	verdict, decided := s.decideAlone(p, by)
-	if !decided {
-		v, err := s.hook(ctx, permissionHook(r.id, p))
-		switch {
-		case err != nil:
-			return denial(event.DecidedByAbort, stopReason(ctx)), nil
-		case !v.Allow:
-			verdict, decided = denial(event.DecidedByHook, v.Reason), true
-		}
+	verdict, decided, err := s.decideFirst(ctx, r, rule, before)
+	if err != nil {
+		return denial(event.DecidedByAbort, stopReason(ctx)), nil
 	}
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
-		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest,
+		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest, Why: whyAsked(p, rule),
 		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
 
 	s.mu.Lock()
-	if key := grantKey(p); !decided && !p.Sensitive && s.grants[key] {
-		verdict, decided = agent.Verdict{Decision: event.Allow, Scope: event.ForSession, By: event.DecidedByUser}, true
+	if !decided {
+		verdict, decided = s.grantedLocked(p)
 	}
 	if decided { // nobody is asked, but the log knows
 		defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor) (
 		s.rememberLocked(r.id, verdict.By)
 		return verdict, nil
 	}
-	err := s.putLocked(r)
+	err = s.putLocked(r)
 	s.mu.Unlock()
 	if err != nil {
 		return agent.Verdict{}, err
@@ -119,43 +119,76 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor) (
 	return r.verdict, nil
 }
 
-// permissionHook is the moment before somebody is asked. Hooks can say no; their
-// yes only lets the question be put.
-func permissionHook(requestID string, p agent.Permission) agent.HookCall {
-	c := agent.HookCall{RequestID: "permission_requested:" + requestID, Event: "permission_requested", Tool: p.ToolName}
-	if b, err := json.Marshal(map[string]string{"kind": string(p.Kind), "action": p.Action, "resource": p.Resource, "cwd": p.Cwd}); err == nil {
-		c.Arguments = b
-	}
-	return c
-}
+// hookAsker asks hooks about an act.
+type hookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
 
-// decideAlone decides what needs nobody: by a rule or by the mode. A user's own
-// act is nobody's to decide but the user's, and a sensitive one is never allowed
-// without asking.
-func (s *Session) decideAlone(p agent.Permission, by event.Actor) (v agent.Verdict, decided bool) {
-	if by == event.ByUser {
-		return v, false
-	}
-	if s.m.cfg.Rules != nil {
-		if d, reason, ok := s.m.cfg.Rules(p); ok {
-			switch {
-			case d == event.Allow && !p.Sensitive:
-				return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: reason, By: event.DecidedByRule}, true
-			case d == event.Deny:
-				if reason == "" {
-					reason = "A rule of the user denies it."
-				}
-				return denial(event.DecidedByRule, reason), true
-			}
+// decideFirst decides what needs nobody: by hooks, by a rule, by the mode, or by
+// what was allowed for the session. The error is ctx's.
+func (s *Session) decideFirst(ctx context.Context, r *request, rule Ruling, before hookAsker) (v agent.Verdict, decided bool, err error) {
+	if before != nil {
+		said, err := before(ctx, r.perm)
+		if err != nil || !said.Allow {
+			return denial(event.DecidedByHook, said.Reason), true, err
 		}
 	}
+	if v, decided = s.decideAlone(r, rule); decided {
+		return v, true, nil
+	}
+	s.mu.Lock()
+	v, decided = s.grantedLocked(r.perm)
+	s.mu.Unlock()
+	if decided {
+		return v, true, nil
+	}
+	// A yes of these hooks only lets the question be put.
+	said, err := s.hook(ctx, hooks.Call{RequestID: r.id, Event: hooks.PermissionRequested, Tool: r.perm.ToolName, Arguments: actOf(r.perm)})
+	if err != nil || !said.Allow {
+		return denial(event.DecidedByHook, said.Reason), true, err
+	}
+	return v, false, nil
+}
+
+// decideAlone decides by a rule or by the mode. A user's own act is nobody's to
+// decide but the user's, and a sensitive one is never allowed without asking.
+func (s *Session) decideAlone(r *request, rule Ruling) (v agent.Verdict, decided bool) {
+	mode := s.m.cfg.Permissions
 	switch {
-	case s.m.cfg.Permissions == ModeDeny:
+	case r.byUser:
+		return v, false
+	case rule.Decision == event.Deny:
+		if rule.Reason == "" {
+			rule.Reason = "A rule of the user denies it."
+		}
+		return denial(event.DecidedByRule, rule.Reason), true
+	case rule.Decision == event.Allow && !r.perm.Sensitive:
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: rule.Reason, By: event.DecidedByRule}, true
+	case rule.Ask:
+		return v, false
+	case mode == ModeDeny:
 		return denial(event.DecidedByMode, "The user lets agents do nothing that has to be asked for."), true
-	case s.m.cfg.Permissions == ModeAllow && !p.Sensitive:
+	case mode == ModeAllow && !r.perm.Sensitive:
 		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, true
 	}
 	return v, false
+}
+
+// grantedLocked reports what was allowed for the session.
+func (s *Session) grantedLocked(p agent.Permission) (v agent.Verdict, granted bool) {
+	if _, granted = s.grants[grantKey(p)]; !granted || p.Sensitive {
+		return v, false
+	}
+	return agent.Verdict{Decision: event.Allow, Scope: event.ForSession, By: event.DecidedByUser}, true
+}
+
+// whyAsked says to the user why an act is asked about; empty: nothing decides.
+func whyAsked(p agent.Permission, rule Ruling) string {
+	switch {
+	case p.Sensitive:
+		return "It may hold keys or passwords, which is always asked."
+	case rule.Ask:
+		return rule.Reason
+	}
+	return ""
 }
 
 // AskUser implements [agent.Host].
@@ -216,11 +249,14 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 		if _, ok := r.ask.(event.PermissionRequested); !ok {
 			return nil, fmt.Errorf("%w: request %s is a question, not a permission", ErrInvalid, requestID)
 		}
+		if v.Scope == event.ForSession && r.perm.Sensitive {
+			v.Scope = event.Once // the next time is asked again, and the log says so
+		}
 		r.verdict = v
 		return completed(r.id, v), nil
 	}, func(r *request) {
-		if v.Scope == event.ForSession && !r.perm.Sensitive {
-			s.grants[grantKey(r.perm)] = true
+		if v.Scope == event.ForSession {
+			s.grants[grantKey(r.perm)] = r.perm
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/hooks"
 )
 
 // asker is a rig whose tool "run" asks and counts its effects.
@@ -94,7 +95,7 @@ func TestPermissionForTheSession(t *testing.T) {
 			verdict := make(chan agent.Verdict)
 			ctx, cancel := context.WithCancel(r.Context())
 			go func() {
-				v, err := r.s.ask(ctx, p, event.ByAgent)
+				v, err := r.s.ask(ctx, p, event.ByAgent, nil)
 				if err != nil {
 					t.Error(err)
 				}
@@ -108,12 +109,19 @@ func TestPermissionForTheSession(t *testing.T) {
 }
 
 func TestPermissionByModeAndRule(t *testing.T) {
-	rule := func(d event.Decision) func(agent.Permission) (event.Decision, string, bool) {
-		return func(p agent.Permission) (event.Decision, string, bool) { return d, "a rule", p.Resource == "make test" }
+	rule := func(r Ruling) func(agent.Permission) Ruling {
+		return func(p agent.Permission) Ruling {
+			if p.Resource != "make test" {
+				return Ruling{}
+			}
+			r.Reason = "a rule"
+			return r
+		}
 	}
+	allow, deny := Ruling{Decision: event.Allow}, Ruling{Decision: event.Deny}
 	for name, c := range map[string]struct {
 		mode      Mode
-		rules     func(agent.Permission) (event.Decision, string, bool)
+		rules     func(agent.Permission) Ruling
 		sensitive bool
 		asks      bool
 		by        event.Decider
@@ -124,9 +132,12 @@ func TestPermissionByModeAndRule(t *testing.T) {
 		"deny":            {mode: ModeDeny, by: event.DecidedByMode},
 		"allow sensitive": {mode: ModeAllow, sensitive: true, asks: true, by: event.DecidedByTimeout},
 		"deny sensitive":  {mode: ModeDeny, sensitive: true, by: event.DecidedByMode},
-		"rule allows":     {mode: ModeDeny, rules: rule(event.Allow), by: event.DecidedByRule, effects: 1},
-		"rule denies":     {mode: ModeAllow, rules: rule(event.Deny), by: event.DecidedByRule},
-		"rule sensitive":  {mode: ModeAsk, rules: rule(event.Allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
+		"rule allows":     {mode: ModeDeny, rules: rule(allow), by: event.DecidedByRule, effects: 1},
+		"rule denies":     {mode: ModeAllow, rules: rule(deny), by: event.DecidedByRule},
+		"rule asks":       {mode: ModeAllow, rules: rule(Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"rule asks still": {mode: ModeDeny, rules: rule(Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"found sensitive": {mode: ModeAllow, rules: rule(Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
+		"rule sensitive":  {mode: ModeAsk, rules: rule(allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asker(t, func(cfg *Config, p *agent.Permission) {
@@ -172,8 +183,8 @@ func TestPermissionAborted(t *testing.T) {
 
 func TestPermissionHook(t *testing.T) {
 	asker(t, func(c *Config, _ *agent.Permission) {
-		c.Hooks = hooks(func(h agent.HookCall, _ func(event.Data) error) (agent.HookVerdict, error) {
-			return agent.HookVerdict{Allow: h.Event != "permission_requested", Reason: "never"}, nil
+		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{Allow: h.Event != "permission_requested", Reason: "never"}, nil
 		})
 	}, func(r *rig, effects *int) {
 		equal(t, "content", r.ask("go").Content, "denied: never")

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/hooks"
 )
 
 // call is one run of a tool of the session.
@@ -19,6 +21,7 @@ type call struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	at     time.Time
+	other  bool // it is not what the agent announced under this id
 }
 
 // CallTool implements [agent.Host].
@@ -62,6 +65,8 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call
 	if s.calls[tc.ID] != nil || s.open.done[toolKey(tc.ID)] {
 		return nil, fmt.Errorf("%w: the call %q was made already", ErrInvalid, tc.ID)
 	}
+	tc.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
+	other := false
 	switch reported := s.open.tool(tc.ID); {
 	case reported == nil:
 		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: loggable(tc.Arguments),
@@ -71,8 +76,10 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call
 		}
 	case reported.start.By != by:
 		return nil, fmt.Errorf("%w: the call %q is somebody else's", ErrInvalid, tc.ID)
+	default:
+		other = s.differsLocked(reported.start, tc)
 	}
-	c := &call{ToolCall: tc, by: by, turn: t, at: s.m.cfg.Now()}
+	c := &call{ToolCall: tc, by: by, turn: t, at: s.m.cfg.Now(), other: other}
 	parent := s.ctx
 	if t != nil {
 		parent = t.ctx
@@ -83,6 +90,18 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call
 	s.calls[tc.ID] = c
 	s.wg.Add(1)
 	return c, nil
+}
+
+// differsLocked reports whether a call is another one than its agent announced:
+// the user saw the announcement. What a hook changed, and arguments that were not
+// announced, are no difference.
+func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.ToolCall) bool {
+	if announced.ToolName != tc.Name {
+		return true
+	}
+	args := canonical(loggable(tc.Arguments))
+	said := canonical(announced.Arguments)
+	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(canonical(s.rewritten[tc.ID]), args)
 }
 
 // completeLocked logs the end of a call, once.
@@ -151,6 +170,10 @@ func (s *Session) perform(c *call) agent.Result {
 
 // act checks, asks and runs.
 func (s *Session) act(c *call) agent.Result {
+	if c.other {
+		s.log().Warn("an agent called a tool otherwise than it had announced", "toolCallId", c.ID)
+		return denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name))
+	}
 	args, err := checkArguments(c.Arguments)
 	if err != nil {
 		return agent.Failure("failure", "Tool '%s' was not run: %v.", c.Name, err)
@@ -159,16 +182,14 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure("failure", "%s", sentence(err))
 	}
-	v, err := s.hook(c.ctx, agent.HookCall{RequestID: "before_tool:" + c.ID, Event: "before_tool", Tool: c.Name, Arguments: args})
+	v, err := s.hook(c.ctx, hooks.Call{RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
 		return agent.Failure("aborted", "%s", stopped(c.ctx))
 	case !v.Allow:
 		return denied(v.Reason)
 	case v.Arguments != nil:
-		if args, err = checkArguments(v.Arguments); err != nil {
-			return denied(fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err))
-		}
+		args = v.Arguments
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
@@ -204,7 +225,7 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 	if p.Digest == "" {
 		p.Digest = a.Digest
 	}
-	v, err := s.ask(c.ctx, p, c.by)
+	v, err := s.ask(c.ctx, p, c.by, nil)
 	if err != nil {
 		s.log().Error("an act was not allowed because nobody could be asked", "error", err)
 		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
@@ -221,7 +242,7 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hook(c.ctx, agent.HookCall{RequestID: "after_tool:" + c.ID, Event: "after_tool", Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hook(c.ctx, hooks.Call{RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}

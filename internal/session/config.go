@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/hooks"
 )
 
 // Limits of one session.
@@ -48,10 +49,9 @@ type Config struct {
 	Tools func(id ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks Hooks
-	// Rules decides about an act of an agent before anybody is asked: the reason
-	// is for the model, false means no rule matches. An allow has no effect on a
-	// sensitive act. nil: no rules.
-	Rules func(agent.Permission) (event.Decision, string, bool)
+	// Rules rules on an act of an agent before anybody is asked. It may be called
+	// concurrently. nil: no rules.
+	Rules func(agent.Permission) Ruling
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
@@ -63,12 +63,25 @@ type Config struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Hooks are the user's commands around events. Run may be called concurrently.
+// Ruling is what the user's rules say about an act.
+type Ruling struct {
+	Decision event.Decision // empty: no rule decides
+	Ask      bool           // a rule wants the user to be asked, whatever the mode
+	Reason   string         // of a decision, for the model; else for the user
+	// Sensitive makes the act one that is always asked: no rule, no mode and no
+	// earlier answer allows it.
+	Sensitive bool
+}
+
+// Hooks are the user's commands around events; [hooks.Set] is one. The methods may
+// be called concurrently.
 type Hooks interface {
-	// Run asks every hook for the moment h and reports each run (hook.start,
-	// hook.end) by report. Without a matching hook it allows. An error means
-	// deny. The same RequestID is decided once.
-	Run(ctx context.Context, id ID, h agent.HookCall, report func(event.Data) error) (agent.HookVerdict, error)
+	// Run asks the hooks for the moment c and reports each run (hook.start,
+	// hook.end). Without a matching hook it allows. An error means deny. The same
+	// RequestID is decided once.
+	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
+	// Demands reports whether a hook for e has to be asked every time.
+	Demands(e hooks.Event) bool
 }
 
 // Attachments keeps what users upload for their prompts. Its methods may be

@@ -37,12 +37,18 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
+	if err := s.m.honours(t.ctx, backend); err != nil {
+		return nil, err
+	}
+	if err := s.hookSessionStart(t.ctx); err != nil {
+		return nil, err
+	}
 	specs, err := s.specs()
 	if err != nil {
 		return nil, err
 	}
 	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.m.cfg.Workspace, Tools: specs, Resume: resume}
-	h := &host{s: s}
+	h := &host{s: s, intercept: backend.Info(t.ctx).Intercept}
 	ctx, cancel := context.WithTimeout(t.ctx, openLimit)
 	defer cancel()
 	opened, late, err := within(ctx, s, "opening "+sum.Backend,
@@ -57,7 +63,7 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	}
 	conn = &liveConn{opened, h}
 	s.mu.Lock()
-	s.conn, s.past = conn, true
+	s.conn, s.past, s.worked = conn, true, true
 	model := s.summary.Load().Model
 	s.mu.Unlock()
 	if model != o.Model { // it was changed while the conversation opened

@@ -137,6 +137,13 @@ func (m *memory) LoadDrafts(_ context.Context, id ID) ([]Draft, error) {
 	return m.drafts[id], nil
 }
 
+// count is how many sessions there are.
+func (m *memory) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.rows)
+}
+
 func (m *memory) entries(id ID) []event.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()

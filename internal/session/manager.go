@@ -173,7 +173,8 @@ func (m *Manager) await(ctx context.Context) error {
 }
 
 // Create starts a session. Its agent starts with the first prompt. [ErrInvalid]
-// for an unknown backend or a title that is too long.
+// for an unknown backend or a title that is too long; [agent.ErrUnsupported] for
+// a backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -181,8 +182,12 @@ func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
 	if o.Backend == "" {
 		o.Backend = m.cfg.Default
 	}
-	if m.backends[o.Backend] == nil {
+	backend := m.backends[o.Backend]
+	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", ErrInvalid, o.Backend)
+	}
+	if err := m.honours(ctx, backend); err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	title, err := cleanTitle(o.Title)
 	if err != nil {

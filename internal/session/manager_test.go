@@ -190,9 +190,9 @@ func TestPurgeAfterARestart(t *testing.T) {
 			t.Error(err)
 		}
 		time.Sleep(19 * time.Second)
-		equal(t, "rows", len(r.mem.rows), 1)
+		equal(t, "rows", r.mem.count(), 1)
 		time.Sleep(2 * time.Second)
-		equal(t, "rows", len(r.mem.rows), 0)
+		equal(t, "rows", r.mem.count(), 0)
 		next.stop()
 	})
 }

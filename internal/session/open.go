@@ -17,7 +17,8 @@ type open struct {
 	lastAt   time.Time // of the last logged event
 	queued   []string  // accepted messages without a turn
 	tools    []openTool
-	requests []event.Entry // permission.requested and user_input.requested
+	requests []event.Entry     // permission.requested and user_input.requested
+	hooks    []event.HookStart // their commands run
 	flights  []*flight
 	version  int             // of flights: counts their changes
 	done     map[string]bool // keys of what ended in this turn
@@ -95,6 +96,10 @@ func (o *open) apply(e event.Entry) {
 		}
 	case event.PermissionRequested, event.UserInputRequested:
 		o.requests = append(o.requests, e)
+	case event.HookStart:
+		o.hooks = append(o.hooks, d)
+	case event.HookEnd:
+		o.hooks = slices.DeleteFunc(o.hooks, func(h event.HookStart) bool { return h.HookID == d.HookID })
 	case event.AssistantMessageDiscarded:
 		o.drop(messageKey(d.MessageID))
 	}
@@ -229,6 +234,11 @@ func (o *open) closing(why ending, unlogged []event.Data, now time.Time) []event
 			continue
 		}
 		out = append(out, refusal(e.Event.Data, event.DecidedByAbort, why.reason))
+	}
+	if why.all { // else they end by themselves
+		for _, h := range o.hooks {
+			out = append(out, event.HookEnd{HookID: h.HookID, Event: h.Event, Command: h.Command, ExitCode: -1, Reason: why.reason})
+		}
 	}
 	for _, t := range o.tools {
 		if real[toolKey(t.start.ToolCallID)] || !why.all && t.start.By == event.ByUser {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,12 +64,14 @@ type Session struct {
 	places    []place            // where the last prompts are in the log
 	conn      *liveConn
 	past      bool // the agent may remember an earlier conversation of this session
+	worked    bool // an agent of it was started in this process
 	calls     map[string]*call
-	requests  map[string]*request // those that are open
-	decided   []decided           // the last ones that were
-	grants    map[string]bool     // what is allowed for the session
-	notes     []string            // what the agent has not heard of yet
-	named     bool                // the user chose the title in this process
+	requests  map[string]*request         // those that are open
+	decided   []decided                   // the last ones that were
+	grants    map[string]agent.Permission // what is allowed for the session
+	rewritten map[string]json.RawMessage  // arguments hooks changed in this turn, by call
+	notes     []string                    // what the agent has not heard of yet
+	named     bool                        // the user chose the title in this process
 }
 
 func newSession(m *Manager, sum Summary) *Session {
@@ -78,7 +81,9 @@ func newSession(m *Manager, sum Summary) *Session {
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
 		requests: map[string]*request{},
-		grants:   map[string]bool{},
+		grants:   map[string]agent.Permission{},
+
+		rewritten: map[string]json.RawMessage{},
 	}
 	s.ctx, s.cancel = context.WithCancelCause(m.ctx)
 	if !sum.DeletedAt.IsZero() {
@@ -254,11 +259,14 @@ func (s *Session) close() {
 	s.wg.Wait()
 
 	s.mu.Lock()
-	conn := s.conn
+	conn, worked := s.conn, s.worked
 	s.conn = nil
 	s.mu.Unlock()
 	if conn != nil {
 		conn.close(s.log())
+	}
+	if worked {
+		s.hookSessionEnd()
 	}
 	s.toolMu.Lock()
 	set := s.toolset

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/hooks"
 )
 
 // openLimit is how long opening a conversation may take.
@@ -29,8 +30,9 @@ type turn struct {
 	steered []*prompt       // what joined it
 	dropped []*prompt       // what an abort took out of the queue
 	told    map[string]bool // messages of the errors the backend reported
-	ended   bool            // nothing joins any more
-	guests  sync.WaitGroup  // steers and tool calls; Add under mu and not after ended
+	errs    []event.SessionError
+	ended   bool           // nothing joins any more
+	guests  sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
 func (s *Session) newTurn(p *prompt) *turn {
@@ -80,6 +82,7 @@ func (s *Session) run(t *turn) {
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
 		err = s.converse(t)
+		s.hookErrors(t, err)
 		s.leave(t)
 	}
 	outcome := event.Completed
@@ -134,6 +137,7 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) {
 func (s *Session) nextLocked(t *turn) {
 	s.abandonRequestsLocked()
 	s.unlogged = nil
+	clear(s.rewritten)
 	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped...) {
 		delete(s.prompts, p.id)
 		close(p.done)
@@ -211,19 +215,17 @@ func (s *Session) converse(t *turn) error {
 
 // submitted asks the hooks about the prompt and returns it as they left it.
 func (s *Session) submitted(t *turn) (string, error) {
-	v, err := s.hook(t.ctx, agent.HookCall{RequestID: "prompt_submitted:" + t.prompt.id, Event: "prompt_submitted", Prompt: t.prompt.content})
+	v, err := s.hook(t.ctx, hooks.Call{RequestID: t.prompt.id, Event: hooks.PromptSubmitted, Prompt: t.prompt.content})
 	switch {
 	case err != nil:
 		return "", err
 	case !v.Allow:
-		return "", fmt.Errorf("%w: %s", errHook, v.Reason)
+		return "", fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
 	case v.Prompt != "":
 		return v.Prompt, nil
 	}
 	return t.prompt.content, nil
 }
-
-var errHook = errors.New("a hook refused the prompt")
 
 // sentence is an error as a person reads it.
 func sentence(err error) string {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"webchat/internal/displaytools"
+	"webchat/internal/hooks"
+)
+
+// hookConfig is a hook as the configuration file has it.
+type hookConfig struct {
+	Event      hooks.Event `yaml:"event"`
+	Matcher    string      `yaml:"matcher"`
+	Command    string      `yaml:"command"`
+	Cwd        string      `yaml:"cwd"`
+	Timeout    string      `yaml:"timeout"`
+	BestEffort bool        `yaml:"best_effort"`
+}
+
+// hook returns what h says, or what is wrong with it.
+func (h hookConfig) hook() (hooks.Hook, error) {
+	hook := hooks.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Dir: h.Cwd, BestEffort: h.BestEffort}
+	if h.Timeout != "" {
+		d, err := time.ParseDuration(h.Timeout)
+		if err != nil || d <= 0 {
+			return hook, fmt.Errorf("the timeout %q is no duration such as 10s", h.Timeout)
+		}
+		hook.Timeout = d
+	}
+	return hook, hook.Check()
+}
+
+// hooks makes the user's hooks. Commands get what the user's own commands get.
+func (o *options) hooks(c *config, workspace string) (*hooks.Set, error) {
+	var list []hooks.Hook
+	for i, h := range c.Hooks {
+		hook, err := h.hook()
+		if err != nil {
+			return nil, usage("hooks, hook %d: %v", i+1, err)
+		}
+		list = append(list, hook)
+	}
+	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: displaytools.Inherit(o.env, c.EnvAllow, c.keyVariables())})
+}
+
+// foreign are names a repository could hope to have its own settings read from.
+var foreign = []string{".webchat", ".webchat.yaml", ".webchat.yml", "webchat.yaml", "webchat.yml", ".env"}
+
+// warnWorkspace says what of the workspace is not read, and whether agents could
+// write what is.
+func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
+	var there []string
+	for _, name := range foreign {
+		if _, err := os.Lstat(filepath.Join(workspace, name)); !errors.Is(err, fs.ErrNotExist) {
+			there = append(there, name)
+		}
+	}
+	if len(there) > 0 {
+		log.Info("ignored in the workspace: settings, rules and hooks come from the user's own configuration only", "ignored", strings.Join(there, ", "))
+	}
+	if o.configFile == "" {
+		return
+	}
+	for _, name := range (&policy{workspace: workspace}).names(o.configFile) {
+		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil && filepath.IsLocal(rel) {
+			log.Warn("the configuration is in the workspace: whoever may write there sets rules and hooks of the next start", "config", rel)
+			return
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+func act(kind agent.Kind, tool, resource string) agent.Permission {
+	return agent.Permission{ToolName: tool, Kind: kind, Resource: resource}
+}
+
+// said is what a ruling decides, in a word.
+func said(r session.Ruling) event.Decision {
+	if r.Ask {
+		return asks
+	}
+	return r.Decision
+}
+
+func TestRules(t *testing.T) {
+	p := newPolicy([]ruleConfig{
+		{Tool: "run_and_display", Command: "go test ./...", Decision: event.Allow},
+		{Kind: agent.KindShell, Command: "make", Decision: event.Allow},
+		{Kind: agent.KindWrite, Path: "/etc/**", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "docs/private/*", Decision: asks},
+		{Kind: agent.KindWrite, Path: "docs/**/*.md", Decision: event.Allow},
+		{Kind: agent.KindRead, Path: "src/**/*.go", Decision: event.Allow},
+		{Kind: agent.KindRead, Path: "~/notes/?.txt", Decision: event.Allow},
+		{Tool: "fetch", Decision: event.Deny},
+	}, "/ws", "/home/me")
+	write, read := agent.KindWrite, agent.KindRead
+	for _, c := range []struct {
+		p    agent.Permission
+		want event.Decision
+	}{
+		{act(agent.KindShell, "run_and_display", "go test ./..."), event.Allow},
+		{act(agent.KindShell, "bash", "go test ./..."), ""},
+		{act(agent.KindShell, "bash", "make"), event.Allow},
+		{act(write, "x", "/etc/passwd"), event.Deny},
+		{act(write, "x", "/ws/../etc/ssh/x"), event.Deny},
+		{act(write, "x", "../etc/x"), event.Deny},
+		{act(read, "x", "/etc/passwd"), ""},
+		{act(write, "x", "docs/a.md"), event.Allow},
+		{act(write, "x", "docs/private/a.md"), asks},
+		{act(write, "x", "/ws/docs/a.md"), event.Allow},
+		{act(write, "x", "docs/a.md/../../x"), ""},
+		{act(read, "x", "src/main.go"), event.Allow},
+		{act(read, "x", "src/a/b/main.go"), event.Allow},
+		{act(read, "x", "src/main.go.txt"), ""},
+		{act(read, "x", "/home/me/notes/a.txt"), event.Allow},
+		{act(read, "x", "file:///home/me/notes/a.txt"), event.Allow},
+		{act(read, "x", "/home/me/notes/ab.txt"), ""},
+		{act(agent.KindMCP, "x", "docs/a.md"), ""},
+		{act(agent.KindURL, "fetch", "https://x"), event.Deny},
+	} {
+		got := p.rule(c.p)
+		if said(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive {
+			t.Errorf("%+v: %+v, want %q", c.p, got, c.want)
+		}
+	}
+	if got := newPolicy(nil, "/ws", "").rule(act(write, "x", "a")); got != (session.Ruling{}) {
+		t.Errorf("no rules say %+v", got)
+	}
+}
+
+// THREATS 52: an allowed command is that command, byte by byte.
+func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
+	p := newPolicy([]ruleConfig{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, "/ws", "")
+	if got := p.rule(act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
+		t.Fatalf("%+v", got)
+	}
+	for _, tricky := range []string{
+		"git status; rm -rf ~", "git status && rm -rf ~", "git status || x", "git status | sh", "git status & x", "git status\nx", "git status\rx",
+		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)", "git status > /etc/passwd", "git status ", " git status", "git  status",
+		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x", "\u202egit status", "git\u00a0status", "env git status", "git", "",
+	} {
+		if got := p.rule(act(agent.KindShell, "bash", tricky)); said(got) != "" {
+			t.Errorf("%q: %+v", tricky, got)
+		}
+	}
+}
+
+// Keys are asked about whatever a rule says, by whatever name they are reached.
+func TestSensitiveAfterLinks(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, own := filepath.Join(dir, "ws"), filepath.Join(dir, "own")
+	for name, text := range map[string]string{"ws/.env": "K=1", "ws/sub/x.go": "", "own/token": "t", "elsewhere/f": ""} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"harmless.txt": ".env", "up": "..", "later.txt": "sub/id_rsa", "loop": "loop", "away": "../elsewhere", "two": "harmless.txt"} {
+		if err := os.Symlink(to, filepath.Join(ws, name)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	p := newPolicy([]ruleConfig{
+		{Kind: agent.KindWrite, Path: filepath.Join(dir, "elsewhere/**"), Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "**", Decision: event.Allow},
+		{Kind: agent.KindRead, Path: "**", Decision: event.Allow},
+	}, ws, "", own, filepath.Join(dir, "config.yaml"))
+	for name, want := range map[string]bool{
+		".env": true, "harmless.txt": true, "two": true, "later.txt": true, "sub/id_rsa": true, "sub/../.env": true, "new/.ssh/config": true,
+		"up/own/token": true, "up/own/new": true, filepath.Join(dir, "own"): true, filepath.Join(dir, "config.yaml"): true,
+		"sub/x.go": false, "new.txt": false, "loop": false, "up/owner": false,
+	} {
+		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
+			if got := p.rule(act(kind, "x", name)); got.Sensitive != want {
+				t.Errorf("%s %s: %+v, want %v", kind, name, got, want)
+			}
+		}
+	}
+	if got := p.rule(act(agent.KindWrite, "x", "away/f")); got.Decision != event.Deny {
+		t.Errorf("a link out of the allowed: %+v", got)
+	}
+	inside := newPolicy([]ruleConfig{{Kind: agent.KindWrite, Path: "away/**", Decision: event.Allow}}, ws, "")
+	if got := inside.rule(act(agent.KindWrite, "x", "away/f")); got.Decision != "" {
+		t.Errorf("an allowed name that leads elsewhere: %+v", got)
+	}
+}

@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/hooks"
+)
+
+// runner is a tool that asks about the command it is given and tells what it ran.
+func runner(ran *[]string) tool {
+	return tool{"run", func(_ context.Context, args json.RawMessage) (agent.Action, error) {
+		var a struct{ Command string }
+		if err := json.Unmarshal(args, &a); err != nil {
+			return agent.Action{}, err
+		}
+		return agent.Action{Digest: digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
+			Run: func(context.Context, agent.Progress) (agent.Result, error) {
+				*ran = append(*ran, a.Command)
+				return agent.Result{TextForModel: "ran"}, nil
+			}}, nil
+	}}
+}
+
+// THREATS 53: what was approved is what runs, whatever the agent does meanwhile.
+func TestThreat53ApprovedIsWhatRuns(t *testing.T) {
+	var ran []string
+	args := []byte(`{"command":"echo safe"}`)
+	var res agent.Result
+	play(t, func(r *rig, _ *Config) {
+		r.tools.tools = []agent.Tool{runner(&ran)}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) (err error) {
+			res, err = h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: args})
+			return err
+		}
+	}, func(r *rig) {
+		id := r.send("go")
+		req := r.request()
+		p := all[event.PermissionRequested](r)[0]
+		equal(t, "shown", p.Resource, "echo safe")
+		equal(t, "bound to", p.Digest, digest("echo safe"))
+		copy(args, `{"command":"rm -rf /`) // the agent still holds them
+		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(id)
+		equal(t, "ran", strings.Join(ran, "; "), "echo safe")
+		equal(t, "result", res.TextForModel, "ran")
+	})
+}
+
+// THREATS 53: a call that is not the announced one is denied, and the log says so.
+func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
+	var ran []string
+	allow := true
+	play(t, func(r *rig, c *Config) {
+		c.Permissions = ModeAllow
+		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+			if h.Event == hooks.BeforeTool && h.RequestID == "rewritten" {
+				return hooks.Verdict{Allow: true, Arguments: []byte(`{"command":"better"}`)}, nil
+			}
+			return hooks.Verdict{Allow: allow}, nil
+		})
+		r.backend.info = agent.Info{Available: true, Intercept: agent.InterceptRewrite}
+		r.tools.tools = []agent.Tool{runner(&ran)}
+	}, func(r *rig) {
+		during(r, func(ctx context.Context, h agent.Host) {
+			for _, c := range []struct {
+				id, tool, announced, called string
+				runs                        bool
+			}{
+				{"same", "run", `{"command":"ls"}`, ` { "command" : "ls" } `, true},
+				{"silent", "run", ``, `{"command":"ls"}`, true},
+				{"args", "run", `{"command":"ls"}`, `{"command":"rm"}`, false},
+				{"more", "run", `{"command":"ls"}`, `{"command":"ls","cwd":"/"}`, false},
+				{"tool", "look", `{"command":"ls"}`, `{"command":"ls"}`, false},
+				{"rewritten", "run", `{"command":"worse"}`, `{"command":"better"}`, true},
+			} {
+				ran = nil
+				if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: c.id, ToolName: c.tool, Arguments: json.RawMessage(c.announced)}); err != nil {
+					t.Fatal(err)
+				}
+				if c.id == "rewritten" {
+					if v, err := h.RunHook(ctx, agent.HookCall{RequestID: c.id, Event: "before_tool", Tool: "run", Arguments: json.RawMessage(c.announced)}); err != nil || v.Arguments == nil {
+						t.Errorf("%+v %v", v, err)
+					}
+				}
+				res, err := h.CallTool(ctx, agent.ToolCall{ID: c.id, Name: "run", Arguments: json.RawMessage(c.called)})
+				if err != nil || (len(ran) == 1) != c.runs || (res.Type == agent.Denied) == c.runs {
+					t.Errorf("%s: ran %v, %+v, %v", c.id, ran, res, err)
+				}
+			}
+		})
+		var codes []string
+		for _, d := range all[event.ToolExecutionComplete](r) {
+			if d.Error != nil {
+				codes = append(codes, d.ToolCallID+" "+d.Error.Code)
+			}
+		}
+		equal(t, "audit", strings.Join(codes, ", "), "args denied, more denied, tool denied")
+	})
+}
+
+// THREATS 54: keys that two decoders would read differently reach nobody.
+func TestThreat54DuplicateKeys(t *testing.T) {
+	for _, args := range []string{
+		`{"command":"ls","Command":"rm -rf ~"}`, `{"command":"ls","command":"rm -rf ~"}`, `{"command":"ls","\u0063ommand":"rm"}`,
+		`{"command":"ls","o":{"K":1,"\u212a":2}}`, `{"command":"ls","l":[{"a":1,"A":2}]}`,
+	} {
+		var ran []string
+		m := &moments{}
+		play(t, func(r *rig, c *Config) {
+			c.Permissions, c.Hooks = ModeAllow, m
+			r.tools.tools = []agent.Tool{runner(&ran)}
+		}, func(r *rig) {
+			during(r, func(ctx context.Context, h agent.Host) {
+				m.asked = nil
+				res, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: json.RawMessage(args)})
+				if err != nil || res.Type != agent.Failed || !strings.Contains(res.TextForModel, "twice") {
+					t.Errorf("%s: %+v %v", args, res, err)
+				}
+			})
+			equal(t, "asked hooks", m.events(), "")
+			equal(t, "asked the user", len(all[event.PermissionRequested](r)), 0)
+			equal(t, "ran", len(ran), 0)
+			equal(t, "in the log", all[event.ToolExecutionComplete](r)[0].Error.Code, "failure")
+		})
+	}
+}
+
+// THREATS 52: an allow for the session is for that command, byte by byte.
+func TestThreat52AllowForTheSessionIsExact(t *testing.T) {
+	var ran []string
+	play(t, func(r *rig, _ *Config) {
+		r.tools.tools = []agent.Tool{runner(&ran)}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			args, _ := json.Marshal(map[string]string{"command": p.Content})
+			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: args})
+			return err
+		}
+	}, func(r *rig) {
+		id := r.send("git status")
+		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(id)
+		r.ask("git status")
+		equal(t, "ran", len(ran), 2)
+		for _, tricky := range []string{"git status;x", "git status ${x@P}", "git status\nx", "git status ", "git  status", "GIT STATUS", "git"} {
+			id := r.send(tricky)
+			if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny}); err != nil {
+				t.Errorf("%q: %v", tricky, err)
+			}
+			r.wait(id)
+		}
+		equal(t, "ran", len(ran), 2)
+	})
+}
+
+// A sensitive act is allowed once, also when it was allowed for the session.
+func TestSensitiveIsAllowedOnce(t *testing.T) {
+	asker(t, func(_ *Config, p *agent.Permission) { p.Sensitive = true }, func(r *rig, effects *int) {
+		for i := range 2 {
+			id := r.send("go")
+			if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+				t.Fatal(err)
+			}
+			r.wait(id)
+			equal(t, "effects", *effects, i+1)
+			equal(t, "scope", all[event.PermissionCompleted](r)[i].Scope, event.Once)
+			equal(t, "why", all[event.PermissionRequested](r)[i].Why, "It may hold keys or passwords, which is always asked.")
+		}
+	})
+}
+
+// THREATS 55: two people at the same time; one of them decides.
+func TestThreat55FirstAnswerWins(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		for i := range 50 {
+			id := r.send("go")
+			req := r.request()
+			errs := make(chan error, 8)
+			for range cap(errs) {
+				go func() { errs <- r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}) }()
+			}
+			synctest.Wait()
+			won := 0
+			for range cap(errs) {
+				if err := <-errs; err == nil {
+					won++
+				} else {
+					is(t, err, ErrAnswered)
+				}
+			}
+			r.wait(id)
+			equal(t, "won", won, 1)
+			equal(t, "effects", *effects, i+1)
+		}
+	})
+}

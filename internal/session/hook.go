@@ -1,0 +1,170 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/hooks"
+)
+
+// endHookLimit is how long the hooks of session_end may take when the program ends.
+const endHookLimit = 3 * time.Second
+
+var errHook = errors.New("a hook refused")
+
+// hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
+func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error) {
+	if s.m.cfg.Hooks == nil {
+		return hooks.Verdict{Allow: true}, nil
+	}
+	c.SessionID = string(s.id)
+	v, err := guarded(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
+		return s.m.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
+			switch d.(type) {
+			case event.HookStart, event.HookEnd:
+				return s.append(d)
+			}
+			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, d.EventType())
+		})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return hooks.Verdict{}, context.Cause(ctx)
+	case err != nil:
+		s.log().Warn("a hook failed", "event", c.Event, "error", err)
+		return hooks.Verdict{Reason: "A hook failed: " + err.Error()}, nil
+	case !v.Allow && v.Reason == "":
+		v.Reason = "A hook refused it without a reason."
+	case v.Allow && v.Arguments != nil:
+		if v.Arguments, err = checkArguments(v.Arguments); err != nil {
+			return hooks.Verdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
+		}
+	}
+	return v, nil
+}
+
+// honours returns why hooks that insist cannot reach all tool calls of b, or nil.
+func (m *Manager) honours(ctx context.Context, b agent.Backend) error {
+	if m.cfg.Hooks == nil || !m.cfg.Hooks.Demands(hooks.BeforeTool) {
+		return nil
+	}
+	info := b.Info(ctx)
+	switch {
+	case !info.Available && info.Intercept == "": // its opening says why
+	case info.Intercept == agent.InterceptAll, info.Intercept == agent.InterceptRewrite:
+	default:
+		return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
+			agent.ErrUnsupported, b.Name(), info.Intercept)
+	}
+	return nil
+}
+
+// reported are the moments a backend may ask hooks about; the others are the
+// session's own to see.
+var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
+
+// RunHook implements [agent.Host].
+func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
+	inTurn, leave, err := h.inTurn(ctx)
+	switch {
+	case err == nil:
+		defer leave()
+		ctx = inTurn
+	case !errors.Is(err, ErrNoTurn):
+		return agent.HookVerdict{}, fmt.Errorf("run hooks: %w", err)
+	}
+	e := hooks.Event(c.Event)
+	if !slices.Contains(reported, e) {
+		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", ErrInvalid, c.Event)
+	}
+	if e == hooks.BeforeTool {
+		clean, err := checkArguments(c.Arguments)
+		if err != nil {
+			return agent.HookVerdict{Reason: fmt.Sprintf("Tool '%s' was not run: %v.", c.Tool, err)}, nil
+		}
+		c.Arguments = clean
+	}
+	v, err := h.s.hook(ctx, hooks.Call{RequestID: c.RequestID, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
+		Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite})
+	if err == nil && v.Arguments != nil {
+		h.s.mu.Lock()
+		h.s.rewritten[c.RequestID] = v.Arguments
+		h.s.mu.Unlock()
+	}
+	return agent.HookVerdict{Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt}, err
+}
+
+// beforeAsking asks the before_tool hooks about an act of an agent that tells of
+// its tools only when it asks for leave.
+func (h *host) beforeAsking(ctx context.Context, p agent.Permission) (hooks.Verdict, error) {
+	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
+		return hooks.Verdict{Allow: true}, nil // it asked about the call itself
+	}
+	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: actOf(p), Fixed: true})
+}
+
+// actOf is what a permission is about, as hooks read it.
+func actOf(p agent.Permission) json.RawMessage {
+	b, err := json.Marshal(struct {
+		Kind     agent.Kind `json:"kind"`
+		Action   string     `json:"action"`
+		Resource string     `json:"resource"`
+		Cwd      string     `json:"cwd,omitempty"`
+		Diff     string     `json:"diff,omitempty"`
+	}{p.Kind, p.Action, p.Resource, p.Cwd, p.Diff})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// hookSessionStart asks before the agent starts.
+func (s *Session) hookSessionStart(ctx context.Context) error {
+	v, err := s.hook(ctx, hooks.Call{Event: hooks.SessionStart})
+	switch {
+	case err != nil:
+		return err
+	case !v.Allow:
+		return fmt.Errorf("%w to start the agent: %s", errHook, v.Reason)
+	}
+	return nil
+}
+
+// hookSessionEnd tells hooks that the session's agent has ended. Nothing of the
+// session runs any more.
+func (s *Session) hookSessionEnd() {
+	ctx, cancel := context.WithTimeout(context.Background(), endHookLimit)
+	defer cancel()
+	if _, err := s.hook(ctx, hooks.Call{Event: hooks.SessionEnd}); err != nil {
+		s.log().Warn("the hooks of the session's end were cut", "error", err)
+	}
+}
+
+// hookErrors tells hooks what went wrong in a turn, while the turn can be stopped.
+func (s *Session) hookErrors(t *turn, failure error) {
+	s.mu.Lock()
+	errs := slices.Clone(t.errs)
+	if failure != nil && !t.told[failure.Error()] {
+		errs = append(errs, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
+	}
+	s.mu.Unlock()
+	for _, e := range errs {
+		s.hookError(t.ctx, e)
+	}
+}
+
+func (s *Session) hookError(ctx context.Context, e event.SessionError) {
+	b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType})
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	if _, err := s.hook(ctx, hooks.Call{Event: hooks.Error, Result: b}); err != nil {
+		s.log().Info("the hooks of an error were stopped", "error", err)
+	}
+}

@@ -1,0 +1,259 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/hooks"
+)
+
+// hookFunc is Hooks made of a function.
+type hookFunc func(h hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
+
+func (f hookFunc) Run(_ context.Context, h hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+	return f(h, report)
+}
+
+func (f hookFunc) Demands(hooks.Event) bool { return false }
+
+func TestHooks(t *testing.T) {
+	allow := hooks.Verdict{Allow: true}
+	for name, c := range map[string]struct {
+		event   hooks.Event
+		hook    hookFunc
+		outcome agent.ResultType
+		says    string
+		ran     string // the arguments the tool ran with
+	}{
+		"allow": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) { return allow, nil }, agent.Success, "done", `{"a":1}`},
+		"veto": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{Reason: "not on Sundays"}, nil
+		}, agent.Denied, "not on Sundays", ""},
+		"zero": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{}, nil
+		}, agent.Denied, "without a reason", ""},
+		"error": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+			return allow, errors.New("crashed")
+		}, agent.Denied, "crashed", ""},
+		"panic": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) { panic("x") }, agent.Denied, "failed", ""},
+		"rewrite": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{Allow: true, Arguments: []byte(`{"b":2}`)}, nil
+		}, agent.Success, "done", `{"b":2}`},
+		"bad keys": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{Allow: true, Arguments: []byte(`{"b":2,"B":3}`)}, nil
+		}, agent.Denied, "twice", ""},
+		"after": {"after_tool", func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+			return hooks.Verdict{Reason: "secret in " + h.Tool}, nil
+		}, agent.Denied, "secret in run", `{"a":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := ""
+			play(t, func(r *rig, cfg *Config) {
+				r.tools.tools = []agent.Tool{acts("run", nil, func(_ context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+					ran = string(args)
+					return agent.Result{TextForModel: "done"}, nil
+				})}
+				cfg.Hooks = hookFunc(func(h hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+					if h.Event != c.event {
+						return allow, nil
+					}
+					if err := report(event.HookStart{HookID: "h", Event: string(h.Event)}); err != nil {
+						t.Error(err)
+					}
+					is(t, report(event.Abort{}), ErrInvalid)
+					defer report(event.HookEnd{HookID: "h", Event: string(h.Event)})
+					return c.hook(h, report)
+				})
+			}, func(r *rig) {
+				during(r, func(ctx context.Context, h agent.Host) {
+					res, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: []byte(`{"a":1}`)})
+					if err != nil || res.Type != c.outcome || !strings.Contains(res.TextForModel, c.says) {
+						t.Errorf("%+v, %v", res, err)
+					}
+				})
+				equal(t, "ran", ran, c.ran)
+				equal(t, "hook runs in the log", strings.Count(r.types(), "hook.start hook.end"), 1)
+			})
+		})
+	}
+}
+
+func TestPromptHook(t *testing.T) {
+	verdict := hooks.Verdict{Allow: true, Prompt: "rewritten"}
+	play(t, func(r *rig, c *Config) {
+		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+			if h.Event != hooks.PromptSubmitted {
+				return hooks.Verdict{Allow: true}, nil
+			}
+			equal(t, "prompt", h.Prompt, "original")
+			return verdict, nil
+		})
+	}, func(r *rig) {
+		equal(t, "content", r.ask("original").Content, "You said rewritten")
+		equal(t, "logged", all[event.UserMessage](r)[0].Content, "original")
+		verdict = hooks.Verdict{Reason: "no swearing"}
+		res := r.ask("original")
+		equal(t, "outcome", res.Outcome, event.Failed)
+		equal(t, "error", res.Error, "A hook refused the prompt: no swearing")
+	})
+}
+
+// moments is Hooks that allow, tell what they were asked, and demand to be.
+type moments struct {
+	asked   []hooks.Call
+	demands bool
+	verdict func(hooks.Call) hooks.Verdict
+}
+
+func (m *moments) Run(_ context.Context, c hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+	m.asked = append(m.asked, c)
+	if m.verdict != nil {
+		return m.verdict(c), nil
+	}
+	return hooks.Verdict{Allow: true}, nil
+}
+
+func (m *moments) Demands(e hooks.Event) bool { return m.demands && e == hooks.BeforeTool }
+
+func (m *moments) events() string {
+	var out []string
+	for _, c := range m.asked {
+		out = append(out, string(c.Event))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestMoments(t *testing.T) {
+	m := &moments{}
+	play(t, func(r *rig, c *Config) {
+		c.Hooks, c.Permissions = m, ModeAsk
+		r.tools.tools = []agent.Tool{acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+			return agent.Result{TextForModel: "ran"}, nil
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			if p.Content == "fail" {
+				h.Report(ctx, event.SessionError{Message: "quota", ErrorType: "quota"})
+				return errors.New("it broke")
+			}
+			_, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "run", Arguments: []byte(`{"command":"make"}`)})
+			return err
+		}
+	}, func(r *rig) {
+		id := r.send("go")
+		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(id)
+		r.ask("fail")
+		r.stop()
+		equal(t, "moments", m.events(), "prompt_submitted session_start before_tool permission_requested after_tool prompt_submitted error error session_end")
+		for _, c := range m.asked {
+			equal(t, "session", c.SessionID, string(r.s.ID()))
+			switch c.Event {
+			case hooks.BeforeTool, hooks.AfterTool:
+				equal(t, "call", c.RequestID+" "+c.Tool+" "+string(c.Arguments), `c run {"command":"make"}`)
+			case hooks.PermissionRequested:
+				equal(t, "act", string(c.Arguments), `{"kind":"shell","action":"run a command","resource":"make test","cwd":"/w"}`)
+			}
+		}
+		equal(t, "errors", string(m.asked[6].Result)+string(m.asked[7].Result), `{"errorType":"quota","message":"quota"}{"errorType":"backend","message":"It broke"}`)
+	})
+}
+
+func TestSessionStartHookKeepsTheAgentFromStarting(t *testing.T) {
+	m := &moments{verdict: func(c hooks.Call) hooks.Verdict {
+		return hooks.Verdict{Allow: c.Event != hooks.SessionStart, Reason: "not today"}
+	}}
+	play(t, func(_ *rig, c *Config) { c.Hooks = m }, func(r *rig) {
+		equal(t, "error", r.ask("go").Error, "A hook refused to start the agent: not today")
+		equal(t, "started", len(r.backend.opened), 0)
+		r.stop()
+		equal(t, "moments", m.events(), "prompt_submitted session_start error")
+	})
+}
+
+// A before_tool hook that insists keeps sessions from backends it cannot reach.
+func TestHooksThatDoNotReach(t *testing.T) {
+	for intercept, starts := range map[agent.Intercept]bool{agent.InterceptRewrite: true, agent.InterceptAll: true, agent.InterceptAsked: false, agent.InterceptNone: false} {
+		for _, demands := range []bool{true, false} {
+			m := &moments{}
+			play(t, func(r *rig, c *Config) {
+				c.Hooks = m
+				r.backend.info = agent.Info{Available: true, Intercept: intercept}
+			}, func(r *rig) {
+				m.demands = demands
+				_, err := r.m.Create(r.Context(), Options{})
+				if starts || !demands {
+					is(t, err, nil)
+				} else {
+					is(t, err, agent.ErrUnsupported)
+				}
+				if res := r.ask("go"); (res.Error == "") != (starts || !demands) {
+					t.Errorf("%s, demands %v: %+v", intercept, demands, res)
+				}
+			})
+		}
+	}
+}
+
+// What an agent does by itself is told to before_tool hooks by itself, or else when
+// it asks for leave; it cannot be rewritten unless the agent says so.
+func TestHooksOfForeignTools(t *testing.T) {
+	for intercept, want := range map[agent.Intercept]string{agent.InterceptAsked: "before_tool permission_requested", agent.InterceptAll: "permission_requested"} {
+		m := &moments{}
+		play(t, func(r *rig, c *Config) {
+			c.Hooks, c.PermissionTimeout = m, 1
+			r.backend.info = agent.Info{Available: true, Intercept: intercept}
+		}, func(r *rig) {
+			during(r, func(ctx context.Context, h agent.Host) {
+				m.asked = nil
+				if v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"}); err != nil || v.Decision != event.Deny {
+					t.Errorf("%+v %v", v, err)
+				}
+				equal(t, string(intercept), m.events(), want)
+				equal(t, "fixed", m.asked[0].Fixed, m.asked[0].Event == hooks.BeforeTool)
+				m.verdict = func(c hooks.Call) hooks.Verdict { return hooks.Verdict{Reason: "no " + string(c.Event)} }
+				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"})
+				if err != nil || v.By != event.DecidedByHook || v.Reason != "no "+strings.Fields(want)[0] {
+					t.Errorf("%+v %v", v, err)
+				}
+				m.asked = nil
+				call := agent.HookCall{RequestID: "x", Event: "before_tool", Tool: "bash", Arguments: []byte(`{"a":1,"A":2}`)}
+				if v, err := h.RunHook(ctx, call); err != nil || v.Allow || len(m.asked) != 0 {
+					t.Errorf("THREATS 54: %+v %v, asked %d", v, err, len(m.asked))
+				}
+				call.Arguments = []byte(`{"a":1}`)
+				if v, err := h.RunHook(ctx, call); err != nil || v.Allow || !m.asked[0].Fixed {
+					t.Errorf("%+v %v %+v", v, err, m.asked)
+				}
+				call.Event = "session_end"
+				if _, err := h.RunHook(ctx, call); !errors.Is(err, ErrInvalid) {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A hook whose end a kill kept from the log has one after the restart.
+func TestHookLeftOpenByAKill(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		r.ask("go")
+		mem := r.mem.prefix(r.s.ID(), 3) // … user.message, turn.start
+		s := newSession(r.m, mem.rows[r.s.ID()])
+		e := event.Entry{Seq: 4, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", s.now())}
+		var o open
+		o.apply(e)
+		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, nil, s.now())
+		if len(ends) != 1 || ends[0].(event.HookEnd).HookID != "h" || ends[0].(event.HookEnd).Allow {
+			t.Errorf("%+v", ends)
+		}
+		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", s.now())})
+		equal(t, "left open", len(o.closing(ending{all: true}, nil, s.now())), 0)
+	})
+}
