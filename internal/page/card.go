@@ -231,16 +231,22 @@ func (v *card) fill(o Output) {
 // window chooses the lines the page holds: a file's first, a command's last.
 func (v *card) window(o Output) {
 	total := v.Last - v.First + 1
-	from, to := v.First, v.Last
+	from, to, head := v.First, v.Last, headLines
+	if v.f.cfg.whole {
+		head = exportLines
+	}
 	switch {
-	case total <= headLines+2: // a fold must hide more than it takes
+	case total <= head+2: // a fold must hide more than it takes
 	case v.Kind == "terminal":
-		from = v.Last - headLines + 1
+		from = v.Last - head + 1
 		v.FoldAbove = true
-		v.Fold = "Show " + some(total-headLines, "line") + " above"
+		v.Fold = "Show " + some(total-head, "line") + " above"
 	default:
-		to = v.First + headLines - 1
+		to = v.First + head - 1
 		v.Fold = "Show all " + some(total, "line")
+	}
+	if v.f.cfg.whole && v.Fold != "" {
+		v.Fold = some(total-head, "line") + " of " + count(total) + " left out"
 	}
 	if total <= 0 || o.Lines == nil {
 		return

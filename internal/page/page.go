@@ -24,6 +24,8 @@ type Config struct {
 	Price func(model string) (float64, bool)
 	// Answers names who answers, for the composer; nil: the model's name.
 	Answers func(backend, model string) string
+
+	whole bool // outputs are shown as far as a file holds them
 }
 
 // Outputs is what a page needs of the stored outputs. It is called often, and
@@ -46,12 +48,15 @@ type Output struct {
 	ExpiresAt                         time.Time
 	// Lines returns rows from to to, as GET /api/outputs/{id}?format=html does.
 	Lines func(from, to int) (template.HTML, error)
+	// Read returns all bytes, or an error if they are more than limit.
+	Read func(limit int64) ([]byte, error)
 }
 
 // Pages writes pages and makes projectors.
 type Pages struct {
-	cfg  Config
-	tmpl *template.Template
+	cfg    Config
+	tmpl   *template.Template
+	export *template.Template // the same for a file that stands alone
 }
 
 // New parses the templates.
@@ -81,7 +86,14 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	return &Pages{cfg: cfg, tmpl: t}, nil
+	x, err := t.Clone()
+	if err == nil {
+		x, err = x.ParseFS(web.FS, "templates/export/*.html")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parse the templates of an export: %w", err)
+	}
+	return &Pages{cfg: cfg, tmpl: t, export: x}, nil
 }
 
 // render executes a fragment. Its data are this package's own, so it cannot

@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -153,5 +155,18 @@ func (s stored) Output(id string) (page.Output, bool) {
 		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
 			return s.lines.lines(context.Background(), o, from, to)
-		}}, true
+		}, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
+}
+
+// whole reads an output that is not too large.
+func whole(o *outputs.Output, limit int64) ([]byte, error) {
+	size := o.Size()
+	if size > limit {
+		return nil, fmt.Errorf("an output of %d bytes, at most %d are wanted", size, limit)
+	}
+	b := make([]byte, size)
+	if _, err := o.ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
 }

@@ -53,6 +53,7 @@ func (s *Server) routes() []route {
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
 		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},
+		{get, one + "/export", guard.Read, s.export, 200, nil, bytesOf("the session as a file"), "format", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html)"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset", "An output: its bytes, or lines, matches, JSON, HTML"},

@@ -1,0 +1,190 @@
+package page
+
+import (
+	"bytes"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/web"
+)
+
+// How much of an output an export holds.
+const (
+	exportLines = 5000
+	exportImage = 8 << 20 // bytes of a picture
+)
+
+// Export is a session as a file somebody keeps.
+type Export struct {
+	SessionID, Title string
+	Backend, Model   string
+	CreatedAt        time.Time
+}
+
+// heading is the export's title.
+func (x Export) heading() string {
+	if x.Title == "" {
+		return "Untitled session"
+	}
+	return x.Title
+}
+
+// about is what the file says of itself.
+func (p *Pages) about(x Export) string {
+	return join(p.cfg.Answers(x.Backend, x.Model), "begun "+x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
+		"saved "+p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session "+x.SessionID)
+}
+
+// ForExport returns a projector that keeps all turns, with the outputs that still
+// exist shown far more than a page does. It is fed and given to
+// [Pages.Export].
+func (p *Pages) ForExport(sessionID string) *Projector {
+	whole := &Pages{cfg: p.cfg, tmpl: p.export}
+	whole.cfg.whole = true
+	return whole.ProjectorFrom(sessionID, 1)
+}
+
+// Export writes the session as one HTML page that loads nothing and needs no
+// script: styles and pictures are in it, as are outputs whose life is not over.
+func (p *Pages) Export(w io.Writer, x Export, pr *Projector) error {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	style, err := stylesheet()
+	if err != nil {
+		return err
+	}
+	return (&Pages{tmpl: p.export}).write(w, "export", struct {
+		Title, About string
+		Style        template.CSS
+		Turns        []*node
+	}{x.heading(), p.about(x), style, pr.fold.root.Kids})
+}
+
+// stylesheet is all of the page's styles in their order, and what a file changes.
+func stylesheet() (template.CSS, error) {
+	var b bytes.Buffer
+	for _, name := range append(styles[:len(styles):len(styles)], "export") {
+		css, err := web.FS.ReadFile("static/css/" + name + ".css")
+		if err != nil {
+			return "", err
+		}
+		b.Write(css)
+	}
+	return template.CSS(b.String()), nil
+}
+
+// Inline is a picture as an address that holds it.
+func (c *card) Inline() template.URL {
+	out, ok := c.f.cfg.Outputs.Output(c.Output)
+	if !ok || out.Read == nil || !strings.HasPrefix(out.MimeType, "image/") {
+		return ""
+	}
+	b, err := out.Read(exportImage)
+	if err != nil {
+		return ""
+	}
+	return template.URL("data:" + out.MimeType + ";base64," + base64.StdEncoding.EncodeToString(b))
+}
+
+// Markdown writes a session as Markdown while it is read: prompts as quotations,
+// answers as they are, and one line for each thing that was shown or done.
+type Markdown struct {
+	pages *Pages
+	w     io.Writer
+	err   error
+	calls map[string]string // of running tools, what they do
+}
+
+// Markdown begins the file.
+func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
+	m := &Markdown{pages: p, w: w, calls: map[string]string{}}
+	m.write("# "+firstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
+	return m
+}
+
+// Take writes what events say; it returns the first error of the writer.
+func (m *Markdown) Take(entries ...event.Entry) error {
+	for _, e := range entries {
+		m.one(e)
+	}
+	return m.err
+}
+
+func (m *Markdown) one(e event.Entry) {
+	switch d := e.Event.Data.(type) {
+	case event.UserMessage:
+		m.write("", "---", "", quote(d.Content))
+		for _, a := range d.Attachments {
+			m.write("> ", "> Attached: "+code(firstOf(a.Name, a.Path, a.OutputID)))
+		}
+	case event.AssistantMessage:
+		m.write("", d.Content)
+		if d.Partial {
+			m.write("", "*(it was cut off here)*")
+		}
+	case event.ToolExecutionStart:
+		c := call{Tool: d.ToolName, Args: d.Arguments}
+		m.calls[d.ToolCallID] = c.Name()
+		m.write("", "- **"+plain(d.ToolName)+"** "+code(c.Name()))
+	case event.ToolExecutionComplete:
+		what := m.calls[d.ToolCallID]
+		delete(m.calls, d.ToolCallID)
+		switch {
+		case d.Error != nil:
+			m.write("  - failed: " + firstLine(d.Error.Message, 300))
+		case d.Result != nil && d.OutputID != "":
+			m.write("  - " + firstLine(d.Result.Content, 300))
+		case d.Result != nil && what == "":
+			m.write("  - " + firstLine(d.Result.Content, 300))
+		}
+	case event.PermissionCompleted:
+		m.write("  - " + map[event.Decision]string{event.Allow: "allowed", event.Deny: "denied"}[d.Decision] + " by " + string(d.By))
+	case event.UserInputRequested:
+		m.write("", "*Asked:* "+d.Question)
+	case event.UserInputCompleted:
+		m.write("", quote(d.Answer))
+	case event.SessionError:
+		m.write("", "*"+firstLine(d.Message, 500)+"*")
+	case event.TurnEnd:
+		if d.Outcome != event.Completed {
+			m.write("", "*The turn ended: "+string(d.Outcome)+".*")
+		}
+	}
+}
+
+func (m *Markdown) write(lines ...string) {
+	if m.err == nil {
+		_, m.err = io.WriteString(m.w, strings.Join(lines, "\n")+"\n")
+	}
+}
+
+func quote(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") }
+
+// code is a name as Markdown shows it unread; a fence longer than any in it.
+func code(text string) string {
+	text = firstLine(plain(text), 300)
+	if text == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

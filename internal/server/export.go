@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"webchat/internal/event"
+	"webchat/internal/page"
+	"webchat/internal/session"
+)
+
+// formats are the files a session can be saved as.
+var formats = map[string]struct {
+	mime   string
+	export func(*Server, http.ResponseWriter, *http.Request, *session.Session) error
+}{
+	"md":    {"text/markdown; charset=utf-8", (*Server).exportMarkdown},
+	"jsonl": {"application/x-ndjson; charset=utf-8", (*Server).exportLines},
+	"html":  {"text/html; charset=utf-8", (*Server).exportPage},
+}
+
+// export answers with a session as a file. All but the page are written as the log
+// is read, so that their size costs no memory.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
+	name := r.URL.Query().Get("format")
+	if name == "" {
+		name = "md"
+	}
+	f, ok := formats[name]
+	if !ok || name != "jsonl" && s.Pages == nil {
+		return bad("bad_query", "Give format as md, jsonl or html.")
+	}
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", f.mime)
+	// Never shown in place: it holds what agents and commands wrote.
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(one.Summary()) + "." + name}))
+	if err := f.export(s, w, r, one); err != nil {
+		w.Header().Del("Content-Disposition")
+		return err
+	}
+	return nil
+}
+
+// fileName is what a session's file is called.
+func fileName(s session.Summary) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, s.Title)
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' })
+	name = strings.Trim(strings.Join(parts, "-"), ".")
+	if r := []rune(name); len(r) > 60 {
+		name = string(r[:60])
+	}
+	if name == "" {
+		return "session-" + string(s.ID)
+	}
+	return name
+}
+
+func exportOf(s session.Summary) page.Export {
+	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt}
+}
+
+// everything calls f with the log as it is now, in pages.
+func everything(ctx context.Context, one *session.Session, f func([]event.Entry) error) error {
+	last := one.Summary().LastSeq
+	for seq := int64(0); seq < last; {
+		entries, err := one.Events(ctx, seq, int(min(pageOfLog, last-seq)))
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return holeAt(seq, last)
+		}
+		if err := f(entries); err != nil {
+			return err
+		}
+		seq = entries[len(entries)-1].Seq
+	}
+	return nil
+}
+
+func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	return everything(r.Context(), one, func(entries []event.Entry) error {
+		for _, e := range entries {
+			if _, err := w.Write(append(e.JSON[:len(e.JSON):len(e.JSON)], '\n')); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	m := s.Pages.pages.Markdown(w, exportOf(one.Summary()))
+	return everything(r.Context(), one, func(entries []event.Entry) error { return m.Take(entries...) })
+}
+
+func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	p := s.Pages.pages.ForExport(string(one.ID()))
+	if _, err := catchUp(r.Context(), one, p); err != nil {
+		return err
+	}
+	return s.Pages.pages.Export(w, exportOf(one.Summary()), p)
+}
