@@ -64,7 +64,7 @@ function draw(groups) {
     for (const hit of list) {
       const { root, parts } = clone('tpl-hit')
       parts.text.textContent = hit.label
-      parts.at.textContent = hit.note
+      parts.at.replaceChildren(...marked(hit.parts ?? [hit.note]))
       if (hit.icon) root.querySelector('use')?.setAttribute('href', `#i-${hit.icon}`)
       root.id = `hit-${hits.length}`
       const i = hits.push(hit) - 1
@@ -99,7 +99,7 @@ async function update() {
   draw([...here, act])
   try {
     const list = await others(q)
-    if (q === dialog.querySelector('input').value.trim()) draw([...here, ['Other sessions', list], act])
+    if (q === dialog.querySelector('input').value.trim()) draw([...here, ['In sessions', list], act])
   } catch { /* what is here can still be found */ }
 }
 

@@ -85,12 +85,22 @@ function rename(id) {
   input.addEventListener('blur', () => done(true))
 }
 
+/** Downloads the session as a file; the page stays where it is. */
+function save(id, format) {
+  const a = document.createElement('a')
+  a.href = `/api/sessions/${id}/export?format=${format}`
+  a.download = ''
+  a.click()
+}
+
 /** The menu of a row. */
 function menu(id, button) {
   const pinned = 'pinned' in (list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {})
   popup(button, [
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
     { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
+    { label: 'Save as a page', icon: 'down', run: () => save(id, 'html') },
+    { label: 'Save as Markdown', icon: 'down', run: () => save(id, 'md') },
     { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },
   ])
 }
