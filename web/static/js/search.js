@@ -47,8 +47,18 @@ async function others(q) {
   asking?.abort()
   asking = new AbortController()
   const found = await getJSON(`/api/sessions?limit=20&q=${encodeURIComponent(q)}`, { signal: asking.signal })
-  return found.sessions.filter((s) => s.id !== session()).slice(0, most)
-    .map((s) => ({ label: s.title || 'Untitled', note: s.snippet ?? '', icon: 'right', run: () => visit(`/sessions/${s.id}`) }))
+  return found.sessions.filter((s) => s.id !== session() || s.url).slice(0, most)
+    .map((s) => ({ label: s.title || 'Untitled', note: '', parts: s.parts, icon: 'right', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
+}
+
+/** The text around a match: plain, matched, plain … */
+function marked(parts) {
+  return parts.map((text, i) => {
+    if (i % 2 === 0) return text
+    const mark = document.createElement('mark')
+    mark.textContent = text
+    return mark
+  })
 }
 
 function draw(groups) {

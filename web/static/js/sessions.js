@@ -2,7 +2,7 @@
 // something changed, and unread ones are marked.
 
 import { getText, patch, post, remove, session } from './api.js'
-import { visit } from './base.js'
+import { base, visit } from './base.js'
 import { onChanged } from './connection.js'
 import { clone, fragment } from './html.js'
 import { popup } from './popup.js'
@@ -88,7 +88,7 @@ function rename(id) {
 /** Downloads the session as a file; the page stays where it is. */
 function save(id, format) {
   const a = document.createElement('a')
-  a.href = `/api/sessions/${id}/export?format=${format}`
+  a.href = `${base}/api/sessions/${id}/export?format=${format}`
   a.download = ''
   a.click()
 }
