@@ -141,6 +141,18 @@ func (o *options) check() error {
 	return nil
 }
 
+// base is the path of the public URL, usually none.
+func (o *options) base() string {
+	if o.publicURL == "" {
+		return ""
+	}
+	u, err := guard.ParsePublicURL(o.publicURL)
+	if err != nil {
+		return "" // check has refused it
+	}
+	return u.Path
+}
+
 // boxed reports the mark of a container that does not call itself one. Its loopback
 // is not the user's: what reaches it may come from anywhere.
 func boxed() bool {

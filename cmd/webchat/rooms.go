@@ -73,7 +73,7 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), OutputTTL: o.outputTTL, Permissions: session.Mode(o.permissions)})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Permissions: session.Mode(o.permissions)})
 	if err != nil {
 		return nil, err
 	}

@@ -46,13 +46,16 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -65,8 +68,8 @@ type Config struct {
 	Dir string
 	// TokenFile holds the API token. A missing file is made.
 	TokenFile string
-	// PublicURL is the one URL the server is reached by, behind a proxy. It must
-	// be http or https and have no path. Empty: loopback names only.
+	// PublicURL is the one URL the server is reached by, behind a proxy; see
+	// [ParsePublicURL]. Empty: loopback names only.
 	PublicURL string
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller
 	// has made sure that only this machine can connect.
@@ -141,11 +144,12 @@ func (g *Guard) trust() (err error) {
 	if g.public, err = ParsePublicURL(g.config.PublicURL); err != nil {
 		return err
 	}
-	return g.csrf.AddTrustedOrigin(g.public.String())
+	return g.csrf.AddTrustedOrigin(g.origin())
 }
 
-// ParsePublicURL returns what may be a public URL: a scheme, a name and perhaps a
-// port.
+// ParsePublicURL returns what may be a public URL: http or https, a name, perhaps
+// a port, and perhaps the path below which a proxy shows the server, of plain
+// characters and without a slash at its end.
 func ParsePublicURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -153,10 +157,44 @@ func ParsePublicURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
 		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
-	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "", u.User != nil:
-		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name and perhaps a port, and nothing else", text)
+	case u.RawQuery != "", u.Fragment != "", u.User != nil:
+		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name, perhaps a port and a path, and nothing else", text)
 	}
-	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}, nil
+	base := strings.TrimRight(u.Path, "/")
+	if base != "" && (!plainPath.MatchString(base) || path.Clean(base) != base) {
+		return nil, fmt.Errorf("public URL %q: its path may have letters, digits, - and _, such as /webchat", text)
+	}
+	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: base}, nil
+}
+
+// plainPath needs no escaping anywhere: in headers, cookies, templates or scripts.
+var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
+
+// Base returns the path of the public URL, before all of the server's paths;
+// usually it is empty. A proxy may pass it on or take it away.
+func (g *Guard) Base() string {
+	if g.public == nil {
+		return ""
+	}
+	return g.public.Path
+}
+
+// origin is what a browser calls the public URL's pages.
+func (g *Guard) origin() string { return g.public.Scheme + "://" + g.public.Host }
+
+// withoutBase takes the base from the path, if a proxy left it there, before
+// anything is decided by the path.
+func (g *Guard) withoutBase(r *http.Request) *http.Request {
+	base := g.Base()
+	rest, ok := strings.CutPrefix(r.URL.Path, base)
+	raw, okRaw := strings.CutPrefix(r.URL.RawPath, base)
+	if base == "" || !ok || rest != "" && rest[0] != '/' || r.URL.RawPath != "" && !okRaw {
+		return r
+	}
+	u, inner := *r.URL, *r
+	u.Path, u.RawPath = cmp.Or(rest, "/"), raw
+	inner.URL = &u
+	return &inner
 }
 
 // Token returns the API token.
@@ -190,7 +228,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, g.withoutBase(r))
 	})
 }
 
@@ -210,7 +248,7 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 // delivered under host.
 func (g *Guard) ownOrigin(origin, host string) bool {
 	if g.public != nil {
-		return origin == g.public.String()
+		return origin == g.origin()
 	}
 	// A browser leaves out the port 80, which may stand in a Host by hand.
 	return origin == "http://"+strings.TrimSuffix(strings.ToLower(host), ":80")

@@ -191,7 +191,7 @@ func TestPublicURL(t *testing.T) {
 }
 
 func TestUnusablePublicURL(t *testing.T) {
-	for _, u := range []string{"chat.example", "ftp://chat.example", "https://", "https://chat.example/sub", "https://u@chat.example", "https://chat.example?x=1", "https://:80", "::"} {
+	for _, u := range []string{"chat.example", "ftp://chat.example", "https://", "https://chat.example/a b", "https://chat.example/a/../b", "https://chat.example/%2e", "https://chat.example//a", "https://chat.example/a;b", "https://u@chat.example", "https://chat.example?x=1", "https://:80", "::"} {
 		if _, err := guard.New(guard.Config{Dir: t.TempDir(), PublicURL: u}); err == nil {
 			t.Errorf("%q was accepted", u)
 		}

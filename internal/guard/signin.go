@@ -67,16 +67,20 @@ func (g *Guard) RevokeAll() (signedOut int, err error) {
 func (g *Guard) cookie(r *http.Request) *http.Cookie {
 	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	if g.Secure() {
-		c.Name, c.Secure = "__Host-webchat", true
+		c.Name, c.Secure = "__Host-webchat"+g.suffix(), true
 		return c
 	}
 	_, port, _ := splitHost(r.Host)
 	if port == "" {
 		port = "80"
 	}
-	c.Name = "webchat_" + port
+	c.Name = "webchat_" + port + g.suffix()
 	return c
 }
+
+// suffix tells apart the cookies of servers below different paths of one name: a
+// cookie's own path would not keep one's pages from using the other's.
+func (g *Guard) suffix() string { return strings.ReplaceAll(g.Base(), "/", "_") }
 
 func (g *Guard) signedIn(r *http.Request) bool {
 	c, err := r.Cookie(g.cookie(r).Name)

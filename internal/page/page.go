@@ -16,6 +16,7 @@ import (
 type Config struct {
 	Outputs   Outputs
 	Workspace string        // as people write it: ~/code/relay
+	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
 	Turns     int           // how many turns a page shows; 0: 40
 	Location  *time.Location
@@ -82,7 +83,7 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Answers == nil {
 		cfg.Answers = func(_, model string) string { return cmp.Or(model, "the default model") }
 	}
-	t, err := template.New("page").ParseFS(web.FS, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
+	t, err := template.New("page").Funcs(template.FuncMap{"base": func() string { return cfg.Base }}).ParseFS(web.FS, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
@@ -122,7 +123,7 @@ var styles = []string{"tokens", "base", "controls", "layout", "sidebar", "transc
 	"terminal", "ask", "composer", "overlay", "rail", "hello"}
 
 func (p *Pages) layout(page, title string) layout {
-	return layout{Static: web.Static(), Page: page, Title: title, Styles: styles}
+	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Styles: styles}
 }
 
 func (p *Pages) write(w io.Writer, name string, data any) error {

@@ -29,6 +29,7 @@ type Pages struct {
 type PagesConfig struct {
 	Outputs     *outputs.Store
 	Workspace   string // as people write it
+	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Permissions session.Mode
 }
@@ -37,7 +38,7 @@ type PagesConfig struct {
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{lines: newHighlighter(), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, OutputTTL: c.OutputTTL})
+	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL})
 	return p, err
 }
 
