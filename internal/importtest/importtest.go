@@ -36,12 +36,15 @@ var ours = map[string][]string{
 	"internal/mcpserver":       {"internal/agent"},
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "web"},
+	"internal/page/pagetest":   {"internal/page"},
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
-	"internal/browsertest": {},    // tests only: the whole program in a real browser
-	"cmd/webchat":          {"*"}, // the door: it wires everything, and nothing imports it
+	"internal/browsertest": {}, // tests only: the whole program in a real browser
+	// tests only: the whole program, killed and cut off at random instants
+	"internal/chaostest": {"internal/store", "internal/page/pagetest"},
+	"cmd/webchat":        {"*"}, // the door: it wires everything, and nothing imports it
 }
 
 // theirs says which rooms a module of somebody else may be imported by.

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/page/pagetest"
 )
 
 // stories are sessions that between them hold every kind of event a page shows.
@@ -115,16 +116,16 @@ func TestStreamEqualsReload(t *testing.T) {
 		t.Run(fmt.Sprint("batches of ", size), func(t *testing.T) {
 			eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
 				pr := p.Projector("s1")
-				d := parse(t, wholePage(t, p, pr))
+				d := pagetest.Parse(t, wholePage(t, p, pr))
 				for batch := range slices.Chunk(entries, size) {
 					if f, ok := pr.Feed(batch...); ok {
-						d.apply(f.Data())
+						d.Apply(f.Data())
 						if f.Seq != batch[len(batch)-1].Seq {
 							t.Errorf("frame has seq %d, the batch %d", f.Seq, batch[len(batch)-1].Seq)
 						}
 					}
-					want := parse(t, wholePage(t, p, pr)).state()
-					if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(d.state(), "\n")); diff != "" {
+					want := pagetest.Parse(t, wholePage(t, p, pr)).State()
+					if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(d.State(), "\n")); diff != "" {
 						t.Fatalf("after %s (-reload +stream):\n%s", batch[len(batch)-1].Event.Type(), diff)
 					}
 				}
@@ -138,9 +139,9 @@ func TestStreamEqualsReload(t *testing.T) {
 func TestJoinFromAnywhere(t *testing.T) {
 	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
 		reader := p.Projector("s1") // stops after i events
-		reading := parse(t, wholePage(t, p, reader))
+		reading := pagetest.Parse(t, wholePage(t, p, reader))
 		for i := range entries {
-			left := reading.clone()
+			left := reading.Clone()
 			after := reader.Seq()
 			for _, j := range []int{i, i + 1, i + 2, i + 5, len(entries)} {
 				if j > len(entries) {
@@ -148,16 +149,16 @@ func TestJoinFromAnywhere(t *testing.T) {
 				}
 				pr := p.Projector("s1")
 				pr.Feed(entries[:j]...)
-				back := left.clone()
+				back := left.Clone()
 				f, _ := pr.Join(after)
-				back.apply(f.Data())
-				want := parse(t, wholePage(t, p, pr)).state()
-				if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(back.state(), "\n")); diff != "" && !f.Reset {
+				back.Apply(f.Data())
+				want := pagetest.Parse(t, wholePage(t, p, pr)).State()
+				if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(back.State(), "\n")); diff != "" && !f.Reset {
 					t.Fatalf("left after %d, back after %d, place %d (-reload +join):\n%s", i, j, after, diff)
 				}
 			}
 			if f, ok := reader.Feed(entries[i]); ok {
-				reading.apply(f.Data())
+				reading.Apply(f.Data())
 			}
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func sortStrings(s []string) { slices.Sort(s) }
 
 var start = time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/page/pagetest"
 )
 
 // invisible are the kinds of event that change nothing a page shows.
@@ -67,10 +68,10 @@ func TestPagesKeepThePolicy(t *testing.T) {
 
 func checkPage(t *testing.T, src string) {
 	t.Helper()
-	d := parse(t, src)
+	d := pagetest.Parse(t, src)
 	ids := map[string]int{}
-	walk(d.root, func(n *html.Node) {
-		if id, ok := attr(n, "id"); ok {
+	walk(d.Root, func(n *html.Node) {
+		if id, ok := pagetest.Attr(n, "id"); ok {
 			ids[id]++
 		}
 	})
@@ -79,7 +80,7 @@ func checkPage(t *testing.T, src string) {
 			t.Errorf("%d elements have the id %q", n, id)
 		}
 	}
-	walk(d.root, func(n *html.Node) {
+	walk(d.Root, func(n *html.Node) {
 		for _, a := range n.Attr {
 			switch {
 			case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
@@ -92,7 +93,7 @@ func checkPage(t *testing.T, src string) {
 				t.Errorf("<%s> %s=%q leads nowhere", n.Data, a.Key, a.Val)
 			}
 		}
-		if _, linked := attr(n, "src"); n.Data == "script" && !linked || n.Data == "style" {
+		if _, linked := pagetest.Attr(n, "src"); n.Data == "script" && !linked || n.Data == "style" {
 			t.Errorf("inline <%s>", n.Data)
 		}
 	})
@@ -163,14 +164,14 @@ func TestAnyOrderOfEvents(t *testing.T) {
 			l.add(pool[rapid.IntRange(0, len(pool)-1).Draw(rt, "event")])
 		}
 		pr := p.Projector("s1")
-		d := parse(t, wholePage(t, p, pr))
+		d := pagetest.Parse(t, wholePage(t, p, pr))
 		for batch := range slices.Chunk(l.entries, rapid.IntRange(1, 9).Draw(rt, "batch")) {
 			if f, ok := pr.Feed(batch...); ok {
-				d.apply(f.Data())
+				d.Apply(f.Data())
 			}
 		}
-		if want := parse(t, wholePage(t, p, pr)).state(); want != d.state() {
-			rt.Fatalf("reload:\n%s\nstream:\n%s", want, d.state())
+		if want := pagetest.Parse(t, wholePage(t, p, pr)).State(); want != d.State() {
+			rt.Fatalf("reload:\n%s\nstream:\n%s", want, d.State())
 		}
 	})
 }

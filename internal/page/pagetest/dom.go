@@ -1,8 +1,16 @@
-package page_test
+// Package pagetest does to a parsed page what the script does to a live one, so
+// that a test can compare a page that was streamed with one that was loaded.
+// A DOM belongs to one goroutine.
+//
+//	d := pagetest.Parse(t, loaded)
+//	d.Apply(frame.Data())
+//	same := d.State() == pagetest.Parse(t, loadedNow).State()
+package pagetest
 
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,22 +20,23 @@ import (
 	"webchat/internal/page"
 )
 
-// dom does to a parsed page exactly what the script does to a live one.
-type dom struct {
+// DOM does to a parsed page exactly what the script does to a live one.
+type DOM struct {
 	t     testing.TB
-	root  *html.Node
-	title string
+	Root  *html.Node
+	Title string
 }
 
-func parse(t testing.TB, src string) *dom {
+// Parse reads a page.
+func Parse(t testing.TB, src string) *DOM {
 	t.Helper()
 	n, err := html.Parse(strings.NewReader(src))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &dom{t: t, root: n}
+	d := &DOM{t: t, Root: n}
 	if title := find(n, func(n *html.Node) bool { return n.DataAtom == atom.Title }); title != nil && title.FirstChild != nil {
-		d.title = title.FirstChild.Data
+		d.Title = title.FirstChild.Data
 	}
 	return d
 }
@@ -44,7 +53,8 @@ func find(n *html.Node, ok func(*html.Node) bool) *html.Node {
 	return nil
 }
 
-func attr(n *html.Node, name string) (string, bool) {
+// Attr returns an attribute of an element.
+func Attr(n *html.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val, true
@@ -54,7 +64,7 @@ func attr(n *html.Node, name string) (string, bool) {
 }
 
 func byID(n *html.Node, id string) *html.Node {
-	return find(n, func(n *html.Node) bool { v, ok := attr(n, "id"); return ok && v == id })
+	return find(n, func(n *html.Node) bool { v, ok := Attr(n, "id"); return ok && v == id })
 }
 
 func clear(n *html.Node) {
@@ -79,8 +89,8 @@ func setAttr(n *html.Node, name string, v *string) {
 	}
 }
 
-// apply takes a frame as it travels.
-func (d *dom) apply(data []byte) {
+// Apply takes a frame as it travels.
+func (d *DOM) Apply(data []byte) {
 	d.t.Helper()
 	if bytes.ContainsAny(data, "\n\r") {
 		d.t.Fatalf("a frame of several lines: %q", data)
@@ -94,10 +104,10 @@ func (d *dom) apply(data []byte) {
 	}
 }
 
-func (d *dom) op(op page.Op) {
+func (d *DOM) op(op page.Op) {
 	switch op.Action {
 	case "title":
-		d.title = op.HTML
+		d.Title = op.HTML
 		return
 	case "say", "alert":
 		if op.HTML == "" {
@@ -105,7 +115,7 @@ func (d *dom) op(op page.Op) {
 		}
 		return
 	}
-	target := byID(d.root, op.Target)
+	target := byID(d.Root, op.Target)
 	if target == nil {
 		d.t.Errorf("%s: the page has no #%s", op.Action, op.Target)
 		return
@@ -132,7 +142,7 @@ func (d *dom) op(op page.Op) {
 	}
 }
 
-func (d *dom) insert(op page.Op, target *html.Node) {
+func (d *DOM) insert(op page.Op, target *html.Node) {
 	context := target
 	if op.Action != "append" {
 		context = target.Parent
@@ -142,11 +152,11 @@ func (d *dom) insert(op page.Op, target *html.Node) {
 		d.t.Fatal(err)
 	}
 	if len(nodes) != 1 || nodes[0].Type != html.ElementNode {
-		d.t.Fatalf("%s #%s: %d roots in %q", op.Action, op.Target, len(nodes), op.HTML)
+		d.t.Fatalf("%s #%s: %d.Roots in %q", op.Action, op.Target, len(nodes), op.HTML)
 	}
 	n := nodes[0]
-	id, _ := attr(n, "id")
-	old := byID(d.root, id)
+	id, _ := Attr(n, "id")
+	old := byID(d.Root, id)
 	if op.Action == "replace" {
 		old = target
 	}
@@ -168,10 +178,10 @@ func (d *dom) insert(op page.Op, target *html.Node) {
 func keep(old, fresh *html.Node) {
 	for c := fresh.FirstChild; c != nil; {
 		next := c.NextSibling
-		rev, ok := attr(c, "data-rev")
-		id, _ := attr(c, "id")
+		rev, ok := Attr(c, "data-rev")
+		id, _ := Attr(c, "id")
 		if o := byID(old, id); ok && id != "" && o != nil {
-			if r, _ := attr(o, "data-rev"); r == rev {
+			if r, _ := Attr(o, "data-rev"); r == rev {
 				o.Parent.RemoveChild(o)
 				fresh.InsertBefore(o, c)
 				fresh.RemoveChild(c)
@@ -184,12 +194,12 @@ func keep(old, fresh *html.Node) {
 	}
 }
 
-// state is all of a page that frames may change, in one text.
-func (d *dom) state() string {
+// State is all of a page that frames may change, in one text.
+func (d *DOM) State() string {
 	var b strings.Builder
-	b.WriteString("title: " + d.title + "\n")
+	b.WriteString("title: " + d.Title + "\n")
 	for _, id := range []string{"turns", "ledger", "outs", "gauge", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
-		n := byID(d.root, id)
+		n := byID(d.Root, id)
 		if n == nil {
 			d.t.Fatalf("the page has no #%s", id)
 		}
@@ -200,11 +210,11 @@ func (d *dom) state() string {
 	}
 	for id, names := range map[string][]string{"composer": {"data-status", "data-model", "data-backend"}} {
 		for _, name := range names {
-			v, _ := attr(byID(d.root, id), name)
+			v, _ := Attr(byID(d.Root, id), name)
 			b.WriteString(id + " " + name + "=" + v + "\n")
 		}
 	}
-	_, hidden := attr(byID(d.root, "hello"), "hidden")
+	_, hidden := Attr(byID(d.Root, "hello"), "hidden")
 	if hidden {
 		b.WriteString("hello is hidden\n")
 	}
@@ -224,14 +234,15 @@ func write(b *strings.Builder, n *html.Node, depth int) {
 	for _, a := range n.Attr {
 		attrs = append(attrs, a.Key+"="+a.Val)
 	}
-	sortStrings(attrs)
+	slices.Sort(attrs)
 	b.WriteString(pad + "<" + n.Data + " " + strings.Join(attrs, " ") + ">\n")
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		write(b, c, depth+1)
 	}
 }
 
-func (d *dom) clone() *dom { return &dom{t: d.t, root: cloneNode(d.root), title: d.title} }
+// Clone returns another page that is the same.
+func (d *DOM) Clone() *DOM { return &DOM{t: d.t, Root: cloneNode(d.Root), Title: d.Title} }
 
 func cloneNode(n *html.Node) *html.Node {
 	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
