@@ -17,7 +17,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-
 var start = time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 
 // logbook writes a session's events as a session would.
