@@ -10,9 +10,9 @@ import (
 
 // allowed is everything this package may ever write: element → attribute → what its value may be.
 var allowed = map[string]map[string]string{
-	"div": {"class": classes, "id": anchors}, "span": {"class": classes}, "code": {"class": classes}, "pre": {"class": classes, "tabindex": `^0$`},
+	"div": {"class": classes, "id": anchors, "tabindex": `^0$`}, "span": {"class": classes}, "code": {"class": classes}, "pre": {"class": classes, "tabindex": `^0$`},
 	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`},
-	"a":   {"class": `^(ln|href)$`, "href": `^(#[A-Za-z0-9_-]+|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^Line \d+$`},
+	"a":   {"class": `^ln$`, "href": `^(#[A-Za-z0-9_-]+|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^Line \d+$`},
 	"p":   {"class": classes}, "h4": nil, "h5": nil, "h6": nil, "ul": nil, "ol": {"start": `^\d+$`}, "li": {"class": classes}, "blockquote": nil, "hr": nil, "br": nil,
 	"em": nil, "strong": nil, "del": nil, "table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"class": classes}, "td": {"class": classes},
 }

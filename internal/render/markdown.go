@@ -1,0 +1,243 @@
+package render
+
+import (
+	"bytes"
+	"html/template"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	mdtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// deepest is how far elements of one block may nest; a block that goes deeper is shown as it was written.
+const deepest = 32
+
+type markdown struct {
+	parser   parser.Parser
+	renderer renderer.Renderer
+	policy   *bluemonday.Policy
+}
+
+var commonMark = sync.OnceValue(func() *markdown {
+	return &markdown{
+		// What is left out: raw HTML, which is text here, and references.
+		parser: parser.NewParser(
+			parser.WithBlockParsers(
+				util.Prioritized(parser.NewSetextHeadingParser(), 100),
+				util.Prioritized(parser.NewThematicBreakParser(), 200),
+				util.Prioritized(parser.NewListParser(), 300),
+				util.Prioritized(parser.NewListItemParser(), 400),
+				util.Prioritized(parser.NewCodeBlockParser(), 500),
+				util.Prioritized(parser.NewATXHeadingParser(), 600),
+				util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+				util.Prioritized(parser.NewBlockquoteParser(), 800),
+				util.Prioritized(parser.NewParagraphParser(), 1000)),
+			parser.WithInlineParsers(
+				util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+				util.Prioritized(parser.NewCodeSpanParser(), 100),
+				util.Prioritized(parser.NewLinkParser(), 200),
+				util.Prioritized(parser.NewAutoLinkParser(), 300),
+				util.Prioritized(parser.NewEmphasisParser(), 500),
+				util.Prioritized(extension.NewStrikethroughParser(), 500),
+				util.Prioritized(extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})), 999)),
+			parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+			parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0))),
+		renderer: renderer.NewRenderer(renderer.WithNodeRenderers(
+			util.Prioritized(html.NewRenderer(), 1000),
+			util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+			util.Prioritized(proseRenderer{}, 100))),
+		policy: prosePolicy(),
+	}
+})
+
+// prosePolicy is all that may come out of Markdown, whatever the parts before it made.
+func prosePolicy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "em", "strong", "del", "pre", "code",
+		"table", "thead", "tbody", "tr", "th", "td", "div", "span", "bdi", "a")
+	p.AllowNoAttrs().OnElements("span", "a", "pre", "div", "bdi")
+	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|table|task|box|href|pic-ref|right|center|err)$`)).OnElements("pre", "div", "li", "span", "th", "td", "bdi")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,2}$`)).OnElements("span") // of code
+	p.AllowAttrs("title").Matching(regexp.MustCompile(`^U\+[0-9A-F]{4,6}$`)).OnElements("bdi")
+	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre", "div")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowAttrs("rel").Matching(regexp.MustCompile(`^noopener noreferrer$`)).OnElements("a")
+	p.AllowAttrs("target").Matching(regexp.MustCompile(`^_blank$`)).OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.RequireParseableURLs(true)
+	return p
+}
+
+// prose shows a block other than top-level code and tables.
+func (b *MarkdownBlock) prose() template.HTML {
+	src := strings.ToValidUTF8(string(b.src)+b.extra, "\uFFFD")
+	m := commonMark()
+	source := []byte(src)
+	doc := m.parser.Parse(mdtext.NewReader(source))
+	if !b.prepare(doc, source) {
+		return clean("<p>" + escapeText(src) + "</p>\n")
+	}
+	var out bytes.Buffer
+	if err := m.renderer.Render(&out, source, doc); err != nil {
+		return clean("<p>" + escapeText(src) + "</p>\n")
+	}
+	return clean(out.String())
+}
+
+// prepare colours the code in a document, and reports whether its elements nest as deep as they may.
+func (b *MarkdownBlock) prepare(doc ast.Node, source []byte) bool {
+	depth := 0
+	var codes []ast.Node
+	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			depth--
+			return ast.WalkContinue, nil
+		}
+		if depth++; depth > deepest {
+			return ast.WalkStop, errDeep
+		}
+		if n.Kind() == ast.KindFencedCodeBlock || n.Kind() == ast.KindCodeBlock {
+			codes = append(codes, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return false
+	}
+	for _, n := range codes {
+		shown := &codeNode{html: b.code(n, source)}
+		n.Parent().ReplaceChild(n.Parent(), n, shown)
+	}
+	return true
+}
+
+// code colours a piece of code inside of the block, once; what still grows stays plain.
+func (b *MarkdownBlock) code(n ast.Node, source []byte) string {
+	var src strings.Builder
+	lines := n.Lines()
+	for i := range lines.Len() {
+		segment := lines.At(i)
+		src.Write(segment.Value(source))
+	}
+	info := ""
+	if f, ok := n.(*ast.FencedCodeBlock); ok && f.Info != nil {
+		info = string(f.Info.Segment.Value(source))
+	}
+	if !b.done && grows(n) {
+		return pre(escapeText(src.String()))
+	}
+	key := info + "\x00" + src.String()
+	if done, ok := b.codes[key]; ok {
+		return done
+	}
+	if b.codes == nil {
+		b.codes = map[string]string{}
+	}
+	b.codes[key] = pre(codeBlock(info, src.String()))
+	return b.codes[key]
+}
+
+// grows reports whether nothing stands behind n in its document.
+func grows(n ast.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if n.NextSibling() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isTable reports whether two lines are the head of a table.
+func isTable(head, delimiters string) bool {
+	_, t := parseTable(head + "\n" + delimiters + "\n")
+	return t != nil
+}
+
+func parseTable(src string) (source []byte, t ast.Node) {
+	source = []byte(strings.ToValidUTF8(src, "\uFFFD"))
+	doc := commonMark().parser.Parse(mdtext.NewReader(source))
+	if first := doc.FirstChild(); first != nil && first.Kind() == east.KindTable && first.NextSibling() == nil {
+		return source, first
+	}
+	return source, nil
+}
+
+// tableHead shows the head of a table.
+func tableHead(head string) template.HTML {
+	source, t := parseTable(head)
+	if t == nil {
+		return ""
+	}
+	return "<thead>" + tableRow(source, t.FirstChild()) + "</thead>"
+}
+
+// tableRows shows rows of a table with that head.
+func tableRows(head, rows string) template.HTML {
+	source, t := parseTable(head + rows)
+	if t == nil { // a row that is something else to the parser
+		return clean("<tr><td>" + escapeText(rows) + "</td></tr>")
+	}
+	var out template.HTML
+	for n := t.FirstChild().NextSibling(); n != nil; n = n.NextSibling() {
+		out += tableRow(source, n) + "\n"
+	}
+	return out
+}
+
+func tableRow(source []byte, row ast.Node) template.HTML {
+	var out bytes.Buffer
+	for n := row.FirstChild(); n != nil; n = n.NextSibling() {
+		if err := commonMark().renderer.Render(&out, source, n); err != nil {
+			return ""
+		}
+	}
+	return clean("<tr>" + out.String() + "</tr>")
+}
+
+// clean is the last step of all Markdown: characters that hide or reorder are made harmless, and what is not on the
+// policy's list is dropped.
+func clean(h string) template.HTML {
+	return template.HTML(commonMark().policy.Sanitize(isolate(h)))
+}
+
+// isolate replaces control characters by their pictures and parts bidirectional ones from what they would turn around. In
+// HTML made here both occur in text only.
+func isolate(h string) string {
+	var b strings.Builder
+	start := 0
+	for i, r := range h {
+		var by string
+		switch {
+		case r == '\t' || r == '\n':
+			continue
+		case r < ' ':
+			by = string(0x2400 + r)
+		case r == 0x7f:
+			by = "\u2421"
+		case 0x80 <= r && r < 0xa0:
+			by = "\uFFFD"
+		case isBidi(r):
+			by = `<bdi class="err" title="` + codePoint(r) + `">` + string(r) + `</bdi>`
+		default:
+			continue
+		}
+		b.WriteString(h[start:i])
+		b.WriteString(by)
+		start = i + utf8.RuneLen(r)
+	}
+	if start == 0 {
+		return h
+	}
+	return b.String() + h[start:]
+}

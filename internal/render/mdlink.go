@@ -1,0 +1,211 @@
+package render
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+var errDeep = errors.New("it nests too deep")
+
+// codeNode is code that is HTML already.
+type codeNode struct {
+	ast.BaseBlock
+	html string
+}
+
+var kindCode = ast.NewNodeKind("ColouredCode")
+
+// Kind implements ast.Node.
+func (*codeNode) Kind() ast.NodeKind { return kindCode }
+
+// Dump implements ast.Node.
+func (n *codeNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// proseRenderer shows what goldmark's own renderer would show otherwise.
+type proseRenderer struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(kindCode, once(func(w util.BufWriter, _ []byte, n ast.Node) { put(w, n.(*codeNode).html) }))
+	r.Register(ast.KindHeading, around(func(n ast.Node) (string, string) {
+		h := "h" + string('0'+rune(min(6, n.(*ast.Heading).Level+3)))
+		return "<" + h + ">", "</" + h + ">\n"
+	}))
+	r.Register(ast.KindListItem, around(func(n ast.Node) (string, string) {
+		open := "<li>"
+		if c := n.FirstChild(); c != nil && c.FirstChild() != nil && c.FirstChild().Kind() == east.KindTaskCheckBox {
+			open = `<li class="task">`
+		}
+		return open, "</li>\n"
+	}))
+	r.Register(east.KindTaskCheckBox, once(func(w util.BufWriter, _ []byte, n ast.Node) {
+		box := "☐"
+		if n.(*east.TaskCheckBox).IsChecked {
+			box = "☑"
+		}
+		put(w, `<span class="box">`+box+`</span> `)
+	}))
+	r.Register(east.KindTable, around(func(ast.Node) (string, string) {
+		return `<div class="table" tabindex="0"><table>`, "</table></div>\n"
+	}))
+	r.Register(east.KindTableHeader, around(func(n ast.Node) (string, string) {
+		after := "</tr></thead>"
+		if n.NextSibling() != nil {
+			after += "<tbody>"
+		}
+		return "<thead><tr>", after
+	}))
+	r.Register(east.KindTableRow, around(func(n ast.Node) (string, string) {
+		if n.NextSibling() == nil {
+			return "<tr>", "</tr></tbody>"
+		}
+		return "<tr>", "</tr>"
+	}))
+	r.Register(east.KindTableCell, around(tableCell))
+	r.Register(ast.KindAutoLink, once(autoLink))
+	r.Register(ast.KindLink, link)
+	r.Register(ast.KindImage, once(image))
+}
+
+// around writes what stands before and after a node's children.
+func around(tags func(ast.Node) (before, after string)) renderer.NodeRendererFunc {
+	return func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		before, after := tags(n)
+		if entering {
+			put(w, before)
+		} else {
+			put(w, after)
+		}
+		return ast.WalkContinue, nil
+	}
+}
+
+// once writes a node without its children.
+func once(write func(util.BufWriter, []byte, ast.Node)) renderer.NodeRendererFunc {
+	return func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			write(w, source, n)
+		}
+		return ast.WalkSkipChildren, nil
+	}
+}
+
+// put writes to a buffer in memory, which keeps any error for its end.
+func put(w util.BufWriter, s string) { _, _ = w.WriteString(s) }
+
+func tableCell(n ast.Node) (before, after string) {
+	tag, class := "td", ""
+	if n.Parent().Kind() == east.KindTableHeader {
+		tag = "th"
+	}
+	switch n.(*east.TableCell).Alignment {
+	case east.AlignRight:
+		class = ` class="right"`
+	case east.AlignCenter:
+		class = ` class="center"`
+	}
+	return "<" + tag + class + ">", "</" + tag + ">"
+}
+
+func autoLink(w util.BufWriter, source []byte, n ast.Node) {
+	a := n.(*ast.AutoLink)
+	address, label := string(a.URL(source)), string(a.Label(source))
+	if a.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
+		address = "mailto:" + address
+	}
+	if address, ok := safeAddress(address); ok {
+		put(w, openLink(address)+escapeText(label)+"</a>"+where(label, address))
+		return
+	}
+	put(w, escapeText(label))
+}
+
+func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	destination := string(n.(*ast.Link).Destination)
+	address, ok := safeAddress(destination)
+	switch {
+	case entering && ok:
+		put(w, openLink(address))
+	case entering:
+	case ok:
+		put(w, "</a>"+where(plainText(n, source), address))
+	case destination != "":
+		put(w, where(plainText(n, source), destination))
+	}
+	return ast.WalkContinue, nil
+}
+
+// image shows a picture's description and address: nothing is loaded.
+func image(w util.BufWriter, source []byte, n ast.Node) {
+	alt := plainText(n, source)
+	put(w, `<span class="pic-ref">`+escapeText(alt)+"</span>"+where(alt, string(n.(*ast.Image).Destination)))
+}
+
+func openLink(address string) string {
+	return `<a href="` + escapeText(address) + `" rel="noopener noreferrer" target="_blank">`
+}
+
+// where shows an address behind its link, unless the link's text is the address.
+func where(label, address string) string {
+	if label == address || label+"/" == address || !strings.Contains(label, "://") && bare(label) == bare(address) {
+		return ""
+	}
+	return ` <span class="href">` + escapeText(address) + "</span>"
+}
+
+func bare(address string) string {
+	for _, prefix := range []string{"https://", "http://", "mailto:"} {
+		address = strings.TrimPrefix(address, prefix)
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
+// safeAddress returns an address as it may be followed: whole, of a scheme that opens a page or a mail, in plain ASCII.
+func safeAddress(address string) (string, bool) {
+	address = string(util.URLEscape([]byte(address), true))
+	for i := range len(address) {
+		if c := address[i]; c <= ' ' || c >= 0x7f {
+			return "", false
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return address, u.Host != ""
+	case "mailto":
+		return address, u.Opaque != ""
+	}
+	return "", false
+}
+
+// plainText is the text of a node without its marks.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails: it only reads
+		switch t := n.(type) {
+		case *ast.Text:
+			if entering {
+				b.Write(t.Value(source))
+			}
+		case *ast.String:
+			if entering {
+				b.Write(t.Value)
+			}
+		case *ast.AutoLink:
+			if entering {
+				b.Write(t.Label(source))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
