@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser, a C compiler for the race
-# detector, curl for the README's story. As root on Debian it does so by
+# detector, curl for the README's story, nginx as a proxy. As root on Debian it does so by
 # itself; elsewhere it says in one line what is missing and the tests that need
 # it say that they were skipped (in CI they fail instead).
 set -eu
@@ -18,6 +18,7 @@ need chromium chromium chromium-browser google-chrome
 need gcc gcc cc
 need libc6-dev gcc cc
 need curl curl
+need nginx-light nginx /usr/sbin/nginx
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

@@ -41,6 +41,7 @@ var ours = map[string][]string{
 		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
+	"internal/proxytest":   {}, // tests only: a real nginx before a server
 	"internal/browsertest": {}, // tests only: the whole program in a real browser
 	// tests only: the whole program, killed and cut off at random instants
 	"internal/chaostest": {"internal/store", "internal/page/pagetest"},
@@ -86,6 +87,6 @@ var forTests = []string{
 // not know them.
 var standardRefused = map[string][]string{
 	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
-	"os/exec":  {"*", "-internal/proc"}, // only proc starts processes
+	"os/exec":  {"*", "-internal/proc", "-internal/proxytest"}, // only proc starts processes
 	"flag":     {"*", "-cmd/webchat"},
 }
