@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -38,7 +40,7 @@ func (s *site) open(path string) *page {
 		s.link = ""
 	}
 	p.do(chromedp.Navigate(s.url + path))
-	p.wait(`document.getElementById('status')?.dataset.state === 'live'`)
+	p.live()
 	return p
 }
 
@@ -51,7 +53,7 @@ func (s *site) tab() *page {
 	} else {
 		options = append(options, chromedp.WithExistingBrowserContext(s.profile), chromedp.WithNewWindow(true))
 	}
-	ctx, end := chromedp.NewContext(browser, options...)
+	ctx, end := chromedp.NewContext(chrome, options...)
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1440, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -161,6 +163,18 @@ func (p *page) wait(js string) {
 	}
 }
 
+// live waits until the page gets what happens as it happens.
+func (p *page) live() {
+	p.t.Helper()
+	p.wait(`'joined' in document.body.dataset`)
+}
+
+// true says whether an expression holds now.
+func (p *page) true(js string) bool {
+	p.t.Helper()
+	return eval[bool](p, `Boolean(`+js+`)`)
+}
+
 // js runs statements or an expression whose value does not matter.
 func (p *page) js(code string) {
 	p.t.Helper()
@@ -261,4 +275,39 @@ func quote(s string) string {
 		panic(err)
 	}
 	return string(b)
+}
+
+func quoteInt(n int) string { return strconv.Itoa(n) }
+
+// poll waits for something outside of the page.
+func poll(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came")
+		}
+	}
+}
+
+// grant allows what a browser asks its user for.
+func (s *site) grant(p *page, names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.CallBrowser(ctx, browser.SetPermission, browser.SetPermissionParams{
+				Permission: &browser.PermissionDescriptor{Name: name}, Setting: "granted", BrowserContextID: s.profile})
+			return err
+		}))
+	}
+}
+
+// downloads returns the folder where the site's downloads go.
+func (s *site) downloads(p *page) string {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir, BrowserContextID: s.profile})
+		return err
+	}))
+	return dir
 }

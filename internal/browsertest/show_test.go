@@ -24,7 +24,7 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	if got := eval[string](p, `document.querySelector('#turns .receipt').innerText`); !strings.Contains(got, "Displayed README.md to user (6 lines)") || !strings.Contains(got, "tokens instead of") {
 		t.Errorf("the receipt says %q", got)
 	}
-	if eval[bool](p, card+`.getBoundingClientRect().height < 100`) {
+	if p.true(card + `.getBoundingClientRect().height < 100`) {
 		t.Error("the card is not visible")
 	}
 	p.shots("file")
@@ -34,7 +34,7 @@ func TestCommandAsksRunsAndShows(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.say(`run printf '\033[31mred\033[0m\n'; for i in 1 2 3; do echo line $i; done; sleep 1; exit 3`)
-	p.wait(`document.querySelector('[data-ask=permission]')`)
+	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
 	if got := eval[string](p, `document.querySelector('[data-ask=permission] .perm-cmd').innerText`); !strings.Contains(got, "sleep 1; exit 3") {
 		t.Errorf("the question shows %q", got)
 	}
@@ -42,7 +42,6 @@ func TestCommandAsksRunsAndShows(t *testing.T) {
 	if got := eval[string](p, `document.title`); !strings.HasPrefix(got, "(1)") {
 		t.Errorf("the title does not count the question: %q", got)
 	}
-	eval[bool](p, `new Promise((r) => setTimeout(() => r(true), 450))`) // a question ignores clicks at first
 	p.click("[data-act=allow-once]")
 	p.wait(`document.querySelector('[data-card][data-state=running]')`)
 	p.wait(card)
@@ -72,8 +71,7 @@ func TestDenyWithReason(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.say("run echo never")
-	p.wait(`document.querySelector('[data-ask=permission]')`)
-	eval[bool](p, `new Promise((r) => setTimeout(() => r(true), 450))`)
+	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
 	p.click("[data-ask] [name=reason]")
 	p.write("tests first")
 	p.press("Enter")
@@ -126,6 +124,7 @@ func TestExpiredAndShownAgain(t *testing.T) {
 func TestReloadEqualsStream(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
+	p.expect("422") // what the last one is refused with
 	p.say("show me go.mod")
 	p.wait(card)
 	id := p.session()
@@ -138,7 +137,7 @@ func TestReloadEqualsStream(t *testing.T) {
 	p.wait(`[...document.querySelectorAll('[data-card]')].length >= 4`)
 	streamed := eval[string](p, dom)
 	p.do(chromedp.Navigate(s.url + "/sessions/" + id))
-	p.wait(`document.getElementById('status')?.dataset.state === 'live'`)
+	p.live()
 	if reloaded := eval[string](p, dom); reloaded != streamed {
 		t.Errorf("reload differs from stream: %s", firstDifference(streamed, reloaded))
 	}
@@ -172,9 +171,8 @@ func TestTwoTabsInStep(t *testing.T) {
 	b.wait(card)
 	a.say("run echo twice")
 	for _, p := range []*page{a, b} {
-		p.wait(`document.querySelector('[data-ask=permission]')`)
+		p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
 	}
-	eval[bool](b, `new Promise((r) => setTimeout(() => r(true), 450))`)
 	b.click("[data-act=allow-once]")
 	for _, p := range []*page{a, b} {
 		p.wait(`document.querySelector('[data-answered]')`)
@@ -218,7 +216,7 @@ func TestBigFileScrolls(t *testing.T) {
 	p.click(`[data-card] [data-act=fold]`)
 	p.wait(`document.querySelectorAll('.chunk').length > 400`)
 	p.wait(`document.querySelector('.chunk .line')`)
-	eval[bool](p, `(() => { const c = document.querySelector('.card.big .code'); c.scrollTop = c.scrollHeight; return true })()`)
+	p.true(`(() => { const c = document.querySelector('.card.big .code'); c.scrollTop = c.scrollHeight; return true })()`)
 	p.wait(`[...document.querySelectorAll('.cl')].some((l) => l.textContent.startsWith('100000 '))`)
 	if n := eval[int](p, `document.querySelectorAll('.card *').length`); n > 30_000 {
 		t.Errorf("%d elements for a card", n)

@@ -22,9 +22,9 @@ import (
 )
 
 var (
-	binary  string // the program under test
-	browser context.Context
-	noBrow  string // why there is no browser
+	binary string // the program under test
+	chrome context.Context
+	noBrow string // why there is no browser
 )
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -56,9 +56,9 @@ func run(m *testing.M) int {
 	alloc, end := chromedp.NewExecAllocator(context.Background(), opts...)
 	defer end()
 	var stop context.CancelFunc
-	browser, stop = chromedp.NewContext(alloc)
+	chrome, stop = chromedp.NewContext(alloc)
 	defer stop()
-	if err := chromedp.Do(browser, chromedp.Navigate("about:blank")); err != nil {
+	if err := chromedp.Do(chrome, chromedp.Navigate("about:blank")); err != nil {
 		fmt.Fprintln(os.Stderr, "start Chromium:", err)
 		return 1
 	}

@@ -3,17 +3,27 @@
 // have not read.
 
 import { path, post } from './api.js'
+import { announce } from './ops.js'
 import { failed, toast } from './toast.js'
 
 const inert = 400 // milliseconds
-const appeared = new WeakMap()
+const seen = new WeakSet()
+const told = new Set() // ids
 
-const ready = (el) => performance.now() - (appeared.get(el) ?? 0) > inert
+const ready = (el) => 'ready' in el.dataset
 
 function watch(root) {
   for (const el of [root, ...root.querySelectorAll('[data-ask]')]) {
-    if (el.matches('[data-ask]') && !appeared.has(el)) appeared.set(el, performance.now())
+    if (!el.matches('[data-ask]') || seen.has(el)) continue
+    seen.add(el)
+    setTimeout(() => { el.dataset.ready = '' }, inert)
   }
+}
+
+/** How the question with an id was answered, as its row says, if that has come. */
+function verdict(id) {
+  const words = document.querySelector(`#${CSS.escape(id)}[data-answered] b`)?.textContent.replace(/ by you$/, '')
+  return words ? `: ${words[0].toLowerCase()}${words.slice(1)}` : ''
 }
 
 async function decide(el, body) {
@@ -23,7 +33,7 @@ async function decide(el, body) {
     await post(path(`/permissions/${el.dataset.request}`), body)
     el.dataset.answeredHere = ''
   } catch (err) {
-    if (err.status === 409) toast('Already answered in another tab')
+    if (err.status === 409) toast(`Already answered in another tab${verdict(el.id)}`)
     else if (err.status === 410) toast('Too late: this question is closed')
     else failed(err)
   } finally { el.ariaBusy = 'false' }
@@ -59,6 +69,14 @@ function keydown(e) {
   if (e.key === 'd') {
     e.preventDefault()
     reasonOf(el).focus()
+  }
+}
+
+/** The server has questions announced as they come; those that were missed come with a join. */
+function tell(e) {
+  for (const el of document.querySelectorAll('#turns [data-ask]')) {
+    if (e.detail.join && !told.has(el.id)) announce(`${el.querySelector('h3').textContent}: ${el.dataset.what}`, 'alert')
+    told.add(el.id)
   }
 }
 
@@ -104,6 +122,7 @@ export function asking() {
   })
   document.addEventListener('keydown', keydown)
   document.addEventListener('webchat:frame', pinned)
+  document.addEventListener('webchat:frame', tell)
   document.getElementById('scroll')?.addEventListener('scroll', pinned, { passive: true })
   pinned()
 }

@@ -8,7 +8,7 @@ import { failed } from './toast.js'
 const chips = document.getElementById('chips')
 const large = 4000 // characters of a paste that stay text
 const most = 20 << 20
-const list = new Map() // chip element → attachment, or a promise of it
+const list = new Map() // chip element → {attachment or what makes it, onRemove}
 
 export const hasAttachments = () => list.size > 0
 
@@ -23,7 +23,7 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
   const remove = root.querySelector('[data-act=unchip]')
   remove.addEventListener('click', gone)
   remove.setAttribute('aria-label', `Remove ${label}`)
-  list.set(root, attachment)
+  list.set(root, { attachment, onRemove })
   chips.append(root)
   chips.dispatchEvent(new Event('change', { bubbles: true }))
   return gone
@@ -32,8 +32,15 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
 /** Hands out what is attached, uploading files, and clears the chips when kept is called. */
 export async function collect() {
   const all = [...list]
-  const attachments = await Promise.all(all.map(async ([, a]) => (typeof a === 'function' ? a() : a)))
-  return { attachments, clear() { for (const [root] of all) { list.delete(root); root.remove() } } }
+  const attachments = await Promise.all(all.map(([, { attachment: a }]) => (typeof a === 'function' ? a() : a)))
+  const clear = () => {
+    for (const [root, { onRemove }] of all) {
+      list.delete(root)
+      root.remove()
+      onRemove?.()
+    }
+  }
+  return { attachments, clear }
 }
 
 export function addFile(file) {

@@ -118,7 +118,7 @@ function read(card) {
   parts.tokens.textContent = some(cost, 'token')
   receipt.replaceWith(root)
   const detail = {
-    label, cost, attachment: { outputId: card.dataset.output, lines: s ? `${s.from}-${s.to}` : undefined },
+    label, cost, attachment: { outputId: card.dataset.output, name, lines: s ? `${s.from}-${s.to}` : undefined },
     onRemove: () => root.isConnected && root.replaceWith(receipt),
   }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))

@@ -76,7 +76,10 @@ function take(frame) {
   const missed = frame.join ? Math.max(0, frame.seq - frame.from) : 0
   push(frame.ops, () => {
     if (turns && frame.seq) turns.dataset.seq = frame.seq
-    if (frame.join && wasOff) caughtUp(missed, frame.reset)
+    if (frame.join) {
+      document.body.dataset.joined = ''
+      if (wasOff) caughtUp(missed, frame.reset)
+    }
     document.dispatchEvent(new CustomEvent('webchat:frame', { detail: frame }))
   })
 }
@@ -100,7 +103,12 @@ function caughtUp(missed, whole) {
 function show(next) {
   state = next
   document.dispatchEvent(new CustomEvent('webchat:state', { detail: next }))
+  if (next.state !== 'live') delete document.body.dataset.joined
   if (next.state === 'live') {
+    if (!document.body.dataset.session) {
+      document.body.dataset.joined = ''
+      if (wasOff) caughtUp(0, true)
+    }
     if (!wasOff) text('Live', 'live')
     return
   }

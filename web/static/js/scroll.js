@@ -8,14 +8,21 @@ const latest = document.getElementById('latest')
 const near = 80 // pixels from the end that still count as the end
 let following = true
 let news = 0
+let top = 0 // where it was put last
 
 export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
 
 export function toEnd() {
   following = true
   news = 0
-  scroller.scrollTop = scroller.scrollHeight
+  follow()
   show()
+}
+
+function follow() {
+  if (!following) return
+  scroller.scrollTop = scroller.scrollHeight
+  top = scroller.scrollTop
 }
 
 function show() {
@@ -36,10 +43,14 @@ export function scroll() {
     if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
   })
   onApplied(() => {
-    if (following) scroller.scrollTop = scroller.scrollHeight
+    // Who scrolled up since then is elsewhere, though no event has said so yet.
+    if (scroller.scrollTop < top - 1 && !atEnd()) following = false
+    follow()
     show()
   })
-  new ResizeObserver(() => { if (following) scroller.scrollTop = scroller.scrollHeight }).observe(scroller)
+  // What a reader unfolds grows where it stands.
+  document.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
+  new ResizeObserver(follow).observe(scroller)
   if (location.hash.length > 1) following = false
   else toEnd()
   earlier()

@@ -1,0 +1,151 @@
+package browsertest
+
+import (
+	"testing"
+)
+
+const question = `document.querySelector('[data-ask=permission]')`
+
+func TestQuestionIsInertAtFirst(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show go.mod")
+	p.done()
+	// Somebody who types when a question comes must not answer it: an observer
+	// presses the button, and strikes the key, the moment they are there.
+	p.js(`window.early = 0; new MutationObserver(() => {
+		const b = document.querySelector('[data-act=allow-once]')
+		if (!b || window.early) return
+		window.early = 1
+		b.click()
+		document.querySelector('[data-ask]').dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))
+	}).observe(document.getElementById('turns'), { childList: true, subtree: true })`)
+	p.say("run touch acted")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.wait(`window.early === 1`)
+	if p.true(`document.activeElement !== document.getElementById('prompt')`) {
+		t.Error("the question took the focus from someone typing")
+	}
+	p.wait(`document.title.startsWith('(1) ')`)
+	p.wait(`document.getElementById('alert').textContent.includes('asks')`)
+	if p.true(`document.querySelector('[data-answered]')`) {
+		t.Fatal("the question was answered before it could be read")
+	}
+	// By keys: k goes to it, d asks why.
+	p.js(prompt + `.blur()`)
+	p.press("k")
+	p.wait(`document.activeElement.matches('[data-ask]')`)
+	p.press("d")
+	p.wait(`document.activeElement.name === 'reason'`)
+	p.js(question + `.focus()`)
+	p.press("s")
+	p.has("[data-answered]", "Allowed for this session by you")
+	p.wait(`document.activeElement.matches('[data-answered], [data-answered] *')`)
+	p.done()
+	p.wait(`!document.title.startsWith('(')`)
+	p.say("run touch acted") // the same again asks no more
+	p.wait(`document.querySelectorAll('[data-kind=terminal][data-state=done]').length === 2`)
+	p.done()
+	if p.true(`document.querySelector('[data-ask]')`) {
+		t.Error("what was allowed for the session asks again")
+	}
+}
+
+func TestQuestionAnsweredInAnotherTab(t *testing.T) {
+	s := start(t)
+	a := s.open("/")
+	a.say("run echo once")
+	a.wait(`document.querySelector('[data-ask][data-ready]')`)
+	b := s.open("/sessions/" + a.session())
+	b.wait(`document.querySelector('[data-ask][data-ready]')`)
+	b.js(question + `.querySelector('[name=reason]').value = 'half a reason'`)
+	a.click("[data-act=allow-once]")
+	for _, p := range []*page{a, b} {
+		p.has("[data-answered]", "Allowed once by you")
+		p.wait(`!document.querySelector('[data-ask]')`)
+	}
+	// Who is late hears of it.
+	b.expect("409", "410")
+	a.done()
+	a.say("run echo twice")
+	b.wait(`document.querySelector('[data-ask][data-ready]')`)
+	b.js(`const el = document.querySelector('[data-ask]')
+		const { request } = el.dataset
+		const { post, path } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'api.js'))
+		await post(path('/permissions/' + request), { decision: 'deny' })
+		window.late = el.cloneNode(true)
+		delete late.dataset.ready`)
+	b.wait(`!document.querySelector('[data-ask]')`)
+	b.js(`document.getElementById('turns').append(late)`)
+	b.wait(`late.matches('[data-ready]')`)
+	b.click("[data-ask] [data-act=allow-once]")
+	b.has(".toast", "Already answered in another tab: denied")
+}
+
+func TestQuestionOutOfSightIsPinned(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show internal/pump/pump.go")
+	p.wait(card)
+	p.done()
+	p.js(card + `.focus()`)
+	p.press("x")
+	p.wait(`document.querySelectorAll('.lines .line').length > 30`)
+	for range 3 {
+		p.say("what can you do?")
+		p.done()
+	}
+	p.js(`document.getElementById('scroll').scrollTop = 0`)
+	p.js(`const { post, path } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'api.js')); await post(path('/messages'), { content: 'run echo pinned' })`)
+	p.wait(`document.querySelector('[data-ask]') && document.getElementById('scroll').scrollTop === 0`)
+	p.has("#pinned", "offline asks echo pinned")
+	p.wait(`!document.getElementById('latest').hidden`)
+	p.shots("pinned")
+	p.click("[data-act=review]")
+	p.wait(`document.activeElement.matches('[data-ask]') && document.getElementById('pinned').hidden`)
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.press("a")
+	p.wait(`document.querySelector('[data-answered]')`)
+	p.done()
+}
+
+func TestQuestionShowsWhatHides(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo a\u202eb")
+	p.has(".perm-cmd", "U+202E")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.wait(`/^[0-4]:\d\d$/.test(document.querySelector('[data-left]').textContent)`)
+	p.shots("hidden-characters")
+	p.click("[data-act=deny]")
+	p.has("[data-answered]", "Denied by you")
+	p.done()
+}
+
+func TestQuestionTimesOut(t *testing.T) {
+	s := start(t, "--permission-timeout", "1s")
+	p := s.open("/")
+	p.say("run echo late")
+	p.has("[data-answered]", "nobody answered")
+	p.shot("too-late")
+	p.done()
+}
+
+func TestAgentAsksItsUser(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("ask me which one? red | dark green")
+	p.wait(`document.querySelector('[data-ask=input][data-ready]')`)
+	p.has("[data-ask=input]", "which one")
+	p.shots("question")
+	p.click(`[data-choice="dark green"]`)
+	p.has("[data-answered]", "You answered dark green")
+	p.done()
+	p.say("ask me which one? red | dark green")
+	p.wait(`document.querySelector('[data-ask=input][data-ready]')`)
+	p.click("[name=answer]")
+	p.write("neither")
+	p.press("Enter")
+	p.has("[data-answered]", "You answered neither")
+	p.done()
+}
