@@ -38,6 +38,10 @@ func (c *conn) onPermission(e nativeEvent) {
 		return
 	}
 	t := c.loop.turn
+	if t.aborted || t.requests[d.RequestID] {
+		return
+	}
+	t.requests[d.RequestID] = true
 	var r nativeRequest
 	err := json.Unmarshal(d.PermissionRequest, &r)
 	p := c.permission(r, d.PermissionRequest)

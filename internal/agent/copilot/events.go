@@ -129,17 +129,21 @@ func (c *conn) onModel(e nativeEvent) {
 
 func (c *conn) onUsageInfo(e nativeEvent) {
 	if d, ok := decode[event.SessionUsageInfo](c, e); ok {
-		d.Extra = keep(d.Extra, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
+		d.Extra = extra(e, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
 		c.report(d)
 	}
 }
 
-// keep leaves the named fields of what came beside the known ones, if they are
-// numbers: a summary, for one, holds what was said.
-func keep(all event.Extra, names ...string) event.Extra {
+// extra returns the named fields of an event if they are numbers: other fields
+// may hold what was said, as a summary does.
+func extra(e nativeEvent, names ...string) event.Extra {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(e.Data, &all) != nil {
+		return nil
+	}
 	some := event.Extra{}
 	for _, n := range names {
-		var number json.Number
+		var number float64
 		if raw, ok := all[n]; ok && json.Unmarshal(raw, &number) == nil {
 			some[n] = raw
 		}
@@ -148,14 +152,6 @@ func keep(all event.Extra, names ...string) event.Extra {
 		return nil
 	}
 	return some
-}
-
-func extra(e nativeEvent, names ...string) event.Extra {
-	var all event.Extra
-	if json.Unmarshal(e.Data, &all) != nil {
-		return nil
-	}
-	return keep(all, names...)
 }
 
 func (c *conn) onTruncation(e nativeEvent) {
@@ -211,11 +207,11 @@ func (c *conn) onUsage(e nativeEvent) {
 	if !ok {
 		return
 	}
-	d.Extra = nil
 	d.Model = ourModel(d.Model)
-	if e.AgentID == "" {
-		d.DefinitionTokens = c.cost
+	if string(d.QuotaSnapshots) == "{}" {
+		d.QuotaSnapshots = nil
 	}
+	d.DefinitionTokens = c.cost // a helper agent is offered them, too
 	c.report(d)
 }
 

@@ -129,7 +129,7 @@ func npmFolders(env []string) (dirs []string) {
 	if data := getenv(env, "APPDATA"); data != "" {
 		dirs = append(dirs, filepath.Join(data, "npm"))
 	}
-	return append(dirs, "/usr/local/bin", "/opt/homebrew/bin")
+	return dirs
 }
 
 // isNative tells a program from a script by its first bytes: ELF, Mach-O or PE.

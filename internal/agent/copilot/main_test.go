@@ -2,6 +2,10 @@ package copilot_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -13,10 +17,21 @@ import (
 // which are this binary started again.
 func TestMain(m *testing.M) {
 	proc.Main()
-	switch os.Getenv("COPILOT_TEST_ROLE") {
-	case "mcp":
+	switch {
+	case strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "copilot":
+		beStandIn()
+		return
+	case os.Getenv("COPILOT_TEST_ROLE") == "mcp":
 		beServer()
 		return
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// startSleeper starts what a CLI that is killed would leave behind.
+func startSleeper(pidFile string) {
+	c := exec.Command("sleep", "600")
+	if c.Start() == nil {
+		_ = os.WriteFile(pidFile, []byte(strconv.Itoa(c.Process.Pid)), 0o600)
+	}
 }

@@ -38,7 +38,7 @@ func real(t testing.TB, model *copilottest.Model) copilot.Config {
 	}
 	return copilot.Config{
 		Path: shim, Home: filepath.Join(t.TempDir(), "state"),
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true", "SECRET_KEY=not for it"},
+		Env:       []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true", "SECRET_KEY=not for it"},
 		Providers: []copilot.Provider{{URL: model.URL(), Key: "sk-test", Models: []string{"fake-1", "fake-2"}}},
 	}
 }
@@ -95,4 +95,3 @@ func treaty(k *keeper) agenttest.Options {
 		Patience: 20 * time.Second,
 	}
 }
-

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,8 +32,8 @@ func (c *conn) newCall(t *turn, id string) string {
 	if len(id) < shortID {
 		ours = t.id + "-" + id
 	}
-	for c.loop.used[ours] {
-		ours += "+"
+	for base, n := ours, 2; c.loop.used[ours]; n++ {
+		ours = base + "." + strconv.Itoa(n)
 	}
 	c.loop.used[ours] = true
 	c.loop.calls[id] = ours
@@ -150,10 +151,11 @@ func (c *conn) onToolRequested(e nativeEvent) {
 		return
 	}
 	t := c.loop.turn
-	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
-	if x.called || t.aborted {
+	if t.aborted || t.requests[d.RequestID] {
 		return
 	}
+	t.requests[d.RequestID] = true
+	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
 	call := agent.ToolCall{ID: ours, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: c.helper(e)}
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage("{}")

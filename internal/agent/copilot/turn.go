@@ -39,6 +39,7 @@ type turn struct {
 	texts    []*text               // messages and reasoning in flight
 	ended    map[string]bool       // ids of texts that are whole
 	tools    map[string]*execution // by our id
+	requests map[string]bool       // ids of what the CLI asked in it
 }
 
 // Prompt implements [agent.Conn].
@@ -51,7 +52,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	}
 	defer c.turns.Done()
 	t := &turn{id: p.MessageID, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
-		ended: map[string]bool{}, tools: map[string]*execution{}}
+		ended: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
 	t.ctx, t.stop = context.WithCancelCause(ctx)
 	defer t.stop(nil)
 	defer context.AfterFunc(c.quit, func() { t.stop(errClosed) })()

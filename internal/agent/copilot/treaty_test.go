@@ -1,0 +1,59 @@
+package copilot_test
+
+import (
+	"testing"
+
+	"webchat/internal/agent/agenttest"
+)
+
+// obedient is a stand-in that does what the checks of agenttest ask for.
+const obedient = `
+-- > show --
+event assistant.turn_start {"turnId":"0"}
+event assistant.message_delta {"messageId":"$M-a","deltaContent":"Let me "}
+event assistant.message_delta {"messageId":"$M-a","deltaContent":"show it."}
+event assistant.message {"messageId":"$M-a","content":"Let me show it.","toolRequests":[{"toolCallId":"call_0","name":"render_file_contents","arguments":{"path":"$ARG"}}]}
+event tool.execution_start {"toolCallId":"call_0","toolName":"render_file_contents","arguments":{"path":"$ARG"}}
+event external_tool.requested {"requestId":"R","toolCallId":"call_0","toolName":"render_file_contents","arguments":{"path":"$ARG"}}
+await session.tools.handlePendingToolCall
+event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"$TEXT"}}
+event assistant.turn_end {"turnId":"0"}
+event assistant.turn_start {"turnId":"1"}
+event assistant.message {"messageId":"$M-b","content":"Done: $TEXT"}
+event assistant.turn_end {"turnId":"1"}
+-- > run --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"run_and_display","arguments":{"command":"$ARG"}}
+event external_tool.requested {"requestId":"R","toolCallId":"call_0","toolName":"run_and_display","arguments":{"command":"$ARG"}}
+await session.tools.handlePendingToolCall
+event assistant.message {"messageId":"$M-b","content":"Done: $TEXT"}
+event assistant.turn_end {"turnId":"0"}
+-- > call --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"create","arguments":{}}
+event permission.requested {"requestId":"P","permissionRequest":{"kind":"write","toolCallId":"call_0","fileName":"$ARG","diff":"+written"}}
+await session.permissions.handlePendingPermissionRequest
+write $ARG
+event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"ok"}}
+event assistant.message {"messageId":"$M-b","content":"Done."}
+event assistant.turn_end {"turnId":"0"}
+-- > ask --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"ask_user","arguments":{}}
+request userInput.request {"sessionId":"$S","question":"Which?","choices":["red"],"allowFreeform":true}
+event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"$TEXT"}}
+event assistant.message {"messageId":"$M-b","content":"You said $TEXT"}
+event assistant.turn_end {"turnId":"0"}
+-- > talk --
+event assistant.turn_start {"turnId":"0"}
+slowly 6000 assistant.message_delta {"messageId":"$M-a","deltaContent":"word "}
+`
+
+// TestTreaty runs what every backend owes on the stand-in.
+func TestTreaty(t *testing.T) {
+	c, _ := scripted(t, []byte(obedient))
+	k := &keeper{Backend: backend(t, c)}
+	o := treaty(k)
+	o.Write = func(path string) string { return "call " + path }
+	agenttest.Run(t, k, o)
+}
