@@ -205,8 +205,8 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 		}
 	}
 	if d.OutputID != "" {
-		if c.Kind == "" && c.telemetry.OutputType != "" {
-			c.Kind = c.telemetry.OutputType
+		if t := c.telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
+			c.Kind = t
 		}
 		if c.Output == "" {
 			f.shown(c)

@@ -36,6 +36,18 @@ type card struct {
 	TTL              int64
 	Expires          string
 	Alt              string
+	Width, Height    int // of a picture, in pixels; 0: unknown
+}
+
+// kindIcon is the mark of a kind of output; what a foreign tool stored is a file.
+func kindIcon(kind string) string {
+	switch kind {
+	case "terminal":
+		return "term"
+	case "image":
+		return "image"
+	}
+	return "file"
 }
 
 // life is what is left of an output's.
@@ -95,7 +107,7 @@ func (c *call) Card() *card {
 	if c.Kind != "terminal" {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
-	v.Icon = map[string]string{"file": "file", "terminal": "term", "image": "image"}[c.Kind]
+	v.Icon = kindIcon(c.Kind)
 	v.TTL = c.f.cfg.OutputTTL.Milliseconds()
 	if !c.Done() {
 		v.Classes = classes("term", c.Kind == "terminal", "running", true)
@@ -206,7 +218,7 @@ func (v *card) fill(o Output) {
 	switch {
 	case v.Kind == "image":
 		v.Meta = join(pictureType(o.MimeType), dims(o), size(o.Bytes))
-		v.Alt = v.Base
+		v.Alt, v.Width, v.Height = v.Base, o.Width, o.Height
 		v.Classes = "pict"
 		return
 	case o.Binary:

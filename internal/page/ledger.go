@@ -99,7 +99,7 @@ func (r *rail) Outputs() []outputRow {
 	rows := make([]outputRow, 0, len(r.f.outputs))
 	for _, c := range r.f.outputs {
 		row := outputRow{Target: c.el, Output: c.Output, Name: plain(c.Name()), Running: !c.Done()}
-		row.Icon = map[string]string{"file": "file", "terminal": "term", "image": "image"}[c.Kind]
+		row.Icon = kindIcon(c.Kind)
 		o, ok := r.f.cfg.Outputs.Output(c.Output)
 		switch {
 		case !c.Done():

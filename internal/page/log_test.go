@@ -15,7 +15,10 @@ import (
 	"webchat/internal/page"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The clock of the highlighter's expressions ends by itself.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
+}
 
 var start = time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 

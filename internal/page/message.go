@@ -3,6 +3,9 @@ package page
 import (
 	"html/template"
 	"strconv"
+	"strings"
+
+	"webchat/internal/render"
 )
 
 // message is a text of the model in flight or whole: an answer or reasoning. It
@@ -14,21 +17,55 @@ type message struct {
 
 	key    string
 	id     string
-	text   string
-	stream mdStream
+	text   []byte
+	whole  bool // nothing comes any more
+	stream render.MarkdownStream
 }
 
-// block is one piece of a message that was rendered by itself.
+// block is one piece of a message that is shown by itself. Code and tables may
+// come in parts, so that an open one of any length costs little.
 type block struct {
-	ID   string
-	HTML template.HTML
+	ID string
+	*render.MarkdownBlock
+}
+
+// Inner is the id of the element that holds the parts.
+func (b *block) Inner() string { return b.ID + ".c" }
+
+// Pieces are the parts there are.
+func (b *block) Pieces() []part {
+	pieces := make([]part, b.Parts())
+	for i := range pieces {
+		pieces[i] = part{b, i}
+	}
+	return pieces
+}
+
+// part is one piece of a block, looked up when it is rendered.
+type part struct {
+	block *block
+	i     int
+}
+
+// ID is that of its element.
+func (p part) ID() string { return p.block.Inner() + "." + strconv.Itoa(p.i) }
+
+// Table reports whether it is rows of a table.
+func (p part) Table() bool { return p.block.Table() }
+
+// HTML is what it holds; empty if the block is shown as a whole by now.
+func (p part) HTML() template.HTML {
+	if p.i >= p.block.Parts() {
+		return ""
+	}
+	return p.block.Part(p.i).HTML()
 }
 
 // Body is the id of the element that holds the blocks.
 func (m *message) Body() string { return m.id + ".b" }
 
 // First is the start of the text, for a folded row.
-func (m *message) First() string { return firstLine(m.text, 90) }
+func (m *message) First() string { return firstLine(m.start(), 90) }
 
 // delta adds to a message in flight: text = text[:offset] + piece.
 func (f *fold) delta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
@@ -41,11 +78,11 @@ func (f *fold) delta(prefix, id, parentCall string, offset int64, piece string, 
 		n.body().Busy = true
 	}
 	m := n.body()
-	if offset > int64(len(m.text)) || !m.Busy {
+	if offset < 0 || offset > int64(len(m.text)) || !m.Busy {
 		return // a gap is closed by the whole message; a finished one does not change
 	}
 	if offset < int64(len(m.text)) {
-		f.rewrite(n, m.text[:offset]+piece)
+		f.rewrite(n, string(m.text[:offset])+piece)
 		return
 	}
 	f.extend(n, piece)
@@ -88,15 +125,13 @@ func (f *fold) said(prefix, id, parentCall, content string, partial, reasoning b
 	case content == "":
 		f.discard(prefix, id)
 		return
-	case len(content) >= len(m.text) && content[:len(m.text)] == m.text:
+	case !m.whole && strings.HasPrefix(content, string(m.text)):
 		f.extend(n, content[len(m.text):])
+	case m.whole && content == string(m.text):
 	default:
 		f.rewrite(n, content)
 	}
-	if m.Busy {
-		m.Busy = false
-		f.batch.attr(n, m.Body(), "aria-busy", nil)
-	}
+	f.finish(n)
 	if partial && !m.Cut {
 		m.Cut = true
 		f.batch.replace(n)
@@ -119,28 +154,66 @@ func (f *fold) discard(prefix, id string) {
 	n.detach()
 }
 
-// extend adds text at the end: finished blocks stay, the open one is shown again.
+// extend adds text at the end.
 func (f *fold) extend(n *node, piece string) {
 	m := n.body()
-	m.text += piece
+	m.text = append(m.text, piece...)
 	m.stream.Write(piece)
-	m.patch(func(b *block, isNew bool) {
-		action := "replace"
-		target := b.ID
-		if isNew {
-			action, target = "append", m.Body()
+	f.patch(n)
+}
+
+// finish says that nothing comes any more: the last block ends, and the caret goes.
+func (f *fold) finish(n *node) {
+	m := n.body()
+	if !m.whole {
+		m.whole = true
+		m.stream.End()
+		f.patch(n)
+	}
+	if m.Busy {
+		m.Busy = false
+		f.batch.attr(n, m.Body(), "aria-busy", nil)
+	}
+}
+
+// patch shows what is new: finished blocks stay, the open one is shown again, or
+// its last part. Nothing becomes HTML before the batch is over.
+func (f *fold) patch(n *node) {
+	m := n.body()
+	for _, p := range m.stream.Patches() {
+		if p.Block == len(m.Blocks) {
+			m.Blocks = append(m.Blocks, &block{ID: m.id + "." + strconv.Itoa(p.Block)})
+			f.patchBlock(n, p, "append", m.Body())
+			continue
 		}
+		f.patchBlock(n, p, "replace", m.Blocks[p.Block].ID)
+	}
+}
+
+func (f *fold) patchBlock(n *node, p render.MarkdownPatch, action, target string) {
+	m := n.body()
+	b := m.Blocks[p.Block]
+	b.MarkdownBlock = m.stream.Block(p.Block)
+	if p.Part < 0 {
 		f.batch.add(change{action: action, target: target, key: b.ID, owner: n, tmpl: "block", data: b})
-	})
+		return
+	}
+	piece := part{b, p.Part}
+	action, target = "replace", piece.ID()
+	if p.New {
+		action, target = "append", b.Inner()
+	}
+	f.batch.add(change{action: action, target: target, key: piece.ID(), within: b.ID, owner: n, tmpl: "block.part", data: piece})
 }
 
 // rewrite shows another text from its start.
 func (f *fold) rewrite(n *node, text string) {
 	m := n.body()
-	m.text, m.Blocks, m.stream = text, nil, mdStream{}
+	m.text, m.Blocks, m.stream, m.whole = []byte(text), nil, render.MarkdownStream{}, false
 	m.stream.Write(text)
-	m.patch(func(*block, bool) {})
+	f.patch(n)
 	f.batch.replace(n)
 }
 
-func (m *message) blockID(i int) string { return m.id + "." + strconv.Itoa(i) }
+// start is as much of the text as a line may need.
+func (m *message) start() string { return string(m.text[:min(len(m.text), 2000)]) }

@@ -88,7 +88,7 @@ func checkPage(t *testing.T, src string) {
 			case a.Key == "src" && !strings.HasPrefix(a.Val, "/static/") && !strings.HasPrefix(a.Val, "/api/outputs/"):
 				t.Errorf("<%s> loads %q", n.Data, a.Val)
 			case n.Data == "use" && a.Key == "href" && ids[strings.TrimPrefix(a.Val, "#")] != 1:
-				t.Errorf("there is no icon %s", a.Val)
+				t.Errorf("there is no icon %q in %.300s", a.Val, outer(n.Parent.Parent))
 			case slices.Contains([]string{"aria-labelledby", "aria-controls", "for"}, a.Key) && ids[a.Val] != 1:
 				t.Errorf("<%s> %s=%q leads nowhere", n.Data, a.Key, a.Val)
 			}
@@ -199,4 +199,10 @@ func sorted(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "<", "\n<"), "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+func outer(n *html.Node) string {
+	var b strings.Builder
+	_ = html.Render(&b, n) // for a message only
+	return b.String()
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,10 +138,18 @@ func (f *fold) turnEnd(d event.TurnEnd) {
 	f.batch.say("say", spoken(n, d.Outcome))
 }
 
-// endsWith reports whether the last thing in n is a note with this icon.
+// endsWith reports whether one of the last things in n is a note with this icon: what a
+// message was cut off at stands before it or behind it.
 func endsWith(n *node, icon string) bool {
-	l := n.last()
-	return l != nil && l.Note != nil && l.Note.Icon == icon
+	for _, k := range slices.Backward(n.Kids) {
+		if k.Note != nil {
+			return k.Note.Icon == icon
+		}
+		if k.Message == nil {
+			break
+		}
+	}
+	return false
 }
 
 // spoken is what a screen reader hears at the end of a turn.
@@ -150,7 +159,7 @@ func spoken(n *node, o event.Outcome) string {
 	}
 	for i := len(n.Kids) - 1; i >= 0; i-- {
 		if m := n.Kids[i].Message; m != nil {
-			return firstLine(m.text, 300)
+			return firstLine(m.start(), 300)
 		}
 	}
 	return "The turn ended"
@@ -160,11 +169,8 @@ func spoken(n *node, o event.Outcome) string {
 func (f *fold) endOpen(n *node) {
 	for _, k := range n.Kids {
 		f.endOpen(k)
-		for _, m := range []*message{k.Message, k.Reasoning} {
-			if m != nil && m.Busy {
-				m.Busy = false
-				f.batch.attr(k, m.Body(), "aria-busy", nil)
-			}
+		if m := k.body(); m != nil && m.Busy {
+			f.finish(k)
 		}
 	}
 }

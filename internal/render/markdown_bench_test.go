@@ -35,7 +35,7 @@ func show(s *MarkdownStream) (bytes int) {
 		if p.Part < 0 {
 			bytes += len(b.Whole())
 		} else {
-			bytes += len(b.Parts()[p.Part].HTML())
+			bytes += len(b.Part(p.Part).HTML())
 		}
 	}
 	return bytes

@@ -96,15 +96,15 @@ func (p *shownPage) apply(t testing.TB, s *MarkdownStream) {
 		switch {
 		case patch.Part < 0:
 			*mine = shownBlock{whole: describe(b)}
-			for _, part := range b.Parts() {
-				mine.parts = append(mine.parts, string(part.HTML()))
+			for i := range b.Parts() {
+				mine.parts = append(mine.parts, string(b.Part(i).HTML()))
 			}
-		case patch.Part < len(mine.parts):
-			mine.parts[patch.Part] = string(b.Parts()[patch.Part].HTML())
-		case patch.Part == len(mine.parts):
-			mine.parts = append(mine.parts, string(b.Parts()[patch.Part].HTML()))
+		case patch.Part < len(mine.parts) && !patch.New:
+			mine.parts[patch.Part] = string(b.Part(patch.Part).HTML())
+		case patch.Part == len(mine.parts) && patch.New:
+			mine.parts = append(mine.parts, string(b.Part(patch.Part).HTML()))
 		default:
-			t.Fatalf("part %d of %d", patch.Part, len(mine.parts))
+			t.Fatalf("part %d of %d, new: %v", patch.Part, len(mine.parts), patch.New)
 		}
 	}
 	if s.Len() != len(*p) {
@@ -252,7 +252,7 @@ func TestMarkdownStreamBounded(t *testing.T) {
 				if b := s.Block(p.Block); p.Part < 0 {
 					size += len(b.src) + len(b.extra)
 				} else {
-					size += len(b.Parts()[p.Part].key())
+					size += len(b.Part(p.Part).key())
 				}
 			}
 			if size > 2*blockLimit {

@@ -16,6 +16,7 @@ type MarkdownBlock struct {
 	info  string // of code: its language
 	size  int    // of code: bytes of all of it
 	parts []*MarkdownPart
+	ahead *MarkdownPart // the one the unfinished line begins
 	lexer lineLexer
 	lexed int               // parts before this one went through lexer
 	codes map[string]string // code inside of lists and quotes, coloured
@@ -40,7 +41,7 @@ type MarkdownPart struct {
 
 // begin makes b an empty block of a kind.
 func (b *MarkdownBlock) begin(kind blockKind, info string) {
-	b.kind, b.info, b.src, b.extra, b.parts, b.told, b.lexed = kind, info, nil, "", nil, 0, 0
+	b.kind, b.info, b.src, b.extra, b.parts, b.ahead, b.told, b.lexed = kind, info, nil, "", nil, nil, 0, 0
 }
 
 // Code reports whether it is a piece of code in parts, which belong into <pre class="chroma"><code>.
@@ -64,25 +65,27 @@ func (b *MarkdownBlock) add(text string, ends bool) {
 	case b.kind == table && len(b.parts) == 0 && strings.Count(b.head, "\n") == 1:
 		b.head += text
 	case b.kind == table:
-		b.addPart(text, 2<<10)
+		b.addPart(text)
 	case b.kind >= fenced:
 		if b.size += len(text); b.size <= fenceMemory {
 			b.src = append(b.src, text...)
 		}
-		b.addPart(text, 1<<10)
+		b.addPart(text)
 	default:
 		b.src = append(b.src, text...)
 	}
 }
 
-// addPart adds to the last part, or begins one if that is large and ends with its line.
-func (b *MarkdownBlock) addPart(text string, limit int) {
+// addPart adds to the last part, or begins one if that is full.
+func (b *MarkdownBlock) addPart(text string) {
 	n := len(b.parts)
-	if n > 0 {
-		b.parts[n-1].extra = ""
-	}
-	if n == 0 || len(b.parts[n-1].src) >= limit {
-		b.parts = append(b.parts, &MarkdownPart{block: b})
+	if n == 0 || len(b.parts[n-1].src) >= b.limit() {
+		p := b.ahead
+		if p == nil {
+			p = &MarkdownPart{block: b}
+		}
+		p.extra, b.ahead = "", nil
+		b.parts = append(b.parts, p)
 		n++
 	}
 	b.parts[n-1].src = append(b.parts[n-1].src, text...)
@@ -93,25 +96,19 @@ func (b *MarkdownBlock) patches(out []MarkdownPatch, i int) []MarkdownPatch {
 	key := b.key()
 	if b.shownAs != b.asShown() || b.shown != key || b.shownAs == noBlock {
 		b.shown, b.shownAs = key, b.asShown()
-		out = append(out, MarkdownPatch{i, -1})
-		b.told = 0
-		for _, p := range b.Parts() {
+		b.told = b.Parts()
+		for n := range b.told {
+			b.Part(n).shown = b.Part(n).key()
+		}
+		return append(out, MarkdownPatch{Block: i, Part: -1})
+	}
+	for n := max(0, b.told-1); n < b.Parts(); n++ {
+		if p := b.Part(n); n >= b.told || p.key() != p.shown {
 			p.shown = p.key()
-			b.told++
-		}
-		return out
-	}
-	if !b.inParts() {
-		return out
-	}
-	parts := b.Parts()
-	for n := max(0, b.told-1); n < len(parts); n++ {
-		if k := parts[n].key(); k != parts[n].shown || n >= b.told {
-			parts[n].shown = k
-			out = append(out, MarkdownPatch{i, n})
+			out = append(out, MarkdownPatch{Block: i, Part: n, New: n >= b.told})
 		}
 	}
-	b.told = len(parts)
+	b.told = b.Parts()
 	return out
 }
 
@@ -143,26 +140,46 @@ func (b *MarkdownBlock) asShown() blockKind {
 	return paragraph
 }
 
-// Parts returns the parts there are.
-func (b *MarkdownBlock) Parts() []*MarkdownPart {
-	if !b.inParts() {
-		return nil
+// Parts is the number of parts.
+func (b *MarkdownBlock) Parts() int {
+	switch {
+	case !b.inParts():
+		return 0
+	case b.begins():
+		return len(b.parts) + 1
 	}
-	if b.extra == "" {
-		if n := len(b.parts); n > 0 {
-			b.parts[n-1].extra = ""
+	return len(b.parts)
+}
+
+// Part returns part i.
+func (b *MarkdownBlock) Part(i int) *MarkdownPart {
+	if i == len(b.parts) {
+		if b.ahead == nil {
+			b.ahead = &MarkdownPart{block: b}
 		}
-		return b.parts
+		b.ahead.extra = b.extra
+		return b.ahead
 	}
-	limit := 2 << 10
-	if b.Code() {
-		limit = 1 << 10
+	p := b.parts[i]
+	p.extra = ""
+	if i == len(b.parts)-1 && !b.begins() {
+		p.extra = b.extra
 	}
-	if n := len(b.parts); n > 0 && len(b.parts[n-1].src) < limit {
-		b.parts[n-1].extra = b.extra
-		return b.parts
+	return p
+}
+
+// begins reports whether the unfinished line is the first one of a part to come.
+func (b *MarkdownBlock) begins() bool {
+	n := len(b.parts)
+	return b.extra != "" && (n == 0 || len(b.parts[n-1].src) >= b.limit())
+}
+
+// limit is how many bytes a part has that is full.
+func (b *MarkdownBlock) limit() int {
+	if b.kind == table {
+		return 2 << 10
 	}
-	return append(b.parts[:len(b.parts):len(b.parts)], &MarkdownPart{block: b, extra: b.extra})
+	return 1 << 10
 }
 
 func (p *MarkdownPart) key() string { return string(p.src) + p.extra }
@@ -222,8 +239,8 @@ func (b *MarkdownBlock) Whole() template.HTML {
 		before, after, tag = `<div class="table" tabindex="0"><table>`+string(b.Head()), "</table></div>\n", "tbody"
 	}
 	out.WriteString(before)
-	for _, p := range b.Parts() {
-		out.WriteString("<" + tag + ">" + string(p.HTML()) + "</" + tag + ">")
+	for i := range b.Parts() {
+		out.WriteString("<" + tag + ">" + string(b.Part(i).HTML()) + "</" + tag + ">")
 	}
 	return template.HTML(out.String() + after)
 }

@@ -21,8 +21,12 @@ type MarkdownStream struct {
 	dirty    int            // blocks before this one were told of as they are
 }
 
-// MarkdownPatch says what is new: a block, or if Part is not negative the part of that number. New ones come in order.
-type MarkdownPatch struct{ Block, Part int }
+// MarkdownPatch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
+// new come in order, behind all there are.
+type MarkdownPatch struct {
+	Block, Part int
+	New         bool // of a part: it was not there before
+}
 
 // Write adds text to the end.
 func (s *MarkdownStream) Write(text string) {

@@ -63,7 +63,8 @@ func Attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-func byID(n *html.Node, id string) *html.Node {
+// ByID finds an element.
+func ByID(n *html.Node, id string) *html.Node {
 	return find(n, func(n *html.Node) bool { v, ok := Attr(n, "id"); return ok && v == id })
 }
 
@@ -115,7 +116,7 @@ func (d *DOM) op(op page.Op) {
 		}
 		return
 	}
-	target := byID(d.Root, op.Target)
+	target := ByID(d.Root, op.Target)
 	if target == nil {
 		d.t.Errorf("%s: the page has no #%s", op.Action, op.Target)
 		return
@@ -126,7 +127,7 @@ func (d *DOM) op(op page.Op) {
 	case "remove":
 		target.Parent.RemoveChild(target)
 	case "trim":
-		first := byID(target, *op.Value)
+		first := ByID(target, *op.Value)
 		for c := target.FirstChild; first != nil && c != first; c = target.FirstChild {
 			target.RemoveChild(c)
 		}
@@ -156,7 +157,7 @@ func (d *DOM) insert(op page.Op, target *html.Node) {
 	}
 	n := nodes[0]
 	id, _ := Attr(n, "id")
-	old := byID(d.Root, id)
+	old := ByID(d.Root, id)
 	if op.Action == "replace" {
 		old = target
 	}
@@ -180,7 +181,7 @@ func keep(old, fresh *html.Node) {
 		next := c.NextSibling
 		rev, ok := Attr(c, "data-rev")
 		id, _ := Attr(c, "id")
-		if o := byID(old, id); ok && id != "" && o != nil {
+		if o := ByID(old, id); ok && id != "" && o != nil {
 			if r, _ := Attr(o, "data-rev"); r == rev {
 				o.Parent.RemoveChild(o)
 				fresh.InsertBefore(o, c)
@@ -199,7 +200,7 @@ func (d *DOM) State() string {
 	var b strings.Builder
 	b.WriteString("title: " + d.Title + "\n")
 	for _, id := range []string{"turns", "ledger", "outs", "gauge", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
-		n := byID(d.Root, id)
+		n := ByID(d.Root, id)
 		if n == nil {
 			d.t.Fatalf("the page has no #%s", id)
 		}
@@ -210,11 +211,11 @@ func (d *DOM) State() string {
 	}
 	for id, names := range map[string][]string{"composer": {"data-status", "data-model", "data-backend"}} {
 		for _, name := range names {
-			v, _ := Attr(byID(d.Root, id), name)
+			v, _ := Attr(ByID(d.Root, id), name)
 			b.WriteString(id + " " + name + "=" + v + "\n")
 		}
 	}
-	_, hidden := Attr(byID(d.Root, "hello"), "hidden")
+	_, hidden := Attr(ByID(d.Root, "hello"), "hidden")
 	if hidden {
 		b.WriteString("hello is hidden\n")
 	}
