@@ -16,13 +16,17 @@ function show(card, factor) {
     scale.set(card, factor)
     img.style.width = `${img.naturalWidth * factor}px`
   }
-  const words = box.querySelector('[data-part=percent]')
-  if (words) words.textContent = factor === null ? 'Fit' : `${Math.round(factor * 100)} %`
+  label(card)
 }
 
 const now = (card) => {
   const img = card.querySelector('.pic img')
-  return scale.get(card) ?? img.clientWidth / img.naturalWidth
+  return scale.get(card) ?? Math.min(img.clientWidth / img.naturalWidth, img.clientHeight / img.naturalHeight)
+}
+
+function label(card) {
+  const words = card.querySelector('.pic [data-part=percent]')
+  if (words) words.textContent = `${Math.round(now(card) * 100)}%`
 }
 
 export const zoomIn = (card) => show(card, Math.min(16, now(card) * 1.5))
@@ -48,9 +52,11 @@ export function pictures() {
   // The zoom pill is put beside a picture when it is first pointed at or focused.
   for (const type of ['pointerover', 'focusin']) {
     document.addEventListener(type, (e) => {
-      const box = e.target.closest?.('[data-card]')?.querySelector('.pic')
+      const card = e.target.closest?.('[data-card]')
+      const box = card?.querySelector('.pic')
       if (!box || box.querySelector('.zoom') || !document.getElementById('tpl-zoom')) return
       box.append(clone('tpl-zoom').root)
+      label(card)
     })
   }
 }
