@@ -49,9 +49,15 @@ var ofSession = map[string]bool{
 	"session.compaction_start": true, "session.compaction_complete": true, "session.mcp_server_status_changed": true,
 }
 
+// early are the events that may come in a turn before its user.message. Others
+// that do are the end of an earlier turn.
+var early = map[string]bool{
+	"user.message": true, "session.error": true, "session.warning": true, "session.idle": true, "session.tools_updated": true,
+}
+
 // handle takes one event. It runs on the loop.
 func (c *conn) handle(e nativeEvent) {
-	if c.loop.turn == nil && !ofSession[e.Type] {
+	if t := c.loop.turn; !ofSession[e.Type] && (t == nil || !t.heard && !early[e.Type]) {
 		return
 	}
 	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") || e.Type == "user.message" ||

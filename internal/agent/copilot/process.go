@@ -20,7 +20,7 @@ import (
 
 const (
 	startPatience = 45 * time.Second // the first start on a machine unpacks 235 MB
-	stopPatience  = 2 * time.Second  // for what is asked of a CLI that is to end
+	stopPatience  = time.Second      // for what is asked of a CLI that is to end
 )
 
 // process is one running CLI. It starts in a goroutine of its own, which ends

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -59,6 +58,7 @@ type standInSession struct {
 	offer  []string
 	dir    string
 	late   []string
+	turns  sync.Mutex // held while one runs
 }
 
 type rpcMessage struct {
@@ -84,6 +84,7 @@ func beStandIn() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
 		fmt.Println(s.script["--version"])
+		killSelf()
 		return
 	}
 	if text, ok := s.script["start"]; ok {
@@ -99,7 +100,7 @@ func beStandIn() {
 	for {
 		body, err := readFrame(in)
 		if err != nil {
-			return
+			killSelf() // what the race detector does at a clean end takes a second
 		}
 		var m rpcMessage
 		if json.Unmarshal(body, &m) != nil {
@@ -117,6 +118,13 @@ func beStandIn() {
 		}
 		s.handle(m)
 	}
+}
+
+func killSelf() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Kill()
+	}
+	select {}
 }
 
 func readFrame(r *bufio.Reader) ([]byte, error) {
@@ -227,8 +235,8 @@ func (s *standIn) handle(m rpcMessage) {
 		id := fmt.Sprintf("M%d", s.nextID)
 		answer(`{"messageId":"` + id + `"}`)
 		if p.Mode == "immediate" {
-			session.calls <- m
 			s.event(p.SessionID, "", "user.message", `{"messageId":"`+id+`","delivery":"steering"}`)
+			session.calls <- m
 			return
 		}
 		s.begin(session, id, p.Prompt)
@@ -267,6 +275,8 @@ event assistant.turn_end {"turnId":"0"}`
 	session.cancel = cancel
 	s.mu.Unlock()
 	go func() {
+		session.turns.Lock()
+		defer session.turns.Unlock()
 		lines := strings.Split(text, "\n")
 		if lines[0] == "silent" {
 			lines = lines[1:]
@@ -342,11 +352,7 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 		case "stderr":
 			fmt.Fprintln(os.Stderr, rest)
 		case "die":
-			p, err := os.FindProcess(os.Getpid())
-			if err == nil {
-				_ = p.Signal(syscall.SIGKILL)
-			}
-			select {}
+			killSelf()
 		case "exit":
 			code, _ := strconv.Atoi(rest)
 			os.Exit(code)

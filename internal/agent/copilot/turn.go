@@ -14,7 +14,7 @@ import (
 
 const (
 	settlePatience = 500 * time.Millisecond // for the idle event of an abort
-	abortPatience  = 3 * time.Second        // then the CLI does not stop
+	abortPatience  = 2 * time.Second        // then the CLI does not stop
 )
 
 // turn is the work on one prompt.
