@@ -26,6 +26,7 @@ import (
 //	ready                 wait for the server of $WEBCHAT_DATA_DIR; sets URL, TOKEN, PID
 //	http [-H 'K: v'] [-until TEXT] METHOD PATH [BODY]
 //	                      prints the status and the answer; -until reads a stream up to TEXT
+//	asked ID              wait until the session ID asks for leave; sets REQ
 //	capture NAME REGEXP   sets NAME to the group found in the last output
 //	sigterm               asks the server of PID to stop
 //	gone FILE...          wait until the process whose pid is in FILE has gone
@@ -62,7 +63,7 @@ func TestScript(t *testing.T) {
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready": ready, "http": request, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode,
+			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode,
 		},
 	})
 }

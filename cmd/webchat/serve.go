@@ -58,6 +58,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	o.warn(c, log)
+	o.warnWorkspace(workspace, log)
 	base := "http://localhost:" + strconv.Itoa(port)
 	ctl, err := startControl(ctx, path, base, r.guard)
 	if err != nil {

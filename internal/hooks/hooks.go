@@ -72,7 +72,7 @@ const (
 	BeforeTool          Event = "before_tool"
 	AfterTool           Event = "after_tool"
 	Error               Event = "error"                // what the user is told of
-	PermissionRequested Event = "permission_requested" // before the user is asked
+	PermissionRequested Event = "permission_requested" // before an act is allowed or asked about
 )
 
 // Events returns all moments.

@@ -22,7 +22,8 @@ type request struct {
 	id      string
 	ask     event.Data // permission.requested or user_input.requested
 	perm    agent.Permission
-	byUser  bool // the user's own act: it outlives turns
+	ctx     context.Context // of the act: when it has ended nobody can allow it
+	byUser  bool            // the user's own act: it outlives turns
 	settled bool
 	done    chan struct{}
 	verdict agent.Verdict
@@ -81,7 +82,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 		rule = s.m.cfg.Rules(p)
 		p.Sensitive = p.Sensitive || rule.Sensitive
 	}
-	r := &request{id: string(event.NewID()), perm: p, byUser: by == event.ByUser, done: make(chan struct{})}
+	r := &request{id: string(event.NewID()), perm: p, ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
 	verdict, decided, err := s.decideFirst(ctx, r, rule, before)
 	if err != nil {
 		return denial(event.DecidedByAbort, stopReason(ctx)), nil
@@ -122,8 +123,8 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 // hookAsker asks hooks about an act.
 type hookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
 
-// decideFirst decides what needs nobody: by hooks, by a rule, by the mode, or by
-// what was allowed for the session. The error is ctx's.
+// decideFirst decides what needs nobody: by hooks, by a rule or by the mode. The
+// error is ctx's.
 func (s *Session) decideFirst(ctx context.Context, r *request, rule Ruling, before hookAsker) (v agent.Verdict, decided bool, err error) {
 	if before != nil {
 		said, err := before(ctx, r.perm)
@@ -131,21 +132,16 @@ func (s *Session) decideFirst(ctx context.Context, r *request, rule Ruling, befo
 			return denial(event.DecidedByHook, said.Reason), true, err
 		}
 	}
-	if v, decided = s.decideAlone(r, rule); decided {
+	v, decided = s.decideAlone(r, rule)
+	if decided && v.Decision == event.Deny {
 		return v, true, nil
 	}
-	s.mu.Lock()
-	v, decided = s.grantedLocked(r.perm)
-	s.mu.Unlock()
-	if decided {
-		return v, true, nil
-	}
-	// A yes of these hooks only lets the question be put.
+	// A yes of these hooks changes nothing, a no also what a rule or the mode allows.
 	said, err := s.hook(ctx, hooks.Call{RequestID: r.id, Event: hooks.PermissionRequested, Tool: r.perm.ToolName, Arguments: actOf(r.perm)})
 	if err != nil || !said.Allow {
 		return denial(event.DecidedByHook, said.Reason), true, err
 	}
-	return v, false, nil
+	return v, decided, nil
 }
 
 // decideAlone decides by a rule or by the mode. A user's own act is nobody's to
@@ -199,7 +195,7 @@ func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 	}
 	defer leave()
 	s := h.s
-	r := &request{id: string(event.NewID()), done: make(chan struct{})}
+	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
 	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: q.ToolCallID, Question: q.Question, Choices: q.Choices,
 		AllowFreeform: q.AllowFreeform || len(q.Choices) == 0}
 	s.mu.Lock()
@@ -289,6 +285,9 @@ func (s *Session) answer(ctx context.Context, requestID string, with func(*reque
 		return s.whyNot(ctx, requestID)
 	}
 	defer s.mu.Unlock()
+	if r.ctx.Err() != nil { // it is about to be settled
+		return fmt.Errorf("request %s: %w", requestID, ErrGone)
+	}
 	d, err := with(r)
 	if err != nil {
 		return err

@@ -181,16 +181,20 @@ func TestPermissionAborted(t *testing.T) {
 	})
 }
 
+// A hook's no counts also where a rule, the mode or an earlier answer would allow.
 func TestPermissionHook(t *testing.T) {
-	asker(t, func(c *Config, _ *agent.Permission) {
-		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{Allow: h.Event != "permission_requested", Reason: "never"}, nil
+	for _, mode := range []Mode{ModeAsk, ModeAllow} {
+		asker(t, func(c *Config, _ *agent.Permission) {
+			c.Permissions = mode
+			c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+				return hooks.Verdict{Allow: h.Event != hooks.PermissionRequested, Reason: "never"}, nil
+			})
+		}, func(r *rig, effects *int) {
+			equal(t, "content", r.ask("go").Content, "denied: never")
+			equal(t, "by", all[event.PermissionCompleted](r)[0].By, event.DecidedByHook)
+			equal(t, "effects", *effects, 0)
 		})
-	}, func(r *rig, effects *int) {
-		equal(t, "content", r.ask("go").Content, "denied: never")
-		equal(t, "by", all[event.PermissionCompleted](r)[0].By, event.DecidedByHook)
-		equal(t, "effects", *effects, 0)
-	})
+	}
 }
 
 // A decision the log does not take is not made.

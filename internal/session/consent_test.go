@@ -203,3 +203,35 @@ func TestThreat55FirstAnswerWins(t *testing.T) {
 		}
 	})
 }
+
+// THREATS 55: once Abort has returned nobody can allow what was asked before.
+func TestThreat55AnswerAfterAbort(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		for range 50 {
+			id := r.send("go")
+			req := r.request()
+			if err := r.s.Abort(r.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+			equal(t, "pending", r.s.Summary().Pending, 0)
+			r.wait(id)
+		}
+		equal(t, "effects", *effects, 0)
+		equal(t, "by", all[event.PermissionCompleted](r)[0].By, event.DecidedByAbort)
+	})
+}
+
+// THREATS 55: the same for the stop of one call.
+func TestThreat55AnswerAfterAbortOfTheCall(t *testing.T) {
+	asker(t, nil, func(r *rig, effects *int) {
+		id := r.send("go")
+		req := r.request()
+		if err := r.s.AbortTool(r.Context(), all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {
+			t.Fatal(err)
+		}
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+		r.wait(id)
+		equal(t, "effects", *effects, 0)
+	})
+}

@@ -23,7 +23,9 @@ func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
 	if s.m.cfg.Hooks == nil {
 		return hooks.Verdict{Allow: true}, nil
 	}
-	c.SessionID = string(s.id)
+	if c.SessionID = string(s.id); c.RequestID == "" {
+		c.RequestID = string(event.NewID())
+	}
 	v, err := guarded(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
 		return s.m.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
 			switch d.(type) {

@@ -69,9 +69,12 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.started = true
 	m.mu.Unlock()
 	err := m.recover(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		close(m.ready)
 		<-ctx.Done()
+	case ctx.Err() != nil:
+		err = nil // told to end before it began; the next start recovers
 	}
 	return errors.Join(err, m.close())
 }

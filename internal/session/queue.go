@@ -97,8 +97,9 @@ func (s *Session) enqueueLocked(p *prompt) {
 		s.queue = append(s.queue, p)
 		return
 	}
-	s.turn = s.newTurn(p)
-	s.wg.Go(s.work)
+	t := s.newTurn(p)
+	s.turn = t
+	s.wg.Go(func() { s.work(t) })
 }
 
 // goSteer offers p to the running turn. The turn's end waits for the answer.
@@ -186,9 +187,23 @@ func (s *Session) stopLocked(reason string) error {
 	if t.ctx.Err() != nil {
 		return nil // it is stopping
 	}
-	err := s.appendLocked(event.Abort{Reason: reason})
+	err := s.appendLocked(append([]event.Data{event.Abort{Reason: reason}}, s.openRefusalsLocked()...)...)
 	t.cancel(errAborted)
+	if err == nil {
+		s.abandonRequestsLocked()
+	}
 	return err
+}
+
+// openRefusalsLocked are the ends of the questions of the turn: once it is stopped,
+// nobody can answer them any more.
+func (s *Session) openRefusalsLocked() (out []event.Data) {
+	for _, e := range s.open.requests { // in their order
+		if r := s.requests[questionID(e.Event.Data)]; r != nil && !r.byUser {
+			out = append(out, refusal(r.ask, event.DecidedByAbort, reasons[event.Aborted]))
+		}
+	}
+	return out
 }
 
 // AbortTool stops one running tool call, whoever made it; its turn goes on.

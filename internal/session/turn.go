@@ -52,21 +52,16 @@ func (t *turn) joinLocked() bool {
 
 func (t *turn) leaveLocked() { t.guests.Done() }
 
-// work runs turns until no prompt waits.
-func (s *Session) work() {
-	for {
-		s.mu.Lock()
-		t := s.turn
-		s.mu.Unlock()
-		if t == nil {
-			return
-		}
-		s.run(t)
+// work runs turns until no prompt waits. A turn has one worker: which one is next
+// is decided with the end of the one before, not by looking later.
+func (s *Session) work(t *turn) {
+	for t != nil {
+		t = s.run(t)
 	}
 }
 
-// run is one turn, from its turn.start to its turn.end.
-func (s *Session) run(t *turn) {
+// run is one turn, from its turn.start to its turn.end. It returns the next one.
+func (s *Session) run(t *turn) (next *turn) {
 	defer t.cancel(errTurnOver)
 	s.mu.Lock()
 	t.at = s.m.cfg.Now()
@@ -94,8 +89,9 @@ func (s *Session) run(t *turn) {
 	case err != nil:
 		outcome = event.Failed
 	}
-	s.end(t, outcome, err)
+	next = s.end(t, outcome, err)
 	stop() // clears the drafts, now that the log has the messages
+	return next
 }
 
 // leave lets what still runs in the turn end: the agent is idle, or was left.
@@ -114,27 +110,27 @@ func (s *Session) leave(t *turn) {
 	}
 }
 
-// end closes the turn and what it opened in one append, and starts the next one.
-func (s *Session) end(t *turn, outcome event.Outcome, failure error) {
+// end closes the turn and what it opened in one append, and returns the next one.
+func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn) {
 	err := s.persist(func() error {
 		if err := s.appendLocked(s.endingLocked(t, outcome, failure)...); err != nil {
 			return err
 		}
-		s.nextLocked(t)
+		next = s.nextLocked(t)
 		return nil
 	})
 	if err == nil {
-		return
+		return next
 	}
 	// The program ends and the log still fails: its next start closes the turn.
 	s.log().Error("the end of a turn was not logged", "error", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.nextLocked(t)
+	return s.nextLocked(t)
 }
 
-// nextLocked leaves t behind and begins the next turn, if a prompt waits.
-func (s *Session) nextLocked(t *turn) {
+// nextLocked leaves t behind and returns the next turn, if a prompt waits.
+func (s *Session) nextLocked(t *turn) *turn {
 	s.abandonRequestsLocked()
 	s.unlogged = nil
 	clear(s.rewritten)
@@ -146,11 +142,12 @@ func (s *Session) nextLocked(t *turn) {
 	if len(s.queue) > 0 {
 		s.turn = s.newTurn(s.queue[0])
 		s.queue = s.queue[1:]
-		return
+		return s.turn
 	}
 	if err := s.appendLocked(event.SessionIdle{}); err != nil {
 		s.log().Warn("session.idle was not sent", "error", err)
 	}
+	return nil
 }
 
 // endingLocked returns what the end of t says.

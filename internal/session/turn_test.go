@@ -327,3 +327,47 @@ func TestTitleOf(t *testing.T) {
 		equal(t, in, titleOf(in), want)
 	}
 }
+
+// slowDrafts hold the worker of a turn back after the turn has ended.
+type slowDrafts struct {
+	*memory
+	saving, release chan struct{}
+}
+
+func (d slowDrafts) SaveDrafts(ctx context.Context, id ID, drafts []Draft) error {
+	if drafts == nil {
+		d.saving <- struct{}{}
+		<-d.release
+	}
+	return d.memory.SaveDrafts(ctx, id, drafts)
+}
+
+// A prompt that comes between the end of a turn and the end of its worker has one
+// turn, too.
+func TestPromptBetweenTurnAndWorker(t *testing.T) {
+	d := slowDrafts{}
+	play(t, func(r *rig, c *Config) {
+		d = slowDrafts{r.mem, make(chan struct{}), make(chan struct{})}
+		c.Drafts = d
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			h.Report(ctx, event.AssistantMessageDelta{MessageID: "m" + p.MessageID, DeltaContent: "x"})
+			time.Sleep(time.Second)
+			return h.Report(ctx, event.AssistantMessage{MessageID: "m" + p.MessageID, Content: "x"})
+		}
+	}, func(r *rig) {
+		first := r.send("one")
+		<-d.saving // the first turn is over
+		second := r.send("two")
+		synctest.Wait()
+		close(d.release)
+		go func() {
+			for range d.saving {
+			}
+		}()
+		r.wait(first)
+		equal(t, "content", r.wait(second).Content, "x")
+		equal(t, "turns", len(all[event.TurnStart](r)), 2)
+		r.stop()
+		close(d.saving)
+	})
+}
