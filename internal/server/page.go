@@ -54,6 +54,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current", "The list of sessions, as the page has it"},
 		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
+		{get, "/consent", guard.Read, s.consentPage, 200, nil, html("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
 	}
 }
@@ -102,7 +103,7 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 	}
 	for _, f := range list.Sessions {
 		v.Sessions = append(v.Sessions, page.Session{ID: string(f.ID), Title: f.Title, Status: f.Status, Pending: f.Pending,
-			Pinned: f.Pinned, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
+			Pinned: f.Pinned, Failed: f.Open.Failed, Asks: f.Open.Asks, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
 		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available})

@@ -44,6 +44,8 @@ type Open struct {
 	Tools  int      `json:"tools,omitempty"`  // tool calls without a completion
 	Queued int      `json:"queued,omitempty"` // accepted messages without a turn
 	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
+	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
+	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
 }
 
 // Unfinished reports whether the log ends with something open: after a restart
@@ -96,10 +98,10 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.TurnStart:
-		s.Open.Turn = d.TurnID
+		s.Open.Turn, s.Open.Failed = d.TurnID, false
 		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnEnd:
-		s.Open.Turn = ""
+		s.Open.Turn, s.Open.Failed = "", d.Outcome == event.Failed
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
 		s.Usage = addUsage(s.Usage, d.Usage)
 	case event.ToolExecutionStart:
@@ -107,10 +109,16 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.ToolExecutionComplete:
 		s.Open.Tools = max(0, s.Open.Tools-1)
 		s.Tokens = addTelemetry(s.Tokens, d.ToolTelemetry)
-	case event.PermissionRequested, event.UserInputRequested:
+	case event.PermissionRequested:
 		s.Pending++
+		s.Open.Asks = brief(d.Resource)
+	case event.UserInputRequested:
+		s.Pending++
+		s.Open.Asks = brief(d.Question)
 	case event.PermissionCompleted, event.UserInputCompleted:
-		s.Pending = max(0, s.Pending-1)
+		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
+			s.Open.Asks = ""
+		}
 	}
 	switch e.Event.Data.(type) {
 	case event.SessionResume, event.SessionShutdown: // not activity: a restart leaves the order of the list
@@ -126,6 +134,18 @@ func Fold(s Summary, e event.Entry) Summary {
 		s.Status = event.Idle
 	}
 	return s
+}
+
+// brief is what a list shows of a long text.
+func brief(text string) string {
+	const most = 200 // characters
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 func addUsage(a, b event.Usage) event.Usage {
