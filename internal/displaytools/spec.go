@@ -12,7 +12,7 @@ var (
 		Name:        RenderFile,
 		Description: "Show a file to the user. You get a confirmation, not the content.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
-			`"startLine":{"type":"integer","minimum":1},"endLine":{"type":"integer","minimum":1},` +
+			`"startLine":{"type":"integer"},"endLine":{"type":"integer"},` +
 			`"highlight":{"type":"string","description":"language, if not clear from the file"}},"required":["path"],"additionalProperties":false}`),
 	}
 	commandSpec = agent.ToolSpec{

@@ -17,7 +17,6 @@ var errClosed = errors.New("the conversation is closed")
 // were posted to it and by nothing else.
 type conn struct {
 	b    *Backend
-	p    *process
 	host agent.Host
 	o    agent.Options
 	id   string // the session's name in the CLI
@@ -30,6 +29,8 @@ type conn struct {
 	stop context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
+	p       *process   // changes between turns only
+	model   string     // what was asked for last
 	posted  []func()
 	wake    chan struct{} // has room for one
 	offered []string
@@ -52,7 +53,7 @@ type loopState struct {
 }
 
 func newConn(b *Backend, p *process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	c := &conn{b: b, p: p, model: o.Model, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.loop = loopState{calls: map[string]string{}, used: map[string]bool{}, agents: map[string]string{}, failed: map[string]bool{}, model: o.Model}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.quit, c.stop = context.WithCancel(context.Background())
@@ -129,6 +130,17 @@ func (c *conn) named(more map[string]any) map[string]any {
 	return p
 }
 
+func (c *conn) process() *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.p
+}
+
+// ask asks the CLI; see [process.call].
+func (c *conn) ask(ctx context.Context, method string, params, result any) error {
+	return c.process().call(ctx, method, params, result)
+}
+
 // report tells the session. That it does not listen any more is its affair.
 func (c *conn) report(d event.Data) {
 	if err := c.host.Report(c.life, d); err != nil {
@@ -145,8 +157,11 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 		return errClosed
 	}
 	defer c.turns.Done()
-	err := c.p.call(ctx, "session.model.switchTo", c.named(map[string]any{"modelId": c.b.nativeModel(model)}), nil)
-	if err != nil {
+	c.mu.Lock()
+	c.model = model
+	c.mu.Unlock()
+	err := c.ask(ctx, "session.model.switchTo", c.named(map[string]any{"modelId": c.b.nativeModel(model)}), nil)
+	if err != nil && !errors.Is(err, agent.ErrDied) { // the next process hears of it
 		return fmt.Errorf("change the model: %w", c.b.explain(err))
 	}
 	return nil
@@ -158,7 +173,7 @@ func (c *conn) SetTitle(ctx context.Context, title string) error {
 		return errClosed
 	}
 	defer c.turns.Done()
-	if err := c.p.call(ctx, "session.name.set", c.named(map[string]any{"name": title}), nil); err != nil {
+	if err := c.ask(ctx, "session.name.set", c.named(map[string]any{"name": title}), nil); err != nil {
 		return fmt.Errorf("tell the title: %w", err)
 	}
 	return nil
@@ -185,8 +200,9 @@ func (c *conn) Close() error {
 		c.end()
 		<-c.done
 		c.destroy()
-		c.p.remove(c)
-		c.b.release(c.p)
+		p := c.process()
+		p.remove(c)
+		c.b.release(p)
 	})
 	return nil
 }
@@ -196,8 +212,8 @@ func (c *conn) Close() error {
 func (c *conn) destroy() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
-	if c.p.call(ctx, "session.destroy", c.named(nil), nil) != nil && ctx.Err() != nil {
+	if c.ask(ctx, "session.destroy", c.named(nil), nil) != nil && ctx.Err() != nil {
 		c.b.cfg.Logger.Warn("copilot: the CLI did not answer and is restarted")
-		c.p.quit()
+		c.process().quit()
 	}
 }

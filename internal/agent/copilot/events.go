@@ -202,7 +202,7 @@ func (c *conn) onToolsUpdated(nativeEvent) {
 				t.failure = err
 			}
 		})
-		if err := c.p.call(t.ctx, "session.abort", c.named(nil), nil); err != nil && t.ctx.Err() == nil {
+		if err := c.ask(t.ctx, "session.abort", c.named(nil), nil); err != nil && t.ctx.Err() == nil {
 			c.post(func() { c.finish(t, err) })
 		}
 	})

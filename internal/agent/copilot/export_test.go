@@ -33,3 +33,13 @@ func Environment(tb testing.TB, c Config) []string {
 	}
 	return b.environment()
 }
+
+// Guide is what every conversation starts with.
+const Guide = guide
+
+// PID is the running CLI.
+func PID(b *Backend) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.process.child.PID()
+}

@@ -31,7 +31,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 		return nil, err
 	}
 	c := newConn(b, p, o, host)
-	if err := c.open(ctx); err != nil {
+	if err := c.open(ctx, p, o.Resume); err != nil {
 		c.end()
 		<-c.done
 		b.release(p)
@@ -40,33 +40,62 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	return c, nil
 }
 
-// open makes the CLI's session and looks at what it offers.
-func (c *conn) open(ctx context.Context) (err error) {
+// revive gives the conversation another process when its own has ended since
+// the last turn.
+func (c *conn) revive(ctx context.Context) error {
+	p := c.process()
+	if !p.ended() {
+		return nil
+	}
+	<-p.gone // it has told us so
+	next, err := c.b.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.p = next
+	c.mu.Unlock()
+	p.remove(c)
+	c.b.release(p)
+	err = c.open(ctx, next, true)
+	if errors.Is(err, agent.ErrUnsupported) {
+		err = c.open(ctx, next, false)
+	}
+	if err != nil {
+		next.remove(c)
+		return &deathError{err.Error()} // this conversation is of no more use
+	}
+	c.post(func() { c.loop.dead = nil })
+	return nil
+}
+
+// open makes the CLI's session, or resumes it, and looks at what it offers.
+func (c *conn) open(ctx context.Context, p *process, resume bool) (err error) {
 	if err := c.signedIn(ctx); err != nil {
 		return err
 	}
-	if err := c.p.add(c); err != nil { // before its first event comes
+	if err := p.add(c); err != nil { // before its first event comes
 		return err
 	}
 	defer func() {
 		if err != nil {
 			c.destroy()
-			c.p.remove(c)
+			p.remove(c)
 		}
 	}()
 	method := "session.create"
-	if c.o.Resume {
+	if resume {
 		method = "session.resume"
 	}
-	err = c.p.call(ctx, method, c.parameters(), nil)
+	err = c.ask(ctx, method, c.parameters(), nil)
 	switch {
-	case err != nil && c.o.Resume && strings.Contains(err.Error(), "not found"):
+	case err != nil && resume && strings.Contains(err.Error(), "not found"):
 		// A session that never had a prompt was not kept.
 		return fmt.Errorf("resume the session: %w", agent.ErrUnsupported)
 	case err != nil:
 		return c.b.explain(err)
 	}
-	if err := c.p.call(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
+	if err := c.ask(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
 		return c.b.explain(err)
 	}
 	return c.inspect(ctx)
@@ -78,7 +107,7 @@ func (c *conn) signedIn(ctx context.Context) error {
 		return nil
 	}
 	var status struct{ IsAuthenticated bool }
-	if err := c.p.call(ctx, "auth.getStatus", struct{}{}, &status); err != nil {
+	if err := c.ask(ctx, "auth.getStatus", struct{}{}, &status); err != nil {
 		return c.b.explain(err)
 	}
 	if status.IsAuthenticated {
@@ -102,7 +131,10 @@ func (c *conn) parameters() map[string]any {
 		"requestPermission": true, "requestUserInput": true, "hooks": false, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 	}
-	if m := c.b.nativeModel(c.o.Model); m != "" {
+	c.mu.Lock()
+	model := c.model
+	c.mu.Unlock()
+	if m := c.b.nativeModel(model); m != "" {
 		p["model"] = m
 	}
 	if servers := c.b.servers(); len(servers) > 0 {
@@ -185,7 +217,7 @@ var errExposed = errors.New("the session was not started, because")
 // wrong exclusion is no error to the CLI.
 func (c *conn) inspect(ctx context.Context) error {
 	var list struct{ Tools []struct{ Name string } }
-	if err := c.p.call(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
+	if err := c.ask(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
 		return c.b.explain(err)
 	}
 	var names []string
@@ -196,11 +228,11 @@ func (c *conn) inspect(ctx context.Context) error {
 	c.offered = names
 	c.mu.Unlock()
 	if slices.Contains(names, hidden) {
-		return fmt.Errorf("%w: %w GitHub Copilot CLI offers the tool \"view\", which would send files to the model; please report the CLI's version %s", agent.ErrUnavailable, errExposed, c.p.found.version)
+		return fmt.Errorf("%w: %w GitHub Copilot CLI offers the tool \"view\", which would send files to the model; please report the CLI's version %s", agent.ErrUnavailable, errExposed, c.process().found.version)
 	}
 	for _, t := range c.o.Tools {
 		if !slices.Contains(names, t.Name) {
-			return fmt.Errorf("%w: %w GitHub Copilot CLI does not offer the display tool %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed, t.Name, c.p.found.version)
+			return fmt.Errorf("%w: %w GitHub Copilot CLI does not offer the display tool %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed, t.Name, c.process().found.version)
 		}
 	}
 	return nil

@@ -176,7 +176,7 @@ func (c *conn) onToolRequested(e nativeEvent) {
 // reply answers an event that asks. That nobody waits any more ({"success":false})
 // is no failure, and that the process ended is told elsewhere.
 func (c *conn) reply(ctx context.Context, method, requestID, field string, value any) {
-	err := c.p.call(ctx, method, c.named(map[string]any{"requestId": requestID, field: value}), nil)
+	err := c.ask(ctx, method, c.named(map[string]any{"requestId": requestID, field: value}), nil)
 	if err != nil && ctx.Err() == nil {
 		c.b.cfg.Logger.Warn("copilot: an answer was not taken", "method", method, "error", err)
 	}

@@ -56,6 +56,12 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	t.ctx, t.stop = context.WithCancelCause(ctx)
 	defer t.stop(nil)
 	defer context.AfterFunc(c.quit, func() { t.stop(errClosed) })()
+	if err := c.revive(t.ctx); err != nil {
+		if stopped := context.Cause(t.ctx); stopped != nil {
+			return stopped
+		}
+		return err
+	}
 	c.post(func() { c.begin(t) })
 	if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
 		c.post(func() { c.finish(t, c.b.explain(err)) })
@@ -108,7 +114,7 @@ func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID
 		s.DisplayPrompt = shown // what the CLI makes the title of
 	}
 	var sent struct{ MessageID string }
-	err = c.p.call(ctx, "session.send", s, &sent)
+	err = c.ask(ctx, "session.send", s, &sent)
 	return sent.MessageID, err
 }
 
@@ -119,7 +125,7 @@ func (c *conn) abort(t *turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
 	defer cancel()
 	for {
-		err := c.p.call(ctx, "session.abort", c.named(nil), nil)
+		err := c.ask(ctx, "session.abort", c.named(nil), nil)
 		settle := time.NewTimer(settlePatience)
 		select {
 		case <-t.done:
@@ -140,7 +146,7 @@ func (c *conn) abort(t *turn) {
 // processing asks whether the CLI works on the session.
 func (c *conn) processing(ctx context.Context) bool {
 	var is struct{ Processing bool }
-	return c.p.call(ctx, "session.metadata.isProcessing", c.named(nil), &is) != nil || is.Processing
+	return c.ask(ctx, "session.metadata.isProcessing", c.named(nil), &is) != nil || is.Processing
 }
 
 // Steer implements [agent.Conn].

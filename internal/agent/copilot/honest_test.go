@@ -1,0 +1,324 @@
+package copilot_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/displaytools"
+	"webchat/internal/event"
+	"webchat/internal/outputs"
+	"webchat/internal/session"
+	"webchat/internal/store"
+	"webchat/internal/tokens"
+)
+
+// house is sessions on the real CLI, with the real display tools.
+type house struct {
+	t       *testing.T
+	model   *copilottest.Model
+	backend *copilot.Backend
+	manager *session.Manager
+	outputs *outputs.Store
+	dir     string // the workspace
+}
+
+func newHouse(t *testing.T, with func(*copilot.Config)) *house {
+	t.Helper()
+	h := &house{t: t, model: copilottest.New(t), dir: t.TempDir()}
+	cfg := real(t, h.model)
+	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
+	if with != nil {
+		with(&cfg)
+	}
+	h.backend = backend(t, cfg)
+	var err error
+	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	db := store.NewMemory()
+	h.manager, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: session.ModeAllow,
+		Tools: func(id session.ID) (agent.Toolset, error) {
+			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended [2]chan error
+	for i, run := range []func(context.Context) error{h.manager.Run, h.outputs.Run} {
+		ended[i] = make(chan error, 1)
+		go func() { ended[i] <- run(ctx) }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, e := range ended {
+			if err := <-e; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return h
+}
+
+// ask sends a prompt and returns what came of it.
+func (h *house) ask(s *session.Session, prompt string) session.TurnResult {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	id, err := s.Send(ctx, session.Message{Content: prompt})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r, err := s.WaitTurn(ctx, id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+func (h *house) session() *session.Session {
+	h.t.Helper()
+	s, err := h.manager.Create(h.t.Context(), session.Options{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+// TestRealHonesty is what the product is for, on the real CLI: what is shown
+// never reaches the model, nor does the id of an output; view is never offered;
+// a display turn costs two calls; and the ledger says what the requests hold.
+func TestRealHonesty(t *testing.T) {
+	const canary = "canary4f81c09b77d2"
+	h := newHouse(t, nil)
+	content := strings.Repeat("a line with "+canary+" in it\n", 200)
+	write(t, filepath.Join(h.dir, "secret.txt"), []byte(content))
+	s := h.session()
+	var ids []string
+	for i, prompt := range []string{"show secret.txt", "run cat secret.txt", "show secret.txt secret.txt"} {
+		before := len(h.model.Requests())
+		r := h.ask(s, prompt)
+		if r.Error != "" || len(r.Outputs) != 1+i/2 {
+			t.Fatalf("%s: %+v", prompt, r)
+		}
+		if n := len(h.model.Requests()) - before; n != 2 {
+			t.Errorf("%s: the model was called %d times, not twice", prompt, n)
+		}
+		for _, o := range r.Outputs {
+			ids = append(ids, o.ID)
+			out, err := h.outputs.Get(outputs.ID(o.ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := out.CopyLines(t.Context(), &got, 0, 0); err != nil || got.String() != content {
+				t.Errorf("%s: the user sees %d bytes (%v), not the %d of the file", prompt, got.Len(), err, len(content))
+			}
+		}
+	}
+	var definitions int64
+	for i, r := range h.model.Requests() {
+		if bytes.Contains(r.Body, []byte(canary)) {
+			t.Errorf("request %d holds what was shown", i)
+		}
+		for _, id := range ids {
+			if bytes.Contains(r.Body, []byte(id)) {
+				t.Errorf("request %d holds the id of an output", i)
+			}
+		}
+		if slices.Contains(r.Offered(), "view") {
+			t.Errorf("request %d offers view", i)
+		}
+		definitions += definitionsIn(t, r)
+	}
+	sum := s.Summary()
+	if sum.Usage.DefinitionTokens != definitions || definitions == 0 {
+		t.Errorf("the ledger says that the definitions cost %d tokens, the requests hold %d", sum.Usage.DefinitionTokens, definitions)
+	}
+	shown, _ := tokens.Count(content)
+	if sum.Tokens.Shown != int64(4*shown) {
+		t.Errorf("the ledger says %d tokens were shown, the contents have 4 times %d", sum.Tokens.Shown, shown)
+	}
+	if sent := confirmationsIn(h.model.Requests()); sum.Tokens.Sent != sent {
+		t.Errorf("the ledger says %d tokens were sent instead, the requests hold %d", sum.Tokens.Sent, sent)
+	}
+}
+
+// definitionsIn counts what a request says of our tools.
+func definitionsIn(t *testing.T, r copilottest.Request) (n int64) {
+	t.Helper()
+	count := func(s string) {
+		k, _ := tokens.Count(s)
+		n += int64(k)
+	}
+	if guide := copilot.Guide; strings.Contains(r.Messages[0].Content, guide) {
+		count(guide)
+	}
+	for _, tool := range r.Tools {
+		if slices.Contains([]string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage}, tool.Name) {
+			count(tool.Name + "\n" + tool.Description + "\n" + string(tool.Parameters))
+		}
+	}
+	return n
+}
+
+// confirmationsIn counts the results of tools in the last request, which holds
+// the whole conversation.
+func confirmationsIn(all []copilottest.Request) (n int64) {
+	for _, m := range all[len(all)-1].Messages {
+		if m.Role == "tool" {
+			k, _ := tokens.Count(m.Content)
+			n += int64(k)
+		}
+	}
+	return n
+}
+
+// TestRealKilled: kill -9 in the middle of a command. The card says so, nothing
+// of the tree is left, and both sessions go on with what they remember.
+func TestRealKilled(t *testing.T) {
+	h := newHouse(t, nil)
+	one, other := h.session(), h.session()
+	h.ask(other, "remember the word ultramarine")
+	pids := filepath.Join(h.dir, "pids")
+	id, err := one.Send(t.Context(), session.Message{Content: `call bash {"command":"echo $PPID $$ > pids; sleep 600","description":"wait"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parent, shell int
+	until(t, "the command", func() bool {
+		b, err := os.ReadFile(pids)
+		return err == nil && fields(string(b), &parent, &shell)
+	})
+	cli := copilot.PID(h.backend)
+	kill(t, cli)
+	r, err := one.WaitTurn(t.Context(), id)
+	if err != nil || !strings.Contains(r.Error, "was killed (SIGKILL)") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	until(t, "the end of the tree", func() bool { return gone(cli) && gone(shell) && gone(parent) })
+	for _, s := range []*session.Session{other, one} {
+		if r := h.ask(s, "hello again"); r.Error != "" || !strings.Contains(r.Content, "hello again") {
+			t.Errorf("after the restart: %+v", r)
+		}
+	}
+	all := h.model.Requests()
+	if last := all[len(all)-2]; !bytes.Contains(last.Body, []byte("ultramarine")) {
+		t.Error("the other session forgot what was said before")
+	}
+}
+
+// TestRealServer: a server of the user's, over stdio, is offered, asked about and
+// called; one that does not start is told and does no harm.
+func TestRealServer(t *testing.T) {
+	me, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, func(c *copilot.Config) {
+		c.MCPServers = map[string]copilot.MCPServer{
+			"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},
+			"bad":  {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
+		}
+	})
+	s := h.session()
+	if r := h.ask(s, `call echo-echo {"text":"hello"}`); !strings.Contains(r.Content, "echo: hello from the server") {
+		t.Errorf("%+v", r)
+	}
+	entries, err := s.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, told := false, false
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.PermissionRequested:
+			asked = asked || d.Kind == "mcp" && strings.Contains(d.Resource, `echo-echo {"text":"hello"}`)
+		case event.SessionError:
+			told = told || d.ErrorType == "warning" && strings.Contains(d.Message, "bad")
+		}
+	}
+	if !asked || !told {
+		t.Errorf("asked %v, told %v", asked, told)
+	}
+}
+
+// TestRealRefusals: what the real CLI makes of a provider that refuses; each
+// session stays usable.
+func TestRealRefusals(t *testing.T) {
+	h := newHouse(t, nil)
+	s := h.session()
+	for prompt, words := range map[string]string{"status 400": "400", "status 401": "Check the key"} {
+		if r := h.ask(s, prompt); !strings.Contains(r.Error, words) {
+			t.Errorf("%s: %+v", prompt, r)
+		}
+	}
+	cuts := 0
+	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if !strings.Contains(r.Prompt(), "cut once") || cuts > 0 {
+			return nil
+		}
+		cuts++
+		return &copilottest.Reply{Text: "Half an answer", Cut: true}
+	})
+	if r := h.ask(s, "say cut once"); r.Error != "" || r.Content != "You said: say cut once" {
+		t.Errorf("a stream that was cut: %+v", r)
+	}
+	if r := h.ask(s, "hello"); r.Error != "" {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+// TestRealWatch: the CLI's own reports show a text that reached the model, and
+// only such a text.
+func TestRealWatch(t *testing.T) {
+	const canary = "canary90ab12cd34ef"
+	for prompt, leaks := range map[string]bool{"show c.txt": false, `call bash {"command":"cat c.txt","description":"read"}`: true} {
+		w := copilot.NewWatch(canary)
+		h := newHouse(t, func(c *copilot.Config) { c.Watch = w })
+		write(t, filepath.Join(h.dir, "c.txt"), []byte(canary+"\n"))
+		h.ask(h.session(), prompt)
+		if n, found := w.Seen(); n == 0 || found != leaks {
+			t.Errorf("%s: %d reports, found %v", prompt, n, found)
+		}
+	}
+}
+
+func fields(s string, into ...*int) bool {
+	var n []json.Number
+	for f := range strings.FieldsSeq(s) {
+		n = append(n, json.Number(f))
+	}
+	if len(n) != len(into) {
+		return false
+	}
+	for i := range n {
+		v, err := n[i].Int64()
+		if err != nil {
+			return false
+		}
+		*into[i] = int(v)
+	}
+	return true
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
