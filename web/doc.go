@@ -72,7 +72,8 @@
 //	#rail #ledger #outs   replaced by frames. Row of #outs: a[href="#c-…"][data-output]
 //	#toasts           place for toasts
 //	#say #alert       live regions
-//	#search #keys #alone #confirm   dialogs (HTML dialog elements, opened by showModal)
+//	#search #keys #alone #confirm #consent   dialogs (HTML dialog elements, opened by
+//	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
 //	templates         #tpl-toast #tpl-chip #tpl-item #tpl-hit #tpl-group #tpl-find
 //	                  #tpl-zoom #tpl-selection #tpl-expired; their parts carry data-part
 //

@@ -12,6 +12,8 @@ import (
 
 	"webchat/internal/displaytools"
 	"webchat/internal/hooks"
+	"webchat/internal/server"
+	"webchat/internal/session"
 )
 
 // hookConfig is a hook as the configuration file has it.
@@ -74,4 +76,20 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 			return
 		}
 	}
+}
+
+// consent is what pages and clients are shown of rules and hooks.
+func (o *options) consent(c *config) server.Consent {
+	out := server.Consent{Mode: session.Mode(o.permissions), Timeout: o.askTimeout}
+	for _, r := range c.Permissions {
+		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Path: r.Path, Decision: r.Decision})
+	}
+	for _, h := range c.Hooks {
+		timeout := h.Timeout
+		if timeout == "" {
+			timeout = hooks.DefaultTimeout.String()
+		}
+		out.Hooks = append(out.Hooks, server.Hook{Event: string(h.Event), Matcher: h.Matcher, Command: h.Command, Timeout: timeout, BestEffort: h.BestEffort})
+	}
+	return out
 }

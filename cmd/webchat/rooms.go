@@ -103,7 +103,7 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Logger: log})
+		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Consent: o.consent(c), Logger: log})
 	return r, err
 }
 

@@ -58,6 +58,7 @@ type Config struct {
 	Metrics   http.Handler // nil: no /metrics
 	Workspace string       // absolute path, for completing file names
 	Version   string
+	Consent   Consent
 	Logger    *slog.Logger // nil: nothing is logged
 }
 

@@ -8,6 +8,9 @@ export const commands = [
   { name: '/title', hint: 'TEXT', what: 'Name this session' },
   { name: '/model', hint: 'NAME', what: 'Choose the model' },
   { name: '/stop', hint: '', what: 'Stop the turn' },
+  { name: '/permissions', hint: '', what: 'What agents may do' },
+  { name: '/hooks', hint: '', what: 'Your hooks' },
+  { name: '/export', hint: '', what: 'Save this session: md, html or jsonl' },
   { name: '/help', hint: '', what: 'All keys and commands' },
 ]
 

@@ -7,9 +7,11 @@ import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse } from './commands.js'
 import { forget, pick, suggest, use } from './complete.js'
 import { isLive } from './connection.js'
+import { consent } from './consent.js'
 import { draft, recaller, remember, sentCount } from './drafts.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
+import { save } from './sessions.js'
 import { failed, toast } from './toast.js'
 
 const composer = document.getElementById('composer')
@@ -53,11 +55,16 @@ async function ensure() {
 
 async function act(name, rest) {
   if (name === '/model' && !session()) return use(composer, composer.dataset.backend, rest)
-  if (name !== '/help' && !session()) throw new Error(`${name} needs a session: say something first`)
+  if (name === '/help') return document.getElementById('keys')?.showModal()
+  if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
+  if (!session()) throw new Error(`${name} needs a session: say something first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
   if (name === '/model') return patch(path(), { model: rest })
-  if (name === '/help') document.getElementById('keys')?.showModal()
+  if (name === '/export') {
+    if (!/^(md|html|jsonl)?$/.test(rest)) throw new Error('/export saves as md, html or jsonl')
+    return save(session(), rest || 'md')
+  }
 }
 
 /** The free way first: a prompt that only asks to see an existing file needs no model. */

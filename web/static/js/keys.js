@@ -112,6 +112,6 @@ export function keyboard() {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
     if (app?.classList.contains('drawer') && !e.target.closest?.('#side, [data-act=side]')) side()
-    if (e.target.matches?.('#alone, #keys, #confirm')) e.target.close() // beside the dialog
+    if (e.target.matches?.('#alone, #keys, #confirm, #consent')) e.target.close() // beside the dialog
   })
 }

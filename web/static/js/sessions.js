@@ -86,7 +86,7 @@ function rename(id) {
 }
 
 /** Downloads the session as a file; the page stays where it is. */
-function save(id, format) {
+export function save(id, format) {
   const a = document.createElement('a')
   a.href = `${base}/api/sessions/${id}/export?format=${format}`
   a.download = ''
