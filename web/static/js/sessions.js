@@ -42,10 +42,10 @@ async function refresh() {
   try {
     if (list.querySelector('input')) return soon() // a title is being typed
     const fresh = fragment(await getText(`/sessions?current=${encodeURIComponent(session())}`))
-    const focused = document.activeElement?.closest?.('#sessions [data-session]')?.dataset.session
+    const focused = document.activeElement?.closest?.('#sessions [data-session]')
     list.replaceChildren(fresh)
     marks()
-    if (focused) list.querySelector(`[data-session="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
+    if (focused) list.querySelector(`${focused.localName}[data-session="${CSS.escape(focused.dataset.session)}"]`)?.focus({ preventScroll: true })
   } catch { stale = true }
 }
 
@@ -70,8 +70,10 @@ function rename(id) {
   input.value = at.textContent
   row.replaceWith(input)
   input.select()
+  let over = false
   const done = async (keep) => {
-    if (!input.isConnected) return
+    if (over) return // taking the field away takes its focus, too
+    over = true
     const title = input.value.trim()
     input.replaceWith(row)
     row.focus()
@@ -114,6 +116,7 @@ export function sessions() {
   onChanged(soon)
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (stale) refresh() } })
   document.addEventListener('webchat:frame', markRead)
+  addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('[data-act]')
     const f = button && !button.closest('[data-card]') && acts[button.dataset.act]
