@@ -88,8 +88,8 @@
 //	tool row    div#c-ID.call > details#c-ID.r.tool, and div#c-ID.n.nest for what a
 //	            helper agent did inside of it
 //	card        div#c-ID.call > article#c-ID.r.card
-//	question    article#p-ID.perm[data-ask=permission][data-request][data-expires]
-//	            [data-asked], or form[data-ask=input] in it; buttons data-act=allow-once|
+//	question    section#p-ID.perm[data-ask=permission][data-request][data-expires]
+//	            [data-asked], or [data-ask=input] with a form; buttons data-act=allow-once|
 //	            allow-session|deny|deny-reason; for input: [data-choice] buttons, an
 //	            input[name=answer] and submit. Answered: details#p-ID.tool
 //	note        div#n-….row.note-row
