@@ -145,7 +145,7 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(inTheWay, FileName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{Dir: inTheWay}); !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "it is a folder") {
+	if _, err := Open(Config{Dir: inTheWay}); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "it is a folder") {
 		t.Errorf("a folder in the file's place: %v", err)
 	}
 	notAFolder := filepath.Join(empty, FileName)

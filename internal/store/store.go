@@ -84,6 +84,7 @@ type DB struct {
 	conn  *sql.Conn
 	put   statements
 	*committer
+	readOnly bool
 
 	closing sync.Once
 	closed  error // of Close
@@ -93,13 +94,51 @@ type DB struct {
 // older version up to date. The error wraps one of this package's where it can.
 func Open(c Config) (*DB, error) {
 	if c.Sync != SyncNormal && c.Sync != SyncFull {
-		return nil, fmt.Errorf("open the store: no such level of sync as %q", c.Sync)
+		return nil, fmt.Errorf("open the store: %w: no such level of sync as %q", errConfig, c.Sync)
 	}
-	path := filepath.Join(c.Dir, FileName)
+	path := filePath(c)
 	db, err := open(path, c)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
+	return db, nil
+}
+
+var errConfig = errors.New("wrong configuration")
+
+func filePath(c Config) string { return filepath.Join(c.Dir, FileName) }
+
+// openToRead opens a file that cannot be written, for what it holds. One of an
+// older version cannot be read so.
+func openToRead(c Config) (_ *DB, err error) {
+	db := &DB{path: filePath(c), readOnly: true}
+	if err := checkHeader(db.path); err != nil {
+		return nil, err
+	}
+	// Without the right to write there is no shared memory for readers: the file is
+	// read as it is.
+	for _, how := range []string{"mode=ro", "immutable=1"} {
+		if db.read, err = sql.Open("sqlite", bareSource(db.path)+"?"+how+"&_pragma=query_only(1)"); err != nil {
+			return nil, ours(err)
+		}
+		var version int
+		if err = db.read.QueryRow(`PRAGMA user_version`).Scan(&version); err == nil && version != len(migrations) {
+			err = fmt.Errorf("%w: its schema is version %d", ErrReadOnly, version)
+		}
+		if err == nil {
+			break
+		}
+		err = errors.Join(ours(err), db.read.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	db.committer = newCommitter(func(jobs []*job) {
+		for _, j := range jobs {
+			j.err = ErrReadOnly
+			close(j.done)
+		}
+	})
 	return db, nil
 }
 
@@ -157,7 +196,7 @@ func prepareFile(path string) error {
 	case err != nil:
 		return fileError(err)
 	case fi.IsDir():
-		return fmt.Errorf("%w: it is a folder; move it away", ErrReadOnly)
+		return fmt.Errorf("%w: it is a folder; move it away", ErrCorrupt)
 	}
 	if err := checkHeader(path); err != nil {
 		return err
@@ -170,6 +209,17 @@ func prepareFile(path string) error {
 
 // source names the file to the driver. The pragmas hold for every connection.
 func source(path string, s Sync) string {
+	synchronous := "NORMAL"
+	if s == SyncFull {
+		synchronous = "FULL"
+	}
+	return bareSource(path) + "?" + url.Values{"_pragma": {
+		"busy_timeout(1000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		"journal_size_limit(16777216)", "secure_delete(FAST)", "cell_size_check(1)",
+	}}.Encode()
+}
+
+func bareSource(path string) string {
 	slashed := filepath.ToSlash(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		slashed = filepath.ToSlash(abs)
@@ -177,14 +227,7 @@ func source(path string, s Sync) string {
 	if len(slashed) > 1 && slashed[1] == ':' { // a drive
 		slashed = "/" + slashed
 	}
-	synchronous := "NORMAL"
-	if s == SyncFull {
-		synchronous = "FULL"
-	}
-	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": {
-		"busy_timeout(1000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
-		"journal_size_limit(16777216)", "secure_delete(FAST)", "cell_size_check(1)",
-	}}.Encode()}
+	u := url.URL{Scheme: "file", Path: slashed}
 	return u.String()
 }
 

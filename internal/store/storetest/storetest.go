@@ -13,6 +13,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,8 +34,9 @@ type Store interface {
 type Maker func(t testing.TB) (s Store, reopen func() Store)
 
 // Run tests the stores of mk, a fresh one for each subtest. notNext is the
-// error a store wraps when entries do not go on from the last one.
-func Run(t *testing.T, mk Maker, notNext error) {
+// error a store wraps when entries do not go on from the last one. without names
+// subtests that do not hold for a store.
+func Run(t *testing.T, mk Maker, notNext error, without ...string) {
 	for name, f := range map[string]func(*testing.T, *rig){
 		"ExactBytes":       exactBytes,
 		"After":            after,
@@ -56,6 +58,9 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"Cancel":           cancel,
 		"Model":            model,
 	} {
+		if slices.Contains(without, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			s, reopen := mk(t)
 			f(t, &rig{t: t, Store: s, reopen: reopen, notNext: notNext})
