@@ -155,8 +155,12 @@ type Host interface {
 	// AskUser puts the agent's question to the user.
 	AskUser(ctx context.Context, q Question) (Answer, error)
 
-	// RunHook runs the user's hooks for a moment only the backend sees. Without
-	// hooks it allows.
+	// RunHook runs the user's hooks for a moment only the backend sees: before_tool
+	// and after_tool of its own tools (RequestID is the call's id), error,
+	// prompt_submitted. Without hooks it allows. Changed arguments come back only
+	// where Info said InterceptRewrite. Our own tools' hooks run in CallTool, once
+	// for each call id; a backend whose Intercept is InterceptAsked need not ask:
+	// its hooks run with AskPermission.
 	RunHook(ctx context.Context, h HookCall) (HookVerdict, error)
 }
 
@@ -218,7 +222,7 @@ type Answer struct {
 	Answered    bool // false: nobody did, the turn was stopped
 }
 
-// HookCall is a moment hooks may have a say in.
+// HookCall is a moment hooks may have a say in; see package hooks.
 type HookCall struct {
 	RequestID string // the same id is decided once
 	Event     string // before_tool, after_tool, ...
