@@ -186,3 +186,23 @@ func BenchmarkMarshalDelta(b *testing.B) {
 		}
 	}
 }
+
+func TestProgressOfAnOutputAlwaysHasItsNumbers(t *testing.T) {
+	for _, c := range []struct {
+		data event.Data
+		want string
+	}{
+		{event.ToolExecutionProgress{ToolCallID: "c", OutputID: "o"}, `{"toolCallId":"c","outputId":"o","bytes":0,"lines":0,"elapsedMs":0}`},
+		{event.ToolExecutionProgress{ToolCallID: "c", ProgressMessage: "half"}, `{"toolCallId":"c","progressMessage":"half"}`},
+		{event.ToolExecutionProgress{ToolCallID: "c", OutputID: "o", Extra: event.Extra{"x": json.RawMessage(`1`)}},
+			`{"toolCallId":"c","outputId":"o","bytes":0,"lines":0,"elapsedMs":0,"x":1}`},
+	} {
+		b, err := event.Marshal(event.New(c.data, "", time.Now()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasSuffix(b, []byte(`"data":`+c.want+"}")) {
+			t.Errorf("got %s\nwant %s", b, c.want)
+		}
+	}
+}

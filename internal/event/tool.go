@@ -1,0 +1,76 @@
+package event
+
+import "encoding/json"
+
+type (
+	// ToolExecutionStart says that a tool was called.
+	ToolExecutionStart struct {
+		ToolCallID       string          `json:"toolCallId"`
+		ToolName         string          `json:"toolName"`
+		Arguments        json.RawMessage `json:"arguments"`
+		By               Actor           `json:"by"`
+		ParentToolCallID string          `json:"parentToolCallId,omitempty"`
+		Extra            Extra           `json:"-"`
+	}
+
+	// ToolExecutionProgress says how far a running tool is.
+	ToolExecutionProgress struct {
+		ToolCallID      string `json:"toolCallId"`
+		ProgressMessage string `json:"progressMessage,omitempty"`
+		OutputID        string `json:"outputId,omitempty"`
+		Bytes           int64  `json:"bytes,omitempty"`
+		Lines           int64  `json:"lines,omitempty"`
+		ElapsedMs       int64  `json:"elapsedMs,omitempty"`
+		Extra           Extra  `json:"-"`
+	}
+
+	// ToolExecutionPartialResult is the next increment of a foreign tool's output.
+	ToolExecutionPartialResult struct {
+		ToolCallID    string `json:"toolCallId"`
+		PartialOutput string `json:"partialOutput"`
+		Extra         Extra  `json:"-"`
+	}
+
+	// ToolExecutionComplete ends a tool call; each started one gets exactly one.
+	// Result is set when Success is, Error when it is not.
+	ToolExecutionComplete struct {
+		ToolCallID    string          `json:"toolCallId"`
+		Success       bool            `json:"success"`
+		Result        *ToolResult     `json:"result,omitempty"`
+		Error         *ToolError      `json:"error,omitempty"`
+		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
+		OutputID      string          `json:"outputId,omitempty"`
+		DurationMs    int64           `json:"durationMs"`
+		Extra         Extra           `json:"-"`
+	}
+
+	// ToolResult is what a successful tool said.
+	ToolResult struct {
+		Content         string `json:"content"`                   // what the model read
+		DetailedContent string `json:"detailedContent,omitempty"` // what only the user sees
+	}
+
+	// ToolError is why a tool failed. Code is "failure", "denied", "rejected",
+	// "timeout", "aborted" or "interrupted".
+	ToolError struct {
+		Message string `json:"message"`
+		Code    string `json:"code"`
+	}
+)
+
+// MarshalJSON writes the numbers of an output that grows even where they are
+// still 0, and none for a tool that has no output.
+func (p ToolExecutionProgress) MarshalJSON() ([]byte, error) {
+	type fields ToolExecutionProgress
+	if p.OutputID == "" {
+		return json.Marshal(fields(p))
+	}
+	return json.Marshal(struct {
+		ToolCallID      string `json:"toolCallId"`
+		ProgressMessage string `json:"progressMessage,omitempty"`
+		OutputID        string `json:"outputId"`
+		Bytes           int64  `json:"bytes"`
+		Lines           int64  `json:"lines"`
+		ElapsedMs       int64  `json:"elapsedMs"`
+	}{p.ToolCallID, p.ProgressMessage, p.OutputID, p.Bytes, p.Lines, p.ElapsedMs})
+}

@@ -1,0 +1,63 @@
+package event
+
+// Outcome is how a turn ended.
+type Outcome string
+
+// The outcomes of a turn.
+const (
+	Completed   Outcome = "completed"
+	Aborted     Outcome = "aborted"
+	Failed      Outcome = "error"
+	Interrupted Outcome = "interrupted" // the program ended before the turn did
+)
+
+// Actor is who called a tool.
+type Actor string
+
+// The actors.
+const (
+	ByAgent Actor = "agent"
+	ByUser  Actor = "user"
+)
+
+// Decision is the answer to a permission request.
+type Decision string
+
+// The decisions.
+const (
+	Allow Decision = "allow"
+	Deny  Decision = "deny"
+)
+
+// Scope is how far an allow reaches.
+type Scope string
+
+// The scopes: this one act, or the exact same one for the rest of the session.
+const (
+	Once       Scope = "once"
+	ForSession Scope = "session"
+)
+
+// Decider is who or what decided.
+type Decider string
+
+// The deciders.
+const (
+	DecidedByUser    Decider = "user"
+	DecidedByRule    Decider = "rule"
+	DecidedByTimeout Decider = "timeout"
+	DecidedByHook    Decider = "hook"
+	DecidedByMode    Decider = "mode"
+	DecidedByAbort   Decider = "abort"
+)
+
+// Status is what a session does, folded from its log: running while a turn has
+// no end, waiting while a request is open.
+type Status string
+
+// The states of a session.
+const (
+	Idle    Status = "idle"
+	Running Status = "running"
+	Waiting Status = "waiting"
+)
