@@ -19,6 +19,8 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
+
+	"webchat/internal/proc"
 )
 
 var (
@@ -27,7 +29,10 @@ var (
 	noBrow string // why there is no browser
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	proc.Main() // a server in this process runs commands, too
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "browsertest")

@@ -41,6 +41,7 @@ var ours = map[string][]string{
 		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
+	"internal/hostile":     {}, // tests only: what attackers put into what is shown
 	"internal/proxytest":   {}, // tests only: a real nginx before a server
 	"internal/browsertest": {}, // tests only: the whole program in a real browser
 	// tests only: the whole program, killed and cut off at random instants

@@ -99,7 +99,7 @@ func (a *ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " wants to know"
 	}
-	return a.Who + " asks to " + a.Action
+	return a.Who + " asks to " + plain(a.Action)
 }
 
 // Verdict is the answer, as the row begins.
