@@ -32,6 +32,7 @@ type fold struct {
 	now                   time.Time
 	unlogged              bool   // the event at hand
 	trouble               string // the log cannot be written
+	unsaved               bool   // and what is logged all the same is in memory only
 }
 
 func newFold(cfg *Config) *fold {
@@ -43,7 +44,9 @@ func (f *fold) take(e event.Entry) {
 	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
 	if logged(e) {
 		f.seq = max(f.seq, e.Seq)
-		f.setTrouble("")
+		if !f.unsaved {
+			f.setTrouble("")
+		}
 	}
 	if !f.begun && e.Seq > 0 {
 		f.begun, f.first = true, e.Seq
@@ -71,6 +74,17 @@ func (f *fold) setTrouble(text string) {
 	}
 }
 
+// logTrouble folds an error about the log, which cannot be in it.
+func (f *fold) logTrouble(d event.SessionError) {
+	f.unsaved = d.ErrorType == "unsaved"
+	if d.ErrorType == "saved" {
+		f.setTrouble("")
+		f.batch.say("say", d.Message)
+		return
+	}
+	f.setTrouble(d.Message)
+}
+
 // session folds what concerns the session and its turns.
 func (f *fold) session(data event.Data) bool {
 	switch d := data.(type) {
@@ -92,7 +106,7 @@ func (f *fold) session(data event.Data) bool {
 		f.turnEnd(d)
 	case event.SessionError:
 		if f.unlogged {
-			f.setTrouble(d.Message)
+			f.logTrouble(d)
 			break
 		}
 		f.note("is-fail", "alert", d.Message).Note.failure(d)

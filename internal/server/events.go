@@ -124,7 +124,7 @@ func (p replay) send(ctx context.Context, send func(sse.Frame) error) (pos int64
 			seq = e.Seq
 		}
 	}
-	for _, list := range [][]event.Entry{now.InFlight, now.Progress} {
+	for _, list := range [][]event.Entry{now.InFlight, now.Progress, now.Trouble} {
 		for _, e := range list {
 			if err := send(sse.Frame{ID: now.LastSeq, Data: e.JSON}); err != nil {
 				return 0, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"webchat/internal/page"
@@ -58,8 +59,7 @@ func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos 
 		p.Feed(entries...)
 		seq = entries[len(entries)-1].Seq
 	}
-	p.Feed(now.InFlight...)
-	p.Feed(now.Progress...)
+	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Trouble)...)
 	return now.Pos, nil
 }
 

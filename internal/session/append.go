@@ -86,7 +86,7 @@ func (s *Session) tellLogLocked(err error) {
 	sum := s.summary.Load()
 	e := event.Entry{Seq: sum.LastSeq, Event: event.New(event.SessionError{
 		Message:   "What happens now cannot be saved: the log cannot be written. Look at the disk of the data folder; saving is tried again.",
-		ErrorType: "log",
+		ErrorType: ErrorLog,
 	}, sum.Open.LastID, s.now())}
 	e.Event.Ephemeral = true
 	if encode(&e) == nil {

@@ -231,5 +231,6 @@ type Snapshot struct {
 	Summary  Summary
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
+	Trouble  []event.Entry // what is wrong with the log, if anything
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -27,7 +28,8 @@ type Manager struct {
 	ready    chan struct{}   // closed when recovery is over
 	ctx      context.Context // of everything all sessions do
 	cancel   context.CancelCauseFunc
-	wg       sync.WaitGroup // purges
+	wg       sync.WaitGroup         // purges
+	trouble  atomic.Pointer[string] // see Trouble; nil: none yet
 
 	loadMu sync.Mutex // one session is loaded or purged at a time
 

@@ -209,6 +209,11 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	snap.Requests = append(snap.Requests, s.open.requests...)
+	if text := s.m.Unsaved(); text != "" {
+		if e, ok := s.troubleLocked(text); ok {
+			snap.Trouble = append(snap.Trouble, e)
+		}
+	}
 	now := s.now()
 	s.mu.Unlock()
 
