@@ -17,9 +17,13 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/proc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	proc.Main()
+	goleak.VerifyTestMain(m)
+}
 
 // memory is a Log, a Catalog and Drafts that refuses what a real one could not hold.
 type memory struct {
