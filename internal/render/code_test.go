@@ -125,7 +125,7 @@ func corpus(t testing.TB, n int) map[string]string {
 
 // Any window, asked in any order, with or without an index, equals the same lines of the whole file highlighted at once.
 func TestWindowsEqualWhole(t *testing.T) {
-	for language, src := range corpus(t, 900) {
+	for language, src := range corpus(t, 600) {
 		t.Run(language, func(t *testing.T) {
 			if known(language) == "" {
 				t.Fatalf("language %q is unknown", language)
@@ -138,7 +138,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			fresh := NewCode(language, newText(src), RowOptions{})
 			total := newText(src).Total()
-			for range 25 {
+			for range 12 {
 				from := 1 + r.IntN(total)
 				to := min(total, from+r.IntN(120))
 				for name, doc := range map[string]*Code{"indexed": indexed, "as asked": fresh} {
@@ -347,7 +347,7 @@ func TestEveryGrammar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles 280 grammars")
 	}
-	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 20)
+	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 12)
 	for _, name := range Languages() {
 		doc := NewCode(name, newText(src), RowOptions{})
 		if err := doc.grammar.err(); err != nil {

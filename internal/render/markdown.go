@@ -81,7 +81,7 @@ func prosePolicy() *bluemonday.Policy {
 
 // prose shows a block other than top-level code and tables.
 func (b *MarkdownBlock) prose() template.HTML {
-	src := strings.ToValidUTF8(string(b.src)+b.extra, "\uFFFD")
+	src := strings.ToValidUTF8(b.text(), "\uFFFD")
 	m := commonMark()
 	source := []byte(src)
 	doc := m.parser.Parse(mdtext.NewReader(source))

@@ -41,7 +41,7 @@ type MarkdownPart struct {
 
 // begin makes b an empty block of a kind.
 func (b *MarkdownBlock) begin(kind blockKind, info string) {
-	b.kind, b.info, b.src, b.extra, b.parts, b.ahead, b.told, b.lexed = kind, info, nil, "", nil, nil, 0, 0
+	b.kind, b.info, b.src, b.extra, b.parts, b.lexed = kind, info, nil, "", nil, 0
 }
 
 // Code reports whether it is a piece of code in parts, which belong into <pre class="chroma"><code>.
@@ -120,12 +120,15 @@ func (b *MarkdownBlock) key() string {
 	case b.Code():
 		return b.info
 	}
-	text := strings.TrimRight(string(b.src)+b.extra, " \t\n")
+	text := b.text()
 	if b.done && (b.kind == list || b.kind == quote) && (strings.Contains(text, "```") || strings.Contains(text, "~~~")) {
 		return text + "\n" // code at its end has its colours now
 	}
 	return text
 }
+
+// text is what the block holds, without the white space at its end, which shows nothing.
+func (b *MarkdownBlock) text() string { return strings.TrimRight(string(b.src)+b.extra, " \t\n") }
 
 // asShown tells the shapes of a block apart.
 func (b *MarkdownBlock) asShown() blockKind {

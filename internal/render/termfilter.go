@@ -38,6 +38,7 @@ type termSink interface {
 	text(r rune)       // printable, or \t
 	control(c byte)    // \n, \r or \b
 	sequence(s string) // a complete control sequence
+	position(col int)  // an absolute position
 }
 
 func (f *termFilter) write(p []byte, out termSink) {
@@ -184,7 +185,7 @@ func (f *termFilter) final(c byte, out termSink) {
 	case 'e', 'a', '`':
 		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + string("BCG"[strings.IndexByte("ea`", c)]))
 	case 'H', 'f':
-		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + ";" + strconv.Itoa(param(params, 1, 1)) + "H")
+		out.position(param(params, 1, 1))
 	case 'J', 'K':
 		// 3J would also clear what has scrolled away, which was handed out already.
 		if n := param(params, 0, 0); n <= 2 {

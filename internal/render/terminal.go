@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	markEvery     = 500 // line feeds between two marks
+	markEvery     = 500 // lines between two marks, or a multiple
+	forgetEvery   = 100 // lines after which the saved cursor is forgotten; a mark is at such a place
 	terminalChunk = 64 << 10
 	maxMarks      = 16 << 10
 	maxChanges    = 256
@@ -41,8 +42,9 @@ type Terminal struct {
 	screen  *termScreen
 	read    int64 // bytes of src taken in
 	marks   []mark
-	every   int // line feeds between marks; doubled when there are too many
-	next    int // number of line feeds at which the next mark is looked for
+	coming  []mark // whose rows are in reach: how many rows are above them may change
+	every   int    // lines between marks; doubled when there are too many
+	next    int    // number of lines at which the next mark is looked for
 	changes []change
 	version uint64
 	seen    []string // the rows in reach after the last Advance
@@ -53,7 +55,9 @@ type Terminal struct {
 // mark is a place in the bytes from which rows can be made again: row starts at off, in style.
 type mark struct {
 	off   int64
-	row   int // from 0
+	line  int // of the screen, from 0
+	row   int // from 0, as soon as it is final
+	lines int // above off
 	style sgr
 }
 
@@ -131,13 +135,14 @@ func (t *Terminal) take(line []byte) {
 			t.read++
 		}
 		if s.probe.state == probeHit {
-			t.mark(mark{off, s.gone + s.height() - 1, style})
+			t.coming = append(t.coming, mark{off: off, line: s.probe.newest(), lines: s.lines, style: style})
+			t.next = s.lines + t.every
 			s.probe.state = probeOff
 		}
 	}
 	s.write(line)
 	t.read += int64(len(line))
-	if s.breaks >= t.next && len(line) > 0 && line[len(line)-1] == '\n' && s.filter.plain() {
+	if s.lines >= t.next && s.lines%forgetEvery == 0 && len(line) > 0 && line[len(line)-1] == '\n' && s.filter.plain() {
 		s.arm()
 	}
 }
@@ -154,12 +159,20 @@ func (t *Terminal) mark(m mark) {
 		t.marks = kept
 		t.every *= 2
 	}
-	t.next = t.screen.breaks + t.every
 }
 
-// scrolledOut compares a row that is final now with what was last told about it.
-func (t *Terminal) scrolledOut(row string) {
-	t.compare(t.screen.gone-1, row)
+// scrolledOut compares a row that is final now with what was last told about it. A mark that does not begin a row any
+// more is of no use.
+func (t *Terminal) scrolledOut(line int, row string) {
+	n := t.screen.gone - 1
+	for len(t.coming) > 0 && t.coming[0].line <= line {
+		if m := t.coming[0]; m.line == line {
+			m.row = n
+			t.mark(m)
+		}
+		t.coming = t.coming[1:]
+	}
+	t.compare(n, row)
 }
 
 func (t *Terminal) compare(n int, row string) {
@@ -260,18 +273,20 @@ func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to i
 	deadline := time.Now().Add(5 * WorkLimit)
 	n := start.row
 	s := newTermScreen(nil)
+	blank := 0 // lines that stand for what is above the mark
 	if start.row > 0 {
 		s.fill()
-		s.filter.sgr = start.style
+		s.filter.sgr, s.lines = start.style, start.lines
 		s.sequence(start.style.sequence())
+		blank = screenBuffer
 	}
-	s.out = func(row string) {
+	s.out = func(line int, row string) {
+		if line < blank {
+			return
+		}
 		if n++; from <= n && n <= to {
 			t.row(b, n, row)
 		}
-	}
-	if start.row > 0 {
-		n -= screenBuffer // the blank rows leave first
 	}
 	buf := make([]byte, 16<<10)
 	for off := start.off; n < to && off < end; off += int64(len(buf)) {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +90,7 @@ func TestTerminalRows(t *testing.T) {
 }
 
 var session = []string{"text", " and more words ", "\n", "\n", "\n", "\r\n", "line\n", "\r", "\b", "\t", "\x1b[A", "\x1b[3A", "\x1b[B", "\x1b[12C", "\x1b[D", "\x1b[K", "\x1b[1K", "\x1b[2J", "\x1b[J", "\x1b[H", "\x1b[G",
-	"\x1b[31m", "\x1b[0m", "\x1b[1;38;5;99m", "\x1b[7m", "\x1b7", "\x1b8", "\x1bM", "\x1b[?25l", "\x1b]0;t\x07", "界é", "\u009b", "\xff", "<b>&", "\x1b[99999A", "\x1b[", "\x1b", strings.Repeat("long ", 60)}
+	"\x1b[31m", "\x1b[0m", "\x1b[1;38;5;99m", "\x1b[7m", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\v", "\x1bM", "\x1b[?25l", "\x1b]0;t\x07", "界é", "\u009b", "\xff", "<b>&", "\x1b[99999A", "\x1b[", "\x1b", strings.Repeat("long ", 60)}
 
 // program writes n pieces as a command might, mostly forward.
 func program(r *rand.Rand, n int) []byte {
@@ -112,7 +114,6 @@ func terminalReference(t testing.TB, p []byte) []string {
 	}
 	s := newTermScreen(nil)
 	s.screen = screen
-	// Not forgetting the saved cursor where marks are set is the one difference; programs here save it rarely.
 	s.write(p)
 	var rows []string
 	for _, row := range s.rows() {
@@ -125,21 +126,47 @@ func terminalReference(t testing.TB, p []byte) []string {
 
 // Any window of a long output equals the same rows of one endless screen.
 func TestTerminalWindowsEqualWhole(t *testing.T) {
-	for seed := range uint64(6) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		p := bytes.ReplaceAll(program(r, 12_000), []byte("\x1b8"), nil)
-		p = bytes.ReplaceAll(p, []byte("\x1b[u"), nil)
-		want := terminalReference(t, p)
-		doc, got := rowsOf(t, p)
-		if len(doc.marks) < 3 {
-			t.Fatalf("%d marks in %d rows", len(doc.marks), doc.Total())
-		}
-		compareRows(t, got, want, 1)
-		for range 20 {
-			from := 1 + r.IntN(len(want))
-			to := min(len(want), from+r.IntN(300))
-			compareRows(t, window1(t, doc, from, to), want[from-1:to], from)
-		}
+	for seed := range uint64(4) {
+		checkWindows(t, rand.New(rand.NewPCG(seed, 3)))
+	}
+}
+
+func TestSoakTerminalWindows(t *testing.T) {
+	seed := soakSeed(t)
+	for i := range uint64(2000) {
+		checkWindows(t, rand.New(rand.NewPCG(seed, i)))
+	}
+}
+
+// soakSeed skips a long run unless it was asked for.
+func soakSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("WEBCHAT_SOAK"), 10, 64)
+	if err != nil {
+		t.Skip("a long run: make soak")
+	}
+	t.Logf("seed %d", seed)
+	return seed
+}
+
+// checkWindows compares a window from each mark, and some others, with the whole.
+func checkWindows(t *testing.T, r *rand.Rand) {
+	p := program(r, 12_000)
+	want := terminalReference(t, p)
+	doc, got := rowsOf(t, p)
+	if len(doc.marks) < 3 {
+		t.Fatalf("%d marks in %d rows", len(doc.marks), doc.Total())
+	}
+	compareRows(t, got, want, 1)
+	window := func(from int) {
+		to := min(len(want), from+r.IntN(300))
+		compareRows(t, window1(t, doc, from, to), want[from-1:to], from)
+	}
+	for _, m := range doc.marks {
+		window(m.row + 1)
+	}
+	for range 10 {
+		window(1 + r.IntN(len(want)))
 	}
 }
 
@@ -232,33 +259,30 @@ func TestTerminalChanged(t *testing.T) {
 }
 
 func hostileTerminal() map[string]string {
-	const mb = 1 << 20
+	const size = 1 << 18
 	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
 	return map[string]string{
-		"openers":      repeat("\x1b[", mb),
-		"escapes":      repeat("\x1b", mb),
-		"long params":  "\x1b[" + repeat("1;", mb) + "m",
-		"huge moves":   repeat("\x1b[999999999B\x1b[999999999Cx", mb),
-		"homes":        repeat("\x1b[Hx", mb),
-		"open OSC":     "\x1b]8;;" + repeat("a", mb),
-		"open APC":     "\x1b_" + repeat("a", mb),
-		"clears":       repeat("\x1b[2Jx", mb),
-		"one line":     repeat("word ", mb),
-		"one row":      repeat("\r 12 % ", mb),
-		"line feeds":   repeat("\n", mb),
-		"colours":      repeat("\x1b[38;2;1;2;3mx\x1b[0m", mb),
-		"up and down":  repeat("a\n\x1b[A\nb\n", mb),
-		"reverse":      repeat("\x1bMx\n", mb),
-		"binary":       repeat("\x00\xff\x1b\x9b\u009b\x07", mb),
-		"many backs":   repeat("a\b", mb),
-		"wrapped rows": repeat(strings.Repeat("w", 2000)+"\n", mb),
+		"openers":      repeat("\x1b[", size),
+		"escapes":      repeat("\x1b", size),
+		"long params":  "\x1b[" + repeat("1;", size) + "m",
+		"huge moves":   repeat("\x1b[999999999B\x1b[999999999Cx", size),
+		"homes":        repeat("\x1b[Hx", size),
+		"open OSC":     "\x1b]8;;" + repeat("a", size),
+		"open APC":     "\x1b_" + repeat("a", size),
+		"clears":       repeat("\x1b[2Jx", size),
+		"one line":     repeat("word ", size),
+		"one row":      repeat("\r 12 % ", size),
+		"line feeds":   repeat("\n", size),
+		"colours":      repeat("\x1b[38;2;1;2;3mx\x1b[0m", size),
+		"up and down":  repeat("a\n\x1b[A\nb\n", size),
+		"reverse":      repeat("\x1bMx\n", size),
+		"binary":       repeat("\x00\xff\x1b\x9b\u009b\x07", size),
+		"many backs":   repeat("a\b", size),
+		"wrapped rows": repeat(strings.Repeat("w", 2000)+"\n", size),
 	}
 }
 
 func TestTerminalHostile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("17 MiB")
-	}
 	for name, s := range hostileTerminal() {
 		start := time.Now()
 		doc := NewTerminal(strings.NewReader(s), RowOptions{})

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,10 +20,12 @@ const (
 type termScreen struct {
 	filter  termFilter
 	screen  *terminal.Screen
-	pending []byte // what the library has not been given yet
-	out     func(row string)
-	gone    int // rows handed to out
-	breaks  int // line feeds so far
+	pending []byte                     // what the library has not been given yet
+	out     func(line int, row string) // line counts the screen's own, of which a long row takes several
+	gone    int                        // rows handed to out
+	lines   int                        // line feeds in the bytes so far
+	feeds   int                        // line feeds since text was written; many if the cursor was moved otherwise
+	wrote   bool                       // text since the last line feed or absolute position
 	probe   probe
 }
 
@@ -39,7 +43,7 @@ const (
 	probeHit              // it began a new row
 )
 
-func newTermScreen(out func(string)) *termScreen {
+func newTermScreen(out func(int, string)) *termScreen {
 	t := &termScreen{out: out}
 	screen, err := terminal.NewScreen(terminal.WithSize(screenColumns, screenLines), terminal.WithMaxSize(screenColumns, screenBuffer))
 	if err != nil {
@@ -49,7 +53,7 @@ func newTermScreen(out func(string)) *termScreen {
 	screen.ScrollOutFunc = func(line string) {
 		t.gone++
 		if t.out != nil {
-			t.out(strings.TrimSuffix(line, "\n"))
+			t.out(t.screen.LinesScrolledOut, strings.TrimSuffix(line, "\n"))
 		}
 	}
 	t.screen = screen
@@ -64,12 +68,29 @@ func (t *termScreen) fill() {
 	t.gone = 0
 }
 
+// write takes bytes. After each forgetEvery lines the saved cursor is forgotten, so that rows can be made again from there
+// without knowing anything of what was above.
 func (t *termScreen) write(p []byte) {
-	t.filter.write(p, t)
+	for len(p) > 0 {
+		line := p
+		if i := bytes.IndexByte(p, '\n'); i >= 0 {
+			line = p[:i+1]
+		}
+		p = p[len(line):]
+		t.filter.write(line, t)
+		if line[len(line)-1] != '\n' {
+			return
+		}
+		if t.lines++; t.lines%forgetEvery == 0 {
+			t.probe.state = probeOff
+			t.pending = append(t.pending, "\x1b7"...)
+		}
+	}
 }
 
 func (t *termScreen) text(r rune) {
 	t.pending = utf8.AppendRune(t.pending, r)
+	t.feeds, t.wrote = 0, true
 	if t.probe.state == probeArmed {
 		t.flush()
 		t.probe.state = probeOff
@@ -84,7 +105,8 @@ func (t *termScreen) text(r rune) {
 
 func (t *termScreen) control(c byte) {
 	if c == '\n' {
-		t.breaks++
+		t.feeds++
+		t.wrote = false
 	}
 	t.probe.state = probeOff
 	t.pending = append(t.pending, c)
@@ -93,15 +115,32 @@ func (t *termScreen) control(c byte) {
 func (t *termScreen) sequence(s string) {
 	if !strings.HasSuffix(s, "m") {
 		t.probe.state = probeOff
+		t.feeds = 2
 	}
 	t.pending = append(t.pending, s...)
 }
 
-// arm starts a probe just after a line feed. The saved cursor is forgotten there, so that nothing above is needed.
+// newest is the number of the line that began when the probe hit: the screen was full, or nothing had scrolled out.
+func (p *probe) newest() int { return p.scrolled + screenBuffer }
+
+// arm starts a probe just after the saved cursor was forgotten, if the cursor is right below text: below blank lines that
+// do not exist yet it would be elsewhere when it is restored.
 func (t *termScreen) arm() {
-	t.sequence("\x1b7")
+	if t.feeds != 1 {
+		return
+	}
 	t.flush()
 	t.probe = probe{probeArmed, t.screen.LinesScrolledOut}
+}
+
+// position obeys an absolute position. Which row is meant nobody knows, since the size of the window the program thinks
+// of is not known; the library takes the next one unless the present one is empty. What is empty here depends on what
+// was written last and not on what stands there, so that it is the same wherever one starts from.
+func (t *termScreen) position(column int) {
+	if t.wrote {
+		t.control('\n')
+	}
+	t.sequence("\x1b[" + strconv.Itoa(column) + "G")
 }
 
 func (t *termScreen) flush() {
@@ -117,12 +156,6 @@ func (t *termScreen) rows() []string {
 		return nil
 	}
 	return strings.Split(html, "\n")
-}
-
-// height is the number of rows in reach.
-func (t *termScreen) height() int {
-	t.flush()
-	return strings.Count(t.screen.AsPlainText(), "\n") + 1
 }
 
 // termRow writes the text of one row: the library's HTML, of which only spans and text are believed.
