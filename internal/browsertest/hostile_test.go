@@ -264,9 +264,13 @@ func TestHostileCorpusBites(t *testing.T) {
 func (h *house) openAlone(t *testing.T, id string, p *page, asked func() []string) {
 	t.Helper()
 	forms := []string{"", "?format=html", "?format=json", "?lines=1-50", "?grep=."}
+	all := len(forms)
 	var list struct{ Outputs []struct{ ID string } }
 	h.api(t, "GET", "/api/sessions/"+id+"/outputs", nil, &list)
-	for _, o := range list.Outputs {
+	for i, o := range list.Outputs {
+		if forms = forms[:2]; i%7 == 0 { // what is neither a page nor bytes is the same for all
+			forms = forms[:all]
+		}
 		for _, form := range forms {
 			at := h.site.url + "/api/outputs/" + o.ID + form
 			ctx, stop := context.WithTimeout(p.ctx, limit)

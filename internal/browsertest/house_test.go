@@ -39,6 +39,7 @@ func newHouse(t *testing.T) *house {
 	if noBrow != "" {
 		t.Skip(noBrow)
 	}
+	t.Parallel()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
