@@ -97,6 +97,10 @@ func (b *broker) answer(rt *rapid.T) {
 		{Decision: event.Allow}, {Decision: event.Allow, Scope: event.ForSession}, {Decision: event.Deny},
 	}), 1, 3).Draw(rt, "decisions")
 	stop := rapid.Bool().Draw(rt, "stop at the same time")
+	full := rapid.IntRange(0, 4).Draw(rt, "disk full, if 0") == 0
+	if full {
+		b.mem.broken(errDisk)
+	}
 	errs := make([]error, len(people))
 	var wg sync.WaitGroup
 	for i, d := range people {
@@ -110,6 +114,12 @@ func (b *broker) answer(rt *rapid.T) {
 	}
 	wg.Wait()
 	synctest.Wait()
+	if full {
+		b.mem.broken(nil)
+		time.Sleep(6 * time.Second) // what could not be logged is tried again
+		synctest.Wait()
+		defer b.expire()
+	}
 	won := 0
 	for i, err := range errs {
 		switch {
@@ -118,13 +128,14 @@ func (b *broker) answer(rt *rapid.T) {
 			if people[i].Scope == event.ForSession {
 				b.granted[b.resource[id]] = true
 			}
+		case full && errors.Is(err, ErrLog):
 		case !errors.Is(err, ErrAnswered) && !errors.Is(err, ErrGone):
 			rt.Fatalf("answer %d: %v", i, err)
 		case b.state[id] != nil && !errors.Is(err, b.state[id]):
 			rt.Fatalf("answer %d: %v, want %v", i, err, b.state[id])
 		}
 	}
-	if open := b.state[id] == nil; won > 1 || won == 1 && !open || won == 0 && open && !stop {
+	if open := b.state[id] == nil; won > 1 || won == 1 && (!open || full) || won == 0 && open && !stop && !full {
 		rt.Fatalf("%d answers won, open %v", won, open)
 	}
 	if won == 1 {
@@ -155,6 +166,11 @@ func (b *broker) abort(rt *rapid.T) {
 func (b *broker) wait(rt *rapid.T) {
 	time.Sleep(time.Duration(rapid.IntRange(1, 400).Draw(rt, "seconds")) * time.Second)
 	synctest.Wait()
+	b.expire()
+}
+
+// expire says what is open no more because its time is up.
+func (b *broker) expire() {
 	for id, err := range b.state {
 		if err == nil && !time.Now().Before(b.until[id]) {
 			b.state[id] = ErrGone
