@@ -1,9 +1,11 @@
 package outputs
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,9 +39,9 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// negotiate picks the encoding a client wants most (RFC 9110 §12.5.3); between
-// equals zstd, then gzip. Without the header, none.
-func negotiate(accept []string) encoding {
+// negotiate returns the encodings a client wants, most wanted first (RFC 9110
+// §12.5.3); between equals zstd, then gzip. Without the header, none.
+func negotiate(accept []string) []encoding {
 	q := [encodings]float64{-1, -1}
 	rest := -1.0
 	for _, field := range accept {
@@ -56,16 +58,17 @@ func negotiate(accept []string) encoding {
 			}
 		}
 	}
-	best, most := identity, 0.0
+	var wanted []encoding
 	for e := range encodings {
 		if q[e] < 0 {
 			q[e] = rest
 		}
-		if q[e] > most {
-			best, most = e, q[e]
+		if q[e] > 0 {
+			wanted = append(wanted, e)
 		}
 	}
-	return best
+	slices.SortStableFunc(wanted, func(a, b encoding) int { return cmp.Compare(q[b], q[a]) })
+	return wanted
 }
 
 func quality(params string) float64 {
@@ -119,6 +122,7 @@ func compress(e encoding, w io.Writer, c *content) error {
 	} else {
 		window := 1 << bits.Len64(uint64(min(max(c.size(), 32<<10), 1<<20)-1)) // its memory grows with it
 		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
+			zstd.WithAllLitEntropyCompression(true),                        // else text without repetitions stays as it is
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines
 	}
 	if err != nil {

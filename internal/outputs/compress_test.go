@@ -49,6 +49,32 @@ func TestStoredCompression(t *testing.T) {
 	}
 }
 
+// Digits hardly repeat, so zstd saves nothing of them by matches alone.
+func TestTextWithoutRepetitionsIsCompressed(t *testing.T) {
+	s := newStore(t, 16<<20)
+	h := NewHandler(s, nil)
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintln(&b, i)
+	}
+	o := put(t, s, Meta{Type: File}, b.String())
+	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "zstd")
+	if w.Header().Get("Content-Encoding") != "zstd" || w.Body.Len() > b.Len()*6/10 || decode(t, "zstd", w.Body) != b.String() {
+		t.Errorf("%d of %d bytes, %v", w.Body.Len(), b.Len(), w.Header())
+	}
+}
+
+func TestTheNextBestEncodingIsServed(t *testing.T) {
+	s := newStore(t, 16<<20)
+	h := NewHandler(s, nil)
+	o := put(t, s, Meta{Type: File}, samples["chunks"])
+	o.forms[zstdForm].tried = true // and was not worth it
+	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "gzip, zstd")
+	if w.Header().Get("Content-Encoding") != "gzip" || decode(t, "gzip", w.Body) != samples["chunks"] {
+		t.Errorf("%v", w.Header())
+	}
+}
+
 func decode(t *testing.T, encoding string, r io.Reader) string {
 	t.Helper()
 	var err error

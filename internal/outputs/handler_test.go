@@ -219,20 +219,25 @@ func TestRangesAndConditions(t *testing.T) {
 		{[]string{"Range", "bytes=-5"}, 206, data[len(data)-5:]},
 		{[]string{"Range", "bytes=10-", "If-Range", etag}, 206, data[10:]},
 		{[]string{"Range", "bytes=10-", "If-Range", other}, 200, data},
-		{[]string{"Range", "bytes=9999999-"}, 416, "invalid range: failed to overlap\n"},
+		{[]string{"Range", "bytes=9999999-"}, 416, `{"error":"There are no such bytes: Content-Range says how many there are.","code":"bad_range"}`},
+		{[]string{"Range", "lines=0-9"}, 200, data},
 		{[]string{"Range", "bytes=0-9", "Accept-Encoding", "gzip"}, 206, data[:10]},
 		{[]string{"If-None-Match", etag}, 304, ""},
 		{[]string{"If-None-Match", `"x", W/` + etag}, 304, ""},
 		{[]string{"If-None-Match", "*"}, 304, ""},
 		{[]string{"If-None-Match", other}, 200, data},
 		{[]string{"If-None-Match", etag, "Range", "bytes=0-1"}, 304, ""},
-		{[]string{"If-Match", other}, 412, ""},
+		{[]string{"If-Match", etag, "Range", "lines=0-9"}, 200, data},
+		{[]string{"If-Match", other}, 412, `{"error":"These are not the bytes that If-Match names.","code":"precondition_failed"}`},
 	} {
 		w := ask(h, "GET", id, tt.headers...)
 		if w.Code != tt.status || w.Body.String() != tt.body {
 			t.Errorf("%v: %d, %d bytes", tt.headers, w.Code, w.Body.Len())
 		}
-		if w := ask(h, "HEAD", id, tt.headers...); w.Code != tt.status || w.Body.Len() != 0 && tt.status != 416 {
+		if kind := w.Header().Get("Content-Type"); tt.status >= 400 && kind != "application/json; charset=utf-8" {
+			t.Errorf("%v: refused as %s", tt.headers, kind)
+		}
+		if w := ask(h, "HEAD", id, tt.headers...); w.Code != tt.status || w.Body.Len() != 0 {
 			t.Errorf("HEAD %v: %d", tt.headers, w.Code)
 		}
 	}

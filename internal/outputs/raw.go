@@ -72,22 +72,18 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 		head["Accept-Ranges"] = valBytes
 		head["Vary"] = valVary
 	}
-	if conditional(r) {
+	if r, ok := conditional(r); ok {
 		if v.complete {
 			head["Etag"] = hs.etag[0]
 		}
 		p := &paced{ResponseWriter: w, always: true}
-		http.ServeContent(p, r, "", time.Time{}, c)
+		http.ServeContent(&judged{paced: p, request: r}, r, "", time.Time{}, c)
 		p.done()
 		return
 	}
 	e, data := identity, []byte(nil)
 	if accept := r.Header["Accept-Encoding"]; v.complete && len(accept) > 0 && squeezable(hs.contentType[0]) {
-		if e = negotiate(accept); e != identity {
-			if data = h.compressed(r, o, e, c); data == nil {
-				e = identity
-			}
-		}
+		e, data = h.encoded(r, o, c, negotiate(accept))
 	}
 	if v.complete {
 		head["Etag"] = hs.etag[e+1]
@@ -112,16 +108,66 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	p.done()
 }
 
-// conditional reports whether r has what only ServeContent decides.
-func conditional(r *http.Request) bool {
-	_, a := r.Header["Range"]
-	_, b := r.Header["If-Match"]
-	return a || b
+// conditional reports whether r has what only ServeContent decides, and returns r
+// without a range in another unit than bytes, which is ignored (RFC 9110 §14.2).
+func conditional(r *http.Request) (*http.Request, bool) {
+	_, ranged := r.Header["Range"]
+	if unit, _, _ := strings.Cut(r.Header.Get("Range"), "="); ranged && !strings.EqualFold(unit, "bytes") {
+		r = r.Clone(r.Context())
+		r.Header.Del("Range")
+		ranged = false
+	}
+	_, matched := r.Header["If-Match"]
+	return r, ranged || matched
+}
+
+// judged refuses as everything here does what ServeContent refuses in its own way.
+type judged struct {
+	*paced
+	request *http.Request
+	refused bool
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (j *judged) WriteHeader(status int) {
+	code, sentence := "", ""
+	switch status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		code, sentence = "bad_range", "There are no such bytes: Content-Range says how many there are."
+	case http.StatusPreconditionFailed:
+		code, sentence = "precondition_failed", "These are not the bytes that If-Match names."
+	default:
+		j.paced.WriteHeader(status)
+		return
+	}
+	j.refused = true
+	head := j.Header()
+	delete(head, "Content-Disposition")
+	delete(head, "Etag")
+	refuse(j.paced, j.request, status, code, sentence)
+}
+
+// Write implements [io.Writer].
+func (j *judged) Write(b []byte) (int, error) {
+	if j.refused {
+		return len(b), nil
+	}
+	return j.paced.Write(b)
 }
 
 // squeezable reports whether bytes of this type may get smaller.
 func squeezable(contentType string) bool {
 	return contentType == typeText || contentType == typeBinary || contentType == typeSVG
+}
+
+// encoded returns the bytes in the first of the wanted encodings that is worth it.
+func (h *Handler) encoded(r *http.Request, o *Output, c *content, wanted []encoding) (encoding, []byte) {
+	for _, e := range wanted {
+		if data := h.compressed(r, o, e, c); data != nil {
+			return e, data
+		}
+	}
+	return identity, nil
 }
 
 func (h *Handler) compressed(r *http.Request, o *Output, e encoding, c *content) []byte {
