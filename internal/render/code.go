@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"html/template"
 	"sort"
 	"strings"
 	"sync"
@@ -327,100 +326,4 @@ func (c *Code) lex(ctx context.Context, w *window, start savedState, deadline ti
 		out.text(line, "", text[l.pos:])
 	}
 	return true
-}
-
-// rowWriter writes the rows of a window from tokens that come in order.
-type rowWriter struct {
-	b       strings.Builder
-	options *RowOptions
-	w       *window
-	row     int    // the row being written, 0 before the first
-	column  int    // bytes of its text written
-	class   string // of the open span
-	long    bool   // a line was too long
-}
-
-func newRowWriter(o *RowOptions, w *window) *rowWriter {
-	r := &rowWriter{options: o, w: w, row: w.from - 1}
-	r.b.Grow(4*w.size + 120*(w.to-w.from+1))
-	return r
-}
-
-// text writes s, which starts in line; what is outside the window is left out.
-func (r *rowWriter) text(line int, class, s string) {
-	for s != "" && line <= r.w.to {
-		part, rest, more := strings.Cut(s, "\n")
-		if line >= r.w.from {
-			for r.row < line {
-				r.nextRow()
-			}
-			r.span(class, part)
-			r.column += len(part)
-		}
-		s = rest
-		if more {
-			line++
-		}
-	}
-}
-
-func (r *rowWriter) span(class, s string) {
-	if s == "" {
-		return
-	}
-	if class != r.class {
-		r.closeSpan()
-		if class != "" {
-			r.b.WriteString(`<span class="` + class + `">`)
-		}
-		r.class = class
-	}
-	escape(&r.b, s)
-}
-
-func (r *rowWriter) closeSpan() {
-	if r.class != "" {
-		r.b.WriteString("</span>")
-		r.class = ""
-	}
-}
-
-// nextRow completes the current row from the source, should tokens have ended early, and opens the next.
-func (r *rowWriter) nextRow() {
-	r.endRow()
-	r.row++
-	r.column = 0
-	r.options.openRow(&r.b, r.row)
-	if line := r.w.line(r.row); isLong(line) {
-		r.long = true
-		head, left := cutRunes(string(line), shownLine)
-		escape(&r.b, head)
-		if left > 0 {
-			fmt.Fprintf(&r.b, `<span class="c"> … %d more bytes</span>`, left)
-		}
-	}
-}
-
-func (r *rowWriter) endRow() {
-	if r.row < r.w.from {
-		return
-	}
-	r.closeSpan()
-	if line := r.w.line(r.row); !isLong(line) {
-		if !utf8.Valid(line) {
-			line = []byte(string([]rune(string(line))))
-		}
-		if r.column < len(line) {
-			escape(&r.b, string(line[r.column:]))
-		}
-	}
-	closeRow(&r.b)
-}
-
-func (r *rowWriter) finish() template.HTML {
-	for r.row < r.w.to {
-		r.nextRow()
-	}
-	r.endRow()
-	return template.HTML(r.b.String())
 }

@@ -1,9 +1,7 @@
 package render
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"html/template"
 	"math/rand/v2"
 	"os"
@@ -26,7 +24,6 @@ func TestMain(m *testing.M) {
 type text struct {
 	b     []byte
 	start []int
-	calls int
 }
 
 func newText(s string) *text {
@@ -383,86 +380,4 @@ func FuzzCode(f *testing.F) {
 		}
 		checkSafe(t, string(rows.HTML))
 	})
-}
-
-func benchSource(b *testing.B, lines int) (string, *text) {
-	src := corpus(b, lines)["Go"]
-	t := newText(src)
-	return src, t
-}
-
-// reference highlights the slice alone with chroma as it comes and writes the same rows.
-func reference(b *testing.B, slice string) {
-	it, err := lexers.Get("Go").Tokenise(nil, slice)
-	if err != nil {
-		b.Fatal(err)
-	}
-	w := &window{first: 1, from: 1, to: strings.Count(slice, "\n"), lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")), size: len(slice)}
-	out := newRowWriter(&RowOptions{First: 1}, w)
-	line := 1
-	for token := it(); token != chroma.EOF; token = it() {
-		out.text(line, tokenClass(token.Type), token.Value)
-		line += strings.Count(token.Value, "\n")
-	}
-	out.finish()
-}
-
-func sliceLines(t *text, from, to int) string {
-	b, _ := t.Lines(context.Background(), from, to)
-	return string(b)
-}
-
-func BenchmarkCodeFirstWindow(b *testing.B) {
-	_, src := benchSource(b, 100_000)
-	slice := sliceLines(src, 1, 500)
-	b.Run("ours", func(b *testing.B) {
-		for b.Loop() {
-			rows, err := NewCode("Go", src, RowOptions{}).Rows(b.Context(), 1, 500)
-			if err != nil || rows.Plain {
-				b.Fatal(rows.Plain, err)
-			}
-		}
-	})
-	b.Run("slice alone", func(b *testing.B) {
-		for b.Loop() {
-			reference(b, slice)
-		}
-	})
-}
-
-func BenchmarkCodeLaterWindow(b *testing.B) {
-	_, src := benchSource(b, 100_000)
-	const from = 90_011
-	slice := sliceLines(src, from, from+499)
-	doc := NewCode("Go", src, RowOptions{})
-	guess := func(b *testing.B, doc *Code) {
-		for b.Loop() {
-			rows, err := doc.Rows(b.Context(), from, from+499)
-			if err != nil || rows.Plain {
-				b.Fatal(rows.Plain, err)
-			}
-		}
-	}
-	b.Run("ours, not indexed", func(b *testing.B) { guess(b, doc) })
-	if err := doc.Index(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	b.Run("ours", func(b *testing.B) { guess(b, doc) })
-	b.Run("slice alone", func(b *testing.B) {
-		for b.Loop() {
-			reference(b, slice)
-		}
-	})
-}
-
-func BenchmarkCodePathological(b *testing.B) {
-	for name, p := range pathological() {
-		b.Run(fmt.Sprintf("%s (%d bytes)", name, len(p[1])), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := NewCode(p[0], newText(p[1]), RowOptions{}).Rows(b.Context(), 1, 500); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
