@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"webchat/internal/agent"
@@ -73,8 +74,12 @@ func (c *commandCall) folder() (string, error) {
 	if err == nil {
 		err = c.set.work.folder(rel)
 	}
-	if errors.Is(err, errMissing) {
+	said, ok := errors.AsType[sentence](err)
+	switch {
+	case errors.Is(err, errMissing):
 		err = say("There is no folder %s in %s. Nothing was run.", printable(c.asked), c.set.work.shown())
+	case ok: // what it says of files holds for folders
+		err = sentence(strings.Replace(string(said), "Nothing was read.", "Nothing was run.", 1))
 	}
 	return rel, err
 }

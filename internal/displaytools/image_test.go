@@ -53,6 +53,7 @@ func TestPictures(t *testing.T) {
 		"a.svg":        {`<svg width="12" height="13px"/>`, "image/svg+xml", 12, 13},
 		"declared.svg": {"\ufeff<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x -->\n<!DOCTYPE svg PUBLIC \"a\" \"b\">\n<svg xmlns=\"x\" viewBox=\"0 0 200 100\" width=\"50%\">", "image/svg+xml", 300, 150},
 		"inch.svg":     {`<svg width="1in" viewBox="0,0,2,1"/>`, "image/svg+xml", 96, 48},
+		"prefixed.svg": {`<s:svg xmlns:s="http://www.w3.org/2000/svg" xmlns:i="i" i:width="9" width="3" height="4"/>`, "image/svg+xml", 3, 4},
 		"bare.svg":     {`<svg/>`, "image/svg+xml", 300, 150},
 	} {
 		b := newBench(t, nil)

@@ -83,23 +83,26 @@ func unlike(a, b string) int {
 	return distance([]rune(a), []rune(b))
 }
 
-// distance is the edit distance after Levenshtein of the first letters.
+// distance is the edit distance of the first letters, two that changed places
+// being one edit (optimal string alignment).
 func distance(a, b []rune) int {
 	a, b = a[:min(len(a), nearLength)], b[:min(len(b), nearLength)]
-	row := make([]int, len(b)+1)
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range a {
-		diagonal := row[0]
+		before, above, row = above, row, before
 		row[0] = i + 1
 		for j := range b {
-			change := diagonal
+			change := above[j]
 			if a[i] != b[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			row[j+1] = min(change, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +30,7 @@ func svgRoot(b []byte) (xml.StartElement, bool) {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			return t, t.Name.Space == "" && t.Name.Local == "svg"
+			return t, t.Name.Local == "svg" && (t.Name.Space == "" || declares(t, t.Name.Space))
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
 				return xml.StartElement{}, false
@@ -40,12 +41,20 @@ func svgRoot(b []byte) (xml.StartElement, bool) {
 	}
 }
 
+// declares reports whether root makes prefix that of SVG's own elements.
+func declares(root xml.StartElement, prefix string) bool {
+	return slices.Contains(root.Attr, xml.Attr{Name: xml.Name{Space: "xmlns", Local: prefix}, Value: "http://www.w3.org/2000/svg"})
+}
+
 // svgSize is the size an img element gives it: width and height, else their ratio
 // from the viewBox, else 300 × 150 (CSS 2.2 §10.3.2).
 func svgSize(b []byte) (int, int, error) {
 	root, _ := svgRoot(b)
 	var w, h, ratio float64
 	for _, a := range root.Attr {
+		if a.Name.Space != "" {
+			continue
+		}
 		switch a.Name.Local {
 		case "width":
 			w = pixels(a.Value)

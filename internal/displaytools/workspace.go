@@ -84,7 +84,9 @@ func (w *workspace) resolve(path string) (string, error) {
 		path = filepath.Join(w.home, rest)
 	}
 	for _, part := range strings.FieldsFunc(path, isSeparator) {
-		if part == ".." {
+		if part == ".." && filepath.IsLocal(filepath.Clean(path)) {
+			return "", say(`Paths with ".." in them are refused: give the plain path from %s. Nothing was read.`, w.shown())
+		} else if part == ".." {
 			return "", w.outside()
 		}
 	}
