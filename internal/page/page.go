@@ -83,13 +83,14 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Answers == nil {
 		cfg.Answers = func(_, model string) string { return cmp.Or(model, "the default model") }
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"base": func() string { return cfg.Base }}).ParseFS(web.FS, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
+	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return cfg.Base }})
+	t, err := web.Parse(t, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
 	x, err := t.Clone()
 	if err == nil {
-		x, err = x.ParseFS(web.FS, "templates/export/*.html")
+		x, err = web.Parse(x, "templates/export/*.html")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates of an export: %w", err)
