@@ -100,6 +100,8 @@ type Call struct {
 	Prompt    string          `json:"prompt,omitempty"`
 	Workspace string          `json:"workspace"` // Run sets it
 
+	// Within parts moments whose ids are unique only there, as calls in a turn.
+	Within string `json:"-"`
 	// Fixed says that the arguments cannot be changed any more: a hook that
 	// wants to denies.
 	Fixed bool `json:"-"`

@@ -248,9 +248,10 @@ func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
 	}
 	ask(func(c *hooks.Call) { c.SessionID = "s2" })
 	ask(func(c *hooks.Call) { c.RequestID = "r2" })
+	ask(func(c *hooks.Call) { c.Within = "t2" })
 	ask(func(c *hooks.Call) { c.RequestID = "" })
 	ask(func(c *hooks.Call) { c.RequestID = "" })
-	if len(a.ends) != 5 {
+	if len(a.ends) != 6 {
 		t.Errorf("%d ends", len(a.ends))
 	}
 }

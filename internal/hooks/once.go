@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -35,7 +36,7 @@ func (d *decisions) do(ctx context.Context, c Call, f func() (Verdict, error)) (
 	}
 	asked := content(c)
 	d.mu.Lock()
-	key := c.SessionID + "\x00" + string(c.Event) + "\x00" + c.RequestID
+	key := strings.Join([]string{c.SessionID, c.Within, string(c.Event), c.RequestID}, "\x00")
 	if one := d.made[key]; one != nil {
 		d.mu.Unlock()
 		return one.again(ctx, asked)

@@ -182,7 +182,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure("failure", "%s", sentence(err))
 	}
-	v, err := s.hook(c.ctx, hooks.Call{RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hook(c.ctx, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
 		return agent.Failure("aborted", "%s", stopped(c.ctx))
@@ -242,7 +242,7 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hook(c.ctx, hooks.Call{RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hook(c.ctx, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}

@@ -92,7 +92,10 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		}
 		c.Arguments = clean
 	}
-	v, err := h.s.hook(ctx, hooks.Call{RequestID: c.RequestID, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
+	h.s.mu.Lock()
+	within := h.s.turn.name()
+	h.s.mu.Unlock()
+	v, err := h.s.hook(ctx, hooks.Call{Within: within, RequestID: c.RequestID, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
 		Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite})
 	if err == nil && v.Arguments != nil {
 		h.s.mu.Lock()

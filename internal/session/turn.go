@@ -41,6 +41,14 @@ func (s *Session) newTurn(p *prompt) *turn {
 	return t
 }
 
+// name is the turn's id, empty outside of turns.
+func (t *turn) name() string {
+	if t == nil {
+		return ""
+	}
+	return t.id
+}
+
 // joinLocked counts a guest the turn's end waits for; false: it is too late.
 func (t *turn) joinLocked() bool {
 	if t.ended {
