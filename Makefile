@@ -22,6 +22,7 @@ test: ## everything that proves behaviour, in a few minutes
 check: ## what a reviewer should not have to look for
 	@test -z "$$(gofmt -l cmd internal web)" || { gofmt -l cmd internal web; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) mod verify
+	@GO="$(GO)" sh scripts/vuln.sh
 	$(GO) tool staticcheck ./...
 	@for p in $(OS_ARCH); do echo "vet and build $$p"; \
 	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... && \
@@ -31,7 +32,7 @@ bench: ## our speeds beside their references, measured in the same run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 soak: ## the long runs: make soak SEED=7
-	WEBCHAT_SOAK=$(SEED) $(GO) test $(RACE) -run 'Soak' -count=1 -timeout 2h -v ./...
+	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
 
 docker:
 	docker build -t $(IMAGE) .

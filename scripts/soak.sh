@@ -1,0 +1,41 @@
+#!/bin/sh
+# The long runs, all from one seed: every fuzzer named here for a while, then the
+# tests named Soak. What they held and survived is told at the end.
+#
+#	sh scripts/soak.sh SEED
+set -eu
+seed=${1:-1}
+each=${FUZZTIME:-20s}
+go=${GO:-go}
+told=$(mktemp)
+trap 'rm -f "$told"' EXIT
+
+tried=0
+fuzz() { # fuzz PACKAGE NAME
+	echo "fuzz $2 for $each"
+	if ! $go test -run '^$' -fuzz "^$2\$" -fuzztime "$each" "./$1" >"$told.fuzz" 2>&1; then
+		cat "$told.fuzz"
+		rm -f "$told.fuzz"
+		exit 1
+	fi
+	n=$(sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$told.fuzz" | tail -n 1)
+	tried=$((tried + ${n:-0}))
+	rm -f "$told.fuzz"
+}
+fuzz internal/guard FuzzHost
+fuzz internal/guard FuzzOrigin
+fuzz internal/sse FuzzParseLastEventID
+fuzz internal/sse FuzzFrame
+fuzz internal/jsonrpc FuzzFrames
+fuzz internal/render FuzzTerminal
+fuzz internal/displaytools FuzzRelative
+fuzz internal/session FuzzArguments
+
+status=0
+# shellcheck disable=SC2086 # RACE is a flag or nothing
+WEBCHAT_SOAK=$seed $go test ${RACE:-} -run Soak -count=1 -timeout 30m -v ./... >"$told" 2>&1 || status=$?
+[ "$status" = 0 ] || cat "$told"
+echo "soak of seed $seed:"
+echo "  bad inputs tried by fuzzers: $tried"
+sed -n 's/.*soak: /  /p' "$told"
+exit "$status"
