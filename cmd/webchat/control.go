@@ -33,9 +33,10 @@ const maxSocketPath = 100
 type controlReply struct {
 	URL       string `json:"url,omitempty"`
 	SignedOut int    `json:"signedOut"`
+	Pruned    pruned `json:"pruned"`
 }
 
-func startControl(ctx context.Context, dir, base string, g *guard.Guard) (_ *control, err error) {
+func startControl(ctx context.Context, dir, base string, g *guard.Guard, prune func(context.Context, time.Duration) (pruned, error)) (_ *control, err error) {
 	c := &control{path: filepath.Join(dir, "control"), done: make(chan error, 1)}
 	if len(c.path) > maxSocketPath {
 		if c.temp, err = os.MkdirTemp("", "webchat-"); err != nil { // 0700
@@ -59,6 +60,19 @@ func startControl(ctx context.Context, dir, base string, g *guard.Guard) (_ *con
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, _ *http.Request) {
 		n, err := g.RevokeAll()
 		answer(w, controlReply{SignedOut: n}, err)
+	})
+	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {
+		older, err := time.ParseDuration(r.URL.Query().Get("older"))
+		if err != nil || older <= 0 {
+			http.Error(w, "older must be a duration", http.StatusBadRequest)
+			return
+		}
+		p, err := prune(r.Context(), older)
+		if err != nil {
+			http.Error(w, oneLine(err), http.StatusInternalServerError)
+			return
+		}
+		answer(w, controlReply{Pruned: p}, nil)
 	})
 	c.server = &http.Server{Handler: g.Bearer(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { c.done <- c.server.Serve(l) }()
@@ -96,7 +110,12 @@ func ask(ctx context.Context, dir, token, what string) (reply controlReply, err 
 	if path == "" {
 		path = filepath.Join(dir, "control")
 	}
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/adrg/xdg"
 )
@@ -67,7 +68,7 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, inUse(path)
 	}
 	d := &dataDir{path: path, lock: f}
-	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil {
+	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil && !errors.Is(err, syscall.ENOSPC) { // on a full disk the sessions are kept in memory
 		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err)), f.Close())
 	}
 	return d, nil

@@ -31,6 +31,8 @@ type options struct {
 	autohandPath string
 	outputTTL    time.Duration
 	outputBudget size
+	keepOutputs  age
+	olderThan    age
 	permissions  string
 	askTimeout   time.Duration
 	runTimeout   time.Duration
@@ -62,6 +64,8 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.StringVar(&o.autohandPath, "autohand-path", "", "the Autohand CLI")
 	f.DurationVar(&o.outputTTL, "output-ttl", 30*time.Minute, "life of an output, from the moment it is complete")
 	f.Var(&o.outputBudget, "output-budget", "memory for outputs; the least recently used go first")
+	f.Var(&o.keepOutputs, "keep-outputs", "keep outputs on disk so long after their life, such as 30d; 0 keeps none")
+	f.Var(&o.olderThan, "older-than", "for \"sessions prune\": delete sessions not used for so long, such as 90d")
 	f.StringVar(&o.permissions, "permissions", "ask", "what happens when an agent wants to act: ask, allow or deny")
 	f.DurationVar(&o.askTimeout, "permission-timeout", 5*time.Minute, "how long a question stays open; then it is denied")
 	f.DurationVar(&o.runTimeout, "command-timeout", 10*time.Minute, "how long a command may run; then it is stopped")

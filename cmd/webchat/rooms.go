@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ const keptAttachments = 128 << 20
 
 // rooms are the parts of a server, complete and unstarted.
 type rooms struct {
-	db       *store.DB
+	db       *store.Steady
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *session.Manager
@@ -83,7 +84,8 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 	if r.hub, err = sse.New(sse.Config{Closing: server.Closing}); err != nil {
 		return nil, err
 	}
-	if r.db, err = store.Open(store.Config{Dir: dir}); err != nil {
+	var moved string
+	if r.db, moved, err = store.OpenSteady(store.Config{Dir: dir}, log); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -103,7 +105,8 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Consent: o.consent(c), Logger: log})
+		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Consent: o.consent(c), Logger: log,
+		Stored: r.db.Size, Notice: notice(moved)})
 	return r, err
 }
 
@@ -118,11 +121,29 @@ func (r *rooms) httpServer(log *slog.Logger) *http.Server {
 	}
 }
 
+// notice is what pages say about a file that was damaged.
+func notice(moved string) string {
+	if moved == "" {
+		return ""
+	}
+	return "The file with the sessions was damaged. It was moved to " + filepath.Base(moved) + " in the data folder, and new sessions go into a new one."
+}
+
+// runSessions runs the sessions beside what brings them to the disk.
+func (r *rooms) runSessions(ctx context.Context) error {
+	saving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	saved := make(chan error, 1)
+	go func() { saved <- r.db.Run(saving, r.sessions.Trouble) }()
+	err := r.sessions.Run(ctx)
+	stop()
+	return errors.Join(err, <-saved)
+}
+
 // work starts everything that has to run and returns the errors with which it
 // ends. Sessions end when ctx does.
 func (r *rooms) work(ctx context.Context) (sessions, outputs <-chan error) {
 	a, b := make(chan error, 1), make(chan error, 1)
-	go func() { a <- r.sessions.Run(ctx) }()
+	go func() { a <- r.runSessions(ctx) }()
 	go func() { b <- r.outputs.Run(ctx) }()
 	return a, b
 }

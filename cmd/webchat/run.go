@@ -39,6 +39,7 @@ func commands() []command {
 		{"logout", "revoke every sign-in", logout},
 		{"doctor", "say what was found and what works", doctor},
 		{"version", "print the version", printVersion},
+		{"sessions prune", "delete sessions not used for --older-than and give their room back to the disk", pruneSessions},
 	}
 }
 
@@ -60,6 +61,9 @@ func dispatch(ctx context.Context, args, env []string, stdout, stderr io.Writer)
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
+	}
+	if name == "sessions" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = name+" "+args[0], args[1:]
 	}
 	var names []string
 	for _, c := range commands() {
@@ -88,7 +92,7 @@ func oneLine(err error) string {
 func help(w io.Writer) error {
 	fmt.Fprint(w, "webchat [command] [flags]\n\ncommands:\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-9s %s\n", c.name, c.about)
+		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.about)
 	}
 	fmt.Fprint(w, "\nflags, each also as an environment variable (--output-ttl as WEBCHAT_OUTPUT_TTL):\n")
 	flags, _ := newFlags()

@@ -60,7 +60,9 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	o.warn(c, log)
 	o.warnWorkspace(workspace, log)
 	base := "http://localhost:" + strconv.Itoa(port)
-	ctl, err := startControl(ctx, path, base, r.guard)
+	ctl, err := startControl(ctx, path, base, r.guard, func(ctx context.Context, older time.Duration) (pruned, error) {
+		return prune(ctx, r.sessions, r.db, older)
+	})
 	if err != nil {
 		closeAll(listeners)
 		return err
@@ -73,7 +75,9 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if o.publicURL != "" {
 		info.URL = o.publicURL
 	}
-	if err := dir.write(info); err != nil {
+	if err := dir.write(info); errors.Is(err, syscall.ENOSPC) {
+		log.Warn("server.json was not written: webchat url does not find this server", "error", plain(err))
+	} else if err != nil {
 		closeAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}

@@ -21,6 +21,9 @@ type View struct {
 	NoModel  bool // only the embedded agent can answer
 	// Permissions is "ask", "allow" or "deny".
 	Permissions string
+	Unsaved     string // why nothing is saved now
+	Notice      string // what somebody should know about the saved sessions
+	Bytes       int64  // they take on the disk; 0: unknown
 }
 
 // Session is a row of the list.
@@ -132,7 +135,15 @@ func (c *chrome) Heading() string { return c.fold.Title() }
 func (c *chrome) Answers() string { return c.fold.Answers() }
 
 // Trouble is why the log cannot be written.
-func (c *chrome) Trouble() string { return c.fold.trouble }
+func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
+
+// Stored is how much room the sessions take on the disk.
+func (c *chrome) Stored() string {
+	if c.Bytes <= 0 {
+		return ""
+	}
+	return size(c.Bytes) + " on disk"
+}
 
 // Tally in words.
 func (c *chrome) Saved() string { return count(c.Today.Saved) }

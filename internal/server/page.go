@@ -96,7 +96,13 @@ func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) erro
 
 // view is what stands around a transcript.
 func (s *Server) view(ctx context.Context) (page.View, error) {
-	v := page.View{Permissions: string(s.Pages.mode)}
+	v := page.View{Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+	if s.Stored != nil {
+		var err error
+		if v.Bytes, err = s.Stored(); err != nil {
+			s.Logger.Warn("the size of the sessions is not known", "error", err)
+		}
+	}
 	list, err := s.Sessions.List(ctx, session.Query{Limit: 100})
 	if err != nil {
 		return v, err

@@ -58,6 +58,8 @@ type Config struct {
 	Metrics   http.Handler // nil: no /metrics
 	Workspace string       // absolute path, for completing file names
 	Version   string
+	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice    string                // what pages say about the saved sessions; usually empty
 	Consent   Consent
 	Logger    *slog.Logger // nil: nothing is logged
 }

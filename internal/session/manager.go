@@ -70,35 +70,31 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	m.started = true
 	m.mu.Unlock()
-	err := m.recover(ctx)
-	switch {
-	case err == nil:
+	m.recover(ctx)
+	if ctx.Err() == nil {
 		close(m.ready)
 		<-ctx.Done()
-	case ctx.Err() != nil:
-		err = nil // told to end before it began; the next start recovers
 	}
-	return errors.Join(err, m.close())
+	return m.close()
 }
 
 // recover loads every session that was left unfinished, which closes what is open
 // in it, and purges what was deleted long enough ago.
-func (m *Manager) recover(ctx context.Context) error {
+func (m *Manager) recover(ctx context.Context) {
 	err := m.each(ctx, QueryUnfinished, func(s Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("find unfinished sessions: %w", err)
+	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
+		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
 	err = m.each(ctx, QueryDeleted, func(s Summary) {
 		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
 	})
-	if err != nil {
-		return fmt.Errorf("find deleted sessions: %w", err)
+	if err != nil && ctx.Err() == nil {
+		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start", "error", err)
 	}
-	return nil
 }
 
 // each collects all sessions of a kind before it calls f, which may change them.

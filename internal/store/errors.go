@@ -25,6 +25,9 @@ func ours(err error) error {
 		return err
 	}
 	kind, hint := error(nil), ""
+	if e.Code() == lib.SQLITE_IOERR_SHMSIZE { // the shared memory of readers is a file, too
+		return fmt.Errorf("%w (free some space): %v", ErrFull, err)
+	}
 	switch e.Code() & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_FORMAT:
 		kind, hint = ErrCorrupt, "move it away to start anew, or restore a copy"

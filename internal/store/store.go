@@ -117,7 +117,12 @@ func openToRead(c Config) (_ *DB, err error) {
 	}
 	// Without the right to write there is no shared memory for readers: the file is
 	// read as it is.
-	for _, how := range []string{"mode=ro", "immutable=1"} {
+	// But what waits in a journal is then not seen, and must not be missed.
+	ways := []string{"mode=ro", "immutable=1"}
+	if fi, err := os.Stat(db.path + "-wal"); err == nil && fi.Size() > 0 {
+		ways = ways[:1]
+	}
+	for _, how := range ways {
 		if db.read, err = sql.Open("sqlite", bareSource(db.path)+"?"+how+"&_pragma=query_only(1)"); err != nil {
 			return nil, ours(err)
 		}

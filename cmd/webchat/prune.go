@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
+	"webchat/internal/session"
+	"webchat/internal/store"
+)
+
+// age is a duration that may be given in days and weeks, as flags of Go's own
+// cannot.
+type age time.Duration
+
+// String implements [flag.Value].
+func (a age) String() string {
+	if d := time.Duration(a); d >= 24*time.Hour && d%(24*time.Hour) == 0 {
+		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
+	}
+	return time.Duration(a).String()
+}
+
+// Set implements [flag.Value].
+func (a *age) Set(text string) error {
+	for unit, days := range map[string]int64{"d": 1, "w": 7} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil || n < 0 || n > 100_000 {
+				return errors.New("it must be an age such as 90d, 12w or 36h")
+			}
+			*a = age(time.Duration(n*days) * 24 * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("it must be an age such as 90d, 12w or 36h")
+	}
+	*a = age(d)
+	return nil
+}
+
+// pruned is what a pruning did.
+type pruned struct {
+	Sessions int   `json:"sessions"`
+	Before   int64 `json:"before"` // bytes on the disk
+	After    int64 `json:"after"`
+}
+
+// prune deletes old sessions and gives their room back to the disk.
+func prune(ctx context.Context, sessions *session.Manager, db *store.Steady, older time.Duration) (p pruned, err error) {
+	if p.Before, err = db.Size(); err != nil {
+		return p, err
+	}
+	if p.Sessions, err = sessions.Prune(ctx, time.Now().Add(-older)); err != nil {
+		return p, err
+	}
+	if err = db.Vacuum(ctx); err != nil {
+		return p, err
+	}
+	p.After, err = db.Size()
+	return p, err
+}
+
+// pruneSessions is "webchat sessions prune": by the running server, or without one.
+func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	if o.olderThan <= 0 {
+		return usage("say how old: webchat sessions prune --older-than 90d")
+	}
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	older := time.Duration(o.olderThan)
+	var p pruned
+	if info, e := readServerInfo(dir); e == nil && info.URL != "" {
+		p, err = askPrune(ctx, dir, g.Token(), older)
+	} else {
+		p, err = o.pruneAlone(ctx, dir, older, slog.New(slog.NewTextHandler(stderr, nil)))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.olderThan, bytesText(p.After), bytesText(p.Before))
+	return err
+}
+
+// pruneTime is how long a server may take to prune.
+const pruneTime = time.Hour
+
+func askPrune(ctx context.Context, dir, token string, older time.Duration) (pruned, error) {
+	ctx, cancel := context.WithTimeout(ctx, pruneTime)
+	defer cancel()
+	reply, err := ask(ctx, dir, token, "prune?older="+older.String())
+	return reply.Pruned, err
+}
+
+// pruneAlone does it without a server, which must not start meanwhile.
+func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration, log *slog.Logger) (p pruned, err error) {
+	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
+		return p, fmt.Errorf("there are no sessions in %s: %w", path, plain(err))
+	}
+	dir, err := openDataDir(path)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, dir.close()) }()
+	db, moved, err := store.OpenSteady(store.Config{Dir: path}, log)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.Trouble(); err != nil || moved != "" {
+		return p, errors.Join(err, movedError(moved))
+	}
+	m, err := session.New(session.Config{Log: db, Catalog: db, Drafts: db, Workspace: path, Logger: log,
+		Backends: []agent.Backend{offline.New(offline.Config{})}})
+	if err != nil {
+		return p, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ran := make(chan error, 1)
+	go func() { ran <- m.Run(ctx) }()
+	p, err = prune(ctx, m, db, older)
+	stop()
+	return p, errors.Join(err, <-ran)
+}
+
+func movedError(moved string) error {
+	if moved == "" {
+		return nil
+	}
+	return fmt.Errorf("the sessions' file was damaged and is now %s; nothing was deleted", moved)
+}
+
+// bytesText is a size as people say it.
+func bytesText(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

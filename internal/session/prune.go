@@ -1,0 +1,55 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// Prune deletes for good, with logs, outputs and uploads, the sessions whose last
+// activity was before the given time, and returns how many. Those that are pinned,
+// or in which something runs or waits, stay. There is no undo.
+func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
+	if err := m.await(ctx); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, s := range m.old(ctx, before) {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		if one := m.loaded(s.ID); one != nil {
+			if s = one.Summary(); !prunable(s, before) {
+				continue // something began in it meanwhile
+			}
+			one.retire(m.cfg.Now().UTC())
+		}
+		m.purge(s.ID)
+		if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
+			return n, fmt.Errorf("session %s could not be deleted: %w", s.ID, ErrLog)
+		}
+		n++
+		s.DeletedAt = m.cfg.Now().UTC()
+		m.changed(s)
+	}
+	return n, nil
+}
+
+func prunable(s Summary, before time.Time) bool {
+	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
+}
+
+// old lists what Prune is about; what cannot be read is not old.
+func (m *Manager) old(ctx context.Context, before time.Time) (all []Summary) {
+	err := m.each(ctx, QueryPresent, func(s Summary) {
+		if prunable(s, before) {
+			all = append(all, s)
+		}
+	})
+	if err != nil {
+		m.cfg.Logger.Error("not all sessions were looked at", "error", err)
+	}
+	return all
+}
