@@ -198,6 +198,10 @@ func (p providerConfig) check() error {
 		return errors.New("the type is missing")
 	case !isURL(p.URL):
 		return fmt.Errorf("the url %q is no http or https address", p.URL)
+	case !slices.Contains(providerTypes, p.Type):
+		return fmt.Errorf("the type %q is none of %s", p.Type, strings.Join(providerTypes, ", "))
+	case len(p.Models) == 0:
+		return errors.New("it needs at least one model")
 	case p.KeyEnv != "" && !envName.MatchString(p.KeyEnv):
 		return fmt.Errorf("key_env: %q is no name of a variable", p.KeyEnv)
 	}
@@ -233,7 +237,7 @@ func isURL(s string) bool {
 // ignored names the sections that are there and have no effect in this version.
 func (c *config) ignored() []string {
 	var names []string
-	for name, n := range map[string]int{"providers": len(c.Providers), "mcpServers": len(c.MCPServers), "agents": len(c.Agents)} {
+	for name, n := range map[string]int{"agents": len(c.Agents)} {
 		if n > 0 {
 			names = append(names, name)
 		}

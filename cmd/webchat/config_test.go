@@ -29,7 +29,7 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if m := c.Providers["acme"].Models; len(m) != 2 || m[0].ID != "small" || m[1].OutputPrice != 15 {
 		t.Errorf("models %+v", m)
 	}
-	if got := strings.Join(c.ignored(), " "); got != "agents mcpServers providers" {
+	if got := strings.Join(c.ignored(), " "); got != "agents" {
 		t.Errorf("ignored: %s", got)
 	}
 	if got := strings.Join(c.keyVariables(), " "); got != "ACME_KEY" {

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"runtime"
+	"strings"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/outputs"
 )
@@ -42,7 +45,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if names := c.ignored(); len(names) > 0 {
 		say("ignored", "%v of the configuration have no effect in this version", names)
 	}
-	backends, err := o.backends()
+	backends, err := o.backends(c, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -54,7 +57,11 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 		return err
 	}
 	say("consent", "--permissions %s, %d rules, %d hooks", o.permissions, len(c.Permissions), len(c.Hooks))
-	return doctorBackends(ctx, backends, set.Demands(hooks.BeforeTool), say)
+	if err := doctorBackends(ctx, backends, set.Demands(hooks.BeforeTool), say); err != nil {
+		return err
+	}
+	o.doctorSessions(ctx, backends, c, workspace, say)
+	return nil
 }
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to
@@ -84,6 +91,55 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 		return errors.New("no backend is available")
 	}
 	return nil
+}
+
+// doctorSessions opens a conversation with each backend, without a prompt: it
+// fails unless the display tools are offered and view is not.
+func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace string, say func(string, string, ...any)) {
+	var specs []agent.ToolSpec
+	if store, err := outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget)}); err == nil {
+		if set, err := o.tools(c, workspace, store)("doctor"); err == nil {
+			for _, t := range set.Tools() {
+				specs = append(specs, t.Spec())
+			}
+			defer set.Close()
+		}
+	}
+	for _, b := range all {
+		if !b.Info(ctx).Available {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, mute{})
+		if err == nil {
+			err = conn.Close()
+		}
+		cancel()
+		if err != nil {
+			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": "))
+			continue
+		}
+		say("session", "%s: opens, with the display tools and without view", b.Name())
+	}
+}
+
+// mute is a host that lets nothing happen: doctor sends no prompt.
+type mute struct{}
+
+var errMute = errors.New("nothing happens here")
+
+func (mute) Report(context.Context, event.Data) error { return nil }
+func (mute) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
+	return agent.Result{}, errMute
+}
+func (mute) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	return agent.Verdict{}, errMute
+}
+func (mute) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+	return agent.Answer{}, errMute
+}
+func (mute) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	return agent.HookVerdict{}, errMute
 }
 
 // doctorTools looks at what every session offers its agent.

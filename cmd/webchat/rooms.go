@@ -6,12 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
@@ -34,27 +31,6 @@ type rooms struct {
 	server   *server.Server
 }
 
-// backends are the kinds of agents this version knows, the default first.
-func (o *options) backends() ([]agent.Backend, error) {
-	path, _ := lookup(o.env, "PATH")
-	all := []agent.Backend{offline.New(offline.Config{Path: path})}
-	var names []string
-	for _, b := range all {
-		names = append(names, b.Name())
-	}
-	if o.backend == "auto" || slices.Contains(names, o.backend) {
-		return all, nil
-	}
-	return nil, usage("--backend %q: this version has %s", o.backend, strings.Join(names, ", "))
-}
-
-func (o *options) defaultBackend(all []agent.Backend) string {
-	if o.backend != "auto" {
-		return o.backend
-	}
-	return all[len(all)-1].Name()
-}
-
 // tools makes the display tools of one session.
 func (o *options) tools(c *config, workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
@@ -65,16 +41,17 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store) func(se
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (_ *rooms, err error) {
-	backends, err := o.backends()
+func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, log *slog.Logger) (_ *rooms, err error) {
+	backends, err := o.backends(c, dir, log)
 	if err != nil {
 		return nil, err
 	}
+	o.warnBackend(ctx, backends, log)
 	r := &rooms{}
 	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Permissions: session.Mode(o.permissions)})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price, Permissions: session.Mode(o.permissions)})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +70,7 @@ func (o *options) newRooms(c *config, workspace, dir string, log *slog.Logger) (
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(backends),
+	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: o.policy(c, workspace, dir).rule, Attachments: session.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
 	if len(c.Hooks) > 0 {

@@ -38,6 +38,7 @@ func commands() []command {
 		{"token", "print the API token, for curl", printToken},
 		{"logout", "revoke every sign-in", logout},
 		{"doctor", "say what was found and what works", doctor},
+		{"verify", "have a file shown and fail if anything of it reaches the model", verify},
 		{"version", "print the version", printVersion},
 		{"sessions prune", "delete sessions not used for --older-than and give their room back to the disk", pruneSessions},
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"webchat/internal/agent/copilot/copilottest"
 )
 
 // TestScript runs the program as its users do, from testdata/script. Beside the
@@ -34,6 +36,8 @@ import (
 //	occupy                listens on a port and sets PORT
 //	mode FILE PERM        checks the permissions
 func TestScript(t *testing.T) {
+	honest, leaky := copilottest.New(t), copilottest.New(t)
+	leaky.Answer(leak)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -45,6 +49,12 @@ func TestScript(t *testing.T) {
 				return os.Getenv("CI") != "", nil
 			case "boxed": // the tests themselves run in a container
 				return boxed(), nil
+			case "copilot": // the real CLI is installed
+				_, err := os.Stat(realCopilot)
+				if err != nil && os.Getenv("CI") != "" {
+					return false, errors.New("it is not there: run scripts/copilot.sh, which needs npm")
+				}
+				return err == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -56,6 +66,11 @@ func TestScript(t *testing.T) {
 			e.Setenv("WEBCHAT_WORKSPACE", filepath.Join(e.WorkDir, "ws"))
 			e.Setenv("WEBCHAT_LISTEN", "localhost:0")
 			e.Setenv("WEBCHAT_NO_OPEN", "true")
+			e.Setenv("WEBCHAT_BACKEND", "offline") // whatever is installed on this machine
+			e.Setenv("MODEL_URL", honest.URL())
+			e.Setenv("LEAKY_URL", leaky.URL())
+			e.Setenv("COPILOT", realCopilot)
+			e.Setenv("COPILOT_CACHE", filepath.Join(filepath.Dir(realCopilot), "..", "..", "home"))
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755); err != nil {
 				return err
@@ -81,6 +96,23 @@ func writeStory(name string) error {
 	}
 	story := strings.NewReplacer("http://localhost:8080", "$URL", "./bin/webchat", "webchat").Replace(string(block[1]))
 	return os.WriteFile(name, []byte(story), 0o600)
+}
+
+// realCopilot is the CLI as scripts/copilot.sh installs it.
+var realCopilot = func() string {
+	dir, err := filepath.Abs(filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin", "copilot"))
+	if err != nil {
+		return ""
+	}
+	return dir
+}()
+
+// leak is a model that reads the file instead of having it shown.
+func leak(r copilottest.Request) *copilottest.Reply {
+	if last := r.Messages[len(r.Messages)-1]; last.Role == "tool" {
+		return &copilottest.Reply{Text: "I have read it."}
+	}
+	return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "grep", Arguments: `{"pattern":"canary","output_mode":"content"}`}}}
 }
 
 // patience is how long a script waits for what has to come.

@@ -35,7 +35,10 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	if _, err := o.backends(); err != nil {
+	if err := o.checkBackend(); err != nil {
+		return err
+	}
+	if _, err := o.providers(c); err != nil {
 		return err
 	}
 	path, err := o.dataPath(workspace)
@@ -51,7 +54,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	r, err := o.newRooms(c, workspace, path, log)
+	r, err := o.newRooms(ctx, c, workspace, path, log)
 	if err != nil {
 		closeAll(listeners)
 		return err
@@ -110,15 +113,8 @@ func (o *options) warn(c *config, log *slog.Logger) {
 	if names := c.ignored(); len(names) > 0 {
 		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
 	}
-	var flags []string
-	for name, value := range map[string]string{"--model": o.model, "--provider-url": o.provider.url, "--provider-type": o.provider.kind,
-		"--provider-key-file": o.provider.keyFile, "--copilot-path": o.copilotPath, "--autohand-path": o.autohandPath} {
-		if value != "" {
-			flags = append(flags, name)
-		}
-	}
-	if len(flags) > 0 {
-		log.Warn("this version ignores some flags: only the offline agent is there", "flags", strings.Join(flags, ", "))
+	if o.autohandPath != "" {
+		log.Warn("this version ignores --autohand-path: it does not know that agent")
 	}
 	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.publicURL == "" {
 		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.listen)

@@ -32,13 +32,15 @@ type PagesConfig struct {
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Permissions session.Mode
+	// Price is what a million tokens given to a model cost, in dollars; nil: nobody knows.
+	Price func(model string) (float64, bool)
 }
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{lines: newHighlighter(), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL})
+	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price})
 	return p, err
 }
 

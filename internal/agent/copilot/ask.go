@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -116,45 +117,42 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
+// turnOf returns the running turn, whose end then waits for work.Done; nil when
+// none runs.
+func (c *conn) turnOf(also func(*turn)) *turn {
+	found := make(chan *turn, 1)
+	c.post(func() {
+		t := c.loop.turn
+		if t != nil && t.aborted {
+			t = nil
+		}
+		if t != nil {
+			t.work.Add(1)
+			also(t)
+		}
+		found <- t
+	})
+	return <-found // Close waits for us, and the loop ends behind that
+}
+
 // answer puts the agent's question to the user; ctx ends with the process.
 func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {
-	if !c.enter() {
-		return nil, errClosed
-	}
-	defer c.turns.Done()
-	type open struct {
-		turn *turn
-		call string
-	}
-	found := make(chan open, 1)
-	c.post(func() {
-		o := open{turn: c.loop.turn}
-		if o.turn != nil && !o.turn.aborted {
-			o.turn.work.Add(1)
-			for id, x := range o.turn.tools {
-				if x.name == "ask_user" && !x.completed {
-					o.call = id
-				}
+	question := agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform}
+	t := c.turnOf(func(t *turn) {
+		for id, x := range t.tools {
+			if x.name == "ask_user" && !x.completed {
+				question.ToolCallID = id
 			}
-		} else {
-			o.turn = nil
 		}
-		found <- o
 	})
-	var o open
-	select {
-	case o = <-found:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if o.turn == nil {
+	if t == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no turn runs"}
 	}
-	defer o.turn.work.Done()
-	asking, cancel := context.WithCancel(o.turn.ctx)
+	defer t.work.Done()
+	asking, cancel := context.WithCancel(t.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	a, err := c.host.AskUser(asking, agent.Question{ToolCallID: o.call, Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
+	a, err := c.host.AskUser(asking, question)
 	switch {
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
@@ -162,4 +160,43 @@ func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {
 		return nativeAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
 	}
 	return nativeAnswer{a.Text, a.WasFreeform}, nil
+}
+
+// hook asks the session's hooks about a call of the CLI's own tools, before and
+// after. For the session's tools the session does that itself. "allow" is never
+// said: it would keep the CLI from asking for leave.
+func (c *conn) hook(h nativeHook) (any, error) {
+	none := struct{}{}
+	call := agent.HookCall{RequestID: string(event.NewID()), Tool: h.Input.ToolName, Arguments: h.Input.ToolArgs}
+	switch {
+	case c.owns(call.Tool):
+		return none, nil
+	case h.HookType == "preToolUse":
+		call.Event = "before_tool"
+	case h.HookType == "postToolUse", h.HookType == "postToolUseFailure":
+		call.Event, call.Result = "after_tool", h.Input.ToolResult
+	default:
+		return none, nil
+	}
+	t := c.turnOf(func(*turn) {})
+	if t == nil {
+		return none, nil
+	}
+	defer t.work.Done()
+	v, err := c.host.RunHook(t.ctx, call)
+	if err != nil {
+		v = agent.HookVerdict{Reason: "The hooks could not be asked."}
+	}
+	switch {
+	case v.Allow:
+		return none, nil
+	case call.Event == "after_tool":
+		return map[string]any{"output": map[string]string{"additionalContext": v.Reason}}, nil
+	}
+	return map[string]any{"output": map[string]string{"permissionDecision": "deny", "permissionDecisionReason": v.Reason}}, nil
+}
+
+// owns reports whether a tool is the session's.
+func (c *conn) owns(tool string) bool {
+	return slices.ContainsFunc(c.o.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,6 +63,11 @@ func (k *talker) prompt(ctx context.Context, p agent.Prompt) error {
 
 func (k *talker) say(content string) error {
 	return k.prompt(k.t.Context(), agent.Prompt{Content: content})
+}
+
+// talking is true once words stream.
+func (k *talker) talking() bool {
+	return slices.ContainsFunc(k.host.Events(), func(d event.Data) bool { return d.EventType() == event.TypeAssistantMessageDelta })
 }
 
 // until waits for what somebody else does.
@@ -233,7 +239,7 @@ func TestStubborn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- k.prompt(ctx, agent.Prompt{Content: "go"}) }()
-	until(t, "words", func() bool { return len(k.host.Events()) > 0 })
+	until(t, "words", k.talking)
 	cancel()
 	contains(t, <-ended, agent.ErrDied, "did not stop")
 	k.close()
@@ -249,7 +255,7 @@ func TestSteer(t *testing.T) {
 	k := open(t, backend(t, cfg), "s", false)
 	ended := make(chan error, 1)
 	go func() { ended <- k.say("go") }()
-	until(t, "words", func() bool { return len(k.host.Events()) > 0 })
+	until(t, "words", k.talking)
 	if err := k.conn.Steer(t.Context(), agent.Prompt{MessageID: "x", Content: "left"}); err != nil {
 		t.Fatal(err)
 	}

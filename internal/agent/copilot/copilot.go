@@ -67,6 +67,9 @@ type Config struct {
 	Model string
 	// MCPServers are started by the CLI for each session, by name.
 	MCPServers map[string]MCPServer
+	// Hooks has the CLI ask the session's hooks before and after each call of its
+	// own tools. Off, they are asked only when it asks for leave.
+	Hooks bool
 	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a
@@ -168,7 +171,7 @@ func (*Backend) Name() string { return "copilot" }
 // Info implements [agent.Backend]. It looks for the binary and its version and
 // starts nothing but, where nothing else tells the version, "copilot --version".
 func (b *Backend) Info(ctx context.Context) agent.Info {
-	info := agent.Info{Intercept: agent.InterceptAsked, CanResume: true}
+	info := agent.Info{Intercept: agent.InterceptAll, CanResume: true} // where Config.Hooks says so
 	f, err := b.find(ctx)
 	info.Version = f.version
 	if err != nil {

@@ -127,8 +127,15 @@ func (c *conn) onTitle(e nativeEvent) {
 
 func (c *conn) onModel(e nativeEvent) {
 	d, ok := decode[event.SessionModelChange](c, e)
-	if m := ourModel(d.NewModel); ok && m != "" && m != c.loop.model {
-		c.loop.model = m
+	m := ourModel(d.NewModel)
+	if !ok || m == "" {
+		return
+	}
+	c.mu.Lock()
+	other := m != c.model
+	c.model = m
+	c.mu.Unlock()
+	if other {
 		c.report(event.SessionModelChange{NewModel: m})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // guide is what every conversation starts with, beside the tools' own words. It
@@ -20,7 +21,8 @@ const hidden = "view"
 
 // Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
-	if o.Model == "" {
+	chosen := o.Model != ""
+	if !chosen {
 		o.Model = b.cfg.Model
 	}
 	if len(b.cfg.Providers) > 0 && !b.knows(o.Model) {
@@ -36,6 +38,9 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 		<-c.done
 		b.release(p)
 		return nil, err
+	}
+	if !chosen && c.model != "" {
+		c.report(event.SessionModelChange{NewModel: c.model}) // the session does not know yet
 	}
 	return c, nil
 }
@@ -87,13 +92,19 @@ func (c *conn) open(ctx context.Context, p *process, resume bool) (err error) {
 	if resume {
 		method = "session.resume"
 	}
-	err = c.ask(ctx, method, c.parameters(), nil)
+	var made struct{ ModelState struct{ ModelID string } }
+	err = c.ask(ctx, method, c.parameters(), &made)
 	switch {
 	case err != nil && resume && strings.Contains(err.Error(), "not found"):
 		// A session that never had a prompt was not kept.
 		return fmt.Errorf("resume the session: %w", agent.ErrUnsupported)
 	case err != nil:
 		return c.b.explain(err)
+	}
+	if m := ourModel(made.ModelState.ModelID); m != "" {
+		c.mu.Lock()
+		c.model = m
+		c.mu.Unlock()
 	}
 	if err := c.ask(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
 		return c.b.explain(err)
@@ -128,7 +139,7 @@ func (c *conn) parameters() map[string]any {
 	p := map[string]any{
 		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
 		"tools": tools, "excludedTools": []string{hidden}, "toolFilterPrecedence": "excluded",
-		"requestPermission": true, "requestUserInput": true, "hooks": false, "includeSubAgentStreamingEvents": true,
+		"requestPermission": true, "requestUserInput": true, "hooks": c.b.cfg.Hooks, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 	}
 	c.mu.Lock()

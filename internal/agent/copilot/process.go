@@ -265,18 +265,26 @@ func (p *process) notify(method string, params json.RawMessage) {
 
 // request answers what the CLI asks.
 func (p *process) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method != "userInput.request" {
+	var q struct {
+		SessionID string
+		nativeQuestion
+		nativeHook
+	}
+	if method != "userInput.request" && method != "hooks.invoke" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
 	}
-	var q nativeQuestion
 	if err := json.Unmarshal(params, &q); err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not a question"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not understood"}
 	}
 	c := p.conn(q.SessionID)
-	if c == nil {
+	if c == nil || !c.enter() {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
 	}
-	return c.answer(ctx, q)
+	defer c.turns.Done()
+	if method == "hooks.invoke" {
+		return c.hook(q.nativeHook)
+	}
+	return c.answer(ctx, q.nativeQuestion)
 }
 
 func (p *process) conn(id string) *conn {

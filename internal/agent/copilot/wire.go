@@ -16,7 +16,6 @@ type nativeEvent struct {
 
 // nativeQuestion is the request userInput.request.
 type nativeQuestion struct {
-	SessionID     string   `json:"sessionId"`
 	Question      string   `json:"question"`
 	Choices       []string `json:"choices"`
 	AllowFreeform bool     `json:"allowFreeform"`
@@ -25,6 +24,17 @@ type nativeQuestion struct {
 type nativeAnswer struct {
 	Answer      string `json:"answer"`
 	WasFreeform bool   `json:"wasFreeform"`
+}
+
+// nativeHook is the request hooks.invoke.
+type nativeHook struct {
+	HookType string `json:"hookType"`
+	Input    struct {
+		ToolName   string          `json:"toolName"`
+		ToolArgs   json.RawMessage `json:"toolArgs"`
+		ToolResult json.RawMessage `json:"toolResult"`
+		Error      string          `json:"error"`
+	} `json:"input"`
 }
 
 // nativeTool is a tool as it is registered. skipPermission keeps the CLI from

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/offline"
+	"webchat/internal/tokens"
+)
+
+// kinds are the agents this version knows, in the order in which --backend auto
+// looks for them.
+var kinds = []string{"copilot", "offline"}
+
+func (o *options) checkBackend() error {
+	if o.backend == "auto" || slices.Contains(kinds, o.backend) {
+		return nil
+	}
+	return usage("--backend %q: this version has auto, %s", o.backend, strings.Join(kinds, ", "))
+}
+
+// backends makes the agents, unstarted and in the order of kinds. What they keep
+// lies below dir.
+func (o *options) backends(c *config, dir string, log *slog.Logger) ([]agent.Backend, error) {
+	cfg, err := o.copilot(c, dir, log)
+	if err != nil {
+		return nil, err
+	}
+	cli, err := copilot.New(cfg)
+	if err != nil {
+		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
+	}
+	path, _ := lookup(o.env, "PATH")
+	return []agent.Backend{cli, offline.New(offline.Config{Path: path})}, nil
+}
+
+// copilot is what the GitHub Copilot CLI gets of flags, environment and file.
+func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Config, error) {
+	providers, err := o.providers(c)
+	if err != nil {
+		return copilot.Config{}, err
+	}
+	cfg := copilot.Config{Path: o.copilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Model: o.model,
+		Hooks: len(c.Hooks) > 0, MCPServers: map[string]copilot.MCPServer{}, Logger: log,
+		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
+	for name, m := range c.MCPServers {
+		cfg.MCPServers[name] = copilot.MCPServer(m)
+	}
+	return cfg, nil
+}
+
+// defaultBackend is what new sessions get: with auto the first that is found.
+// Nothing is started for that.
+func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) string {
+	if o.backend != "auto" {
+		return o.backend
+	}
+	for _, b := range all {
+		if b.Info(ctx).Available {
+			return b.Name()
+		}
+	}
+	return all[len(all)-1].Name()
+}
+
+// warnBackend says when what was asked for cannot be had; the server works all
+// the same, and each session says it again.
+func (o *options) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
+	for _, b := range all {
+		wanted := o.backend == b.Name() || b.Name() == "copilot" && (o.provider.url != "" || o.copilotPath != "")
+		if !wanted {
+			continue
+		}
+		if info := b.Info(ctx); !info.Available {
+			log.Warn("the backend cannot be used", "backend", b.Name(), "reason", info.Reason)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent/copilot"
+)
+
+// providerTypes are the protocols of models, as flags and file name them. Ollama
+// speaks OpenAI's below /v1.
+var providerTypes = []string{"openai", "openai-responses", "azure", "anthropic", "ollama"}
+
+// providers are the models the user brought: by flags one, by the file any number.
+func (o *options) providers(c *config) ([]copilot.Provider, error) {
+	var all []copilot.Provider
+	if p := o.provider; p.url != "" {
+		switch {
+		case !isURL(p.url):
+			return nil, usage("--provider-url %q is no http or https address", p.url)
+		case p.kind != "" && !slices.Contains(providerTypes, p.kind):
+			return nil, usage("--provider-type %q is none of %s", p.kind, strings.Join(providerTypes, ", "))
+		case o.model == "":
+			return nil, usage("--provider-url needs --model, the name of a model there")
+		}
+		key, err := o.providerKey()
+		if err != nil {
+			return nil, err
+		}
+		models := []string{o.model}
+		if _, ofFile := c.model(o.model); ofFile {
+			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.model)
+		}
+		all = append(all, provider("", p.kind, p.url, key, models))
+	} else if p.kind != "" || p.keyFile != "" {
+		return nil, usage("--provider-type and --provider-key-file need --provider-url")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		p := c.Providers[name]
+		key := ""
+		if p.KeyEnv != "" {
+			var ok bool
+			if key, ok = lookup(o.env, p.KeyEnv); !ok || key == "" {
+				return nil, usage("the provider %s of the configuration needs the variable %s, which is not set", name, p.KeyEnv)
+			}
+		}
+		var models []string
+		for _, m := range p.Models {
+			models = append(models, m.ID)
+		}
+		all = append(all, provider(name, p.Type, p.URL, key, models))
+	}
+	return all, nil
+}
+
+// providerKey is the key of --provider-url; it may have none.
+func (o *options) providerKey() (string, error) {
+	if o.provider.keyFile == "" {
+		key, _ := lookup(o.env, "WEBCHAT_PROVIDER_KEY")
+		return key, nil
+	}
+	b, err := os.ReadFile(o.provider.keyFile)
+	if err != nil {
+		return "", usage("--provider-key-file %s: %v", o.provider.keyFile, plain(err))
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+func provider(name, kind, address, key string, models []string) copilot.Provider {
+	p := copilot.Provider{Name: name, Type: kind, URL: strings.TrimRight(address, "/"), Key: key, Models: models}
+	switch kind {
+	case "ollama":
+		p.Type = "openai"
+		if u, err := url.Parse(p.URL); err == nil && u.Path == "" {
+			p.URL += "/v1"
+		}
+	case "openai-responses":
+		p.Type, p.WireAPI = "openai", "responses"
+	}
+	return p
+}
+
+// model returns the model a session's name is of.
+func (c *config) model(id string) (modelConfig, bool) {
+	name, rest, ok := strings.Cut(id, "/")
+	if !ok {
+		return modelConfig{}, false
+	}
+	for _, m := range c.Providers[name].Models {
+		if m.ID == rest {
+			return m, true
+		}
+	}
+	return modelConfig{}, false
+}
+
+// price is what a million tokens given to a model cost, in dollars.
+func (c *config) price(id string) (float64, bool) {
+	m, ok := c.model(id)
+	return m.InputPrice, ok && m.InputPrice > 0
+}
