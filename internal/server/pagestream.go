@@ -56,7 +56,7 @@ func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos 
 		if len(entries) == 0 {
 			return 0, holeAt(seq, now.LastSeq)
 		}
-		p.Feed(entries...)
+		p.Load(entries...)
 		seq = entries[len(entries)-1].Seq
 	}
 	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Trouble)...)
@@ -144,7 +144,7 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 		if len(entries) == 0 {
 			break
 		}
-		p.Feed(entries...)
+		p.Load(entries...)
 		seq = entries[len(entries)-1].Seq
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
