@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,9 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	}
 	s.mu.Lock()
 	c, err := s.startLocked(agent.ToolCall{Name: tool, Arguments: clean}, event.ByUser, nil)
+	if err == nil {
+		s.nameLocked(c)
+	}
 	s.mu.Unlock()
 	if err != nil {
 		return DisplayResult{}, fmt.Errorf("display with %s: %w", tool, err)
@@ -48,6 +52,29 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	case <-ctx.Done():
 		return DisplayResult{ToolCallID: c.ID}, ctx.Err()
 	}
+}
+
+// nameLocked calls a session without a title by what its user looks at first.
+func (s *Session) nameLocked(c *call) {
+	if s.summary.Load().Title != "" {
+		return
+	}
+	title := titleOf(subject(c))
+	if title == "" {
+		return
+	}
+	if err := s.appendLocked(event.SessionTitleChanged{Title: title}); err != nil {
+		s.log().Warn("the title of a session was not logged", "error", err)
+	}
+}
+
+// subject is what a call is about: its command or its path, as asked for.
+func subject(c *call) string {
+	var args struct{ Path, Command string }
+	if json.Unmarshal(c.Arguments, &args) != nil {
+		return ""
+	}
+	return cmp.Or(args.Command, args.Path)
 }
 
 // display performs a user's call to its end in the log.

@@ -34,6 +34,7 @@ func TestDisplayByTheUser(t *testing.T) {
 			t.Fatal(res, err)
 		}
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByUser)
+		equal(t, "title", r.s.Summary().Title, "go.mod")
 		if res, err = r.s.Display(r.Context(), "fails", nil); err != nil || res.Error.Message != "no such file" || res.Output != nil {
 			t.Error(res, err)
 		}
