@@ -13,7 +13,7 @@ const clock = (ms) => {
 function life(card, now) {
   const { expires, ttl, output } = card.dataset
   const left = Date.parse(expires) - now
-  const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.floor(left / 60_000)} min`
+  const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.ceil(left / 60_000)} min`
   for (const el of [card, document.querySelector(`#outs [data-output="${CSS.escape(output)}"]`)]) {
     const mark = el?.querySelector('.life')
     if (!mark) continue
