@@ -262,6 +262,9 @@ type Action struct {
 	// Ask is what has to be allowed before an agent may Run; nil: nothing. A
 	// user's own call is not asked unless Ask.Sensitive.
 	Ask *Permission
+	// About says what Run does where Ask is nil, for the user's rules: one may
+	// deny it, or have it asked. nil: no rule can be about it.
+	About *Permission
 	// Digest identifies what Run will do: SHA-256, hex.
 	Digest string
 	// Run acts. When ctx ends it stops, leaves nothing running, and returns the

@@ -69,11 +69,18 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.rel, raw), Run: c.run}
+	a.About = t.set.reads(ctx, RenderFile, "show a file", c.rel, a.Digest)
 	if Sensitive(c.rel) || Sensitive(path) {
-		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RenderFile, Kind: agent.KindRead,
-			Action: "show a file that may hold secrets", Resource: filepath.ToSlash(c.rel), Cwd: t.set.work.real, Digest: a.Digest, Sensitive: true}
+		a.Ask = a.About
+		a.Ask.Action, a.Ask.Sensitive = "show a file that may hold secrets", true
 	}
 	return a, nil
+}
+
+// reads is what a tool does that shows a file.
+func (s *Set) reads(ctx context.Context, tool, action, rel, digest string) *agent.Permission {
+	return &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: tool, Kind: agent.KindRead, Action: action,
+		Resource: filepath.ToSlash(rel), Cwd: s.work.real, Digest: digest}
 }
 
 // check resolves a path and opens it to see that it can be shown.

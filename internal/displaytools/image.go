@@ -29,8 +29,8 @@ type imageCall struct {
 // Spec implements [agent.Tool].
 func (imageTool) Spec() agent.ToolSpec { return imageSpec }
 
-// Plan implements [agent.Tool]. A picture is never asked about, whatever its
-// name: what is no picture is not shown.
+// Plan implements [agent.Tool]. A picture is not asked about, whatever its name,
+// unless a rule says so: what is no picture is not shown.
 func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
 	args, err := parse(DisplayImage, raw, "path")
 	if err != nil {
@@ -43,7 +43,8 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 	if c.rel, err = t.set.work.check(ctx, c.asked); err != nil {
 		return agent.Action{}, err
 	}
-	return agent.Action{Digest: digest(DisplayImage, t.set.work.real, c.rel), Run: c.run}, nil
+	d := digest(DisplayImage, t.set.work.real, c.rel)
+	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.rel, d)}, nil
 }
 
 func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, error) {

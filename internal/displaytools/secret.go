@@ -14,6 +14,9 @@ var secretFiles = []string{
 	".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "credentials", "credentials.json", "secrets.*", "*.tfstate",
 }
 
+// pictures are endings of names that are not taken for those of keys.
+var pictures = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"}
+
 // secretFolders hold nothing one shows by accident.
 var secretFolders = []string{".ssh", ".gnupg", ".aws"}
 
@@ -22,6 +25,9 @@ var secretFolders = []string{".ssh", ".gnupg", ".aws"}
 func Sensitive(p string) bool {
 	parts := strings.Split(strings.ToLower(filepath.ToSlash(p)), "/")
 	name := parts[len(parts)-1]
+	if slices.Contains(pictures, path.Ext(name)) {
+		name = "" // id_photo.png is none; its folder may be one of secrets all the same
+	}
 	for _, pattern := range secretFiles {
 		if ok, _ := path.Match(pattern, name); ok {
 			return true

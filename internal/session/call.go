@@ -217,10 +217,14 @@ func (s *Session) act(c *call) agent.Result {
 // leaveFor asks for what the action needs to be allowed. A user's own act is
 // asked about only when it is sensitive.
 func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool) {
-	if a.Ask == nil || c.by == event.ByUser && !a.Ask.Sensitive {
+	ask := a.Ask
+	if ask == nil && c.by == event.ByAgent {
+		ask = s.ruledOut(a.About)
+	}
+	if ask == nil || c.by == event.ByUser && !ask.Sensitive {
 		return agent.Verdict{}, false
 	}
-	p := *a.Ask
+	p := *ask
 	p.ToolCallID, p.ToolName = c.ID, c.Name
 	if p.Digest == "" {
 		p.Digest = a.Digest
@@ -231,6 +235,18 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
 	}
 	return v, true
+}
+
+// ruledOut returns an act that needs no leave by itself, if a rule of the user's has
+// something against it; else nil.
+func (s *Session) ruledOut(about *agent.Permission) *agent.Permission {
+	if about == nil || s.m.cfg.Rules == nil {
+		return nil
+	}
+	if r := s.m.cfg.Rules(*about); r.Decision == event.Deny || r.Ask || r.Sensitive {
+		return about
+	}
+	return nil
 }
 
 // afterwards asks the hooks about a result; a veto hides it from the model.
