@@ -8,6 +8,7 @@ type ledger struct {
 	estimated      bool
 	current, limit int64 // as the backend reported; 0 is unknown
 	output         int64
+	definitions    int64 // what the tools' definitions cost, in all model calls
 	cost           float64
 	count          int
 }
@@ -37,6 +38,15 @@ func (r *rail) Shown() string { return count(r.f.ledger.shown) }
 
 // Sent is what the model read in its place.
 func (r *rail) Sent() string { return count(r.f.ledger.sent) }
+
+// Definitions is what describing the session's tools cost, in all calls of the
+// model; empty when the backend does not count it.
+func (r *rail) Definitions() string {
+	if r.f.ledger.definitions == 0 {
+		return ""
+	}
+	return count(r.f.ledger.definitions)
+}
 
 // Known reports whether the size of the model's context is known.
 func (r *rail) Known() bool { return r.f.ledger.limit > 0 }

@@ -133,6 +133,7 @@ func (f *fold) turnEnd(d event.TurnEnd) {
 		f.current = nil
 	}
 	f.ledger.output += d.Usage.OutputTokens
+	f.ledger.definitions += d.Usage.DefinitionTokens
 	f.ledger.cost += d.Usage.Cost
 	f.ledgerChanged()
 	f.batch.say("say", spoken(n, d.Outcome))
@@ -207,6 +208,8 @@ func (n *note) failure(d event.SessionError) {
 	n.Kind, n.Status = d.ErrorType, d.StatusCode
 	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
 	switch {
+	case d.ErrorType == "warning":
+		n.Title = "Worth knowing"
 	case d.StatusCode == 429 || strings.Contains(d.ErrorType, "rate"):
 		n.Title = "Over its rate"
 		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
