@@ -55,6 +55,11 @@ type Telemetry struct {
 	TokensEstimated bool  `json:"tokensEstimated,omitempty"`
 	// ExitCode is set for a command that ended by itself.
 	ExitCode *int `json:"exitCode,omitempty"`
+	// Sum and Marks are what a later showing of the same is compared with: a
+	// CRC-32 of the bytes that were kept, and the low 16 bits of that of each
+	// line. They are left out of what is very long.
+	Sum   uint32 `json:"sum,omitempty"`
+	Marks []byte `json:"marks,omitempty"`
 }
 
 // Failure returns a failed Result that tells model and user the same sentence.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"hash/crc32"
 	"io"
 	"path/filepath"
 
@@ -84,7 +85,8 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	text := confirm("Displayed image %s", c.asked)
 	sent, _ := tokens.Count(text)
 	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: &agent.Telemetry{OutputID: string(id), OutputType: string(outputs.Image),
-		Bytes: int64(data.Len()), TokensShown: p.tokens(), TokensEstimated: true, TokensSent: int64(sent)}}, nil
+		Bytes: int64(data.Len()), TokensShown: p.tokens(), TokensEstimated: true, TokensSent: int64(sent),
+		Sum: crc32.ChecksumIEEE(data.Bytes())}}, nil
 }
 
 func tooBig(n int64) agent.Result {

@@ -28,6 +28,7 @@ type call struct {
 	Refused  bool
 
 	telemetry telemetry
+	before    *showing // the same was shown before
 	progress  event.ToolExecutionProgress
 	started   time.Time
 	rev       int64
@@ -45,6 +46,8 @@ type telemetry struct {
 	TokensSent      int64  `json:"tokensSent"`
 	TokensEstimated bool   `json:"tokensEstimated"`
 	ExitCode        *int   `json:"exitCode"`
+	Sum             uint32 `json:"sum"`
+	Marks           []byte `json:"marks"` // two bytes a line
 }
 
 const (
@@ -215,6 +218,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 		f.ledger.shown += c.telemetry.TokensShown
 		f.ledger.sent += c.telemetry.TokensSent
 		f.ledger.estimated = f.ledger.estimated || c.telemetry.TokensEstimated
+		c.before = f.showings.next(c, f.now)
 	}
 	c.Tokens, _ = tokens.Count(c.Line)
 	if c.telemetry.TokensSent > 0 {

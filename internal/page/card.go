@@ -36,7 +36,8 @@ type card struct {
 	TTL              int64
 	Expires          string
 	Alt              string
-	Width, Height    int // of a picture, in pixels; 0: unknown
+	Changed          string // numbers of lines that differ from the last time: "3-5 9"
+	Width, Height    int    // of a picture, in pixels; 0: unknown
 }
 
 // kindIcon is the mark of a kind of output; what a foreign tool stored is a file.
@@ -220,6 +221,7 @@ func (v *card) fill(o Output) {
 		v.Meta = join(pictureType(o.MimeType), dims(o), size(o.Bytes))
 		v.Alt, v.Width, v.Height = v.Base, o.Width, o.Height
 		v.Classes = "pict"
+		v.since()
 		return
 	case o.Binary:
 		v.Kind, v.Icon = "hex", "hex"
@@ -235,6 +237,7 @@ func (v *card) fill(o Output) {
 	if v.Last == 0 {
 		v.Last = v.First + o.TotalLines - 1
 	}
+	v.since()
 	v.window(o)
 	v.Classes = classes("term", v.Kind == "terminal", "wide", o.Columns > wideColumns,
 		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)

@@ -3,6 +3,7 @@
 import { asking } from './ask.js'
 import { auth } from './auth.js'
 import { cards } from './cards.js'
+import { changes } from './changed.js'
 import { compose } from './composer.js'
 import { connect } from './connection.js'
 import { keyboard } from './keys.js'
@@ -24,6 +25,7 @@ document.addEventListener('webchat:signed-out', () => {
 if (!auth()) {
   scroll()
   cards()
+  changes()
   selecting()
   live()
   asking()

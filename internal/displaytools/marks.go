@@ -1,0 +1,55 @@
+package displaytools
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+)
+
+// How much of an output is compared with a later showing of the same: all of its
+// bytes up to maxSummed, and line by line up to maxMarked lines.
+const (
+	maxSummed = 8 << 20
+	maxMarked = 1000
+)
+
+// marks returns by what a later showing can be compared with this one when the
+// content is gone: a checksum of all, and 16 bits for each line. Neither tells
+// the content. Nothing is returned of what is too long.
+func (k *kept) marks() (sum uint32, lines []byte) {
+	if k.size > maxSummed {
+		return 0, nil
+	}
+	all := crc32.NewIEEE()
+	r := bufio.NewReader(io.TeeReader(io.NewSectionReader(k, 0, k.size), all))
+	line, n := crc32.NewIEEE(), 0
+	for open := false; ; {
+		part, err := r.ReadSlice('\n')
+		_, _ = line.Write(part) // a hash takes everything
+		open = open || len(part) > 0
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if open {
+			n++
+			lines = binary.BigEndian.AppendUint16(lines, uint16(line.Sum32()))
+			line.Reset()
+			open = false
+		}
+		if n > maxMarked {
+			lines = nil
+			_, err = io.Copy(io.Discard, r)
+			if err == nil {
+				err = io.EOF
+			}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				return 0, nil
+			}
+			return all.Sum32(), lines
+		}
+	}
+}

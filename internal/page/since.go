@@ -1,0 +1,142 @@
+package page
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxShowings is how many displays of a session are remembered for comparing.
+const maxShowings = 500
+
+// showing is a display that was complete, as far as the log tells of it.
+type showing struct {
+	at time.Time
+	telemetry
+}
+
+// showings are the last displays by what was shown.
+type showings struct {
+	last  map[string]*showing
+	order []string
+}
+
+// next remembers c and returns the display before it of the same thing.
+func (s *showings) next(c *call, at time.Time) *showing {
+	if c.Kind == "" || c.telemetry.Sum == 0 {
+		return nil
+	}
+	key := c.Tool + " " + string(c.Args)
+	before := s.last[key]
+	if before == nil {
+		if s.last == nil {
+			s.last = map[string]*showing{}
+		}
+		if s.order = append(s.order, key); len(s.order) > maxShowings {
+			delete(s.last, s.order[0])
+			s.order = s.order[1:]
+		}
+	}
+	s.last[key] = &showing{at: at, telemetry: c.telemetry}
+	return before
+}
+
+// since says what is different from the last time the same was shown.
+func (v *card) since() {
+	was, now := v.before, v.telemetry
+	if was == nil || v.Say != nil {
+		return
+	}
+	when := was.at.In(v.f.cfg.Location).Format("15:04")
+	if was.Sum == now.Sum && was.Bytes == now.Bytes {
+		v.Say = &say{Bold: "Unchanged", Text: "since it was shown at " + when + "."}
+		return
+	}
+	v.Say = &say{Bold: "Changed", Text: "since it was shown at " + when + ": " + v.difference(was)}
+}
+
+// difference is in lines where both are known by line, else in sizes.
+func (v *card) difference(was *showing) string {
+	old, fresh := lineMarks(was.Marks), lineMarks(v.telemetry.Marks)
+	if len(old) == 0 || len(fresh) == 0 {
+		return size(was.Bytes) + " then, " + size(v.telemetry.Bytes) + " now."
+	}
+	changed, gone := differ(old, fresh)
+	v.Changed = ranges(changed, v.First)
+	var parts []string
+	if n := int64(len(changed)); n > 0 {
+		parts = append(parts, some(n, "line")+" new or different")
+	}
+	if gone > 0 {
+		parts = append(parts, some(gone, "line")+" gone")
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func lineMarks(b []byte) []uint16 {
+	marks := make([]uint16, len(b)/2)
+	for i := range marks {
+		marks[i] = binary.BigEndian.Uint16(b[2*i:])
+	}
+	return marks
+}
+
+// differ returns the places of fresh's lines that are not among a longest common
+// sequence with old, and how many of old's are not.
+func differ(old, fresh []uint16) (changed []int, gone int) {
+	a, b, skip := old, fresh, 0
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b, skip = a[1:], b[1:], skip+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	// longest[i][j] is how long the sequence of a[i:] and b[j:] is; at most 1,000
+	// lines of each, so two megabytes for a moment.
+	width := len(b) + 1
+	longest := make([]uint16, (len(a)+1)*width)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
+			} else {
+				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] == b[j]:
+			i, j = i+1, j+1
+		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
+			i, gone = i+1, gone+1
+		default:
+			changed = append(changed, skip+j)
+			j++
+		}
+	}
+	for ; j < len(b); j++ {
+		changed = append(changed, skip+j)
+	}
+	return changed, gone + len(a) - i
+}
+
+// ranges writes places as the numbers of lines, of which the first is first.
+func ranges(places []int, first int) string {
+	var out []string
+	for i := 0; i < len(places); {
+		j := i
+		for j+1 < len(places) && places[j+1] == places[j]+1 {
+			j++
+		}
+		text := strconv.Itoa(places[i] + first)
+		if j > i {
+			text += "-" + strconv.Itoa(places[j]+first)
+		}
+		out = append(out, text)
+		i = j + 1
+	}
+	return strings.Join(out, " ")
+}
