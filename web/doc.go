@@ -50,7 +50,8 @@
 // # Ids and data attributes
 //
 //	body              data-page=session|home|auth|error, data-session
-//	#app              classes no-side, no-rail, drawer (scripts add and remove)
+//	#app              classes no-side, no-rail, and in narrower windows drawer (sessions)
+//	                  and rail-over (rail) above the page; scripts add and remove them
 //	#side #sessions   nav and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions
@@ -74,8 +75,12 @@
 //	#say #alert       live regions
 //	#search #keys #alone #confirm #consent   dialogs (HTML dialog elements, opened by
 //	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
-//	templates         #tpl-toast #tpl-chip #tpl-item #tpl-hit #tpl-group #tpl-find
-//	                  #tpl-zoom #tpl-selection #tpl-expired; their parts carry data-part
+//	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item and
+//	                  #tpl-cap of menus; #tpl-hits and #tpl-hit of a search; in cards
+//	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired and
+//	                  #tpl-map (beside .code in .with-map; rects of class v, h and s for
+//	                  view, hits and selection); #tpl-copy #tpl-free #tpl-rename. Their
+//	                  parts carry data-part
 //
 // A turn is section#t-ID.turn[data-turn][data-message][data-from=SEQ], labelled by
 // its h2, and its events stand in #t-ID.b. data-state is queued, joined, running,
