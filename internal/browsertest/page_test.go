@@ -58,14 +58,12 @@ func (s *site) tab() *page {
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1440, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-			return err
-		}
 		_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 		return err
 	})); err != nil {
 		s.t.Fatalf("open a tab: %v", err)
 	}
+	p.focused(true)
 	if s.profile == "" {
 		s.profile = chromedp.FromContext(ctx).BrowserContextID
 	}
@@ -83,6 +81,15 @@ func (s *site) tab() *page {
 		end()
 	})
 	return p
+}
+
+// focused lets the tab believe that somebody looks at it, whatever tabs there are.
+func (p *page) focused(yes bool) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: yes})
+		return err
+	}))
 }
 
 // hear notes whatever a console would show in red.

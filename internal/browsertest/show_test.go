@@ -3,7 +3,6 @@ package browsertest
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -182,30 +181,6 @@ func TestTwoTabsInStep(t *testing.T) {
 	if x, y := eval[string](a, dom), eval[string](b, dom); x != y {
 		t.Errorf("the tabs differ: %s", firstDifference(x, y))
 	}
-}
-
-func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
-	s := start(t)
-	p := s.open("/")
-	p.expect("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR", "503", "Failed to load resource")
-	p.say("show me go.mod")
-	p.wait(card)
-	p.done()
-	p.session()
-	p.compose("half a thou")
-	s.down(syscall.SIGKILL)
-	p.wait(`document.getElementById('status').dataset.state === 'off'`)
-	p.wait(`document.getElementById('status').textContent.includes('Reconnecting in')`)
-	p.shots("offline")
-	s.again()
-	p.wait(`document.getElementById('status').dataset.state !== 'off'`)
-	p.wait(`document.getElementById('status').textContent.includes('Live')`)
-	if got := eval[string](p, `document.getElementById('prompt').value`); got != "half a thou" {
-		t.Errorf("what was typed is lost: %q", got)
-	}
-	p.write("ght")
-	p.press("Enter")
-	p.wait(`document.getElementById('turns').innerText.includes('half a thought')`)
 }
 
 func TestBigFileScrolls(t *testing.T) {

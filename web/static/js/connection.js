@@ -1,6 +1,7 @@
 // This tab's side of the shared streams: frames go to the queue, the state of
 // the connection to the pill, changed sessions to whoever listens.
 
+import { review } from './expire.js'
 import { scriptURL } from './html.js'
 import { push, reset } from './queue.js'
 import { announce } from './ops.js'
@@ -45,11 +46,13 @@ export async function connect() {
   setInterval(count, 1000)
 }
 
+/** Without a shared worker each tab has streams of its own, so a hidden one gives them back: six are all there are. */
 async function inPage() {
   const { Hub } = await import('./hub.js')
   const hub = new Hub()
   const tab = { postMessage: (m) => queueMicrotask(() => receive(m)) }
   port = { postMessage: (m) => hub.receive(tab, m) }
+  document.addEventListener('visibilitychange', () => document.hidden && port.postMessage({ t: 'bye' }))
   hello()
 }
 
@@ -93,6 +96,7 @@ function text(words, how) {
 
 function caughtUp(missed, whole) {
   wasOff = false
+  review()
   const words = whole ? 'Caught up: all read again' : `Caught up: ${missed.toLocaleString('en')} ${missed === 1 ? 'event' : 'events'}, 0 lost`
   text(words, 'back')
   announce(words)

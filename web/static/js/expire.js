@@ -16,6 +16,12 @@ export function expire(card) {
   timer ||= setTimeout(draw, 200)
 }
 
+/** Looks which of the page's outputs are still there: a server that was away forgot them. */
+export function review() {
+  for (const card of document.querySelectorAll('#turns [data-card][data-state=done][data-output]')) due.add(card)
+  if (due.size) timer ||= setTimeout(draw, 200)
+}
+
 async function draw() {
   const cards = due
   due = new Set()
@@ -29,9 +35,9 @@ async function draw() {
     close(card)
     const fresh = page?.getElementById(card.id)
     if (fresh?.dataset.state === 'done') continue // the clock here is ahead of the server's
-    delete card.dataset.rev // the log did not change, the card does
+    if (fresh) delete card.dataset.rev // the log did not change, the card does
     if (fresh) swap(card, fresh)
-    else bare(card)
+    else if (Date.parse(card.dataset.expires) < Date.now()) bare(card)
   }
 }
 

@@ -65,7 +65,10 @@ export class Session {
 
   live(yes) {
     if (yes && !this.stream) this.begin()
-    if (!yes && this.stream) this.stop()
+    if (!yes && this.stream) {
+      this.stop()
+      this.catchUp() // the stream may have owed something
+    }
   }
 
   begin() {
@@ -101,8 +104,12 @@ export class Session {
 
   /** Brings one tab to now by a request of its own that ends with the first frame. */
   async joinOne(tab) {
-    if (this.busy.has(tab)) return
+    if (this.busy.has(tab)) {
+      tab.again = true // what is under way may be too old already
+      return
+    }
     this.busy.add(tab)
+    tab.again = false
     tab.buffer = []
     let joined = null
     try {
@@ -113,12 +120,18 @@ export class Session {
     tab.buffer = null
     if (joined) this.give(tab, joined)
     for (const frame of missed) if (!joined || frame.pos > joined.pos) this.give(tab, frame)
+    if (tab.again && !this.stream && this.tabs.has(tab)) this.joinOne(tab)
   }
 
   /** Something happened in the session; matters only without a stream. */
   poke(last) {
     if (this.stream) return
     for (const tab of this.tabs) if (last > tab.after) this.joinOne(tab)
+  }
+
+  /** Nobody told what happened meanwhile. */
+  catchUp() {
+    if (!this.stream) for (const tab of this.tabs) this.joinOne(tab)
   }
 
   hurry() { this.stream?.hurry() }

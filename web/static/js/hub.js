@@ -52,6 +52,9 @@ export class Hub {
     if (!s) this.sessions.set(tab.session, s = new Session(tab.session))
     s.add(tab)
     this.arrange()
+    if (s.stream) return
+    s.joinOne(tab) // what happened since its page was made
+    if (this.list?.state) tab.send(this.list.state)
   }
 
   drop(tab) {
@@ -84,7 +87,10 @@ export class Hub {
     let opened = false
     this.list = follow(() => '/api/stream', {
       onOpen: () => {
-        if (opened) this.tell({ t: 'refresh' })
+        if (opened) {
+          this.tell({ t: 'refresh' })
+          for (const s of this.sessions.values()) s.catchUp()
+        }
         opened = true
       },
       onData: (e) => {
@@ -92,7 +98,7 @@ export class Hub {
         this.tell({ t: 'changed', data: e.data })
         this.sessions.get(e.data.sessionId)?.poke(e.data.lastEvent)
       },
-      onState: (state) => { for (const tab of this.tabs) if (!tab.session) tab.send(state) },
+      onState: (state) => { for (const tab of this.tabs) if (!this.sessions.get(tab.session)?.stream) tab.send(state) },
     })
   }
 

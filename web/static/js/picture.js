@@ -16,7 +16,13 @@ function show(card, factor) {
     scale.set(card, factor)
     img.style.width = `${img.naturalWidth * factor}px`
   }
+  pill(box)
   label(card)
+}
+
+/** Puts the zoom buttons beside a picture. */
+function pill(box) {
+  if (!box.querySelector('.zoom')) box.append(clone('tpl-zoom').root)
 }
 
 const now = (card) => {
@@ -54,8 +60,8 @@ export function pictures() {
     document.addEventListener(type, (e) => {
       const card = e.target.closest?.('[data-card]')
       const box = card?.querySelector('.pic')
-      if (!box || box.querySelector('.zoom') || !document.getElementById('tpl-zoom')) return
-      box.append(clone('tpl-zoom').root)
+      if (!box) return
+      pill(box)
       label(card)
     })
   }
