@@ -52,6 +52,14 @@ type Backend interface {
 	Open(ctx context.Context, o Options, host Host) (Conn, error)
 }
 
+// Forgetter is a Backend that keeps something of a session from one process to
+// the next.
+type Forgetter interface {
+	// Forget removes what is kept of a session that was deleted. A session it
+	// does not know is no error.
+	Forget(ctx context.Context, sessionID string) error
+}
+
 // Info is what a Backend says about itself.
 type Info struct {
 	Available bool

@@ -77,6 +77,9 @@ func (m *Manager) purge(id ID) {
 	if s := m.loaded(id); s != nil {
 		s.close()
 	}
+	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
+		defer m.forget(id, sum.Backend)
+	}
 	if err := m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id); err != nil {
 		m.cfg.Logger.Error("a deleted session could not be removed", "session", string(id), "error", err)
 		return
@@ -91,6 +94,22 @@ func (m *Manager) purge(id ID) {
 	delete(m.sessions, id)
 	delete(m.purges, id)
 	m.mu.Unlock()
+}
+
+// forget has a backend remove what it keeps of a deleted session. That may take
+// the start of a program, so nobody waits for it but the end of the manager.
+func (m *Manager) forget(id ID, backend string) {
+	f, ok := m.backends[backend].(agent.Forgetter)
+	if !ok {
+		return
+	}
+	m.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(m.ctx, openLimit)
+		defer cancel()
+		if err := f.Forget(ctx, string(id)); err != nil && m.ctx.Err() == nil {
+			m.cfg.Logger.Warn("a backend keeps something of a deleted session", "session", string(id), "backend", backend, "error", err)
+		}
+	})
 }
 
 // Backends says what was found of each backend, in their order.

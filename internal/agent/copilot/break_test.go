@@ -23,6 +23,7 @@ type talker struct {
 	t    *testing.T
 	host *agenttest.Host
 	conn agent.Conn
+	veto *veto // nil: no hooks
 	n    int
 }
 
@@ -302,7 +303,14 @@ func TestForget(t *testing.T) {
 		`{"success":true}`: "", `{"success":false,"error":"Session file not found for x"}`: "", `{"success":false,"error":"in use by another process."}`: "in use",
 	} {
 		cfg, dir := scripted(t, []byte("-- session.delete --\n"+result+"\n"))
-		err := backend(t, cfg).Forget(t.Context(), "s1")
+		b := backend(t, cfg)
+		if err := b.Forget(t.Context(), "s2"); err != nil { // nothing is kept of it
+			t.Error(err)
+		}
+		if err := os.MkdirAll(filepath.Join(cfg.Home, "session-state", copilot.NativeID("s1")), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		err := b.Forget(t.Context(), "s1")
 		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
 			t.Errorf("%s: %v", result, err)
 		}

@@ -39,7 +39,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,9 +218,11 @@ func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
 	return slices.Clone(list.Models), nil
 }
 
-// Forget removes what the CLI keeps of a session that was deleted. A session it
-// does not know is no error.
+// Forget implements [agent.Forgetter].
 func (b *Backend) Forget(ctx context.Context, sessionID string) error {
+	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
+		return nil // it never had a prompt; nothing has to be started to know that
+	}
 	p, err := b.acquire(ctx)
 	if err != nil {
 		return err

@@ -69,6 +69,27 @@ func copyFile(t testing.TB, from, to string) {
 // and parameters.
 func received(t testing.TB, dir, method string) (params []string) {
 	t.Helper()
+	for _, m := range logged(t, dir) {
+		if m.Method == method {
+			params = append(params, string(m.Params))
+		}
+	}
+	return params
+}
+
+// answers returns what the stand-in's own requests were answered, in order.
+func answers(t testing.TB, dir string) (results []string) {
+	t.Helper()
+	for _, m := range logged(t, dir) {
+		if m.Method == "" {
+			results = append(results, string(m.Result))
+		}
+	}
+	return results
+}
+
+func logged(t testing.TB, dir string) (all []rpcMessage) {
+	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,11 +99,9 @@ func received(t testing.TB, dir, method string) (params []string) {
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatal(err)
 		}
-		if m.Method == method {
-			params = append(params, string(m.Params))
-		}
+		all = append(all, m)
 	}
-	return params
+	return all
 }
 
 var duration = regexp.MustCompile(`,"(durationMs|elapsedMs)":\d+`)

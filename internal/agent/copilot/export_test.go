@@ -43,3 +43,6 @@ func PID(b *Backend) int {
 	defer b.mu.Unlock()
 	return b.process.child.PID()
 }
+
+// Home is where the CLI keeps its state.
+func Home(b *Backend) string { return b.cfg.Home }

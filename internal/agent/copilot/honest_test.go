@@ -322,3 +322,42 @@ func kill(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 }
+
+// TestRealForget: what the CLI keeps of a session is gone when the session is
+// forgotten.
+func TestRealForget(t *testing.T) {
+	h := newHouse(t, nil)
+	s := h.session()
+	h.ask(s, "hello")
+	kept := filepath.Join(copilot.Home(h.backend), "session-state", copilot.NativeID(string(s.ID())))
+	if _, err := os.Stat(kept); err != nil {
+		t.Fatal(err)
+	}
+	other := h.session()
+	h.ask(other, "hello") // the process runs on
+	if err := h.manager.Delete(t.Context(), s.ID()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the conversation's end", func() bool { return h.backend.Forget(t.Context(), string(s.ID())) == nil })
+	if _, err := os.Stat(kept); err == nil {
+		t.Errorf("%s is still there", kept)
+	}
+}
+
+// TestRealHooks: a hook's veto reaches the CLI's own tools.
+func TestRealHooks(t *testing.T) {
+	model := copilottest.New(t)
+	cfg := real(t, model)
+	cfg.Hooks = true
+	k := hooked(t, backend(t, cfg))
+	mark := filepath.Join(t.TempDir(), "mark")
+	if err := k.say(`call bash {"command":"touch ` + mark + `","description":"leave a mark"}`); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the command ran, although a hook said no")
+	}
+	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "not on my watch") {
+		t.Errorf("the model was not told why: %q", said)
+	}
+}
