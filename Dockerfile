@@ -6,7 +6,7 @@ RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o /webchat ./cmd/webchat
 
-FROM alpine:3
+FROM alpine:3 AS base
 # A shell and git are what people run in a workspace. Any user id may run the
 # image (docker run --user), so the data folder belongs to everybody, and git
 # works in a workspace that is somebody else's.
@@ -23,3 +23,18 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD wget -q -O /dev/null http://127.0.0.1:8080/healthz
 ENTRYPOINT ["webchat"]
+
+# docker build --target copilot -t webchat-copilot . adds the GitHub Copilot CLI,
+# which npm installs on your machine, under its own licence: what we publish never
+# holds it. It talks to a model of yours, for example on the host:
+#   docker run --rm -p 127.0.0.1:8080:8080 -v "$PWD:/workspace" --add-host=host.docker.internal:host-gateway \
+#     -e WEBCHAT_PROVIDER_URL=http://host.docker.internal:11434/v1 -e WEBCHAT_MODEL=qwen3 -e WEBCHAT_PROVIDER_KEY webchat-copilot
+FROM node:22-alpine AS cli
+RUN npm install --no-audit --no-fund --prefix /opt/copilot @github/copilot@1.0.102
+
+FROM base AS copilot
+COPY --from=cli /opt/copilot/node_modules /opt/copilot/node_modules
+ENV WEBCHAT_COPILOT_PATH=/opt/copilot/node_modules/.bin/copilot
+
+# Without a target, the image is the one without anybody else's program.
+FROM base

@@ -7,7 +7,7 @@ IMAGE ?= webchat
 RACE  := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 OS_ARCH := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test check bench soak docker
+.PHONY: run build test check bench soak docker docker-copilot
 
 run: build ## start the server in this folder: make run ARGS="--workspace ../other"
 	./bin/webchat $(ARGS)
@@ -36,3 +36,5 @@ soak: ## the long runs: make soak SEED=7
 
 docker:
 	docker build -t $(IMAGE) .
+docker-copilot: ## with the GitHub Copilot CLI, which npm installs at build time
+	docker build --target copilot -t $(IMAGE)-copilot .

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser, a C compiler for the race
-# detector, curl for the README's story, nginx as a proxy. As root on Debian it does so by
-# itself; elsewhere it says in one line what is missing and the tests that need
-# it say that they were skipped (in CI they fail instead).
+# detector, curl for the README's story, nginx as a proxy, npm and with it the
+# GitHub Copilot CLI. As root on Debian it does so by itself; elsewhere it says
+# in one line what is missing and the tests that need it say that they were
+# skipped (in CI they fail instead).
 set -eu
 
 missing=""
@@ -19,9 +20,10 @@ need gcc gcc cc
 need libc6-dev gcc cc
 need curl curl
 need nginx-light nginx /usr/sbin/nginx
-[ -n "$missing" ] || exit 0
-
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+need npm npm
+if [ -z "$missing" ]; then
+	:
+elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 	echo "installing:$missing"
 	apt-get update -qq
 	# shellcheck disable=SC2086 # a list of packages
@@ -29,3 +31,4 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 else
 	echo "missing:$missing (install them to run every test: sudo apt-get install$missing)"
 fi
+sh "$(dirname "$0")/copilot.sh"
