@@ -48,7 +48,8 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	}
 	o.warnBackend(ctx, backends, log)
 	r := &rooms{}
-	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log}); err != nil {
+	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log,
+		Keep: time.Duration(o.keepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price, Permissions: session.Mode(o.permissions)})

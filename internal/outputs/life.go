@@ -41,12 +41,20 @@ const wallCheck = time.Minute
 func (s *Store) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var old <-chan time.Time
+	if s.keeper != nil {
+		tick := time.NewTicker(sweepKept)
+		defer tick.Stop()
+		old = tick.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.wake:
 		case <-timer.C:
+		case <-old:
+			s.keeper.sweep()
 		}
 		for s.sweepLocked() {
 			if ctx.Err() != nil {

@@ -26,6 +26,7 @@ type Output struct {
 	changed   chan struct{} // closed at the next change; nil when nobody waits
 	completed time.Time     // zero while it grows; with its monotonic reading
 	wall      time.Time     // the same moment by the wall clock
+	ends      time.Time     // until when it is kept on disk; zero: it is not
 
 	headers atomic.Pointer[headers] // of a complete output, once asked for
 	forms   [encodings]form         // its bytes compressed, once asked for
@@ -126,6 +127,9 @@ func (o *Output) ExpiresAt() time.Time {
 	defer o.mu.Unlock()
 	if o.completed.IsZero() {
 		return time.Time{}
+	}
+	if !o.ends.IsZero() {
+		return o.ends
 	}
 	return o.completed.Add(o.store.ttl).Round(0)
 }

@@ -78,7 +78,13 @@ const (
 type Config struct {
 	TTL    time.Duration // life of a complete output; required
 	Budget int64         // bytes, all outputs together; at least MinBudget
-	Logger *slog.Logger  // nil: nothing is logged. Content and ids never are.
+
+	// Keep is how long complete outputs can be had back from files in KeepDir after
+	// their life in memory; 0: no file is written. KeepDir is made for this user only.
+	Keep    time.Duration
+	KeepDir string
+
+	Logger *slog.Logger // nil: nothing is logged. Content and ids never are.
 }
 
 func (c Config) check() error {
@@ -87,6 +93,9 @@ func (c Config) check() error {
 	}
 	if c.Budget < MinBudget {
 		return fmt.Errorf("output budget %d: give at least %d bytes", c.Budget, MinBudget)
+	}
+	if c.Keep < 0 || c.Keep > 0 && c.KeepDir == "" {
+		return fmt.Errorf("outputs kept for %v in %q: give a positive duration and a folder", c.Keep, c.KeepDir)
 	}
 	return nil
 }

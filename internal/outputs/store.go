@@ -25,6 +25,8 @@ type Store struct {
 	wall   func() time.Time // the wall clock
 	wake   chan struct{}    // tells Run that there is something to expire
 
+	keeper *keeper // nil: nothing is kept on disk
+
 	cache   *ttlcache.Cache[ID, *Output]
 	growing sync.Map // ID to *Output
 
@@ -52,7 +54,7 @@ func New(c Config) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{
+	s := &Store{
 		ttl:    c.TTL,
 		budget: c.Budget,
 		log:    log,
@@ -67,7 +69,14 @@ func New(c Config) (*Store, error) {
 		),
 		expiry:   list.New(),
 		sessions: make(map[string]map[ID]*Output),
-	}, nil
+	}
+	if c.Keep > 0 {
+		var err error
+		if s.keeper, err = newKeeper(c, log); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Stats returns the account as it is now.
@@ -100,6 +109,17 @@ func (s *Store) Create(m Meta, l Limits) (*Writer, error) {
 // is cut to head and tail; an image is refused instead, as is anything when they
 // leave nothing at all (ErrBudget).
 func (s *Store) Put(m Meta, data []byte) (ID, error) {
+	o, err := s.put(m, data)
+	if err != nil {
+		return "", err
+	}
+	if s.keeper != nil {
+		s.keeper.save(o)
+	}
+	return o.id, nil
+}
+
+func (s *Store) put(m Meta, data []byte) (*Output, error) {
 	m.Gap = nil
 	o := s.newOutput(m)
 	s.mu.Lock()
@@ -108,7 +128,7 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	l := Limits{}.resolve(m.Type, free)
 	whole := int64(len(data)) <= min(l.Head+l.Tail, free)
 	if !whole && (m.Type == Image || l.Head+l.Tail > free) {
-		return "", fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, len(data), ErrBudget)
+		return nil, fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, len(data), ErrBudget)
 	}
 	v := view{complete: true}
 	if whole {
@@ -123,11 +143,11 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	defer s.mu.Unlock()
 	cost := m.cost() + v.kept()
 	if !s.room(cost) { // growing outputs grew meanwhile
-		return "", fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
+		return nil, fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
 	}
 	s.add(o, cost)
 	s.live(o, v, m)
-	return o.id, nil
+	return o, nil
 }
 
 // cut makes copies of data's head and tail all that v keeps.
@@ -165,6 +185,9 @@ func (s *Store) live(o *Output, v view, m Meta) {
 	o.mu.Lock()
 	o.view, o.meta = v, m
 	o.completed, o.wall = time.Now(), s.wall().Round(0)
+	if s.keeper != nil && o.ends.IsZero() {
+		o.ends = o.wall.Add(s.keeper.keep)
+	}
 	o.notify()
 	o.mu.Unlock()
 	s.cache.Set(o.id, o, ttlcache.DefaultTTL)
@@ -288,19 +311,46 @@ func (s *Store) Get(id ID) (*Output, error) {
 	if o, ok := s.growing.Load(id); ok {
 		return o.(*Output), nil
 	}
-	item := s.cache.Get(id)
-	if item == nil {
+	if item := s.cache.Get(id); item != nil && !s.expired(item.Value()) {
+		return item.Value(), nil
+	}
+	if s.keeper != nil {
+		return s.revive(id)
+	}
+	return nil, ErrExpired
+}
+
+// revive has an output back from the disk. It lives in memory as if it were new.
+func (s *Store) revive(id ID) (*Output, error) {
+	o, ok := s.keeper.load(s, id)
+	if !ok {
 		return nil, ErrExpired
 	}
-	o := item.Value()
-	if s.expired(o) {
-		return nil, ErrExpired
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if item := s.cache.Get(id); item != nil {
+		if !s.expired(item.Value()) {
+			return item.Value(), nil // somebody else was faster
+		}
+		s.remove(item.Value())
 	}
+	cost := o.meta.cost() + o.view.kept()
+	if !s.room(cost) { // who asks has it all the same
+		o.completed, o.wall = time.Now(), s.wall().Round(0)
+		return o, nil
+	}
+	s.add(o, cost)
+	s.live(o, o.view, o.meta)
 	return o, nil
 }
 
 // Session returns the outputs of a session in the order of their creation.
 func (s *Store) Session(sessionID string) []*Output {
+	if s.keeper != nil {
+		for _, id := range s.keeper.session(sessionID) {
+			_, _ = s.Get(id) // what is found is among the session's then
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*Output, 0, len(s.sessions[sessionID]))
@@ -317,6 +367,9 @@ func (s *Store) Session(sessionID string) []*Output {
 
 // DeleteSession ends the lives of a session's outputs, growing ones included.
 func (s *Store) DeleteSession(sessionID string) {
+	if s.keeper != nil {
+		defer s.keeper.drop(sessionID) // after the lock is given back
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.sessions[sessionID] {

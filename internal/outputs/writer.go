@@ -183,6 +183,15 @@ func (w *Writer) Complete(describe func(*Meta)) {
 	}
 	w.done, w.limits = true, Limits{}
 	o.store.complete(o, v, meta)
+	if k := o.store.keeper; k != nil && !o.deleted() {
+		k.save(o)
+	}
+}
+
+func (o *Output) deleted() bool {
+	o.store.mu.Lock()
+	defer o.store.mu.Unlock()
+	return o.gone
 }
 
 // keepWhole is up to what size a completed output is copied into one piece.

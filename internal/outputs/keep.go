@@ -1,0 +1,230 @@
+package outputs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// keeper keeps complete outputs on disk: one file each, in a folder for each
+// session, for this user only.
+type keeper struct {
+	dir  string
+	keep time.Duration
+	log  *slog.Logger
+	wall func() time.Time
+
+	mu    sync.Mutex // guards what follows, and one file is read or written at a time
+	files map[ID]keptFile
+}
+
+type keptFile struct {
+	session   string
+	completed time.Time
+}
+
+// keptHead is the first line of a file; the bytes that were kept follow.
+type keptHead struct {
+	Meta      Meta      `json:"meta"`
+	Session   string    `json:"session"`
+	Created   time.Time `json:"created"`
+	Completed time.Time `json:"completed"`
+	Size      int64     `json:"size"` // of everything that was written
+	Lines     int64     `json:"lines"`
+	Open      bool      `json:"open"`
+	Head      int64     `json:"head"`             // bytes before the gap, or all
+	TailAt    int64     `json:"tailAt,omitempty"` // where the rest belongs
+	TailLines int64     `json:"tailLines,omitempty"`
+}
+
+var (
+	keptName    = regexp.MustCompile(`^out_[A-Z2-7]{26}$`)
+	sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+)
+
+func newKeeper(c Config, log *slog.Logger) (*keeper, error) {
+	k := &keeper{dir: c.KeepDir, keep: c.Keep, log: log, wall: time.Now, files: map[ID]keptFile{}}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("keep outputs: %w", err)
+	}
+	folders, err := os.ReadDir(k.dir)
+	if err != nil {
+		return nil, fmt.Errorf("keep outputs: %w", err)
+	}
+	for _, f := range folders {
+		if !f.IsDir() || !sessionName.MatchString(f.Name()) {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(k.dir, f.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("keep outputs: %w", err)
+		}
+		for _, x := range files {
+			if fi, err := x.Info(); err == nil && keptName.MatchString(x.Name()) {
+				k.files[ID(x.Name())] = keptFile{f.Name(), fi.ModTime()}
+			}
+		}
+	}
+	k.sweep()
+	return k, nil
+}
+
+func (k *keeper) path(id ID, f keptFile) string {
+	return filepath.Join(k.dir, f.session, string(id))
+}
+
+// save writes an output whose life has begun. That it fails costs no more than
+// that the output is gone when its life ends.
+func (k *keeper) save(o *Output) {
+	v, m := o.acquire()
+	defer o.release(&v)
+	o.mu.Lock()
+	completed := o.wall
+	o.mu.Unlock()
+	if !sessionName.MatchString(m.SessionID) {
+		return
+	}
+	f := keptFile{m.SessionID, completed}
+	head := keptHead{Meta: m, Session: m.SessionID, Created: o.created.Round(0), Completed: completed, Size: v.size, Lines: v.nl, Open: v.open, Head: v.size}
+	if from, to, _, ok := v.gap(); ok {
+		head.Head, head.TailAt, head.TailLines = from, to, v.at(len(v.head)).nl
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.write(o.id, f, head, &v); err != nil {
+		k.log.Warn("an output was not kept on disk", "error", err)
+		return
+	}
+	k.files[o.id] = f
+}
+
+func (k *keeper) write(id ID, f keptFile, head keptHead, v *view) error {
+	if err := os.MkdirAll(filepath.Join(k.dir, f.session), 0o700); err != nil {
+		return err
+	}
+	line, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	temp := k.path(id, f) + ".tmp"
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	for i := 0; i < v.len() && err == nil; i++ {
+		_, err = file.Write(v.at(i).buf)
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Chtimes(temp, time.Time{}, f.completed)
+	}
+	if err == nil {
+		err = os.Rename(temp, k.path(id, f))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}
+
+// load reads an output back; false: it is not kept, or no longer.
+func (k *keeper) load(s *Store, id ID) (*Output, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok := k.files[id]
+	if !ok || !f.completed.Add(k.keep).After(k.wall()) {
+		return nil, false
+	}
+	b, err := os.ReadFile(k.path(id, f))
+	if err == nil {
+		var o *Output
+		if o, err = revived(s, id, b, k.keep); err == nil {
+			return o, true
+		}
+	}
+	k.log.Warn("an output that was kept cannot be read", "error", err)
+	delete(k.files, id)
+	return nil, false
+}
+
+// revived makes an output of a file. It is not in the store yet.
+func revived(s *Store, id ID, file []byte, keep time.Duration) (*Output, error) {
+	line, data, ok := bytes.Cut(file, []byte{'\n'})
+	var h keptHead
+	if !ok {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return nil, err
+	}
+	gap := h.TailAt > 0
+	if h.Head < 0 || h.Head > int64(len(data)) || !gap && h.Head != int64(len(data)) || gap && (h.TailAt < h.Head || h.Size-h.TailAt != int64(len(data))-h.Head) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	h.Meta.SessionID, h.Meta.Gap = h.Session, nil
+	v := view{complete: true}
+	if gap {
+		v.head, _ = split(data[:h.Head], 0, 0)
+		v.tail, v.nl = split(data[h.Head:], h.TailAt, h.TailLines)
+		v.size, v.open = h.Size, h.Open
+	} else {
+		v.set(data[:len(data):len(data)])
+	}
+	return &Output{id: id, created: h.Created, store: s, meta: h.Meta, view: v, ends: h.Completed.Add(keep)}, nil
+}
+
+// session lists the outputs of a session that are on disk.
+func (k *keeper) session(id string) (ids []ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for o, f := range k.files {
+		if f.session == id {
+			ids = append(ids, o)
+		}
+	}
+	return ids
+}
+
+// drop deletes what is kept of a session.
+func (k *keeper) drop(session string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, f := range k.files {
+		if f.session == session {
+			delete(k.files, id)
+		}
+	}
+	if !sessionName.MatchString(session) {
+		return
+	}
+	if err := os.RemoveAll(filepath.Join(k.dir, session)); err != nil {
+		k.log.Error("the outputs of a deleted session are still on disk", "error", err)
+	}
+}
+
+// sweepKept is how often files are looked through for old ones.
+const sweepKept = time.Hour
+
+// sweep deletes what was kept long enough, and folders left empty.
+func (k *keeper) sweep() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, f := range k.files {
+		if f.completed.Add(k.keep).After(k.wall()) {
+			continue
+		}
+		delete(k.files, id)
+		if err := os.Remove(k.path(id, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			k.log.Warn("an old output is still on disk", "error", err)
+		}
+		_ = os.Remove(filepath.Join(k.dir, f.session)) // fails while it holds another
+	}
+}

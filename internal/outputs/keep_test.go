@@ -1,0 +1,142 @@
+package outputs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func keeping(t *testing.T, dir string) *Store {
+	t.Helper()
+	s, err := New(Config{TTL: 30 * time.Minute, Budget: 1 << 20, Keep: 48 * time.Hour, KeepDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func read(t *testing.T, o *Output) []byte {
+	t.Helper()
+	v, m := o.acquire()
+	defer o.release(&v)
+	b, err := io.ReadAll(newContent(v, &m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// What is kept is the same after its life and in another process: bytes, gap,
+// numbers and description; until it was kept long enough.
+func TestKeptOutputs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "outputs")
+		s := keeping(t, dir)
+		file, err := s.Put(Meta{Type: File, SessionID: "s1", Path: "a.txt", StartLine: 3}, []byte("one\ntwo\nthree"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := s.Create(Meta{Type: Terminal, SessionID: "s1", Command: "yes"}, Limits{Head: 8 << 10, Tail: 16 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20_000 {
+			if _, err := w.Write([]byte("a line of it\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code := 3
+		w.Complete(func(m *Meta) { m.ExitCode = &code })
+		other, err := s.Put(Meta{Type: File, SessionID: "s2"}, []byte("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[ID][]byte{}
+		metas := map[ID]Meta{}
+		for _, id := range []ID{file, w.ID(), other} {
+			o, err := s.Get(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[id], metas[id] = read(t, o), o.Meta()
+			if left := time.Until(o.ExpiresAt()); left < 47*time.Hour || left > 48*time.Hour {
+				t.Errorf("%v are left", left)
+			}
+		}
+		if fi, err := os.Stat(filepath.Join(dir, "s1", string(file))); err != nil || fi.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", fi, err)
+		}
+		time.Sleep(24 * time.Hour)
+		for name, s := range map[string]*Store{"later": s, "another process": keeping(t, dir)} {
+			for id, bytesOf := range want {
+				o, err := s.Get(id)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if got := read(t, o); !bytes.Equal(got, bytesOf) {
+					t.Errorf("%s: %d bytes, want %d", name, len(got), len(bytesOf))
+				}
+				got, had := o.Meta(), metas[id]
+				if got.Path != had.Path || got.StartLine != had.StartLine || got.TotalLines != had.TotalLines || got.Truncated != had.Truncated ||
+					(got.Gap == nil) != (had.Gap == nil) || got.Gap != nil && *got.Gap != *had.Gap || (got.ExitCode == nil) != (had.ExitCode == nil) {
+					t.Errorf("%s: it is %+v, was %+v", name, got, had)
+				}
+				if left := time.Until(o.ExpiresAt()); left < 23*time.Hour || left > 24*time.Hour {
+					t.Errorf("%s: %v are left", name, left)
+				}
+			}
+			if n := len(s.Session("s1")); n != 2 {
+				t.Errorf("%s: the session has %d outputs", name, n)
+			}
+		}
+		s.DeleteSession("s2")
+		if _, err := s.Get(other); !errors.Is(err, ErrExpired) {
+			t.Errorf("of a deleted session: %v", err)
+		}
+		time.Sleep(25 * time.Hour)
+		if _, err := s.Get(file); !errors.Is(err, ErrExpired) {
+			t.Errorf("after it was kept long enough: %v", err)
+		}
+		s.keeper.sweep()
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%v are left (%v)", left, err)
+		}
+	})
+}
+
+// Files that are no outputs, or broken ones, are never served.
+func TestKeptFilesAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	s := keeping(t, dir)
+	id, err := s.Put(Meta{Type: File, SessionID: "s1"}, []byte(strings.Repeat("x", 100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s1", string(id))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"empty": nil, "cut": whole[:len(whole)-1], "no head": whole[10:], "more": append(bytes.Clone(whole), 'y')} {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keeping(t, dir).Get(id); !errors.Is(err, ErrExpired) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "s1", "passwd"), whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ID{"passwd", "../s1/passwd", "s1/" + id} {
+		if _, err := keeping(t, dir).Get(id); !errors.Is(err, ErrExpired) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
