@@ -36,5 +36,4 @@ soak: ## the long runs: make soak SEED=7
 
 docker:
 	docker build -t $(IMAGE) .
-docker-copilot: ## with the GitHub Copilot CLI, which npm installs at build time
-	docker build --target copilot -t $(IMAGE)-copilot .
+docker-copilot: ; docker build --target copilot -t $(IMAGE)-copilot .
