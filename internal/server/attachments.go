@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"mime"
@@ -44,6 +45,8 @@ func mediaTypeOf(data []byte) (string, bool) {
 	switch {
 	case err == nil && strings.HasPrefix(mediaType, "image/"):
 		return mediaType, true
+	case bytes.HasPrefix(data[min(4, len(data)):], []byte("ftypavif")), bytes.HasPrefix(data[min(4, len(data)):], []byte("ftypavis")):
+		return "image/avif", true // the one picture net/http does not know
 	case utf8.Valid(data) && !strings.ContainsRune(string(data[:min(len(data), 8192)]), 0):
 		return "text/plain", true
 	}

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/guard"
@@ -55,21 +58,25 @@ func status(err error) (_ refusal, known bool) {
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {
-			x.refusal.sentence = orText(x.sentence, err)
+			if x.sentence == "" {
+				x.refusal.sentence = sentence(err)
+			}
 			return x.refusal, true
 		}
 	}
 	return refusal{}, false
 }
 
-func orText(sentence string, err error) string {
-	if sentence != "" {
-		return sentence
+// sentence is an error's own text as one says it to a person.
+func sentence(err error) string {
+	text := strings.ReplaceAll(err.Error(), session.ErrInvalid.Error()+": ", "") // the status says so
+	if first, size := utf8.DecodeRuneInString(text); size > 0 {
+		text = string(unicode.ToUpper(first)) + text[size:]
 	}
-	return err.Error()
+	return strings.TrimSuffix(text, ".") + "."
 }
 
-// answer decides what a client is told of err, and logs what nobody foresaw.
+// answerTo decides what a client is told of err, and logs what nobody foresaw.
 func (s *Server) answerTo(r *http.Request, err error) refusal {
 	if x, known := status(err); known {
 		return x

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"webchat/internal/guard"
+	"webchat/internal/session"
 )
 
 // ask runs one handler as a route would.
@@ -60,6 +61,19 @@ func TestPanicStaysInItsRequest(t *testing.T) {
 	w, _ = ask(t, func(w http.ResponseWriter, _ *http.Request) error { fmt.Fprint(w, "part"); return errors.New("x") })
 	if w.Body.String() != "part" {
 		t.Errorf("%s", w.Body)
+	}
+}
+
+func TestRefusalsAreSentences(t *testing.T) {
+	for text, want := range map[error]string{
+		fmt.Errorf("attachment 1: %w: name one of id and path", session.ErrInvalid): "Attachment 1: name one of id and path.",
+		fmt.Errorf("session s1: %w", session.ErrNotFound):                           "Session s1: not found.",
+		session.ErrEmpty: "The prompt is empty.",
+	} {
+		w, _ := ask(t, func(http.ResponseWriter, *http.Request) error { return text })
+		if !strings.Contains(w.Body.String(), `"error":"`+want+`"`) {
+			t.Errorf("%v: %s", text, w.Body)
+		}
 	}
 }
 

@@ -212,7 +212,7 @@ func TestDescriptionHasEveryRouteAndReference(t *testing.T) {
 // Enumerations are closed lists that reflection cannot see: each constant of the
 // types has to be in them.
 func TestEnumsHoldEveryConstant(t *testing.T) {
-	src, err := os.ReadFile(filepath.Join("..", "event", "types.go"))
+	src, err := os.ReadFile(filepath.Join("..", "event", "values.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
