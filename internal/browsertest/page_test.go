@@ -265,13 +265,15 @@ func (p *page) shot(name string) {
 	}
 }
 
-// shots keeps pictures at the three widths of the design, light and dark.
+// shots keeps pictures at the three widths of the design, light and dark, and
+// has each of them checked by axe-core.
 func (p *page) shots(name string) {
 	p.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		for _, size := range [][2]int64{{1440, 1000}, {840, 1000}, {360, 740}} {
 			p.look(size[0], size[1], scheme)
 			p.shot(fmt.Sprintf("%s-%d-%s", name, size[0], scheme))
+			p.accessible(fmt.Sprintf("%s at %d, %s", name, size[0], scheme))
 		}
 	}
 	p.look(1440, 1000, "light")
