@@ -33,9 +33,6 @@ FROM node:22-alpine AS cli
 RUN npm install --no-audit --no-fund --prefix /opt/copilot @github/copilot@1.0.102
 
 FROM base AS copilot
-USER root
-RUN apk add --no-cache libgcc libstdc++
-USER 10001:10001
 COPY --from=cli /opt/copilot/node_modules /opt/copilot/node_modules
 ENV WEBCHAT_COPILOT_PATH=/opt/copilot/node_modules/.bin/copilot
 
