@@ -11,16 +11,22 @@ import { failed } from './toast.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 839px)')
+const wide = matchMedia('(min-width: 1240px)') // there is room for the rail beside the page
 
 function side() {
   const open = app.classList.toggle(narrow.matches ? 'drawer' : 'no-side')
   for (const b of document.querySelectorAll('[data-act=side]')) b.setAttribute('aria-expanded', String(narrow.matches ? open : !open))
-  if (narrow.matches && open) document.querySelector('#side a, #side button')?.focus()
+  if (narrow.matches) document.querySelector(open ? '#side a, #side button' : '#bar [data-act=side]')?.focus()
 }
 
 function rail() {
-  const off = app.classList.toggle('no-rail')
-  for (const b of document.querySelectorAll('[data-act=rail]')) b.setAttribute('aria-pressed', String(!off))
+  app.classList.toggle(wide.matches ? 'no-rail' : 'rail-over')
+  pressed()
+}
+
+function pressed() {
+  const on = wide.matches ? !app.classList.contains('no-rail') : app.classList.contains('rail-over')
+  for (const b of document.querySelectorAll('[data-act=rail]')) b.setAttribute('aria-pressed', String(on))
 }
 
 function theme() {
@@ -92,12 +98,15 @@ function nameMod() {
 
 export function keyboard() {
   nameMod()
+  if (app) pressed()
+  if (app) wide.addEventListener('change', pressed)
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
       e.preventDefault()
       return openSearch()
     }
     if (e.key === 'Escape' && app?.classList.contains('drawer')) return side()
+    if (e.key === 'Escape' && !wide.matches && app?.classList.contains('rail-over')) return rail()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
       e.preventDefault()
@@ -112,6 +121,7 @@ export function keyboard() {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
     if (app?.classList.contains('drawer') && !e.target.closest?.('#side, [data-act=side]')) side()
+    if (app?.classList.contains('rail-over') && e.target.closest?.('#outs a')) rail()
     if (e.target.matches?.('#alone, #keys, #confirm, #consent')) e.target.close() // beside the dialog
   })
 }

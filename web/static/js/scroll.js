@@ -29,7 +29,7 @@ function show() {
   if (!latest) return
   latest.hidden = following
   const n = latest.querySelector('[data-n]')
-  if (n) n.textContent = news ? String(news) : ''
+  if (n) n.textContent = news ? ` · ${news} new` : ''
 }
 
 export function scroll() {
@@ -51,7 +51,7 @@ export function scroll() {
   // What a reader unfolds grows where it stands.
   document.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
   new ResizeObserver(follow).observe(scroller)
-  if (location.hash.length > 1) following = false
+  if (location.hash.length > 1 || document.querySelector('#hello:not([hidden])')) following = false
   else toEnd()
   earlier()
 }
