@@ -110,10 +110,14 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 		delete(s.calls, c.ID)
 	}
 	c.cancel(nil)
-	if s.open.tool(c.ID) == nil {
+	begun := s.open.tool(c.ID)
+	if begun == nil {
 		return nil // the end of its turn closed it
 	}
 	d := completion(c, res, s.m.cfg.Now())
+	if d.OutputID == "" && begun.output() != "" { // it was left before it could say so
+		d.OutputID, d.ToolTelemetry = begun.output(), telemetryOf(begun.output())
+	}
 	err := s.appendLocked(d)
 	if errors.Is(err, ErrLog) && c.turn != nil {
 		s.unlogged = append(s.unlogged, d)

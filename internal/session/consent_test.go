@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -285,3 +286,41 @@ func TestRulesAboutReading(t *testing.T) {
 		})
 	}
 }
+
+// What a command showed until it was stopped stays, also when it is left behind.
+func TestStopKeepsPartialOutput(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		play(t, func(r *rig, _ *Config) {
+			r.tools.tools = []agent.Tool{acts("stubborn", nil, func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+				p(agent.ProgressReport{OutputID: "out_1"})
+				time.Sleep(never)
+				return agent.Result{}, nil
+			})}
+		}, func(r *rig) {
+			during(r, func(ctx context.Context, h agent.Host) {
+				time.AfterFunc(time.Second, func() {
+					var err error
+					if whole {
+						err = r.s.Abort(ctx, "")
+					} else {
+						err = r.s.AbortTool(ctx, "c")
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				_, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "stubborn"})
+				if (err != nil) != whole {
+					t.Error(err)
+				}
+			})
+			d := all[event.ToolExecutionComplete](r)
+			equal(t, "completions", len(d), 1)
+			equal(t, "output", d[0].OutputID, "out_1")
+			equal(t, "telemetry", string(d[0].ToolTelemetry), `{"outputId":"out_1"}`)
+			equal(t, "code", d[0].Error.Code, "aborted")
+		})
+	}
+}
+
+const never = 5 * time.Second

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"webchat/internal/agent"
 	"webchat/internal/event"
 )
 
@@ -28,6 +30,21 @@ type openTool struct {
 	start    event.ToolExecutionStart
 	at       time.Time
 	progress event.Entry // the last one; its JSON is empty: none
+}
+
+// output is what the call has shown so far, as it told itself.
+func (t *openTool) output() string {
+	d, _ := t.progress.Event.Data.(event.ToolExecutionProgress)
+	return d.OutputID
+}
+
+// telemetryOf names the output of a call that could not say more.
+func telemetryOf(outputID string) json.RawMessage {
+	b, err := json.Marshal(agent.Telemetry{OutputID: outputID})
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // flight is a message of which there are only deltas yet.
@@ -244,8 +261,12 @@ func (o *open) closing(why ending, unlogged []event.Data, now time.Time) []event
 		if real[toolKey(t.start.ToolCallID)] || !why.all && t.start.By == event.ByUser {
 			continue
 		}
-		out = append(out, event.ToolExecutionComplete{ToolCallID: t.start.ToolCallID,
-			Error: &event.ToolError{Message: why.reason, Code: why.code}, DurationMs: max(0, now.Sub(t.at).Milliseconds())})
+		d := event.ToolExecutionComplete{ToolCallID: t.start.ToolCallID, OutputID: t.output(),
+			Error: &event.ToolError{Message: why.reason, Code: why.code}, DurationMs: max(0, now.Sub(t.at).Milliseconds())}
+		if d.OutputID != "" {
+			d.ToolTelemetry = telemetryOf(d.OutputID)
+		}
+		out = append(out, d)
 	}
 	return out
 }
