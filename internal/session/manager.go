@@ -250,7 +250,7 @@ func (m *Manager) load(ctx context.Context, id ID) (*Session, error) {
 	}
 	sum, err := m.cfg.Catalog.Summary(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", id, err)
+		return nil, err // it names the session
 	}
 	s := newSession(m, sum)
 	s.past = sum.LastSeq > 1
