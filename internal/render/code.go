@@ -45,6 +45,7 @@ type Code struct {
 	src     Source
 	grammar *grammar // nil: plain text
 	options RowOptions
+	limit   time.Duration // of the work for one request
 
 	mu      sync.Mutex // guards what follows
 	spacing int
@@ -62,7 +63,7 @@ type savedState struct {
 // NewCode opens a document. A language that is not in [Languages] is shown as plain text.
 func NewCode(language string, src Source, o RowOptions) *Code {
 	first := savedState{1, rootState}
-	return &Code{src: src, grammar: grammars()[language], options: o.clean(), spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
+	return &Code{src: src, grammar: grammars()[language], options: o.clean(), limit: WorkLimit, spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
 }
 
 // Rows returns lines from to to (from 1, both included, cut to what exists and to MaxRows) as HTML:
@@ -79,7 +80,7 @@ func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
 	if c.grammar == nil || c.grammar.err() != nil {
 		return c.plainRows(ctx, rows)
 	}
-	deadline := time.Now().Add(WorkLimit)
+	deadline := time.Now().Add(c.limit)
 	start, known := c.nearest(from)
 	var w *window
 	var err error

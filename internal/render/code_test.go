@@ -48,6 +48,13 @@ func (t *text) Lines(_ context.Context, from, to int) ([]byte, error) {
 	return t.b[t.start[from-1]:end], nil
 }
 
+// unhurried opens a document whose colours do not depend on how busy the machine is.
+func unhurried(language string, src Source, o RowOptions) *Code {
+	c := NewCode(language, src, o)
+	c.limit = time.Hour
+	return c
+}
+
 // whole is the reference: chroma's own lexer over the whole text, cut into lines.
 func whole(t testing.TB, language, src string) []string {
 	t.Helper()
@@ -129,11 +136,11 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			want := whole(t, language, src)
 			r := rand.New(rand.NewPCG(1, 2))
-			indexed := NewCode(language, newText(src), RowOptions{})
+			indexed := unhurried(language, newText(src), RowOptions{})
 			if err := indexed.Index(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			fresh := NewCode(language, newText(src), RowOptions{})
+			fresh := unhurried(language, newText(src), RowOptions{})
 			total := newText(src).Total()
 			for range 12 {
 				from := 1 + r.IntN(total)
@@ -160,7 +167,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 // A window far below anything seen is a guess, says so, and still holds exactly the text.
 func TestGuess(t *testing.T) {
 	src := corpus(t, 9000)["Go"]
-	doc := NewCode("Go", newText(src), RowOptions{})
+	doc := unhurried("Go", newText(src), RowOptions{})
 	rows, err := doc.Rows(t.Context(), 8000, 8100)
 	if err != nil || rows.Exact {
 		t.Fatalf("exact %v, %v", rows.Exact, err)
@@ -206,7 +213,7 @@ func checkText(t testing.TB, src string, rows Rows) {
 }
 
 func TestRowMarkup(t *testing.T) {
-	doc := NewCode("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), RowOptions{First: 10, Anchor: `o1"-`})
+	doc := unhurried("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), RowOptions{First: 10, Anchor: `o1"-`})
 	rows, err := doc.Rows(t.Context(), 0, 99)
 	if err != nil || rows.From != 1 || rows.To != 4 {
 		t.Fatal(rows, err)

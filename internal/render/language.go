@@ -93,11 +93,46 @@ func extensionLanguage(ext string) string {
 	if lang, ok := byExtension[strings.ToLower(ext)]; ok {
 		return lang
 	}
-	if l := lexers.Match("file" + ext); l != nil {
-		return l.Config().Name
-	}
-	return ""
+	return extensions()[strings.ToLower(ext)]
 }
+
+// extensions are chroma's lexers by the extensions they claim. Its own search tries every pattern of every lexer, which
+// takes a millisecond.
+var extensions = sync.OnceValue(func() map[string]string {
+	type claim struct {
+		name     string
+		priority float32
+	}
+	first, second := map[string]claim{}, map[string]claim{}
+	add := func(to map[string]claim, patterns []string, c *chroma.Config) {
+		priority := c.Priority
+		if priority == 0 {
+			priority = 1
+		}
+		for _, pattern := range patterns {
+			priority := priority
+			if pattern != strings.ToLower(pattern) {
+				priority = -1 // *.C is not *.c
+			}
+			ext, ok := strings.CutPrefix(strings.ToLower(pattern), "*.")
+			if had, taken := to["."+ext]; ok && !strings.ContainsAny(ext, "*?[\\.") && (!taken || priority > had.priority) {
+				to["."+ext] = claim{c.Name, priority}
+			}
+		}
+	}
+	for _, l := range lexers.GlobalLexerRegistry.Lexers {
+		c := l.Config()
+		add(first, c.Filenames, c)
+		add(second, c.AliasFilenames, c)
+	}
+	m := make(map[string]string, len(first)+len(second))
+	for _, claims := range []map[string]claim{second, first} {
+		for ext, c := range claims {
+			m[ext] = c.name
+		}
+	}
+	return m
+})
 
 var aliases = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
