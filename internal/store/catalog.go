@@ -116,13 +116,17 @@ func (db *DB) List(ctx context.Context, q session.Query) (session.Page, error) {
 // next page.
 func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
 	var hits map[int64]int64
+	among := false
 	if len(p.words) > 0 {
 		var err error
 		if hits, err = db.search(ctx, p.finder); err != nil {
 			return nil, ours(err)
 		}
+		if among, err = db.titled(ctx, p.words, hits); err != nil {
+			return nil, ours(err)
+		}
 	}
-	query, args := p.sql(hits)
+	query, args := p.sql(hits, among)
 	rows, err := db.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, ours(err)
@@ -141,7 +145,7 @@ func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
 	}
 	rows.Close() // its connection is what the hits are read by
 	for i := range found {
-		if at := hits[found[i].key]; at != 0 {
+		if at := hits[found[i].key]; at > 0 {
 			if found[i].hit, err = db.hit(ctx, at, p.finder); err != nil {
 				return nil, err
 			}
@@ -199,9 +203,15 @@ func pageOf(q session.Query) (page, error) {
 	return p, nil
 }
 
-// sql selects the rows of a page; hits are the sessions whose text matches.
-func (p page) sql(hits map[int64]int64) (query string, args []any) {
+// sql selects the rows of a page. hits are the sessions that match a text; among
+// says that they are all, else every title is looked at, too.
+func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	query = `SELECT ` + columns + ` FROM sessions WHERE `
+	if among {
+		// The hits lead, not the order of the list, which is long.
+		query = `SELECT ` + columns + ` FROM (SELECT value AS found FROM json_each(?)) CROSS JOIN sessions ON key = found WHERE `
+		args = append(args, keysOf(hits))
+	}
 	order := ` ORDER BY key`
 	switch p.kind {
 	case session.QueryUnfinished:
@@ -221,7 +231,7 @@ func (p page) sql(hits map[int64]int64) (query string, args []any) {
 		query += ` AND key > ?`
 		args = append(args, p.from.Key)
 	}
-	if len(p.words) > 0 {
+	if len(p.words) > 0 && !among {
 		query += ` AND (1`
 		for _, w := range p.words {
 			query += ` AND instr(folded, ?) > 0`

@@ -522,7 +522,7 @@ func TestPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.from = from
-			text, args := p.sql(nil)
+			text, args := p.sql(nil, false)
 			plan(t, db, text, args...)
 		}
 	}

@@ -64,13 +64,14 @@ var migrations = []string{
 	// The words of what can be searched, by events.at. The text itself stays in
 	// the log alone; words come from session.Words, which knows the alphabets, so
 	// that this tokenizer has nothing to decide.
-	`CREATE VIRTUAL TABLE found USING fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+	`CREATE VIRTUAL TABLE found USING fts5 (words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');
 	CREATE TABLE unsearched (                   -- sessions whose older events are not in found yet
 		session INTEGER PRIMARY KEY,
 		after   INTEGER NOT NULL,           -- the sequence up to which they are
 		last    INTEGER NOT NULL            -- and up to which they have to be
 	) STRICT;
-	INSERT INTO unsearched SELECT key, 0, last_seq FROM sessions;`,
+	INSERT INTO unsearched SELECT key, 0, last_seq FROM sessions;
+	CREATE INDEX sessions_titles ON sessions (folded) WHERE deleted_at = 0;`,
 }
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says

@@ -15,7 +15,7 @@ import (
 )
 
 // MaxFound is how many sessions a text is looked up in.
-const MaxFound = 500
+const MaxFound = 200
 
 // maxBeginnings is how many events are looked at that hold a longer word than was
 // typed; enoughFound is how many sessions make such words needless.
@@ -27,6 +27,45 @@ const (
 // beginningsTime bounds the search for longer words: what begins with three
 // common letters may be everywhere, and somebody is still typing.
 const beginningsTime = 80 * time.Millisecond
+
+// maxTitled is how many sessions are found by their titles before the list itself
+// is looked through: of so many it soon meets enough.
+const maxTitled = 1000
+
+// byTitle is what stands in hits for a session of which only the title matches.
+const byTitle = -1
+
+// titled adds the sessions whose title holds the words to hits; all is false when
+// there are too many.
+func (db *DB) titled(ctx context.Context, words []string, hits map[int64]int64) (all bool, err error) {
+	query, args := `SELECT key FROM sessions WHERE deleted_at = 0`, []any{}
+	for _, w := range words {
+		query += ` AND instr(folded, ?) > 0`
+		args = append(args, w)
+	}
+	rows, err := db.read.QueryContext(ctx, query+` LIMIT ?`, append(args, maxTitled+1)...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var keys []int64
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return false, err
+		}
+		keys = append(keys, key)
+	}
+	if err := rows.Err(); err != nil || len(keys) > maxTitled {
+		return false, err
+	}
+	for _, key := range keys {
+		if hits[key] == 0 {
+			hits[key] = byTitle
+		}
+	}
+	return true, nil
+}
 
 // wordsAt are the words of one entry.
 type wordsAt struct {
