@@ -87,21 +87,17 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) error {
-		turn := turnOf{message: id}
+		turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
 		for !turn.over {
 			entries, err := live.Next(ctx)
 			if err != nil {
 				return err
 			}
 			for _, e := range entries {
-				if !turn.takes(e.Event.Data) {
-					continue
-				}
-				if err := send(frameOf(e)); err != nil {
-					return err
-				}
-				if turn.over {
-					return nil
+				for _, own := range turn.take(e) {
+					if err := send(frameOf(own)); err != nil {
+						return err
+					}
 				}
 			}
 		}
@@ -110,23 +106,50 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 }
 
 // turnOf tells which events belong to the turn that answers one message: from its
-// turn.start, or from the message itself if that joins a turn which runs.
+// turn.start, or from the message itself if that joined a turn which ran already.
 type turnOf struct {
-	message      string
-	inside, over bool
+	message string
+	steers  bool // the message is to join a turn; only that turn's end says that it did
+	inside  bool // between the turn's start and its end
+	over    bool
+	held    []event.Entry // what was logged since the message, if the turn is the one it joined
 }
 
-func (t *turnOf) takes(d event.Data) bool {
-	switch d := d.(type) {
-	case event.UserMessage:
-		return d.MessageID == t.message
-	case event.TurnStart:
-		t.inside = d.MessageID == t.message
-	case event.TurnEnd:
-		t.over = d.MessageID == t.message || slices.Contains(d.Steered, t.message)
-		return t.over
+// take returns what is known by e to belong to the turn, in order.
+func (t *turnOf) take(e event.Entry) []event.Entry {
+	if t.over {
+		return nil
 	}
-	return t.inside
+	one := []event.Entry{e}
+	switch d := e.Event.Data.(type) {
+	case event.UserMessage:
+		if d.MessageID != t.message {
+			return nil
+		}
+		t.held = []event.Entry{}
+		return one
+	case event.TurnStart:
+		if t.inside = d.MessageID == t.message; t.inside {
+			t.held = nil
+		}
+	case event.TurnEnd:
+		joined := slices.Contains(d.Steered, t.message)
+		if t.over = joined || d.MessageID == t.message; !t.over {
+			t.held = nil
+			return nil
+		}
+		if joined {
+			return append(t.held, e)
+		}
+		return one
+	}
+	if t.inside {
+		return one
+	}
+	if t.steers && t.held != nil && e.Event.Data.Logged() {
+		t.held = append(t.held, e)
+	}
+	return nil
 }
 
 func (s *Server) abort(w http.ResponseWriter, r *http.Request) error {
