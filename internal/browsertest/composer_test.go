@@ -108,9 +108,9 @@ func TestComposerCompletes(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.compose("/")
-	p.has("#menu [role=option]", "/show PATH Show a file no model")
-	p.has("#menu [role=option]", "/run COMMAND Run a command no model")
-	p.has("#menu [role=option]", "/image PATH Show a picture no model")
+	p.has("#menu [role=option]", "/show path or path:10-40 no model")
+	p.has("#menu [role=option]", "/run a command, yours no model")
+	p.has("#menu [role=option]", "/image path no model")
 	if p.true(`[...document.querySelectorAll('#menu [role=option]')].some((o) => o.innerText.includes('/title') && o.innerText.includes('no model'))`) {
 		t.Error("/title is marked as if it showed something")
 	}

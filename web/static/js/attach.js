@@ -17,7 +17,8 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
   const { root, parts } = clone('tpl-chip')
   parts.name.textContent = label
   parts.tokens.hidden = !cost
-  parts.tokens.textContent = cost ? `+${cost.toLocaleString('en')}` : ''
+  parts.tokens.textContent = cost ? `${cost.toLocaleString('en')} token${cost === 1 ? '' : 's'}` : ''
+  if (cost) root.querySelector('use').setAttribute('href', '#i-read')
   root.classList.toggle('cost', cost > 0)
   const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
   const remove = root.querySelector('[data-act=unchip]')

@@ -2,16 +2,16 @@
 // own acts: they go to the display route and call no model.
 
 export const commands = [
-  { name: '/show', hint: 'PATH', what: 'Show a file', tool: 'render_file_contents', free: true },
-  { name: '/run', hint: 'COMMAND', what: 'Run a command', tool: 'run_and_display', free: true },
-  { name: '/image', hint: 'PATH', what: 'Show a picture', tool: 'display_image', free: true },
-  { name: '/title', hint: 'TEXT', what: 'Name this session' },
-  { name: '/model', hint: 'NAME', what: 'Choose the model' },
-  { name: '/stop', hint: '', what: 'Stop the turn' },
-  { name: '/permissions', hint: '', what: 'What agents may do' },
-  { name: '/hooks', hint: '', what: 'Your hooks' },
-  { name: '/export', hint: '', what: 'Save this session: md, html or jsonl' },
-  { name: '/help', hint: '', what: 'All keys and commands' },
+  { name: '/show', hint: 'PATH', what: 'path or path:10-40', icon: 'file', tool: 'render_file_contents', free: true },
+  { name: '/run', hint: 'COMMAND', what: 'a command, yours', icon: 'term', tool: 'run_and_display', free: true },
+  { name: '/image', hint: 'PATH', what: 'path', icon: 'image', tool: 'display_image', free: true },
+  { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen' },
+  { name: '/model', hint: 'NAME', what: 'choose who answers', icon: 'chip' },
+  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Esc' },
+  { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
+  { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },
+  { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down' },
+  { name: '/help', hint: '', what: 'all keys and commands', icon: 'slash' },
 ]
 
 const lines = /^(.*?)(?::(\d+)(?:-(\d+))?|\s+lines?\s+(\d+)\s*-\s*(\d+))$/i

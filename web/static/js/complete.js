@@ -35,7 +35,7 @@ export function suggest(field) {
   const command = /^\/(\S*)$/.exec(before)
   if (command && !before.startsWith('//')) {
     const fits = commands.filter((c) => c.name.startsWith(before.toLowerCase()))
-    return menu.open(fits.map((c) => ({ label: `${c.name} ${c.hint}`.trim(), note: c.what, free: c.free, same: c.name === before && !c.hint, value: c })), field,
+    return menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, free: c.free, end: c.end, same: c.name === before && !c.hint, value: c })), field,
       (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name))
   }
   const shown = /^\/(?:show|image)\s+(\S*)$/i.exec(before)
