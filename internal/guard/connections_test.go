@@ -111,6 +111,7 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 		"a body for nobody":       {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
 		"a body for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
 		"chunks for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{", 31 * time.Second},
+		"a body that is too big":  {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n", time.Second},
 		"nothing after an answer": {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n", 61 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

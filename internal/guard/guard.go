@@ -211,6 +211,10 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if hasBody(r) {
+			// A copy: net/http looks at its own to decide whether what nobody read is
+			// worth waiting for.
+			timedCopy := *r
+			r = &timedCopy
 			r.Body = timed(w, r.Body)
 		}
 		if !g.hostAllowed(r.Host) {
