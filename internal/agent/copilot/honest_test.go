@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -360,4 +362,52 @@ func TestRealHooks(t *testing.T) {
 	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "not on my watch") {
 		t.Errorf("the model was not told why: %q", said)
 	}
+}
+
+// TestRealProviders: several providers at once, each asked with its own key and
+// for its own models, before and after a change; pictures reach the model.
+func TestRealProviders(t *testing.T) {
+	small, large := copilottest.New(t), copilottest.New(t)
+	h := newHouse(t, func(c *copilot.Config) {
+		c.Providers = []copilot.Provider{
+			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []string{"small"}},
+			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []string{"large", "huge"}},
+		}
+	})
+	s := h.session()
+	if r := h.ask(s, "hello"); r.Error != "" || s.Summary().Model != "acme/small" {
+		t.Fatalf("%+v, model %s", r, s.Summary().Model)
+	}
+	model := "beta/huge"
+	if _, err := h.manager.Update(t.Context(), s.ID(), session.Patch{Model: &model}); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.ask(s, "hello again"); r.Error != "" || s.Summary().Model != model {
+		t.Fatalf("%+v, model %s", r, s.Summary().Model)
+	}
+	for m, want := range map[*copilottest.Model][3]string{small: {"small", "Bearer key-a", "hello"}, large: {"huge", "Bearer key-b", "hello again"}} {
+		all := m.Requests()
+		if len(all) != 1 || all[0].Model != want[0] || all[0].Header.Get("Authorization") != want[1] || all[0].Prompt() != want[2] {
+			t.Errorf("%d requests, want one for %q", len(all), want)
+		}
+	}
+	k := open(t, h.backend, "pictures", false)
+	err := k.prompt(t.Context(), agent.Prompt{Content: "what is this", Attachments: []agent.Attachment{{Name: "dot.png", MimeType: "image/png", Data: dot(t)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := small.Requests()[len(small.Requests())-1]
+	if !slices.ContainsFunc(last.Messages, func(m copilottest.Message) bool { return slices.Contains(m.Parts, "image_url") }) {
+		t.Error("the picture did not reach the model")
+	}
+}
+
+// dot is the smallest picture.
+func dot(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -31,6 +31,7 @@ import (
 //	write FILE                a file of the workspace, if the last answer approved
 //	hang                      until the turn is aborted
 //	slowly COUNT TYPE JSON    so many events, 10 ms apart
+//	stamps COUNT              so many pieces of a message, 500 µs apart, that say when they were sent
 //	late TYPE JSON            an event behind the end of the turn
 //	child FILE                starts "sleep 600" as a child, its pid goes to FILE
 //	raw TEXT                  bytes that are no frame
@@ -340,6 +341,13 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 					return
 				}
 				s.event(session.id, "", kind, data)
+			}
+		case "stamps":
+			n, _ := strconv.Atoi(rest)
+			start := time.Now()
+			for i := range n {
+				time.Sleep(time.Until(start.Add(time.Duration(i) * 500 * time.Microsecond)))
+				s.event(session.id, "", "assistant.message_delta", fmt.Sprintf(`{"messageId":"%s","deltaContent":"%d "}`, messageID, time.Now().UnixNano()))
 			}
 		case "hang":
 			<-ctx.Done()
