@@ -77,7 +77,7 @@ func (c *commandCall) folder() (string, error) {
 	said, ok := errors.AsType[sentence](err)
 	switch {
 	case errors.Is(err, errMissing):
-		err = say("There is no folder %s in %s. Nothing was run.", printable(c.asked), c.set.work.shown())
+		err = say("There is no folder %s in %s. Nothing was run.", called(c.asked), c.set.work.shown())
 	case ok: // what it says of files holds for folders
 		err = sentence(strings.Replace(string(said), "Nothing was read.", "Nothing was run.", 1))
 	}
@@ -89,7 +89,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	if rel, err := c.folder(); err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	} else if rel != c.rel {
-		return agent.Failure("failure", "The folder %s leads elsewhere now than when this was planned. Nothing was run.", printable(c.asked)), nil
+		return agent.Failure("failure", "The folder %s leads elsewhere now than when this was planned. Nothing was run.", called(c.asked)), nil
 	}
 	if !s.enter() {
 		return agent.Failure("failure", "The session is closed. Nothing was run."), nil

@@ -79,7 +79,7 @@ func TestCommandFolder(t *testing.T) {
 		}
 	}
 	for cwd, want := range map[string]string{
-		"..": "That path leaves the workspace.", "away": "That path leaves", "/tmp": "That path leaves", "sub/x": "cwd must be a folder, and sub/x is a file.", "none": "There is no folder none in ",
+		"..": "That path leaves the workspace.", "away": "That path leaves", "/tmp": "That path leaves", "sub/x": "cwd must be a folder, and x is a file.", "none": "There is no folder none in ",
 	} {
 		if got := b.refused(RunCommand, "command", "pwd", "cwd", cwd); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Nothing was run.") {
 			t.Errorf("%q: %s", cwd, got)

@@ -55,6 +55,11 @@ func shorten(name string, length int) string {
 	return string(r[:length]) + "…" + strings.TrimPrefix(ext, ".")
 }
 
+// called is the last name of a path as messages have it.
+func called(file string) string {
+	return shorten(printable(filepath.Base(file)), tryLength)
+}
+
 // printable replaces what could be read as something else than a name.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {

@@ -102,7 +102,7 @@ func (w *workspace) reopen(ctx context.Context, asked, planned string) (*os.File
 		return nil, nil, w.explain(ctx, asked, err)
 	}
 	if rel != planned {
-		return nil, nil, say("%s leads elsewhere now than when this was planned. Nothing was read.", filepath.Base(asked))
+		return nil, nil, say("%s leads elsewhere now than when this was planned. Nothing was read.", called(asked))
 	}
 	f, st, err := w.open(rel)
 	return f, st, w.explain(ctx, asked, err)
@@ -196,7 +196,7 @@ func (r *reading) begin(head []byte) error {
 	r.meta.MimeType = "text/plain; charset=utf-8"
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
-			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", filepath.Base(r.call.rel))
+			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", called(r.call.rel))
 		}
 		r.meta.MimeType = "application/octet-stream"
 		if kind := pictureType(head); kind != "" {
@@ -289,10 +289,10 @@ func (r *reading) total() int {
 }
 
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
-	name := filepath.Base(r.call.rel)
+	name := called(r.call.rel)
 	total := r.total()
 	if failure == nil && !r.meta.Binary && r.from > max(total, 1) {
-		failure = say("%s has %s; line %d is not there. Nothing was shown.", printable(name), lines(int64(total)), r.from)
+		failure = say("%s has %s; line %d is not there. Nothing was shown.", name, lines(int64(total)), r.from)
 	}
 	if failure == nil && r.w == nil {
 		failure = r.create() // an empty file is shown, too
@@ -308,11 +308,11 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	switch {
 	case failure == nil:
 	case ctx.Err() != nil:
-		return agent.Failure("aborted", "Stopped while %s was read.", printable(name))
+		return agent.Failure("aborted", "Stopped while %s was read.", name)
 	case errors.As(failure, new(sentence)):
 		return agent.Failure("failure", "%v", failure)
 	default:
-		return agent.Failure("failure", "%s could not be shown: %v", printable(name), failure)
+		return agent.Failure("failure", "%s could not be shown: %v", name, failure)
 	}
 	shown := int64(last - r.from + 1)
 	count := lines(shown)

@@ -54,7 +54,7 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 		return agent.Failure("failure", "%v", err), nil
 	}
 	defer f.Close()
-	name := printable(filepath.Base(c.rel))
+	name := called(c.rel)
 	if st.Size() > maxPicture {
 		return tooBig(st.Size()), nil
 	}

@@ -105,7 +105,7 @@ func (w *workspace) resolve(path string) (string, error) {
 	if _, given := w.relative(w.given, full); lexical != nil && !given {
 		return "", lexical
 	}
-	return "", refusal(filepath.Base(full), err)
+	return "", refusal(called(full), err)
 }
 
 // refusal says why a file of the workspace cannot be opened.
@@ -145,7 +145,7 @@ func (w *workspace) relative(base, full string) (string, bool) {
 // open opens a regular file by what resolve returned. What is read is this very
 // file, also when names change meanwhile. tool is who asks.
 func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
-	name := filepath.Base(rel)
+	name := called(rel)
 	st, err := w.root.Stat(rel) // first, because opening a device may do something
 	if err != nil {
 		return nil, nil, refusal(name, err)
@@ -187,10 +187,10 @@ func (w *workspace) still(rel string, opened fs.FileInfo) bool {
 func (w *workspace) folder(rel string) error {
 	st, err := w.root.Stat(rel)
 	if err != nil {
-		return refusal(filepath.Base(rel), err)
+		return refusal(called(rel), err)
 	}
 	if !st.IsDir() {
-		return say("cwd must be a folder, and %s is a file. Nothing was run.", filepath.ToSlash(rel))
+		return say("cwd must be a folder, and %s is a file. Nothing was run.", called(rel))
 	}
 	return nil
 }
