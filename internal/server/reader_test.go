@@ -93,7 +93,7 @@ func kinds(all []frame) (list []string) {
 	return list
 }
 
-func (h *house) session(t *testing.T) (id, path string) {
+func (h *house) session(t testing.TB) (id, path string) {
 	t.Helper()
 	_, body := h.do("POST", "/api/sessions", "{}")
 	var one struct{ ID string }

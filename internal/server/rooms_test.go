@@ -63,6 +63,16 @@ func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return 
 
 func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 	t.Helper()
+	return newHouseOn(t, store.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}), change...)
+}
+
+// newHouseOn is newHouse with another store and agent.
+func newHouseOn(t testing.TB, db interface {
+	session.Log
+	session.Catalog
+	session.Drafts
+}, backend agent.Backend, change ...func(*sse.Config)) *house {
+	t.Helper()
 	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}}
 	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	must := func(err error) {
@@ -78,8 +88,7 @@ func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
-	db := store.NewMemory()
-	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
+	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
 		Workspace: h.workspace, Attachments: session.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
 		}})
