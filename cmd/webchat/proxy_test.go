@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,31 +22,46 @@ import (
 
 // program runs webchat as another process, until the test ends.
 type program struct {
-	address string // host:port
-	link    string
-	token   string
-	data    string
-	cmd     *exec.Cmd
-	log     *bytes.Buffer // read it after the end
+	address         string // host:port
+	link            string
+	token           string
+	data, workspace string
+	cmd             *exec.Cmd
+	log             *said
 }
 
+// said is what a program writes to its standard error.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.b.Write(p) }
+func (s *said) String() string              { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+// startProgram runs the program that this test's binary holds.
 func startProgram(t *testing.T, flags ...string) *program {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return launch(t, self, []string{"GORACE=atexit_sleep_ms=0"}, flags...)
+}
+
+func launch(t *testing.T, file string, env []string, flags ...string) *program {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{address: l.Addr().String(), data: t.TempDir(), log: &bytes.Buffer{}}
+	p := &program{address: l.Addr().String(), data: t.TempDir(), workspace: t.TempDir(), log: &said{}}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.cmd = exec.Command(self, append([]string{"serve", "--no-open", "--listen", p.address, "--data-dir", p.data, "--workspace", t.TempDir()}, flags...)...)
+	p.cmd = exec.Command(file, append([]string{"serve", "--no-open", "--listen", p.address, "--data-dir", p.data, "--workspace", p.workspace}, flags...)...)
 	p.cmd.Args[0] = "webchat" // which is what this test's binary then is
-	p.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	p.cmd.Env = append(append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir()), env...)
 	p.cmd.Stderr = p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
