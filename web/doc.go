@@ -124,7 +124,7 @@
 //	                      read (its [data-price] shows +N), unread
 //	data-act elsewhere    side rail theme new search keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]
-//	                      retry, model, restart (errors), review, latest, show[data-path]
+//	                      retry, model, restart, recall (errors), review, latest, show[data-path]
 //
 // What a button needs stands on it or on its card. data-key names the key that
 // presses it while its card or question has the focus.

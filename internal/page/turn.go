@@ -208,6 +208,9 @@ func (n *note) failure(d event.SessionError) {
 	n.Kind, n.Status = d.ErrorType, d.StatusCode
 	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
 	switch {
+	case d.ErrorType == "forgotten":
+		n.Title = "A new conversation"
+		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
 	case d.ErrorType == "warning":
 		n.Title = "Worth knowing"
 	case d.StatusCode == 429 || strings.Contains(d.ErrorType, "rate"):

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // liveConn is an open conversation with its host.
@@ -52,8 +53,8 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, openLimit)
 	defer cancel()
 	opened, late, err := within(ctx, s, "opening "+sum.Backend,
-		func() (agent.Conn, error) { return openConn(ctx, backend, o, h) },
-		func(c agent.Conn) { (&liveConn{c, h}).close(s.log()) })
+		func() (began, error) { return openConn(ctx, backend, o, h) },
+		func(b began) { (&liveConn{b.Conn, h}).close(s.log()) })
 	if err != nil {
 		h.shut()
 		if late && t.ctx.Err() == nil {
@@ -61,7 +62,10 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 		}
 		return nil, fmt.Errorf("open a conversation with %s: %w", sum.Backend, err)
 	}
-	conn = &liveConn{opened, h}
+	conn = &liveConn{opened.Conn, h}
+	if resume && !opened.resumed {
+		s.sayForgotten(t)
+	}
 	s.mu.Lock()
 	s.conn, s.past, s.worked = conn, true, true
 	model := s.summary.Load().Model
@@ -74,18 +78,46 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	return conn, nil
 }
 
+// began is a conversation that opened, as the one before or anew.
+type began struct {
+	agent.Conn
+	resumed bool
+}
+
 // openConn resumes where that was asked for and is possible.
-func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (agent.Conn, error) {
+func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (began, error) {
 	if o.Resume {
 		if o.Resume = b.Info(ctx).CanResume; o.Resume {
 			c, err := b.Open(ctx, o, h)
 			if !errors.Is(err, agent.ErrUnsupported) {
-				return c, err
+				return began{c, true}, err
 			}
 			o.Resume = false
 		}
 	}
-	return b.Open(ctx, o, h)
+	c, err := b.Open(ctx, o, h)
+	return began{Conn: c}, err
+}
+
+// ErrorForgotten is the errorType of the session.error that says that the agent
+// does not know what was said before.
+const ErrorForgotten = "forgotten"
+
+// sayForgotten tells, if anything was said before, that the agent begins anew.
+func (s *Session) sayForgotten(t *turn) {
+	spoken := false
+	err := s.scan(t.ctx, 0, func(e event.Entry) bool {
+		d, ok := e.Event.Data.(event.TurnEnd)
+		spoken = ok && d.Outcome != event.Failed
+		return !spoken
+	})
+	if err == nil && spoken {
+		err = s.append(event.SessionError{ErrorType: ErrorForgotten,
+			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
+	}
+	if err != nil {
+		s.log().Warn("it was not said that the agent begins anew", "error", err)
+	}
 }
 
 // specs are the session's tools as an agent is offered them.

@@ -73,6 +73,7 @@ const acts = {
   latest: toEnd,
   show: (b) => post(path('/display'), { tool: 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
+  recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }
 acts.restart = acts.retry
 
