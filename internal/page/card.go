@@ -237,6 +237,9 @@ func (v *card) fill(o Output) {
 	if v.Last == 0 {
 		v.Last = v.First + o.TotalLines - 1
 	}
+	if v.Kind == "terminal" && o.Last != nil {
+		v.Last = o.Last()
+	}
 	v.since()
 	v.window(o)
 	v.Classes = classes("term", v.Kind == "terminal", "wide", o.Columns > wideColumns,

@@ -47,6 +47,10 @@ type Output struct {
 	ExitCode                          *int
 	TimedOut, Binary                  bool
 	ExpiresAt                         time.Time
+	// Last returns the number of the last row of a command's output, which is
+	// less than its lines where the command wrote over what it had written. Nil:
+	// each line is a row.
+	Last func() int
 	// Lines returns rows from to to, as GET /api/outputs/{id}?format=html does.
 	Lines func(from, to int) (template.HTML, error)
 	// Read returns all bytes, or an error if they are more than limit.

@@ -213,6 +213,13 @@ func (t *Terminal) Total() int {
 	return t.above + len(t.seen)
 }
 
+// Final is the number of rows from the top that cannot change any more.
+func (t *Terminal) Final() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.above
+}
+
 // Changed says which rows to ask for again: all from the returned one on (from 1) may differ from what they were at
 // version since, those above do not. If nothing changed, from is Total()+1. version is what to ask with next time; the
 // first time ask with 0.

@@ -33,9 +33,9 @@ type document struct {
 
 // part is a run of rows.
 type part struct {
-	first   int // the number of its first row, as shown
-	rows    rows
-	advance func(ctx context.Context) error // takes in what has come since
+	first int // the number of its first row, as shown
+	rows  rows
+	term  *terminal // what rows come from, if it is one
 }
 
 // rows is a text by numbered lines, counted from 1, as package render shows it.
@@ -88,13 +88,28 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 }
 
 func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) {
-	if p.advance != nil {
-		if err := p.advance(ctx); err != nil {
-			return "", err
-		}
+	if p.term != nil {
+		return p.term.window(ctx, from-p.first+1, to-p.first+1)
 	}
 	r, err := p.rows.Rows(ctx, from-p.first+1, to-p.first+1)
 	return r.HTML, err
+}
+
+// last is the number of the last row of a command's output, as shown.
+func (h *highlighter) last(ctx context.Context, o *outputs.Output) int {
+	d := h.document(o)
+	p := d.tail
+	if p == nil {
+		p = d.head
+	}
+	whole := max(o.Meta().StartLine, 1) + o.TotalLines() - 1
+	if p.term == nil {
+		return whole
+	}
+	if all, err := p.term.advance(ctx); !all || err != nil {
+		return whole // who asks for these rows gets the lines, or the error
+	}
+	return p.first + p.term.Total() - 1
 }
 
 // document opens an output, or finds it open.
@@ -156,9 +171,9 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	if cut {
 		end = func() int64 { return gap.Offset }
 		start := gap.Offset + gap.Bytes
-		d.tail = terminal(from{o, start}, next, func() int64 { return o.Size() - start })
+		d.tail = newTerminal(o, from{o, start}, next, func() int64 { return o.Size() - start })
 	}
-	d.head = terminal(o, first, end)
+	d.head = newTerminal(o, o, first, end)
 	return d
 }
 
@@ -170,9 +185,56 @@ func endsLine(o *outputs.Output, off int64) bool {
 	return n == 0 || b[0] == '\n'
 }
 
-func terminal(src io.ReaderAt, first int, size func() int64) *part {
-	t := render.NewTerminal(src, render.RowOptions{First: first})
-	return &part{first: first, rows: t, advance: func(ctx context.Context) error { return t.Advance(ctx, size()) }}
+// terminal is what a command wrote, or the part before or after what was left out.
+type terminal struct {
+	*render.Terminal
+	o     *outputs.Output
+	first int          // the number of its first row, as shown
+	size  func() int64 // how many bytes there are by now
+}
+
+func newTerminal(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *part {
+	t := &terminal{render.NewTerminal(src, render.RowOptions{First: first}), o, first, size}
+	return &part{first: first, rows: t, term: t}
+}
+
+// advance takes in what has come since, for as long as a request may take, and
+// reports whether that was all.
+func (t *terminal) advance(ctx context.Context) (all bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, render.WorkLimit)
+	defer cancel()
+	err = t.Advance(limited, t.size())
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// window shows rows from to to, counted from 1. While there is more to take in
+// than a request has time for, rows that are not known yet are the lines of
+// these numbers, each by itself: the next request goes on from there. Of what
+// still runs, rows beyond the last are the last ones: who follows asks for lines,
+// which are more than the rows if a program writes over what it has written.
+func (t *terminal) window(ctx context.Context, from, to int) (template.HTML, error) {
+	all := false
+	if to > t.Final() {
+		var err error
+		if all, err = t.advance(ctx); err != nil {
+			return "", err
+		}
+	}
+	if !all && to > t.Final() {
+		lines, err := text{t.o, 1}.Lines(ctx, from+t.first-1, to+t.first-1)
+		if err != nil {
+			return "", err
+		}
+		return render.TerminalRows(lines, render.RowOptions{First: from + t.first - 1}), nil
+	}
+	if beyond := to - t.Total(); beyond > 0 && !t.o.Complete() {
+		from, to = max(1, from-beyond), to-beyond
+	}
+	r, err := t.Rows(ctx, from, to)
+	return r.HTML, err
 }
 
 // shifted counts rows from a later one.

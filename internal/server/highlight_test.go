@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,5 +131,37 @@ func TestDocumentsAreForgotten(t *testing.T) {
 	}
 	if len(h.open) != documents {
 		t.Errorf("%d documents are open", len(h.open))
+	}
+}
+
+// A program that writes over what it has written has fewer rows than lines: the
+// end of them is what a card shows, and who follows gets the last ones.
+func TestRowsWrittenOver(t *testing.T) {
+	store := testStore(t)
+	w, err := store.Create(outputs.Meta{Type: outputs.Terminal, StartLine: 1}, outputs.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(s string) {
+		if _, err := w.Write([]byte(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, h := w.Output(), newHighlighter()
+	write("start\n")
+	for i := range 200 {
+		write(fmt.Sprintf("a %d\nb %d\n\x1b[2A", i, i))
+	}
+	html, err := h.bytes(t.Context(), o, o.TotalLines()-1, o.TotalLines())
+	if err != nil || !slices.Equal(numbersIn(html), []int{2, 3}) || !bytes.Contains(html, []byte("b 199")) {
+		t.Errorf("following: %s, %v", html, err)
+	}
+	write("\n\nend\n")
+	w.Complete(nil)
+	if last := h.last(t.Context(), o); last != 4 {
+		t.Errorf("the last row is %d", last)
+	}
+	if html, err := h.bytes(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
+		t.Errorf("at the end: %s, %v", html, err)
 	}
 }

@@ -165,7 +165,7 @@ func (s stored) Output(id string) (page.Output, bool) {
 		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
 			return s.lines.lines(context.Background(), o, from, to)
-		}, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
+		}, Last: func() int { return s.lines.last(context.Background(), o) }, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
 }
 
 // whole reads an output that is not too large.
