@@ -27,17 +27,17 @@ type program struct {
 	token           string
 	data, workspace string
 	cmd             *exec.Cmd
-	log             *said
+	log             *told
 }
 
-// said is what a program writes to its standard error.
-type said struct {
+// told is what a program writes to its standard error.
+type told struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (s *said) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.b.Write(p) }
-func (s *said) String() string              { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+func (s *told) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.b.Write(p) }
+func (s *told) String() string              { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
 // startProgram runs the program that this test's binary holds.
 func startProgram(t *testing.T, flags ...string) *program {
@@ -55,7 +55,7 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{address: l.Addr().String(), data: t.TempDir(), workspace: t.TempDir(), log: &said{}}
+	p := &program{address: l.Addr().String(), data: t.TempDir(), workspace: t.TempDir(), log: &told{}}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
