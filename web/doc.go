@@ -87,7 +87,9 @@
 // completed, aborted, error or interrupted; aria-busy while it runs.
 //
 //	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.N.b,
-//	            one div.b per Markdown block; only the last changes while it streams
+//	            one div.b per Markdown block; only the last changes while it streams.
+//	            Open code and tables grow by parts in #m-ID.N.c: span or tbody
+//	            #m-ID.N.c.P, of which only the last changes
 //	reasoning   details#r-ID.tool
 //	steps       details#g-….steps: rows in a thread; folds when it is over and long
 //	tool row    div#c-ID.call > details#c-ID.r.tool, and div#c-ID.n.nest for what a
