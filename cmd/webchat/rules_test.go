@@ -14,8 +14,8 @@ func act(kind agent.Kind, tool, resource string) agent.Permission {
 	return agent.Permission{ToolName: tool, Kind: kind, Resource: resource}
 }
 
-// said is what a ruling decides, in a word.
-func said(r session.Ruling) event.Decision {
+// decided is what a ruling decides, in a word.
+func decided(r session.Ruling) event.Decision {
 	if r.Ask {
 		return asks
 	}
@@ -59,7 +59,7 @@ func TestRules(t *testing.T) {
 		{act(agent.KindURL, "fetch", "https://x"), event.Deny},
 	} {
 		got := p.rule(c.p)
-		if said(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive {
+		if decided(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive {
 			t.Errorf("%+v: %+v, want %q", c.p, got, c.want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
 		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)", "git status > /etc/passwd", "git status ", " git status", "git  status",
 		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x", "\u202egit status", "git\u00a0status", "env git status", "git", "",
 	} {
-		if got := p.rule(act(agent.KindShell, "bash", tricky)); said(got) != "" {
+		if got := p.rule(act(agent.KindShell, "bash", tricky)); decided(got) != "" {
 			t.Errorf("%q: %+v", tricky, got)
 		}
 	}
