@@ -56,6 +56,7 @@ func backend(t testing.TB, c copilot.Config) *copilot.Backend {
 func TestRealTreaty(t *testing.T) {
 	model := copilottest.New(t)
 	b := &keeper{Backend: backend(t, real(t, model))}
+	defer open(t, b.Backend, "first", false).close() // all others share its process
 	agenttest.Run(t, b, treaty(b))
 	for _, r := range model.Requests() {
 		if slices.Contains(r.Offered(), "view") {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -171,93 +170,6 @@ func (s *standIn) event(id, agent, kind, data string) {
 		panic(kind + " " + data + ": " + err.Error())
 	}
 	s.send(rpcMessage{Method: "session.event", Params: p})
-}
-
-// handle answers one call of the client.
-func (s *standIn) handle(m rpcMessage) {
-	var p struct {
-		SessionID, Prompt, Mode, WorkingDirectory string
-		Tools                                     []struct{ Name string }
-		ExcludedTools                             []string
-	}
-	_ = json.Unmarshal(m.Params, &p) // other shapes have none of it
-	s.mu.Lock()
-	session := s.sessions[p.SessionID]
-	s.mu.Unlock()
-	answer := func(result string) { s.send(rpcMessage{ID: m.ID, Result: json.RawMessage(result)}) }
-	if text, ok := s.script[m.Method]; ok {
-		switch {
-		case text == "hang":
-			return
-		case strings.HasPrefix(text, "error "):
-			s.send(rpcMessage{ID: m.ID, Error: json.RawMessage(fmt.Sprintf(`{"code":-32603,"message":%q}`,
-				"Request "+m.Method+" failed with message: "+strings.TrimPrefix(text, "error ")))})
-			return
-		}
-		answer(text)
-		return
-	}
-	switch m.Method {
-	case "connect":
-		answer(`{"ok":true,"protocolVersion":3,"version":"1.0.102"}`)
-	case "session.create", "session.resume":
-		session = &standInSession{id: p.SessionID, calls: make(chan rpcMessage, 100), dir: p.WorkingDirectory}
-		offered := map[string]bool{"bash": true, "view": true, "create": true}
-		for _, t := range p.Tools {
-			offered[t.Name] = true
-		}
-		for _, name := range p.ExcludedTools {
-			delete(offered, name)
-		}
-		for name := range maps.Keys(offered) {
-			session.offer = append(session.offer, name)
-		}
-		s.mu.Lock()
-		s.sessions[p.SessionID] = session
-		s.mu.Unlock()
-		answer(`{"sessionId":"` + p.SessionID + `"}`)
-	case "session.tools.getCurrentMetadata":
-		var tools []map[string]string
-		for _, name := range session.offer {
-			tools = append(tools, map[string]string{"name": name})
-		}
-		b, err := json.Marshal(map[string]any{"tools": tools})
-		if err != nil {
-			panic(err)
-		}
-		answer(string(b))
-	case "session.metadata.isProcessing":
-		s.mu.Lock()
-		busy := session.cancel != nil
-		s.mu.Unlock()
-		answer(fmt.Sprintf(`{"processing":%v}`, busy))
-	case "session.send":
-		s.nextID++
-		id := fmt.Sprintf("M%d", s.nextID)
-		answer(`{"messageId":"` + id + `"}`)
-		if p.Mode == "immediate" {
-			s.event(p.SessionID, "", "user.message", `{"messageId":"`+id+`","delivery":"steering"}`)
-			session.calls <- m
-			return
-		}
-		s.begin(session, id, p.Prompt)
-	case "session.abort":
-		s.mu.Lock()
-		cancel := session.cancel
-		s.mu.Unlock()
-		answer(`{"success":true}`)
-		if cancel != nil {
-			cancel()
-		}
-	default:
-		if session != nil {
-			select {
-			case session.calls <- m:
-			default:
-			}
-		}
-		answer(`{"success":true}`)
-	}
 }
 
 // begin runs the script of a prompt.

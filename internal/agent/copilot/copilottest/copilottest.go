@@ -50,7 +50,9 @@ type Model struct {
 // New starts a model that ends with the test.
 func New(tb testing.TB) *Model {
 	m := &Model{}
-	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	m.server = httptest.NewUnstartedServer(http.HandlerFunc(m.serve))
+	m.server.Config.SetKeepAlivesEnabled(false) // nothing of a request stays behind it
+	m.server.Start()
 	tb.Cleanup(func() {
 		m.server.CloseClientConnections()
 		m.server.Close()

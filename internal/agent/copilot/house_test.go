@@ -1,0 +1,134 @@
+package copilot_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image"
+	"image/png"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/displaytools"
+	"webchat/internal/outputs"
+	"webchat/internal/session"
+	"webchat/internal/store"
+	"webchat/internal/tokens"
+)
+
+// house is sessions on the real CLI, with the real display tools.
+type house struct {
+	t       *testing.T
+	model   *copilottest.Model
+	backend *copilot.Backend
+	manager *session.Manager
+	outputs *outputs.Store
+	dir     string // the workspace
+}
+
+func newHouse(t *testing.T, with func(*copilot.Config)) *house {
+	t.Helper()
+	h := &house{t: t, model: copilottest.New(t), dir: t.TempDir()}
+	cfg := real(t, h.model)
+	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
+	if with != nil {
+		with(&cfg)
+	}
+	h.backend = backend(t, cfg)
+	var err error
+	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	db := store.NewMemory()
+	h.manager, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: session.ModeAllow,
+		Tools: func(id session.ID) (agent.Toolset, error) {
+			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended [2]chan error
+	for i, run := range []func(context.Context) error{h.manager.Run, h.outputs.Run} {
+		ended[i] = make(chan error, 1)
+		go func() { ended[i] <- run(ctx) }()
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, e := range ended {
+			if err := <-e; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return h
+}
+
+// ask sends a prompt and returns what came of it.
+func (h *house) ask(s *session.Session, prompt string) session.TurnResult {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	id, err := s.Send(ctx, session.Message{Content: prompt})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r, err := s.WaitTurn(ctx, id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+func (h *house) session() *session.Session {
+	h.t.Helper()
+	s, err := h.manager.Create(h.t.Context(), session.Options{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+func fields(s string, into ...*int) bool {
+	var n []json.Number
+	for f := range strings.FieldsSeq(s) {
+		n = append(n, json.Number(f))
+	}
+	if len(n) != len(into) {
+		return false
+	}
+	for i := range n {
+		v, err := n[i].Int64()
+		if err != nil {
+			return false
+		}
+		*into[i] = int(v)
+	}
+	return true
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dot is the smallest picture.
+func dot(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,113 @@
+package copilot_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// rpcParams are the parameters the stand-in looks at.
+type rpcParams struct {
+	SessionID, Prompt, Mode, WorkingDirectory string
+	Tools                                     []struct{ Name string }
+	ExcludedTools                             []string
+}
+
+// handle answers one call of the client.
+func (s *standIn) handle(m rpcMessage) {
+	var p rpcParams
+	_ = json.Unmarshal(m.Params, &p) // other shapes have none of it
+	s.mu.Lock()
+	session := s.sessions[p.SessionID]
+	s.mu.Unlock()
+	if text, ok := s.script[m.Method]; ok {
+		s.handleByScript(m, text)
+		return
+	}
+	answer := func(result string) { s.send(rpcMessage{ID: m.ID, Result: json.RawMessage(result)}) }
+	switch m.Method {
+	case "connect":
+		answer(`{"ok":true,"protocolVersion":3,"version":"1.0.102"}`)
+	case "session.create", "session.resume":
+		s.create(p)
+		answer(`{"sessionId":"` + p.SessionID + `"}`)
+	case "session.tools.getCurrentMetadata":
+		answer(session.metadata())
+	case "session.metadata.isProcessing":
+		s.mu.Lock()
+		busy := session.cancel != nil
+		s.mu.Unlock()
+		answer(fmt.Sprintf(`{"processing":%v}`, busy))
+	case "session.send":
+		s.nextID++
+		id := fmt.Sprintf("M%d", s.nextID)
+		answer(`{"messageId":"` + id + `"}`)
+		if p.Mode == "immediate" {
+			s.event(p.SessionID, "", "user.message", `{"messageId":"`+id+`","delivery":"steering"}`)
+			session.calls <- m
+			return
+		}
+		s.begin(session, id, p.Prompt)
+	case "session.abort":
+		s.mu.Lock()
+		cancel := session.cancel
+		s.mu.Unlock()
+		answer(`{"success":true}`)
+		if cancel != nil {
+			cancel()
+		}
+	default:
+		if session != nil {
+			select {
+			case session.calls <- m:
+			default:
+			}
+		}
+		answer(`{"success":true}`)
+	}
+}
+
+// handleByScript answers as the script says.
+func (s *standIn) handleByScript(m rpcMessage, text string) {
+	why, fails := strings.CutPrefix(text, "error ")
+	switch {
+	case text == "hang":
+	case fails:
+		s.send(rpcMessage{ID: m.ID, Error: json.RawMessage(fmt.Sprintf(`{"code":-32603,"message":%q}`, "Request "+m.Method+" failed with message: "+why))})
+	default:
+		s.send(rpcMessage{ID: m.ID, Result: json.RawMessage(text)})
+	}
+}
+
+// create makes a session that offers some tools of its own and those of the
+// client, but the excluded ones.
+func (s *standIn) create(p rpcParams) {
+	session := &standInSession{id: p.SessionID, calls: make(chan rpcMessage, 100), dir: p.WorkingDirectory}
+	offered := map[string]bool{"bash": true, "view": true, "create": true}
+	for _, t := range p.Tools {
+		offered[t.Name] = true
+	}
+	for _, name := range p.ExcludedTools {
+		delete(offered, name)
+	}
+	for name := range maps.Keys(offered) {
+		session.offer = append(session.offer, name)
+	}
+	s.mu.Lock()
+	s.sessions[p.SessionID] = session
+	s.mu.Unlock()
+}
+
+// metadata is what the session offers, in the CLI's words.
+func (s *standInSession) metadata() string {
+	var tools []map[string]string
+	for _, name := range s.offer {
+		tools = append(tools, map[string]string{"name": name})
+	}
+	b, err := json.Marshal(map[string]any{"tools": tools})
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
