@@ -110,6 +110,9 @@ func (o *options) warn(c *config, log *slog.Logger) {
 	if o.noAuth {
 		log.Warn("--insecure-no-auth: every program on this machine can run commands as you")
 	}
+	if (o.container || boxed()) && reachesDocker("/var/run/docker.sock") {
+		log.Warn("the Docker socket can be written from this container: whoever may use webchat has the whole machine; do not mount it")
+	}
 	if names := c.ignored(); len(names) > 0 {
 		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
 	}
