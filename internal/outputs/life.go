@@ -17,6 +17,15 @@ func (s *Store) expired(o *Output) bool {
 	return time.Since(t) >= s.ttl || s.wall().Round(0).Sub(w) >= s.ttl
 }
 
+// Held reports whether o is still in the store, growing or within its life. Who
+// keeps something made of o lets go of it when it is not.
+func (o *Output) Held() bool {
+	o.store.mu.Lock()
+	gone := o.gone
+	o.store.mu.Unlock()
+	return !gone && !o.store.expired(o)
+}
+
 // sweepBatch is how many outputs expire under one hold of the locks: when a
 // million end together, nobody who reads waits for more than these.
 const sweepBatch = 64

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"sync"
+	"time"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -19,14 +21,18 @@ const documents = 64
 
 // highlighter makes rows of HTML of outputs, for the API and for pages.
 type highlighter struct {
-	mu   sync.Mutex  // guards open
-	open []*document // the most recently used is last
+	mu    sync.Mutex  // guards what follows
+	open  []*document // the most recently used is last
+	timer *time.Timer // runs tidy while something is open
 }
+
+// tidyTime is how long a document may outlive its output, whose bytes it holds.
+const tidyTime = 20 * time.Second
 
 // document is an output as package render sees it. What was left out of the middle
 // parts it in two.
 type document struct {
-	id         outputs.ID
+	of         *outputs.Output
 	gap        outputs.Gap // the zero value: there is none
 	head, tail *part
 }
@@ -122,7 +128,7 @@ func (h *highlighter) document(o *outputs.Output) *document {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, d := range h.open {
-		if d.id == o.ID() {
+		if d.of == o {
 			h.open = append(h.open[:i], h.open[i+1:]...)
 			if d.gap == gap && (o.Complete() || m.Type == outputs.Terminal) {
 				h.open = append(h.open, d)
@@ -135,15 +141,29 @@ func (h *highlighter) document(o *outputs.Output) *document {
 		h.open = h.open[:copy(h.open, h.open[1:])]
 	}
 	d := newDocument(o, m, gap)
+	if h.timer == nil {
+		h.timer = time.AfterFunc(tidyTime, h.tidy)
+	}
 	h.open = append(h.open, d)
 	return d
+}
+
+// tidy lets go of the documents whose outputs are gone: the bytes they hold are
+// in no budget any more.
+func (h *highlighter) tidy() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open = slices.DeleteFunc(h.open, func(d *document) bool { return !d.of.Held() })
+	if h.timer = nil; len(h.open) > 0 {
+		h.timer = time.AfterFunc(tidyTime, h.tidy)
+	}
 }
 
 func (h *highlighter) forget(id outputs.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, d := range h.open {
-		if d.id == id {
+		if d.of.ID() == id {
 			h.open = append(h.open[:i], h.open[i+1:]...)
 			return
 		}
@@ -151,7 +171,7 @@ func (h *highlighter) forget(id outputs.ID) {
 }
 
 func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
-	d := &document{id: o.ID(), gap: gap}
+	d := &document{of: o, gap: gap}
 	first := max(m.StartLine, 1)
 	cut := gap.Bytes > 0
 	next := gap.AfterLine + int(gap.Lines)
