@@ -55,6 +55,9 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// everything is each kind of block an answer may have.
+const everything = "# Heading\n\n## Smaller\n\nProse with **bold**, *italic*, ~~struck~~, `code`, [a link](https://go.dev/doc), https://go.dev/ref and ![a picture](https://sink.test/a.png). <b>Raw</b>.\n\n3. three\n4. four\n   ```sh\n   make test\n   ```\n5. five\n\n- [x] done\n- [ ] open\n- plain\n  - nested\n\n> said\n> > before\n\n| row | what | reach |\n|---|:-:|--:|\n| 1 | fan-out | 4x |\n| 10 | deltas | 12x |\n\n```go\nfunc main() { // hi\n\tfmt.Println(\"hi\", 1)\n}\n```\n\n---\n\n    indented\n\nThe end."
+
 const goMod = "module example.com/relay\n\ngo 1.26\n\nrequire (\n\tgithub.com/go-chi/chi/v5 v5.2.3\n\tgithub.com/jellydator/ttlcache/v3 v3.4.1\n\tgithub.com/r3labs/sse/v2 v2.10.0\n\tgolang.org/x/sync v0.18.0\n)\n"
 
 // text is a source by lines.
@@ -136,10 +139,11 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 			event.ToolExecutionProgress{ToolCallID: "c2", OutputID: "out_R", Lines: 188, Bytes: 29400, ElapsedMs: 14000},
 			event.AssistantMessageDelta{MessageID: "a1", DeltaContent: "Five of six targets are built. The tag comes next, so I am asking before anything leaves this machine"},
 			allow("p1", "", "git tag -a v1.8.0-rc.2 -m \"relay 1.8.0-rc.2\" &&\ngit push origin v1.8.0-rc.2 --follow-tags \u202e# nur-yrd"))...),
-		"states": session("s4", st["cards"]...),
-		"ask":    session("s4", append(st["refused"][:len(st["refused"])-3], event.UserInputRequested{RequestID: "q1", Question: "Which colour?", Choices: []string{"red", "blue"}, AllowFreeform: true})...),
-		"all":    session("s4", join(all...)...),
-		"wide":   session("s1", join(m("m1", "show me internal/pump/pump.go"), show("c1", "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":11862,"tokensSent":9}`), event.AssistantMessage{MessageID: "a", Content: "Select lines.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```\n\n- one\n- two\n"}, end("m1"))...),
+		"markdown": session("s1", join(m("m1", "Show me all of Markdown"), event.AssistantMessage{MessageID: "a", Content: everything}, end("m1"))...),
+		"states":   session("s4", st["cards"]...),
+		"ask":      session("s4", append(st["refused"][:len(st["refused"])-3], event.UserInputRequested{RequestID: "q1", Question: "Which colour?", Choices: []string{"red", "blue"}, AllowFreeform: true})...),
+		"all":      session("s4", join(all...)...),
+		"wide":     session("s1", join(m("m1", "show me internal/pump/pump.go"), show("c1", "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":11862,"tokensSent":9}`), event.AssistantMessage{MessageID: "a", Content: "Select lines.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```\n\n- one\n- two\n"}, end("m1"))...),
 		"empty": func(_ testing.TB, b *strings.Builder) error {
 			return p.Home(b, page.View{Backends: backends, Backend: "offline", NoModel: true, Sample: &page.Sample{Shown: "<span class=\"k\">module</span> example.com/relay\n\ngo <span class=\"m\">1.26</span>", Sent: "Displayed go.mod to user\n(10 lines)", ShownTokens: "112 tokens", SentTokens: "9 tokens"},
 				Tries: []page.Try{{Icon: "file", Text: "show me go.mod", About: "Highlighted, with line numbers", Cost: "112 → 9 tokens"}, {Icon: "term", Text: "$ go test ./...", About: "A live terminal you can stop", Cost: "any length → 11 tokens"}}})

@@ -151,49 +151,57 @@ func markdownText(t *rapid.T) string {
 // Expressions give up after a time, so colours are no part of what is compared here: the languages do not exist.
 // However a text is cut, at each cut the page has what a page made of the text so far has, and at the end what Markdown gives.
 func TestMarkdownStreamAnyCut(t *testing.T) {
-	tb := t
-	rapid.Check(t, func(t *rapid.T) {
-		text := markdownText(t)
-		var s MarkdownStream
-		var live shownPage
-		most := rapid.SampledFrom([]int{3, 40, 4000}).Draw(t, "most")
-		looks := 0
-		for at := 0; at < len(text); {
-			n := min(len(text)-at, rapid.IntRange(1, max(most, len(text)/40)).Draw(t, "cut"))
-			s.Write(text[at : at+n])
-			at += n
-			live.apply(tb, &s)
-			if looks++; looks%4 != 0 {
-				continue
-			}
-			var again MarkdownStream
-			again.Write(text[:at])
-			var fresh shownPage
-			fresh.apply(tb, &again)
-			if live.String() != fresh.String() {
-				t.Fatalf("after %.200q … (%d bytes), live and fresh:\n%s", text, at, apart(live.String(), fresh.String()))
-			}
-		}
-		s.End()
+	rapid.Check(t, func(r *rapid.T) { checkAnyCut(t, r) })
+}
+
+func TestSoakMarkdownStreamAnyCut(t *testing.T) {
+	soakSeed(t)
+	for range 200 {
+		rapid.Check(t, func(r *rapid.T) { checkAnyCut(t, r) })
+	}
+}
+
+func checkAnyCut(tb *testing.T, t *rapid.T) {
+	text := markdownText(t)
+	var s MarkdownStream
+	var live shownPage
+	most := rapid.SampledFrom([]int{3, 40, 4000}).Draw(t, "most")
+	looks := 0
+	for at := 0; at < len(text); {
+		n := min(len(text)-at, rapid.IntRange(1, max(most, len(text)/40)).Draw(t, "cut"))
+		s.Write(text[at : at+n])
+		at += n
 		live.apply(tb, &s)
-		var b strings.Builder
-		for _, block := range s.Blocks() {
-			b.WriteString(string(block.Whole()))
-		}
-		whole := string(Markdown(text))
-		if b.String() != whole {
-			t.Fatalf("%.200q … (%d bytes), stream and whole:\n%s", text, len(text), apart(b.String(), whole))
+		if looks++; looks%4 != 0 {
+			continue
 		}
 		var again MarkdownStream
-		again.Write(text)
-		again.End()
+		again.Write(text[:at])
 		var fresh shownPage
 		fresh.apply(tb, &again)
 		if live.String() != fresh.String() {
-			t.Fatalf("at the end of %.200q … (%d bytes), live and fresh:\n%s", text, len(text), apart(live.String(), fresh.String()))
+			t.Fatalf("after %.200q … (%d bytes), live and fresh:\n%s", text, at, apart(live.String(), fresh.String()))
 		}
-		checkSafe(tb, whole)
-	})
+	}
+	s.End()
+	live.apply(tb, &s)
+	var b strings.Builder
+	for _, block := range s.Blocks() {
+		b.WriteString(string(block.Whole()))
+	}
+	whole := string(Markdown(text))
+	if b.String() != whole {
+		t.Fatalf("%.200q … (%d bytes), stream and whole:\n%s", text, len(text), apart(b.String(), whole))
+	}
+	var again MarkdownStream
+	again.Write(text)
+	again.End()
+	var fresh shownPage
+	fresh.apply(tb, &again)
+	if live.String() != fresh.String() {
+		t.Fatalf("at the end of %.200q … (%d bytes), live and fresh:\n%s", text, len(text), apart(live.String(), fresh.String()))
+	}
+	checkSafe(tb, whole)
 }
 
 // Code keeps its text while it arrives and afterwards, whatever colours it has by then.
@@ -222,6 +230,27 @@ func TestMarkdownStreamCode(t *testing.T) {
 		}
 		if one := len(code) <= fenceMemory; one == s.Block(0).inParts() {
 			t.Errorf("%d bytes of code, in parts: %v", len(code), !one)
+		}
+	}
+}
+
+// Attacks end as text: no element outside of the list, no address that is not followed by a click, nothing loaded.
+func TestMarkdownAttacks(t *testing.T) {
+	for _, attack := range []string{
+		"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "<iframe src=//sink.test>", "<math><mi xlink:href=javascript:a>", "<style>@import '//sink.test'</style>",
+		"<a href=javascript:alert(1)>x</a>", "<base href=//sink.test>", "<meta http-equiv=refresh content=0;//sink.test>", "<link rel=stylesheet href=//sink.test>", "<video poster=//sink.test><source srcset=//sink.test>",
+		"[a](javascript:alert(1))", "[a](&#106;avascript:alert(1))", "[a](java\nscript:alert(1))", "[a](\u0001javascript:alert(1))", "[a](vbscript:x)", "[a](data:text/html;base64,PHN2Zz4=)", "[a](file:///etc/passwd)", "[a](blob:x)",
+		"[a](https://x.test\"onmouseover=alert(1))", "[a](<https://x.test\" onmouseover=\"alert(1)>)", "[a](https://x.test 't\" onclick=\"alert(1)')", "<https://x.test/\"onclick=a>", "<javascript:alert(1)>", "<data:text/html,x>",
+		"![a](https://sink.test/a.png)", "![a][r]\n\n[r]: https://sink.test/a.png", "![a\" onerror=\"alert(1)](x)", "[![a](//sink.test/a)](//sink.test/b)", "![](javascript:a)", "[r]: javascript:alert(1)\n\n[r]",
+		"```html\n<script>alert(1)</script>\n```", "```\"><img src=x>\nx\n```", "```<img/src=x>\n```", "    <script>alert(1)</script>", "| <img src=x> | b |\n|---|---|\n| <script> | `<b>` |", "- <b onclick=a>\n> <i>", "`<img src=x>`",
+		"# <img src=x> {#id .class onclick=a}", "&lt;script&gt;alert(1)&lt;/script&gt;", "<!--><img src=x>-->", "<![CDATA[<img src=x>]]>", "<?php x ?>", "</p></div><img src=x>", "\\<img src=x>", "**<img src=x onerror=a>**", "~~<svg>~~",
+	} {
+		for _, text := range []string{attack, "- " + attack, "> " + attack, "a " + attack + " b", strings.ToUpper(attack)} {
+			h := string(Markdown(text))
+			checkSafe(t, h)
+			if lower := strings.ToLower(h); strings.Contains(lower, "<img") || strings.Contains(lower, `="javascript`) {
+				t.Errorf("%q: %s", text, h)
+			}
 		}
 	}
 }
