@@ -75,8 +75,8 @@
 //	#say #alert       live regions
 //	#search #keys #alone #confirm #consent   dialogs (HTML dialog elements, opened by
 //	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
-//	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item and
-//	                  #tpl-cap of menus; #tpl-hits and #tpl-hit of a search; in cards
+//	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item
+//	                  of menus; #tpl-hits and #tpl-hit of a search; in cards
 //	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired and
 //	                  #tpl-map (beside .code in .with-map; rects of class v, h and s for
 //	                  view, hits and selection); #tpl-copy #tpl-free #tpl-rename. Their

@@ -99,18 +99,18 @@ function confirmed(title, text, yes) {
 }
 
 /** What reading the chosen lines would cost: exact for all, by length for a part. */
-function price(card) {
+function price(card, s = selection(card)) {
   const all = Number(card.dataset.tokens ?? 0)
-  const s = selection(card)
   if (!s) return all
   const total = Number(card.dataset.last) - Number(card.dataset.first) + 1
   return Math.max(1, Math.round(all * (s.to - s.from + 1) / total))
 }
 
-function read(card) {
-  const s = selection(card)
+function read(card, button) {
+  const whole = button?.dataset.act === 'read-all'
+  const s = whole ? null : selection(card)
   const name = card.dataset.name?.split('/').pop() ?? 'output'
-  const cost = price(card)
+  const cost = price(card, s)
   const label = s ? `${name}:${s.from}-${s.to}` : name
   const receipt = card.querySelector('[data-receipt]')
   const { root, parts } = clone('tpl-read')
@@ -170,6 +170,7 @@ function alone(card) {
 
 const acts = {
   copy, download, wrap, fold, again, alone, read, find, goTo,
+  'read-all': read,
   compare: again,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: togglePause,
@@ -214,6 +215,7 @@ export function cards() {
     const card = e.target
     const s = selection(card)
     const words = card.querySelector('[data-act=read] [data-label]')
+    card.querySelector('[data-act=read-all]')?.remove()
     if (words) {
       words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`} ` : 'Let the agent read this'
       if (s) {
@@ -221,6 +223,10 @@ export function cards() {
         cost.className = 'price'
         cost.textContent = `+${price(card).toLocaleString('en')}`
         words.append(cost)
+        const { root, parts } = clone('tpl-part') // all of it, beside the part
+        parts.label.textContent = 'All'
+        parts.price.textContent = `+${price(card, null).toLocaleString('en')}`
+        words.closest('button').before(root)
       }
     }
     card.querySelector('[data-act=copy]')?.setAttribute('aria-label', s ? `Copy ${some(s.to - s.from + 1, 'line')}` : 'Copy')

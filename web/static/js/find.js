@@ -11,6 +11,7 @@ const wait = 120 // milliseconds after a key
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 function paint(state) {
+  state.card.dispatchEvent(new CustomEvent('webchat:found', { bubbles: true, detail: state.hits.map((hit) => hit.line) }))
   if (!globalThis.Highlight) return
   const all = new Highlight()
   const now = new Highlight()

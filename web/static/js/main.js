@@ -9,6 +9,7 @@ import { connect } from './connection.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
+import { maps } from './map.js'
 import { notifying } from './notify.js'
 import { popups } from './popup.js'
 import { copying } from './copy.js'
@@ -27,6 +28,7 @@ if (!auth()) {
   cards()
   changes()
   selecting()
+  maps()
   live()
   asking()
   compose()
