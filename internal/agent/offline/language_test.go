@@ -1,0 +1,270 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+)
+
+// TestLanguage: what a prompt makes the agent do, in one workspace.
+func TestLanguage(t *testing.T) {
+	dir := folder(t, "go.mod=module x", "README.md", "LICENSE", "Dockerfile", "logo.png", "art/logo.svg", "a b.txt",
+		"internal/agent/agent.go", "internal/agent/doc.go", "internal/event/doc.go", ".git/config", "node_modules/x/index.js",
+		"cmd/main.go", "notes/one.md", "notes/two.md", "ignored/secret.md", ".gitignore=ignored/\n*.log\n")
+	file := func(p string) string { return `render_file_contents {"path":"` + p + `"}` }
+	lines := func(p string, a, b int) string {
+		return fmt.Sprintf(`render_file_contents {"path":%q,"startLine":%d,"endLine":%d}`, p, a, b)
+	}
+	cmd := func(c string) string {
+		b, _ := json.Marshal(c)
+		return `run_and_display {"command":` + string(b) + `}`
+	}
+	image := func(p string) string { return `display_image {"path":"` + p + `"}` }
+	for prompt, want := range map[string][]string{
+		"show go.mod":                              {file("go.mod")},
+		"Show me go.mod":                           {file("go.mod")},
+		"CAT go.mod":                               {file("go.mod")},
+		"view the file go.mod":                     {file("go.mod")},
+		"open go.mod.":                             {file("go.mod")},
+		"display me the file `go.mod`":             {file("go.mod")},
+		"please show me go.mod":                    {file("go.mod")},
+		"could you please show me \"a b.txt\"":     {file("a b.txt")},
+		"show a b.txt":                             {file("a b.txt")},
+		"show me the contents of go.mod":           {file("go.mod")},
+		"show go.mod lines 3-5":                    {lines("go.mod", 3, 5)},
+		"show go.mod lines 3 to 5":                 {lines("go.mod", 3, 5)},
+		"show go.mod line 3":                       {lines("go.mod", 3, 3)},
+		"show go.mod :2-9":                         {lines("go.mod", 2, 9)},
+		"show go.mod:2-9":                          {lines("go.mod", 2, 9)},
+		"show go.mod:7":                            {lines("go.mod", 7, 7)},
+		"show me the readme":                       {file("README.md")},
+		"show me the readme file lines 1-2":        {lines("README.md", 1, 2)},
+		"show the license":                         {file("LICENSE")},
+		"show go mod":                              {file("go.mod")},
+		"show the docker file":                     {file("Dockerfile")},
+		"show agent.go":                            {file("internal/agent/agent.go")},
+		"show EVENT/doc.go":                        {file("internal/event/doc.go")},
+		"show image logo.png":                      {image("logo.png")},
+		"display the picture art/logo.svg":         {image("art/logo.svg")},
+		"show logo.png":                            {image("logo.png")},
+		"show the file logo.png":                   {file("logo.png")},
+		"cat logo.svg":                             {file("art/logo.svg")},
+		"show image nothing":                       nil,
+		"show *.md":                                {file("README.md")},
+		"show notes/*.md":                          {file("notes/one.md"), file("notes/two.md")},
+		"show **/doc.go":                           {file("internal/agent/doc.go"), file("internal/event/doc.go")},
+		"show doc.[a-h]o":                          {file("internal/agent/doc.go"), file("internal/event/doc.go")},
+		"show go.mod and the readme":               {file("go.mod"), file("README.md")},
+		"show go.mod, README.md and LICENSE":       {file("go.mod"), file("README.md"), file("LICENSE")},
+		"show go.mod README.md":                    {file("go.mod"), file("README.md")},
+		"show ../etc/passwd":                       {file("../etc/passwd")},
+		"show /etc/passwd":                         {file("/etc/passwd")},
+		"show internal":                            {file("internal")},
+		"show doc.go":                              nil, // two of them
+		"show nothing.txt":                         nil,
+		"show secret.md":                           nil, // ignored
+		"show index.js":                            nil,
+		"show config":                              nil,
+		"run ls -l":                                {cmd("ls -l")},
+		"$ ls -l then more":                        {cmd("ls -l then more")},
+		"RUN ls; show go.mod":                      {cmd("ls; show go.mod")},
+		"run `go vet ./...`":                       {cmd("go vet ./...")},
+		"run FOO='a b' BAR=1 go env":               {cmd("FOO='a b' BAR=1 go env")},
+		"run (cd x && ls)":                         {cmd("(cd x && ls)")},
+		"run for i in 1 2; do echo $i; done":       {cmd("for i in 1 2; do echo $i; done")},
+		"run for me the linter":                    nil,
+		"run me through the architecture":          nil,
+		"run nosuch --flag":                        nil,
+		"$ nosuch":                                 nil,
+		"$5 is not much":                           nil,
+		"run the tests":                            {cmd("go test ./...")},
+		"Run all the tests!":                       {cmd("go test ./...")},
+		"run our unit tests then show go.mod":      {cmd("go test ./..."), file("go.mod")},
+		"show go.mod then run ls then echo":        {file("go.mod"), cmd("ls then echo")},
+		"show go.mod, and then show the readme":    {file("go.mod"), file("README.md")},
+		"show go.mod and run ls":                   {file("go.mod"), cmd("ls")},
+		"show go.mod\n\n  $ ls\nshow README.md\n":  {file("go.mod"), cmd("ls"), file("README.md")},
+		"show \"a then b.txt\" then show go.mod":   {file("go.mod")},
+		"what is the meaning of go.mod?":           nil,
+		"":                                         nil,
+		"stream 3 words":                           nil,
+		"show me how the parser handles an error?": nil,
+	} {
+		calls, said := talkTo(t, host(), dir, prompt)
+		if strings.Join(calls, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q calls\n  %s\nwant\n  %s", prompt, strings.Join(calls, "\n  "), strings.Join(want, "\n  "))
+		}
+		if said == "" {
+			t.Errorf("%q: nothing is said", prompt)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	dir := folder(t, "go.mod=module x", "README.md", "main.go", "main_test.go", "logo.png")
+	for _, c := range []struct {
+		prompt string
+		tool   agent.Result
+		want   []string
+		not    string
+	}{
+		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url", "show me the readme",
+			"show go.mod", "show image logo.png", "run the tests"}},
+		{prompt: "show raedme.md", want: []string{"No file here is called `raedme.md`", "show README.md"}},
+		{prompt: "show mainn.go", want: []string{"show main.go"}},
+		{prompt: "show mn.go", want: []string{"show main.go"}},
+		{prompt: "show zzzzzzzz", want: []string{"none has a name near it", "show me the readme"}},
+		{prompt: "show *.go", want: []string{"2 files match `*.go`"}},
+		{prompt: "show go.mod\nand what now?", want: []string{"There it is", "can make nothing of `what now?`"}},
+		{prompt: "run nosuch", want: []string{"`nosuch` is no command on this machine"}},
+		{prompt: "show go.mod", tool: agent.Result{Type: agent.Success, TextForModel: "Displayed go.mod to user (50 lines)"},
+			want: []string{"Displayed go.mod to user (50 lines)"}},
+		{prompt: "run ls", tool: agent.Result{Type: agent.Success, TextForModel: "Command completed (exit 2, 3 lines)"},
+			want: []string{"exit status 2", "Command completed (exit 2, 3 lines)"}, not: "Done"},
+		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", ErrorCode: "denied"},
+			want: []string{"not allowed", "too early"}, not: "Done"},
+		{prompt: "show go.mod", tool: agent.Failure("failure", "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "There it is"},
+	} {
+		h := host()
+		if c.tool.Type != "" {
+			h.Tool = func(context.Context, agent.ToolCall) agent.Result { return c.tool }
+		}
+		_, said := talkTo(t, h, dir, c.prompt)
+		for _, w := range c.want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%q: %q is not in:\n%s", c.prompt, w, said)
+			}
+		}
+		if c.not != "" && strings.Contains(said, c.not) {
+			t.Errorf("%q: %q is in:\n%s", c.prompt, c.not, said)
+		}
+	}
+}
+
+// TestExamplesWork: what the helpful answer suggests can be sent as it is.
+func TestExamplesWork(t *testing.T) {
+	dir := folder(t, "go.mod=module x", "README.md", "main.go", "art/logo.png", "odd `name`.txt", ".git/HEAD")
+	_, said := talkTo(t, host(), dir, "help")
+	tried := 0
+	for line := range strings.Lines(said) {
+		example, ok := strings.CutPrefix(strings.TrimSpace(line), "- `")
+		if !ok {
+			continue
+		}
+		example, _, _ = strings.Cut(example, "`")
+		if strings.HasPrefix(example, "stream") || strings.HasPrefix(example, "ask") {
+			continue
+		}
+		if calls, answer := talkTo(t, host(), dir, example); len(calls) != 1 {
+			t.Errorf("the example %q makes %d calls and says %q", example, len(calls), answer)
+		}
+		tried++
+	}
+	if tried < 5 {
+		t.Errorf("only %d examples in:\n%s", tried, said)
+	}
+}
+
+func TestManyFilesAreBounded(t *testing.T) {
+	var files []string
+	for i := range 30 {
+		files = append(files, fmt.Sprintf("f%02d.txt", i))
+	}
+	dir := folder(t, files...)
+	calls, said := talkTo(t, host(), dir, "show *.txt")
+	if len(calls) != maxShown || !strings.Contains(said, fmt.Sprintf("30 files match `*.txt`; here are the first %d", maxShown)) {
+		t.Errorf("%d calls; it says %s", len(calls), said)
+	}
+	calls, said = talkTo(t, host(), dir, strings.Repeat("show f00.txt\n", 25))
+	if len(calls) != maxRequests || !strings.Contains(said, "5 are left") {
+		t.Errorf("%d calls; it says %s", len(calls), said)
+	}
+}
+
+func TestLinksOutAreTheToolsToRefuse(t *testing.T) {
+	dir, outside := folder(t, "a.txt"), folder(t, "deep/secret.txt")
+	if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	calls, _ := talkTo(t, host(), dir, "show out/deep/secret.txt")
+	if len(calls) != 1 {
+		t.Errorf("calls %q, want the tool to judge the path", calls)
+	}
+	if calls, said := talkTo(t, host(), dir, "show secret.txt"); len(calls) != 0 || strings.Contains(said, "out/") {
+		t.Errorf("a name found through a link: %q, %s", calls, said)
+	}
+}
+
+func TestProjectsTests(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"go.mod=module x", "go test ./..."},
+		{`package.json={"scripts":{"test":"vitest"}}`, "npm test"},
+		{"Makefile=all: build\n\ntest: all\n\tgo test\n", "make test"},
+		{"Makefile=TEST := 1\ntests:\n\techo\n", ""},
+		{"Makefile=test := 1\n", ""},
+		{`package.json={"scripts":{}}`, ""},
+		{"Cargo.toml=[package]", "cargo test"},
+		{"pyproject.toml=[project]", "python -m pytest"},
+		{"notes.txt=", ""},
+	} {
+		w, err := openWorkspace(folder(t, c.file), only(t).Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.testCommand(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.file, got, c.want)
+		}
+		w.close()
+	}
+	if calls, said := talkTo(t, host(), folder(t, "Cargo.toml"), "run the tests"); len(calls) != 0 || !strings.Contains(said, "`cargo` is not found") {
+		t.Errorf("without cargo: %q, %s", calls, said)
+	}
+}
+
+// FuzzPrompt: whatever is said, the turn obeys the rules and ends.
+func FuzzPrompt(f *testing.F) {
+	for _, s := range []string{"show go.mod", "$ ls", "show [", "show **[!", "run `", "show \x00\xff", "show “x” then run", "stream 2 words then", "ask me ?|"} {
+		f.Add(s)
+	}
+	dir := folder(f, "go.mod", "a/b.go")
+	f.Fuzz(func(t *testing.T, prompt string) {
+		if strings.Contains(strings.ToLower(prompt), "slow") {
+			t.Skip("takes its time")
+		}
+		talkTo(t, host(), dir, prompt)
+	})
+}
+
+// TestPrograms: what counts as a command of the machine or of the workspace.
+func TestPrograms(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not marked as programs there")
+	}
+	dir := folder(t, "plain.txt", "bin/tool", "script.sh", "top")
+	for _, f := range []string{"bin/tool", "script.sh", "top"} {
+		if err := os.Chmod(filepath.Join(dir, f), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := openWorkspace(dir, only(t, "ls").Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	for line, want := range map[string]bool{
+		"ls": true, "ls; pwd": true, "ls&&pwd": true, "ls>x": true, "&& ls": false, "'ls' -l": true, "./script.sh x": true, "bin/tool": true,
+		"./plain.txt": false, "./none": false, "../../x": false, "top": false, "cd bin": true, "! ls": true,
+		"if true; then ls; fi": true, "if you like": false, "": false, "A=1": false, filepath.Join(dir, "top"): true,
+	} {
+		if got := w.isCommand(line); got != want {
+			t.Errorf("isCommand(%q) = %v", line, got)
+		}
+	}
+}
