@@ -151,16 +151,21 @@ func (s *Session) hookSessionEnd() {
 	}
 }
 
-// hookErrors tells hooks what went wrong in a turn, while the turn can be stopped.
+// hookErrors tells hooks what went wrong in a turn, after the user was told. The
+// agent is idle; the turn can still be stopped.
 func (s *Session) hookErrors(t *turn, failure error) {
 	s.mu.Lock()
 	errs := slices.Clone(t.errs)
-	if failure != nil && !t.told[failure.Error()] {
-		errs = append(errs, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
+	if failure != nil && t.whole.Err() == nil && !t.told[failure.Error()] {
+		e := event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)}
+		if err := s.appendLocked(e); err == nil { // else the end of the turn says it
+			t.told[failure.Error()] = true
+		}
+		errs = append(errs, e)
 	}
 	s.mu.Unlock()
 	for _, e := range errs {
-		s.hookError(t.ctx, e)
+		s.hookError(t.whole, e)
 	}
 }
 

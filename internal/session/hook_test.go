@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -255,5 +256,39 @@ func TestHookLeftOpenByAKill(t *testing.T) {
 		}
 		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", s.now())})
 		equal(t, "left open", len(o.closing(ending{all: true}, nil, s.now())), 0)
+	})
+}
+
+// slowErrors is Hooks that think about errors until they are stopped.
+type slowErrors struct{ moments }
+
+func (s *slowErrors) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+	if c.Event == hooks.Error {
+		<-ctx.Done()
+		return hooks.Verdict{}, ctx.Err()
+	}
+	return s.moments.Run(ctx, c, report)
+}
+
+// A hook about an error keeps nobody from hearing of it, and can be stopped.
+func TestErrorHooksComeAfterTheNews(t *testing.T) {
+	play(t, func(r *rig, c *Config) {
+		c.Hooks = &slowErrors{}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			go h.AskPermission(context.Background(), *asked())
+			synctest.Wait()
+			return errors.New("it broke")
+		}
+	}, func(r *rig) {
+		id := r.send("go")
+		synctest.Wait()
+		equal(t, "told", len(all[event.SessionError](r)), 1)
+		equal(t, "pending", r.s.Summary().Pending, 0)
+		equal(t, "status", r.s.Summary().Status, event.Running)
+		if err := r.s.Abort(r.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "outcome", r.wait(id).Outcome, event.Failed)
+		equal(t, "told once", len(all[event.SessionError](r)), 1)
 	})
 }

@@ -184,11 +184,11 @@ func (s *Session) stopLocked(reason string) error {
 	t := s.turn
 	t.dropped = append(t.dropped, s.queue...)
 	s.queue = nil
-	if t.ctx.Err() != nil {
+	if t.whole.Err() != nil {
 		return nil // it is stopping
 	}
 	err := s.appendLocked(append([]event.Data{event.Abort{Reason: reason}}, s.openRefusalsLocked()...)...)
-	t.cancel(errAborted)
+	t.stop(errAborted)
 	if err == nil {
 		s.abandonRequestsLocked()
 	}

@@ -20,7 +20,9 @@ const openLimit = time.Minute
 type turn struct {
 	id     string
 	prompt *prompt
-	ctx    context.Context
+	whole  context.Context // ends when the turn is stopped
+	stop   context.CancelCauseFunc
+	ctx    context.Context // of the work in it: ends also when the agent is idle
 	cancel context.CancelCauseFunc
 
 	// What follows is guarded by the session's mu.
@@ -37,7 +39,8 @@ type turn struct {
 
 func (s *Session) newTurn(p *prompt) *turn {
 	t := &turn{id: string(event.NewID()), prompt: p, told: map[string]bool{}}
-	t.ctx, t.cancel = context.WithCancelCause(s.ctx)
+	t.whole, t.stop = context.WithCancelCause(s.ctx)
+	t.ctx, t.cancel = context.WithCancelCause(t.whole)
 	return t
 }
 
@@ -70,7 +73,7 @@ func (s *Session) work(t *turn) {
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
 func (s *Session) run(t *turn) (next *turn) {
-	defer t.cancel(errTurnOver)
+	defer t.stop(errTurnOver)
 	s.mu.Lock()
 	t.at = s.m.cfg.Now()
 	s.mu.Unlock()
@@ -85,8 +88,8 @@ func (s *Session) run(t *turn) (next *turn) {
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
 		err = s.converse(t)
-		s.hookErrors(t, err)
 		s.leave(t)
+		s.hookErrors(t, err)
 	}
 	outcome := event.Completed
 	switch cause := context.Cause(t.ctx); {
