@@ -70,6 +70,7 @@ type server struct {
 	workspace string
 	data      string
 	flags     []string
+	listen    string // the same address for every start, once there was one
 
 	cmd   *exec.Cmd
 	url   string
@@ -98,7 +99,7 @@ func (l *logs) String() string {
 }
 
 func newServer(t *testing.T, flags ...string) *server {
-	s := &server{t: t, workspace: t.TempDir(), data: t.TempDir(), flags: flags, closedLate: map[string]int{}}
+	s := &server{t: t, workspace: t.TempDir(), data: t.TempDir(), flags: flags, listen: "localhost:0", closedLate: map[string]int{}}
 	for name, text := range map[string]string{"go.mod": "module demo\n", "docs/harbour.md": strings.Repeat("# Harbour\n\nA line.\n", 50)} {
 		path := filepath.Join(s.workspace, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -122,7 +123,7 @@ func (s *server) up() time.Duration {
 	s.t.Helper()
 	began := time.Now()
 	s.log = &logs{}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--listen", "localhost:0",
+	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--listen", s.listen,
 		"--data-dir", s.data, "--workspace", s.workspace}, s.flags...)...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
@@ -136,12 +137,18 @@ func (s *server) up() time.Duration {
 	if err != nil {
 		s.t.Fatalf("the program does not start: %v\n%s", err, s.log)
 	}
-	s.url, _, _ = strings.Cut(strings.TrimSpace(line), "/auth#")
+	if url, _, _ := strings.Cut(strings.TrimSpace(line), "/auth#"); s.url == "" {
+		s.url, s.listen = url, strings.TrimPrefix(url, "http://")
+	} else if url != s.url {
+		s.t.Fatalf("it comes back at %s, was at %s", url, s.url)
+	}
 	token, err := os.ReadFile(filepath.Join(s.data, "token"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.token = strings.TrimSpace(string(token))
+	if s.token == "" {
+		s.token = strings.TrimSpace(string(token))
+	}
 	s.get("/api/sessions?limit=1") // answered when recovery is over
 	return time.Since(began)
 }
