@@ -142,7 +142,7 @@ var markdownPieces = []string{"word ", "word ", "more words ", "\n", "\n", "\n",
 
 func markdownText(t *rapid.T) string {
 	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(markdownPieces), 0, 60).Draw(t, "pieces"), "")
-	if rapid.IntRange(0, 9).Draw(t, "grow") == 0 && text != "" { // over the sizes at which blocks are parted
+	if rapid.IntRange(0, 19).Draw(t, "grow") == 0 && text != "" { // over the sizes at which blocks are parted
 		text = strings.Repeat(text, 1+20_000/len(text))
 	}
 	return text
@@ -172,7 +172,7 @@ func checkAnyCut(tb *testing.T, t *rapid.T) {
 		s.Write(text[at : at+n])
 		at += n
 		live.apply(tb, &s)
-		if looks++; looks%4 != 0 {
+		if looks++; looks%8 != 1 {
 			continue
 		}
 		var again MarkdownStream

@@ -10,7 +10,8 @@
 //   - Code rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
 //     and control characters as their pictures (␛). Bidirectional controls stay but are isolated in a bdi element, so
 //     they cannot reorder what stands around them.
-//   - Work is bounded: [WorkLimit] for a window of code, linear time for everything else.
+//   - Work is bounded: [WorkLimit] for a window of code, five times that for rows of a terminal that are made again,
+//     and time that grows with the length of the text, not with its square, for everything else.
 //
 // # Concurrency
 //
@@ -28,6 +29,7 @@
 //	var s render.MarkdownStream
 //	s.Write(delta)
 //	for _, patch := range s.Patches() { ... }     // finished blocks once, the open one again
+//	s.End()                                       // the text is whole
 package render
 
 import (
