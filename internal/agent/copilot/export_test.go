@@ -1,10 +1,16 @@
 package copilot
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
 	"slices"
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/jsonrpc"
 )
 
 // Offered returns the tools a conversation was last seen to offer.
@@ -46,3 +52,35 @@ func PID(b *Backend) int {
 
 // Home is where the CLI keeps its state.
 func Home(b *Backend) string { return b.cfg.Home }
+
+// Play gives a conversation without a CLI what one says in a turn, an event
+// a line, and returns when that turn has ended.
+func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte) {
+	b, err := New(Config{Home: tb.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	theirs.Close()
+	p := &process{b: b, gone: make(chan struct{}), death: &deathError{"there is no CLI"}, conns: map[string]*conn{}}
+	p.rpc = jsonrpc.New(ours, jsonrpc.Config{Framing: jsonrpc.Headers})
+	close(p.gone)
+	c := newConn(b, p, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
+	t := newTurn(context.Background(), "p1")
+	c.post(func() { c.begin(t); t.heard = true })
+	for line := range bytes.Lines(events) {
+		var e nativeEvent
+		if json.Unmarshal(line, &e) == nil && handlers[e.Type] != nil {
+			c.post(func() { c.handle(e) })
+		}
+	}
+	c.post(func() { c.finish(t, nil) })
+	<-t.done
+	t.work.Wait()
+	t.stop(nil)
+	c.end()
+	<-c.done
+	if err := p.rpc.Close(); err != nil {
+		tb.Log(err)
+	}
+}

@@ -156,6 +156,16 @@ func (c *conn) onToolRequested(e nativeEvent) {
 	}
 	t.requests[d.RequestID] = true
 	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
+	answer := func(r agent.Result) {
+		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", answerOf(r))
+	}
+	if !c.owns(d.ToolName) {
+		t.work.Go(func() { answer(agent.Failure("failure", "There is no tool '%s'.", d.ToolName)) })
+		return // the CLI tells the end
+	}
+	if x.called || x.completed {
+		return
+	}
 	call := agent.ToolCall{ID: ours, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: c.helper(e)}
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage("{}")
@@ -169,7 +179,7 @@ func (c *conn) onToolRequested(e nativeEvent) {
 			}
 			res = agent.Failure("failure", "The tool '%s' could not be run: %v", call.Name, err)
 		}
-		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", answerOf(res))
+		answer(res)
 	})
 }
 

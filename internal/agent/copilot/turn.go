@@ -42,6 +42,13 @@ type turn struct {
 	requests map[string]bool       // ids of what the CLI asked in it
 }
 
+func newTurn(ctx context.Context, id string) *turn {
+	t := &turn{id: id, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
+		ended: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
+	t.ctx, t.stop = context.WithCancelCause(ctx)
+	return t
+}
+
 // Prompt implements [agent.Conn].
 func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	if err := ctx.Err(); err != nil {
@@ -51,9 +58,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return errClosed
 	}
 	defer c.turns.Done()
-	t := &turn{id: p.MessageID, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
-		ended: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
-	t.ctx, t.stop = context.WithCancelCause(ctx)
+	t := newTurn(ctx, p.MessageID)
 	defer t.stop(nil)
 	defer context.AfterFunc(c.quit, func() { t.stop(errClosed) })()
 	if err := c.revive(t.ctx); err != nil {
