@@ -23,7 +23,7 @@ import (
 
 // page is one tab.
 type page struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -290,7 +290,7 @@ func quote(s string) string {
 func quoteInt(n int) string { return strconv.Itoa(n) }
 
 // poll waits for something outside of the page.
-func poll(t *testing.T, done func() bool) {
+func poll(t testing.TB, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {

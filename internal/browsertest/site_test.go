@@ -81,7 +81,7 @@ func chromium() string {
 
 // site is one running server on a workspace of its own.
 type site struct {
-	t         *testing.T
+	t         testing.TB
 	url       string
 	workspace string
 	data      string
@@ -110,12 +110,14 @@ func (l *lockedBuffer) String() string {
 }
 
 // start begins a site; the test's end stops it.
-func start(t *testing.T, flags ...string) *site {
+func start(t testing.TB, flags ...string) *site {
 	t.Helper()
 	if noBrow != "" {
 		t.Skip(noBrow)
 	}
-	t.Parallel()
+	if t, ok := t.(*testing.T); ok {
+		t.Parallel()
+	}
 	s := &site{t: t, workspace: workspace(t), data: t.TempDir(), flags: flags}
 	s.up("localhost:0")
 	t.Cleanup(func() {
@@ -165,7 +167,7 @@ func (s *site) again() {
 }
 
 // workspace makes a folder with something of everything.
-func workspace(t *testing.T) string {
+func workspace(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, content string) {

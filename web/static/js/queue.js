@@ -6,9 +6,13 @@
 import { apply } from './ops.js'
 
 const slice = 8 // milliseconds
-const waiting = []
+const long = 40 // when much waits: what is in between, layout above all, happens less often
+const much = 200 // operations
 const after = []
 const channel = new MessageChannel()
+const last = new Map() // what a whole replacement is of → the newest one that waits
+let waiting = []
+let head = 0 // of what waits; before it everything is done
 let scheduled = false
 
 channel.port1.onmessage = run
@@ -18,13 +22,28 @@ export function onApplied(f) { after.push(f) }
 
 /** Queues operations; done is called when they are in the page. */
 export function push(ops, done) {
-  for (const op of ops) waiting.push(op)
+  for (const op of ops) {
+    const key = whole(op)
+    if (key) {
+      // Of several replacements of the same thing only the last one shows.
+      const older = last.get(key)
+      if (older) older.a = ''
+      last.set(key, op)
+    }
+    waiting.push(op)
+  }
   if (done) waiting.push(done)
   schedule()
 }
 
 /** Forgets what waits: something newer holds all of it. */
-export function reset() { waiting.length = 0 }
+export function reset() {
+  waiting = []
+  head = 0
+  last.clear()
+}
+
+const whole = ({ a, t, n }) => (a === 'replace' || a === 'text' || a === 'attr' ? `${a} ${t} ${n ?? ''}` : '')
 
 function schedule() {
   if (scheduled) return
@@ -32,28 +51,18 @@ function schedule() {
   channel.port2.postMessage(0)
 }
 
-/** Of several whole replacements of the same thing only the last one shows. */
-function superseded() {
-  if (waiting.length < 32) return null
-  const last = new Map()
-  waiting.forEach((op, i) => {
-    if (op.a === 'replace' || op.a === 'text' || op.a === 'attr') last.set(`${op.a} ${op.t} ${op.n ?? ''}`, i)
-  })
-  return (op, i) => (op.a === 'replace' || op.a === 'text' || op.a === 'attr') && last.get(`${op.a} ${op.t} ${op.n ?? ''}`) !== i
+function take(op) {
+  if (typeof op === 'function') return op()
+  const key = whole(op)
+  if (key) last.delete(key)
+  apply(op)
 }
 
 function run() {
   scheduled = false
-  const end = performance.now() + slice
-  const old = superseded()
-  let i = 0
-  for (; i < waiting.length; i++) {
-    const op = waiting[i]
-    if (typeof op === 'function') op()
-    else if (!old?.(op, i)) apply(op)
-    if (performance.now() > end) { i++; break }
-  }
-  waiting.splice(0, i)
+  const end = performance.now() + (waiting.length - head > much ? long : slice)
+  while (head < waiting.length && performance.now() < end) take(waiting[head++])
+  if (head === waiting.length) reset()
   for (const f of after) f()
-  if (waiting.length) schedule()
+  if (head < waiting.length) schedule()
 }

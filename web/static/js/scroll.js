@@ -9,6 +9,7 @@ const near = 80 // pixels from the end that still count as the end
 let following = true
 let news = 0
 let top = 0 // where it was put last
+let soon = 0 // the frame that will settle it
 
 export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
 
@@ -23,6 +24,15 @@ function follow() {
   if (!following) return
   scroller.scrollTop = scroller.scrollHeight
   top = scroller.scrollTop
+}
+
+/** Once a frame: asking where things are makes the browser lay them out. */
+function settle() {
+  soon = 0
+  // Who scrolled up since then is elsewhere, though no event has said so yet.
+  if (scroller.scrollTop < top - 1 && !atEnd()) following = false
+  follow()
+  show()
 }
 
 function show() {
@@ -43,11 +53,9 @@ export function scroll() {
     if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
   })
   onApplied(() => {
-    // Who scrolled up since then is elsewhere, though no event has said so yet.
-    if (scroller.scrollTop < top - 1 && !atEnd()) following = false
-    follow()
-    show()
+    if (following) soon ||= requestAnimationFrame(settle)
   })
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) settle() })
   // What a reader unfolds grows where it stands.
   document.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
   new ResizeObserver(follow).observe(scroller)
