@@ -19,7 +19,7 @@ type Consent struct {
 
 // Term is one line of it.
 type Term struct {
-	Verdict string // allow, ask, deny; empty for hooks
+	Verdict string // allow, ask, deny; for hooks: run
 	About   string // a tool, a kind of acts, a moment
 	Text    string // the exact command or path; empty: all
 }

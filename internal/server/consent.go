@@ -108,7 +108,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		if h.Matcher != "" {
 			about += " of " + h.Matcher
 		}
-		v.Hooks = append(v.Hooks, page.Term{About: about, Text: h.Command})
+		v.Hooks = append(v.Hooks, page.Term{Verdict: "run", About: about, Text: h.Command})
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Consent(b, v) })
 }
