@@ -114,9 +114,29 @@ func openSound(c Config) (*DB, error) {
 	case verdict != "ok":
 		err = fmt.Errorf("%w: %s", ErrCorrupt, verdict)
 	default:
-		return db, nil
+		if err = db.probe(ctx); err == nil {
+			return db, nil
+		}
 	}
 	return nil, fmt.Errorf("open %s: %w", db.path, errors.Join(err, db.Close()))
+}
+
+// probe tries what every page needs: the names in the schema may be damaged where
+// its pages are sound.
+func (db *DB) probe(ctx context.Context) error {
+	for _, q := range []session.Query{{Text: "anything", Limit: 1}, {Kind: session.QueryUnfinished, Limit: 1}, {Kind: session.QueryDeleted, Limit: 1}} {
+		_, err := db.List(ctx, q)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrLocked), errors.Is(err, ErrFull), errors.Is(err, ErrReadOnly):
+			return err
+		default:
+			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+	}
+	return nil
 }
 
 // moveAside renames the file and what SQLite keeps beside it.
