@@ -1,6 +1,8 @@
-// Package store keeps the sessions' logs: in one SQLite file ([DB]), and in
-// memory for tests and for who wants nothing kept ([Memory]). Both implement
-// session.Log, session.Catalog and session.Drafts, and pass storetest.
+// Package store keeps the sessions' logs: in one SQLite file ([DB]), in memory
+// for tests and for who wants nothing kept ([Memory]), and in a file as long as
+// the disk takes it and in memory meanwhile ([Steady], which the program uses).
+// All implement session.Log, session.Catalog and session.Drafts, and pass
+// storetest.
 //
 // Guarantees of DB:
 //
@@ -11,6 +13,8 @@
 //   - Appends of many sessions share transactions; one alone does not wait. An
 //     Append whose context ends is either withdrawn, and nothing of it is
 //     written, or its commit is waited for and reported as what it was.
+//   - What was said, shown and run is found by its words ([DB.List]); a file of
+//     an older version is made searchable beside everything else ([DB.Index]).
 //   - A file that is damaged, of a newer program or not ours is refused with
 //     [ErrCorrupt] or [ErrNewer] and left as it is. Nothing is ever deleted but
 //     by Delete.
