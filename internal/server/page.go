@@ -109,7 +109,13 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 	if err != nil {
 		return v, err
 	}
+	today := time.Now().UTC().Format(time.DateOnly)
 	for _, f := range list.Sessions {
+		if d := f.Open.Day; d.Date == today {
+			v.Today.Outputs += d.Outputs
+			v.Today.Sent += d.Tokens.Sent
+			v.Today.Saved += d.Tokens.Saved
+		}
 		v.Sessions = append(v.Sessions, page.Session{ID: string(f.ID), Title: f.Title, Status: f.Status, Pending: f.Pending,
 			Pinned: f.Pinned, Failed: f.Open.Failed, Asks: f.Open.Asks, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
 	}

@@ -45,7 +45,15 @@ type Open struct {
 	Queued int      `json:"queued,omitempty"` // accepted messages without a turn
 	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
+	Day    Day      `json:"day,omitzero"`     // what was displayed on the last day on which something was
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
+}
+
+// Day is the ledger of one day.
+type Day struct {
+	Date    string `json:"date"` // in UTC, as 2006-01-02
+	Outputs int64  `json:"outputs"`
+	Tokens  Tokens `json:"tokens"`
 }
 
 // Unfinished reports whether the log ends with something open: after a restart
@@ -109,6 +117,13 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.ToolExecutionComplete:
 		s.Open.Tools = max(0, s.Open.Tools-1)
 		s.Tokens = addTelemetry(s.Tokens, d.ToolTelemetry)
+		if d.OutputID != "" {
+			if date := e.Event.Timestamp.UTC().Format(time.DateOnly); s.Open.Day.Date != date {
+				s.Open.Day = Day{Date: date}
+			}
+			s.Open.Day.Outputs++
+			s.Open.Day.Tokens = addTelemetry(s.Open.Day.Tokens, d.ToolTelemetry)
+		}
 	case event.PermissionRequested:
 		s.Pending++
 		s.Open.Asks = brief(d.Resource)
