@@ -16,6 +16,9 @@ import (
 const (
 	maxHeader = 8 << 10
 	maxBad    = 10 // malformed frames in a row, then it is not our protocol
+	// lastWords is how long a peer that stopped taking what we say is still heard:
+	// one that died leaves its last frames in the pipe.
+	lastWords = 500 * time.Millisecond
 )
 
 // errSkip marks a frame that is passed over.
@@ -33,10 +36,12 @@ type stream struct {
 	mu     sync.Mutex // guards cause and closed
 	cause  error
 	closed bool
+
+	shut func() error // closes rwc, once
 }
 
 func newStream(rwc io.ReadWriteCloser, cfg Config) *stream {
-	return &stream{rwc: rwc, r: bufio.NewReaderSize(rwc, 64<<10), cfg: cfg}
+	return &stream{rwc: rwc, r: bufio.NewReaderSize(rwc, 64<<10), cfg: cfg, shut: sync.OnceValue(rwc.Close)}
 }
 
 // ReadObject decodes the next well-formed frame into v.
@@ -164,9 +169,11 @@ func (s *stream) WriteObject(v any) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	// A peer that does not read would hold us for ever; closing frees the write.
-	timer := time.AfterFunc(s.cfg.WriteTimeout, func() { _ = s.fail(ErrStuck); _ = s.rwc.Close() })
+	timer := time.AfterFunc(s.cfg.WriteTimeout, func() { _ = s.fail(ErrStuck); _ = s.shut() })
 	defer timer.Stop()
 	if _, err := s.rwc.Write(frame); err != nil {
+		// Its other pipe may stay open, and reading would then wait for ever.
+		time.AfterFunc(lastWords, func() { _ = s.shut() })
 		return s.fail(err)
 	}
 	return nil
@@ -177,7 +184,7 @@ func (s *stream) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	return s.rwc.Close()
+	return s.shut()
 }
 
 // fail remembers the first cause of the end and returns it.
