@@ -200,6 +200,9 @@ func (b *MarkdownBlock) HTML() template.HTML {
 			b.html = b.prose()
 		}
 		b.htmlFrom = key
+		if b.done { // nothing will be asked of it but this
+			b.codes, b.parts, b.ahead = nil, nil, nil
+		}
 	}
 	return b.html
 }
