@@ -47,6 +47,17 @@ func ours(err error) error {
 	return fmt.Errorf("%w (%s): %v", kind, hint, err)
 }
 
+// damaged is what err means when a statement of ours does not fit a file of our
+// version: its schema is not what it was.
+func damaged(err error) error {
+	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrCorrupt} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
 // fileError is ours for errors of the file system.
 func fileError(err error) error {
 	if errors.Is(err, fs.ErrPermission) {

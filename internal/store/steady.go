@@ -107,33 +107,33 @@ func openSound(c Config) (*DB, error) {
 	var verdict string
 	err = db.read.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict)
 	switch {
-	case ctx.Err() != nil:
-		return db, nil
+	case ctx.Err() != nil: // it is large; what is looked at next is not
+		err = db.probe()
 	case err != nil:
 		err = ours(err)
 	case verdict != "ok":
 		err = fmt.Errorf("%w: %s", ErrCorrupt, verdict)
 	default:
-		if err = db.probe(ctx); err == nil {
-			return db, nil
-		}
+		err = db.probe()
+	}
+	if err == nil {
+		return db, nil
 	}
 	return nil, fmt.Errorf("open %s: %w", db.path, errors.Join(err, db.Close()))
 }
 
 // probe tries what every page needs: the names in the schema may be damaged where
 // its pages are sound.
-func (db *DB) probe(ctx context.Context) error {
+func (db *DB) probe() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
 	for _, q := range []session.Query{{Text: "anything", Limit: 1}, {Kind: session.QueryUnfinished, Limit: 1}, {Kind: session.QueryDeleted, Limit: 1}} {
 		_, err := db.List(ctx, q)
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
-		case errors.Is(err, ErrLocked), errors.Is(err, ErrFull), errors.Is(err, ErrReadOnly):
-			return err
-		default:
-			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		if err != nil {
+			return damaged(err)
 		}
 	}
 	return nil

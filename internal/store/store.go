@@ -179,11 +179,11 @@ func open(path string, c Config) (_ *DB, err error) {
 	db.read.SetMaxOpenConns(readers)
 	db.read.SetMaxIdleConns(readers)
 	if err = db.put.prepare(ctx, db.conn); err != nil {
-		return nil, ours(err)
+		return nil, damaged(ours(err))
 	}
 	db.committer = newCommitter(db.commit)
 	if err = db.purgeAll(ctx); err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	return db, nil
 }
