@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -235,7 +236,7 @@ func (c *conn) finish(t *turn, err error) {
 	c.loop.turn = nil
 	completed := err == nil && !t.aborted
 	if completed {
-		for _, x := range t.texts {
+		for _, x := range slices.Clone(t.texts) { // whole takes out of it
 			c.whole(t, x, string(x.content), nil, true)
 		}
 	}
