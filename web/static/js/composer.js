@@ -26,8 +26,10 @@ const placeholder = field?.placeholder
 const running = () => composer.dataset.status && composer.dataset.status !== 'idle'
 
 function grow() {
-  field.style.height = 'auto'
-  field.style.height = `${field.scrollHeight}px`
+  if (!CSS.supports('field-sizing', 'content')) { // elsewhere the style sheet lets it grow, whatever changes its width
+    field.style.height = 'auto'
+    field.style.height = `${field.scrollHeight}px`
+  }
   const empty = !field.value.trim() && !hasAttachments()
   composer.toggleAttribute('data-empty', empty)
   const send = composer.querySelector('[data-act=send]')
