@@ -29,6 +29,20 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	p.shots("file")
 }
 
+func TestEmptyPageOffersWhatWorks(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.has("#pick-backend", "offline")
+	p.has(".tries", "show me README.md")
+	p.has(".tries", "/image logo.png")
+	p.click("[data-act=try]")
+	p.is(prompt+`.value`, "show me README.md")
+	p.press("Enter")
+	p.wait(card)
+	p.done()
+	p.has("#turns .receipt", "Displayed README.md to user (6 lines)")
+}
+
 func TestCommandAsksRunsAndShows(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

@@ -66,6 +66,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	view.Tries = tries(s.Workspace)
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 
@@ -120,7 +121,10 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 			Pinned: f.Pinned, Failed: f.Open.Failed, Asks: f.Open.Asks, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
-		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available})
+		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})
+		if b.Default {
+			v.Backend = b.Name
+		}
 	}
 	return v, nil
 }

@@ -167,6 +167,7 @@ type BackendInfo struct {
 	Version   string          `json:"version"`
 	Reason    string          `json:"reason"`
 	Intercept agent.Intercept `json:"intercept"`
+	Default   bool            `json:"-"` // new sessions have it
 }
 
 // SendMode is what happens to a prompt while a turn runs.

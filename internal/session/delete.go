@@ -120,7 +120,8 @@ func (m *Manager) Backends(ctx context.Context) []BackendInfo {
 		if err != nil {
 			i.Reason = sentence(err) + "."
 		}
-		out = append(out, BackendInfo{Name: b.Name(), Available: i.Available, Version: i.Version, Reason: i.Reason, Intercept: i.Intercept})
+		out = append(out, BackendInfo{Name: b.Name(), Available: i.Available, Version: i.Version, Reason: i.Reason, Intercept: i.Intercept,
+			Default: b.Name() == m.cfg.Default})
 	}
 	return out
 }
