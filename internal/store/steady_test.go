@@ -191,11 +191,11 @@ func TestSteadyPausesGrow(t *testing.T) {
 		wait, end := context.WithTimeout(ctx, 60*lastRetry)
 		defer end()
 		<-wait.Done()
+		cancel()
+		<-done
 		if tries < 60 || tries > 70 {
 			t.Errorf("%d tries in %v", tries, 60*lastRetry)
 		}
-		cancel()
-		<-done
 	})
 }
 
