@@ -51,7 +51,7 @@ func (b *Backend) find(ctx context.Context) (finding, error) {
 	known := b.found
 	b.mu.Unlock()
 	if f.version = known.version; f != known {
-		if f.version, err = b.versionOf(ctx, path); err != nil {
+		if f.version, err = b.versionOf(ctx, f); err != nil {
 			return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not tell its version: %w; reinstall it (%s)", agent.ErrUnavailable, path, err, install)
 		}
 		b.mu.Lock()
@@ -193,13 +193,48 @@ func platforms() []string {
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.]+)?\b`)
 
 // versionOf reads the version from the package the binary lies in, else asks it.
-func (b *Backend) versionOf(ctx context.Context, path string) (string, error) {
-	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json")); err == nil {
+func (b *Backend) versionOf(ctx context.Context, f finding) (string, error) {
+	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(f.path), "package.json")); err == nil {
 		var p struct{ Name, Version string }
 		if json.Unmarshal(raw, &p) == nil && strings.HasPrefix(p.Name, "@github/copilot") && versionNumber.MatchString(p.Version) {
 			return p.Version, nil
 		}
 	}
+	if v := b.remembered(f); v != "" {
+		return v, nil
+	}
+	v, err := b.askVersion(ctx, f.path)
+	if err == nil {
+		f.version = v
+		b.remember(f)
+	}
+	return v, err
+}
+
+// remembered is the version of f as it was asked in an earlier process: that
+// takes most of a second, and the server starts in less.
+func (b *Backend) remembered(f finding) string {
+	raw, err := os.ReadFile(filepath.Join(b.cfg.Home, "webchat-found"))
+	if key, version, ok := strings.Cut(string(raw), "\n"); err == nil && ok && key == f.key() {
+		return versionNumber.FindString(version)
+	}
+	return ""
+}
+
+// remember keeps the version of f for the next process. That it could not is no
+// failure.
+func (b *Backend) remember(f finding) {
+	if os.MkdirAll(b.cfg.Home, 0o700) == nil {
+		_ = os.WriteFile(filepath.Join(b.cfg.Home, "webchat-found"), []byte(f.key()+"\n"+f.version), 0o600)
+	}
+}
+
+func (f finding) key() string {
+	return fmt.Sprintf("%q %d %d", f.path, f.size, f.changed.UnixNano())
+}
+
+// askVersion has the binary print it.
+func (b *Backend) askVersion(ctx context.Context, path string) (string, error) {
 	var out tail
 	child, err := proc.Start(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: b.environment(), Output: &out, Grace: time.Millisecond})
 	if err != nil {

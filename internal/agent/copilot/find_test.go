@@ -80,15 +80,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestVersionAsked: a binary outside a package is asked for its version.
+// TestVersionAsked: a binary outside a package is asked for its version, once for
+// all processes of ours.
 func TestVersionAsked(t *testing.T) {
 	cfg, dir := scripted(t, []byte("-- --version --\nGitHub Copilot CLI 1.2.3.\nRun 'copilot update' to check for updates.\n"))
 	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
 		t.Fatal(err)
 	}
-	info := backend(t, cfg).Info(t.Context())
-	if !info.Available || info.Version != "1.2.3" {
-		t.Errorf("%+v", info)
+	for range 2 {
+		info := backend(t, cfg).Info(t.Context())
+		if !info.Available || info.Version != "1.2.3" {
+			t.Errorf("%+v", info)
+		}
+		write(t, filepath.Join(dir, "script"), []byte("-- --version --\nasked again\n"))
 	}
 }
 
