@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"webchat/internal/event"
 )
 
 // ResultType is how a tool call ended.
@@ -55,12 +57,12 @@ type Telemetry struct {
 	TokensEstimated bool  `json:"tokensEstimated,omitempty"`
 	// ExitCode is set for a command that ended by itself.
 	ExitCode *int `json:"exitCode,omitempty"`
-	// Sum and Marks are what a later showing of the same is compared with: a
-	// CRC-32 of the bytes that were kept, and the low 16 bits of that of each
-	// line. They are left out of what is very long.
-	Sum   uint32 `json:"sum,omitempty"`
-	Marks []byte `json:"marks,omitempty"`
+	// Fingerprint goes into the log beside the telemetry; nil for what is very long.
+	Fingerprint *Fingerprint `json:"-"`
 }
+
+// Fingerprint is the language's own, so that tools need not know the language.
+type Fingerprint = event.Fingerprint
 
 // Failure returns a failed Result that tells model and user the same sentence.
 func Failure(code, format string, args ...any) Result {

@@ -104,7 +104,7 @@ func telemetry(o *outputs.Output, t outputs.Type, lines int64, text string) *age
 	if shown, exact, err := newKept(o).tokens(); err == nil {
 		tel.TokensShown, tel.TokensEstimated = shown, !exact
 	}
-	tel.Sum, tel.Marks = newKept(o).marks()
+	tel.Fingerprint = newKept(o).fingerprint()
 	return tel
 }
 

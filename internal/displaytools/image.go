@@ -86,7 +86,7 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	sent, _ := tokens.Count(text)
 	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: &agent.Telemetry{OutputID: string(id), OutputType: string(outputs.Image),
 		Bytes: int64(data.Len()), TokensShown: p.tokens(), TokensEstimated: true, TokensSent: int64(sent),
-		Sum: crc32.ChecksumIEEE(data.Bytes())}}, nil
+		Fingerprint: &agent.Fingerprint{Sum: crc32.ChecksumIEEE(data.Bytes())}}}, nil
 }
 
 func tooBig(n int64) agent.Result {

@@ -40,8 +40,17 @@ type (
 		Error         *ToolError      `json:"error,omitempty"`
 		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
 		OutputID      string          `json:"outputId,omitempty"`
+		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`
 		DurationMs    int64           `json:"durationMs"`
 		Extra         Extra           `json:"-"`
+	}
+
+	// Fingerprint is what a later showing of the same is compared with when the
+	// output is gone: a CRC-32 of the bytes that were kept, and the low 16 bits of
+	// that of each line, two bytes a line. Lines is empty for what is long.
+	Fingerprint struct {
+		Sum   uint32 `json:"sum"`
+		Lines []byte `json:"lines,omitempty"`
 	}
 
 	// ToolResult is what a successful tool said.

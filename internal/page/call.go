@@ -28,6 +28,7 @@ type call struct {
 	Refused  bool
 
 	telemetry telemetry
+	print     *event.Fingerprint
 	before    *showing // the same was shown before
 	progress  event.ToolExecutionProgress
 	started   time.Time
@@ -46,8 +47,6 @@ type telemetry struct {
 	TokensSent      int64  `json:"tokensSent"`
 	TokensEstimated bool   `json:"tokensEstimated"`
 	ExitCode        *int   `json:"exitCode"`
-	Sum             uint32 `json:"sum"`
-	Marks           []byte `json:"marks"` // two bytes a line
 }
 
 const (
@@ -197,6 +196,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	}
 	c := n.Call
 	_ = json.Unmarshal(d.ToolTelemetry, &c.telemetry) // a foreign tool's may have any shape
+	c.print = d.Fingerprint
 	c.State, c.Took, c.Partial, c.rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
 	if d.Result != nil {
 		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"webchat/internal/event"
 )
 
 // maxShowings is how many displays of a session are remembered for comparing.
@@ -12,8 +14,9 @@ const maxShowings = 500
 
 // showing is a display that was complete, as far as the log tells of it.
 type showing struct {
-	at time.Time
-	telemetry
+	at    time.Time
+	bytes int64
+	print *event.Fingerprint
 }
 
 // showings are the last displays by what was shown.
@@ -24,7 +27,7 @@ type showings struct {
 
 // next remembers c and returns the display before it of the same thing.
 func (s *showings) next(c *call, at time.Time) *showing {
-	if c.Kind == "" || c.telemetry.Sum == 0 {
+	if c.Kind == "" || c.print == nil {
 		return nil
 	}
 	key := c.Tool + " " + string(c.Args)
@@ -38,18 +41,18 @@ func (s *showings) next(c *call, at time.Time) *showing {
 			s.order = s.order[1:]
 		}
 	}
-	s.last[key] = &showing{at: at, telemetry: c.telemetry}
+	s.last[key] = &showing{at: at, bytes: c.telemetry.Bytes, print: c.print}
 	return before
 }
 
 // since says what is different from the last time the same was shown.
 func (v *card) since() {
-	was, now := v.before, v.telemetry
+	was, now := v.before, v.print
 	if was == nil || v.Say != nil {
 		return
 	}
 	when := was.at.In(v.f.cfg.Location).Format("15:04")
-	if was.Sum == now.Sum && was.Bytes == now.Bytes {
+	if was.print.Sum == now.Sum && was.bytes == v.telemetry.Bytes {
 		v.Say = &say{Bold: "Unchanged", Text: "since it was shown at " + when + "."}
 		return
 	}
@@ -58,9 +61,9 @@ func (v *card) since() {
 
 // difference is in lines where both are known by line, else in sizes.
 func (v *card) difference(was *showing) string {
-	old, fresh := lineMarks(was.Marks), lineMarks(v.telemetry.Marks)
+	old, fresh := lineMarks(was.print.Lines), lineMarks(v.print.Lines)
 	if len(old) == 0 || len(fresh) == 0 {
-		return size(was.Bytes) + " then, " + size(v.telemetry.Bytes) + " now."
+		return size(was.bytes) + " then, " + size(v.telemetry.Bytes) + " now."
 	}
 	changed, gone := differ(old, fresh)
 	v.Changed = ranges(changed, v.First)

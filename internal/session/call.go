@@ -129,7 +129,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionComplete {
 	d := event.ToolExecutionComplete{ToolCallID: c.ID, DurationMs: max(0, now.Sub(c.at).Milliseconds())}
 	if res.Telemetry != nil {
-		d.OutputID = res.Telemetry.OutputID
+		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
 		if b, err := json.Marshal(res.Telemetry); err == nil {
 			d.ToolTelemetry = b
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+
+	"webchat/internal/agent"
 )
 
 // How much of an output is compared with a later showing of the same: all of its
@@ -15,13 +17,13 @@ const (
 	maxMarked = 1000
 )
 
-// marks returns by what a later showing can be compared with this one when the
-// content is gone: a checksum of all, and 16 bits for each line. Neither tells
-// the content. Nothing is returned of what is too long.
-func (k *kept) marks() (sum uint32, lines []byte) {
+// fingerprint returns by what a later showing can be compared with this one when
+// the content is gone; nil for what is too long.
+func (k *kept) fingerprint() *agent.Fingerprint {
 	if k.size > maxSummed {
-		return 0, nil
+		return nil
 	}
+	var lines []byte
 	all := crc32.NewIEEE()
 	r := bufio.NewReader(io.TeeReader(io.NewSectionReader(k, 0, k.size), all))
 	line, n := crc32.NewIEEE(), 0
@@ -47,9 +49,9 @@ func (k *kept) marks() (sum uint32, lines []byte) {
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				return 0, nil
+				return nil
 			}
-			return all.Sum32(), lines
+			return &agent.Fingerprint{Sum: all.Sum32(), Lines: lines}
 		}
 	}
 }
