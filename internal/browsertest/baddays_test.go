@@ -52,6 +52,25 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	}
 }
 
+// A tab that nobody looks at has no connection to lose; what a restart took shows when it is looked at.
+func TestRestartBehindTheBackEndsOutputs(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.before(`delete window.SharedWorker; Object.defineProperty(document, 'hidden', { get: () => Boolean(window.away) })`)
+	p.do(chromedp.Navigate(s.url + "/"))
+	p.live()
+	p.say("/show go.mod")
+	p.wait(card)
+	p.done()
+	p.js(`window.away = true; document.dispatchEvent(new Event('visibilitychange'))`)
+	p.expect(refused...)
+	s.down(syscall.SIGKILL)
+	s.again()
+	p.js(`window.away = false; document.dispatchEvent(new Event('visibilitychange'))`)
+	p.wait(`document.querySelector('#outs a.gone')`)
+	p.wait(`document.querySelector('[data-card][data-state=expired]') && !document.querySelector('[data-card][data-state=done]')`)
+}
+
 func TestEnterWithoutConnectionWaits(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
@@ -61,7 +80,7 @@ func TestEnterWithoutConnectionWaits(t *testing.T) {
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.say("/show README.md")
-	p.has(".toast", "Not connected. What you write is kept and sent when we are back")
+	p.has(".toast[data-how=ask]", "Not connected. What you write is kept and sent when we are back")
 	p.is(prompt+`.value`, "/show README.md")
 	p.press("Enter") // impatience sends it no second time
 	s.again()

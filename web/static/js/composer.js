@@ -155,7 +155,7 @@ function sent(text) {
 /** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
 function later(asked) {
   waiting = { asked }
-  toast('Not connected. What you write is kept and sent when we are back')
+  toast('Not connected. What you write is kept and sent when we are back', { how: 'ask' })
 }
 
 function connected(e) {

@@ -22,6 +22,19 @@ export function review() {
   if (due.size) timer ||= setTimeout(draw, 200)
 }
 
+/** Whether the list of outputs, which comes from the server, says that a card's output is over. */
+const listedGone = (card) => Boolean(document.querySelector(`#outs a.gone[data-output="${CSS.escape(card.dataset.output ?? '')}"]`))
+
+/** Lets the cards follow the list of outputs: it may tell of an end that no clock here saw, as after a restart. */
+export function expiring() {
+  document.addEventListener('webchat:frame', (e) => {
+    if (!e.detail.ops?.some((op) => op.t === 'outs')) return
+    const gone = new Set([...document.querySelectorAll('#outs a.gone')].map((row) => row.dataset.output))
+    if (!gone.size) return
+    for (const card of document.querySelectorAll('[data-card][data-state=done]')) if (gone.has(card.dataset.output)) expire(card)
+  })
+}
+
 async function draw() {
   const cards = due
   due = new Set()
@@ -32,12 +45,16 @@ async function draw() {
   } catch { /* the template it is */ }
   for (const card of cards) {
     if (!card.isConnected) continue
-    close(card)
     const fresh = page?.getElementById(card.id)
     if (fresh?.dataset.state === 'done') continue // the clock here is ahead of the server's
-    if (fresh) delete card.dataset.rev // the log did not change, the card does
-    if (fresh) swap(card, fresh)
-    else if (Date.parse(card.dataset.expires) < Date.now()) bare(card)
+    // Of a turn from before what that page shows, the list and the clock tell.
+    if (!fresh && !listedGone(card) && Date.parse(card.dataset.expires) >= Date.now()) continue
+    close(card)
+    if (!fresh) bare(card)
+    else {
+      delete card.dataset.rev // the log did not change, the card does
+      swap(card, fresh)
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { cards } from './cards.js'
 import { changes } from './changed.js'
 import { compose } from './composer.js'
 import { connect } from './connection.js'
+import { expiring } from './expire.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
@@ -33,6 +34,7 @@ if (!auth()) {
   asking()
   compose()
   lives()
+  expiring()
   sessions()
   searching()
   popups() // before the keys of the page: an open menu takes them first
