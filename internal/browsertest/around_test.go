@@ -105,6 +105,7 @@ func TestSearchFindsEverything(t *testing.T) {
 	p.js(`document.querySelector('#search input').select()`)
 	p.write("frobnic")
 	p.has("#search-hits [aria-selected=true]", "what about the frobnicator?")
+	p.is(`[...document.querySelectorAll('#search-hits [aria-selected=true] [data-part=text] mark')].map((m) => m.textContent).join()`, "frobnic")
 	p.js(`document.querySelector('#search input').select()`)
 	p.write("README")
 	p.has("#search-hits [aria-selected=true]", "README.md")
@@ -269,4 +270,27 @@ func TestRightToLeft(t *testing.T) {
 	p.done()
 	p.wait(`getComputedStyle(document.querySelector('#turns .said')).direction === 'ltr'`)
 	p.shots("rtl")
+}
+
+// Leaving the field of a title takes it away once, by whichever way it is left.
+func TestRenamingIsLeftByEscape(t *testing.T) {
+	s, p := shown(t, "/show go.mod")
+	row := `#sessions a[data-session="` + p.session() + `"]`
+	title := `document.querySelector('` + row + ` .t').textContent`
+	p.wait(`document.querySelector('` + row + `')`)
+	was := eval[string](p, title)
+	p.js(`document.querySelector('#sessions button[data-session="` + p.session() + `"]').focus()`)
+	for _, leave := range []string{"Escape", "Tab"} {
+		p.press("Enter")
+		p.choose("Rename")
+		p.wait(`document.activeElement.matches('#sessions input')`)
+		if leave == "Escape" {
+			p.write("Not this")
+		}
+		p.press(leave)
+		p.wait(`document.querySelector('` + row + `') && !document.querySelector('#sessions input')`)
+		p.is(title, was)
+		p.js(`document.querySelector('#sessions button[data-session="` + p.session() + `"]').focus()`)
+	}
+	_ = s
 }

@@ -51,6 +51,19 @@ async function others(q) {
     .map((s) => ({ label: s.title || 'Untitled', note: '', parts: s.parts, icon: 'right', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
 }
 
+/** A text cut at each place that holds q: plain, matched, plain … */
+function cut(text, q) {
+  const parts = []
+  const low = text.toLowerCase()
+  const what = q.toLowerCase()
+  let from = 0
+  // Where lower case is longer than the text, places in it say nothing.
+  for (let i; what && low.length === text.length && (i = low.indexOf(what, from)) >= 0; from = i + what.length) {
+    parts.push(text.slice(from, i), text.slice(i, i + what.length))
+  }
+  return [...parts, text.slice(from)]
+}
+
 /** The text around a match: plain, matched, plain … */
 function marked(parts) {
   return parts.map((text, i) => {
@@ -61,7 +74,7 @@ function marked(parts) {
   })
 }
 
-function draw(groups) {
+function draw(groups, q) {
   const box = document.getElementById('search-hits')
   hits = []
   box.replaceChildren()
@@ -73,7 +86,7 @@ function draw(groups) {
     box.append(group.root)
     for (const hit of list) {
       const { root, parts } = clone('tpl-hit')
-      parts.text.textContent = hit.label
+      parts.text.replaceChildren(...marked(cut(hit.label, q)))
       parts.at.replaceChildren(...marked(hit.parts ?? [hit.note]))
       if (hit.icon) root.querySelector('use')?.setAttribute('href', `#i-${hit.icon}`)
       root.id = `hit-${hits.length}`
@@ -106,10 +119,10 @@ async function update() {
   const q = dialog.querySelector('input').value.trim()
   const here = [['Outputs here', outputs(q)], ['Said', said(q)]]
   const act = ['Do', things.filter((t) => contains(t.label, q))]
-  draw([...here, act])
+  draw([...here, act], q)
   try {
     const list = await others(q)
-    if (q === dialog.querySelector('input').value.trim()) draw([...here, ['In sessions', list], act])
+    if (q === dialog.querySelector('input').value.trim()) draw([...here, ['In sessions', list], act], q)
   } catch { /* what is here can still be found */ }
 }
 
