@@ -79,7 +79,7 @@ func TestQuestionAnsweredInAnotherTab(t *testing.T) {
 	b.js(`document.getElementById('turns').append(late)`)
 	b.wait(`late.matches('[data-ready]')`)
 	b.click("[data-ask] [data-act=allow-once]")
-	b.has(".toast", "Already answered in another tab: denied")
+	b.has(".toast[data-how=ask]", "Already answered in another tab: denied")
 }
 
 func TestQuestionOutOfSightIsPinned(t *testing.T) {

@@ -44,6 +44,8 @@ func TestCardLinesLinksAndCopy(t *testing.T) {
 		t.Errorf("copied %d bytes of %d", len(got), len(pumpGo))
 	}
 	p.has(".toast", "Copied "+lines(pumpGo))
+	p.wait(`document.querySelector('[data-act=copy].is-done')`)
+	p.wait(`!document.querySelector('.is-done')`) // after a while it can be pressed for the first time again
 	p.click(".toast [data-act=dismiss]")
 	p.click(`.ln[href="#L10"]`)
 	p.wait(`location.hash.startsWith('#L10')`)

@@ -33,8 +33,8 @@ async function decide(el, body) {
     await post(path(`/permissions/${el.dataset.request}`), body)
     el.dataset.answeredHere = ''
   } catch (err) {
-    if (err.status === 409) toast(`Already answered in another tab${verdict(el.id)}`)
-    else if (err.status === 410) toast('Too late: this question is closed')
+    if (err.status === 409) toast(`Already answered in another tab${verdict(el.id)}`, { how: 'ask' })
+    else if (err.status === 410) toast('Too late: this question is closed', { how: 'ask' })
     else failed(err)
   } finally { el.ariaBusy = 'false' }
 }

@@ -9,7 +9,7 @@ import { togglePause } from './live.js'
 import { announce } from './ops.js'
 import * as picture from './picture.js'
 import { choose, selection } from './select.js'
-import { failed, toast } from './toast.js'
+import { done, failed, toast } from './toast.js'
 import { clone, fragment } from './html.js'
 import { popup } from './popup.js'
 
@@ -22,6 +22,7 @@ async function copyPicture(card) {
   const canvas = new OffscreenCanvas(img.naturalWidth, img.naturalHeight)
   canvas.getContext('2d').drawImage(img, 0, 0)
   await navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })])
+  done(card.querySelector('[data-act=copy]'))
   toast('Copied the picture')
 }
 
@@ -34,6 +35,7 @@ async function copy(card) {
     await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
   } else if (navigator.clipboard) await navigator.clipboard.writeText(await text)
   else throw new Error('This address is not a secure one, so the browser keeps the clipboard shut. Download the output instead.')
+  done(card.querySelector('[data-act=copy]'))
   const { first, last, lines } = card.dataset // the last belongs to a running command
   toast(`Copied ${some(s ? s.to - s.from + 1 : Number(lines ?? last - first + 1), 'line')}`)
 }
@@ -185,7 +187,7 @@ const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'g
 const picks = { '-': 'zoom-out', '+': 'zoom-in', '=': 'zoom-in', 0: 'zoom-fit', 1: 'zoom-one' } // on pictures
 
 function run(name, card, button) {
-  const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.code', find: '.code' }[name]
+  const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.line > a.ln', find: '[data-act=find]', goTo: '[data-act=find]', copy: '[data-act=copy]' }[name]
   if (needs && !card.querySelector(needs)) return
   Promise.resolve().then(() => acts[name](card, button)).catch((err) => {
     if (err.status === 404 && card.dataset.state === 'done') expire(card) // sooner than its time, for want of memory

@@ -2,7 +2,7 @@
 // focused.
 
 import { clone } from './html.js'
-import { failed, toast } from './toast.js'
+import { done, failed, toast } from './toast.js'
 
 function offer(e) {
   const block = e.target.closest?.('.said pre')
@@ -10,7 +10,10 @@ function offer(e) {
   const { root } = clone('tpl-copy')
   root.addEventListener('click', () => {
     const text = (block.querySelector('code') ?? block).textContent
-    navigator.clipboard.writeText(text).then(() => toast(`Copied ${text.trimEnd().split('\n').length} lines`)).catch(failed)
+    navigator.clipboard.writeText(text).then(() => {
+      done(root)
+      toast(`Copied ${text.trimEnd().split('\n').length} lines`)
+    }).catch(failed)
   })
   block.append(root)
 }

@@ -31,6 +31,16 @@ export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
   return gone
 }
 
+const marks = new WeakMap() // button → what takes its mark away
+
+/** Marks the button whose work is done, for two seconds. */
+export function done(button) {
+  if (!button) return
+  clearTimeout(marks.get(button))
+  button.classList.add('is-done')
+  marks.set(button, setTimeout(() => button.classList.remove('is-done'), 2000))
+}
+
 /** Says what was refused. */
 export function failed(err) {
   if (err?.name !== 'AbortError') toast(err.message, { how: 'fail', ms: 8000 })
