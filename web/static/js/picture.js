@@ -6,7 +6,7 @@ const scale = new WeakMap() // card → factor, absent when fitted
 
 function show(card, factor) {
   const box = card.querySelector('.pic')
-  const img = box?.querySelector('img')
+  const img = picture(card)
   if (!img) return
   box.classList.toggle('is-free', factor !== null)
   if (factor === null) {
@@ -25,14 +25,21 @@ function pill(box) {
   if (!box.querySelector('.zoom')) box.append(clone('tpl-zoom').root)
 }
 
-const now = (card) => {
+/** The picture of a card once it has come: none stands there before, nor where it could not be read. */
+const picture = (card) => {
   const img = card.querySelector('.pic img')
+  return img?.naturalWidth ? img : null
+}
+
+const now = (card) => {
+  const img = picture(card)
+  if (!img) return 1
   return scale.get(card) ?? Math.min(img.clientWidth / img.naturalWidth, img.clientHeight / img.naturalHeight)
 }
 
 function label(card) {
   const words = card.querySelector('.pic [data-part=percent]')
-  if (words) words.textContent = `${Math.round(now(card) * 100)}%`
+  if (words && picture(card)) words.textContent = `${Math.round(now(card) * 100)}%`
 }
 
 export const zoomIn = (card) => show(card, Math.min(16, now(card) * 1.5))
