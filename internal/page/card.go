@@ -13,9 +13,6 @@ import (
 // /api/outputs when it is asked for.
 const headLines = 18
 
-// wideColumns is the longest line a card shows at its normal width.
-const wideColumns = 92
-
 // card is the output of a display tool as the template shows it.
 type card struct {
 	*call
@@ -224,9 +221,8 @@ func (v *card) fill(o Output) {
 		v.since()
 		return
 	case o.Binary:
-		v.Kind, v.Icon = "hex", "hex"
-		v.Meta = size(o.Bytes)
-		v.Say = &say{Bold: "Not text:", Text: size(o.Bytes) + ". The first bytes are below."}
+		v.hex(o)
+		return
 	case v.Kind == "terminal":
 		v.exit(o)
 		v.Meta = join(took(v.Took), some(o.TotalLines, "line"))
@@ -242,7 +238,7 @@ func (v *card) fill(o Output) {
 	}
 	v.since()
 	v.window(o)
-	v.Classes = classes("term", v.Kind == "terminal", "wide", o.Columns > wideColumns,
+	v.Classes = classes("term", v.Kind == "terminal", "wide", wide(v.Rows),
 		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)
 }
 

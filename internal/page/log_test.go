@@ -83,7 +83,8 @@ var stored = shelf{
 	"out_A": file("go.mod", 10),
 	"out_B": terminal("go test ./internal/...", 2140, 1),
 	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute)},
-	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute), Lines: rows},
+	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute), Lines: rows,
+		Head: func(n int) []byte { return []byte("\x7fELF\x02\x01" + strings.Repeat("\x00", n-6)) }},
 	"out_L": file("internal/pump/pump.go", 214),
 }
 

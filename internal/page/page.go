@@ -41,7 +41,6 @@ type Outputs interface {
 type Output struct {
 	Path, Command, Language, MimeType string
 	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
-	Columns                           int // of the longest line, as far as known
 	Width, Height                     int // of a picture
 	Bytes                             int64
 	ExitCode                          *int
@@ -53,6 +52,8 @@ type Output struct {
 	Last func() int
 	// Lines returns rows from to to, as GET /api/outputs/{id}?format=html does.
 	Lines func(from, to int) (template.HTML, error)
+	// Head returns the first bytes, at most n.
+	Head func(n int) []byte
 	// Read returns all bytes, or an error if they are more than limit.
 	Read func(limit int64) ([]byte, error)
 }

@@ -84,7 +84,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 	test.Lines = highlighted("x.txt", strings.Repeat("=== RUN   TestPublishSkipsSlowSink\n    pump_test.go:88: sink 2 still attached after 1.02s, want cut at 1.00s\n", 9), 2123)
 	pump, _ := os.ReadFile("fold.go")
 	wide := file("internal/pump/pump.go", 1204)
-	wide.Columns, wide.Lines = 120, highlighted("pump.go", string(pump), 1)
+	wide.Lines = highlighted("pump.go", "// "+strings.Repeat("wide ", 22)+"\n"+string(pump), 1)
 	out := shelf{"out_A": goModFile, "out_B": test, "out_I": stored["out_I"], "out_X": stored["out_X"], "out_L": wide}
 	p, err := page.New(page.Config{Outputs: out, Workspace: "~/code/relay", Location: time.UTC, Now: func() time.Time { return start.Add(28 * time.Second) },
 		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})

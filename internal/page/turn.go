@@ -188,7 +188,8 @@ type note struct {
 // action is a button that is the way out.
 type action struct {
 	Act, Label, Icon, Data string
-	Quiet                  bool // not the first choice
+	Href                   string // of what is saved when it is pressed; then it works without scripts, too
+	Quiet                  bool   // not the first choice
 }
 
 func (f *fold) note(class, icon, text string) *node {

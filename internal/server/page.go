@@ -175,7 +175,15 @@ func (s stored) Output(id string) (page.Output, bool) {
 		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
 			return s.lines.lines(context.Background(), o, from, to)
-		}, Last: func() int { return s.lines.last(context.Background(), o) }, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
+		}, Last: func() int { return s.lines.last(context.Background(), o) },
+		Head: func(n int) []byte { return head(o, n) }, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
+}
+
+// head reads the start of an output.
+func head(o *outputs.Output, most int) []byte {
+	b := make([]byte, most)
+	n, _ := o.ReadAt(b, 0) // of one that was deleted meanwhile nothing is shown
+	return b[:n]
 }
 
 // whole reads an output that is not too large.

@@ -1,0 +1,63 @@
+package page_test
+
+import (
+	"html/template"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/page"
+)
+
+// shownAs is the transcript of one file that was shown.
+func shownAs(t *testing.T, o page.Output) string {
+	t.Helper()
+	o.ExpiresAt = start.Add(20 * time.Minute)
+	p, err := page.New(page.Config{Outputs: shelf{"out_1": o}, Location: time.UTC, Now: func() time.Time { return start }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pr := p.Projector("s1")
+	pr.Feed(newLog().add(join(opening(), show("c1", "render_file_contents", `{"path":"x"}`, "out_1", `{}`))...).entries...)
+	return pr.Transcript()
+}
+
+func TestLongLinesMakeACardWide(t *testing.T) {
+	for text, want := range map[string]bool{
+		strings.Repeat("x", 92): false,
+		strings.Repeat("x", 93): true,
+		strings.Repeat("é", 92): false,
+		strings.Repeat("&amp;", 60) + `<span class="a-class-that-is-long">` + strings.Repeat("x", 32) + "</span>": false,
+		strings.Repeat("&amp;", 93):                         true,
+		strings.Repeat("\t", 23):                            false,
+		strings.Repeat("\t", 23) + "x":                      true,
+		strings.Repeat("x\t", 12) + strings.Repeat("x", 44): false,
+		strings.Repeat("x\t", 12) + strings.Repeat("x", 45): true,
+	} {
+		got := shownAs(t, page.Output{TotalLines: 2, Lines: func(int, int) (template.HTML, error) {
+			return template.HTML(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">short</code></div>` + "\n" +
+				`<div class="line"><a class="ln" href="#L2">2</a><code class="cl">` + text + "</code></div>\n"), nil
+		}})
+		if strings.Contains(got, `class="card wide"`) != want {
+			t.Errorf("%q: wide is not %t", text, want)
+		}
+	}
+}
+
+func TestFilesThatAreNotText(t *testing.T) {
+	elf := func(n int) []byte { return []byte("\x7fELF" + strings.Repeat("\x00", n-4)) }
+	got := shownAs(t, page.Output{Binary: true, Bytes: 2_100_000, TotalLines: 900, Head: elf, Lines: rows})
+	for _, want := range []string{"<b>Not text:</b> 2.1 MB of ELF. First 256 bytes below.", `href="/api/outputs/out_1" download data-act="download"`, "000000f0", `data-kind="hex"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	for _, not := range []string{"00000100", `data-act="wrap"`, `data-act="fold"`, `data-act="find"`, "data-shown", "line 1<"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%s in %s", not, got)
+		}
+	}
+	if got := shownAs(t, page.Output{Binary: true, Bytes: 3, Head: func(int) []byte { return []byte{0, 1, 2} }}); !strings.Contains(got, "<b>Not text:</b> 3 B.</p>") {
+		t.Errorf("all of it is below: %s", got)
+	}
+}
