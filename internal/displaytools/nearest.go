@@ -54,7 +54,7 @@ func (w *workspace) nearest(ctx context.Context, asked string) []string {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || printable(p) != p || strings.Contains(p, ", ") { // in a list of names it would read as another
 			return nil
 		}
 		if away := unlike(want, strings.ToLower(d.Name())); away <= limit {
@@ -67,7 +67,7 @@ func (w *workspace) nearest(ctx context.Context, asked string) []string {
 	})
 	var names []string
 	for _, c := range found[:min(nearShown, len(found))] {
-		names = append(names, printable(c.path))
+		names = append(names, c.path)
 	}
 	return names
 }

@@ -139,6 +139,8 @@ func (a *ask) Because() string {
 		return "nobody answered in " + span(a.Expires.Sub(a.Asked))
 	case a.By == event.DecidedByAbort:
 		return "the turn was stopped"
+	case a.By == event.DecidedByUser: // the verdict says so already
+		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
 	}
 	return a.Reason
 }

@@ -157,13 +157,30 @@ func (v *card) failed() {
 	case v.Code == "aborted":
 		v.Classes, v.Icon = "", "stop"
 	}
+	if v.Receipt != nil { // its sentence is what the card says
+		v.Receipt.Label, v.Receipt.Line = v.Receipt.Label+" the same", ""
+	}
 	bold, rest, more := strings.Cut(v.Line, ". ")
 	if more {
 		bold += "."
 	}
 	v.Say = &say{Bold: bold, Text: rest}
+	v.nearest()
 	if v.Code != "denied" && v.Code != "rejected" {
-		v.Say.Actions = []action{{Act: "again", Label: "Try again", Icon: "again"}}
+		v.Say.Actions = append(v.Say.Actions, action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
+	}
+}
+
+// nearest makes buttons of the names that a display tool offers in place of one
+// that is not there.
+func (v *card) nearest() {
+	head, names, ok := strings.Cut(v.Say.Text, ": ")
+	if !ok || head != "The nearest are" || v.Kind == "terminal" {
+		return
+	}
+	v.Say.Text = head + ":"
+	for name := range strings.SplitSeq(names, ", ") {
+		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: plain(name), Icon: kindIcon(v.Kind), Data: name})
 	}
 }
 

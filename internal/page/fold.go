@@ -123,7 +123,7 @@ func (f *fold) session(data event.Data) bool {
 		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
 		f.ledgerChanged()
 	case event.Abort:
-		f.note("is-ask", "stop", "Stopped. "+sentence(d.Reason))
+		f.note("is-ask", "stop", stopped(d.Reason))
 	default:
 		return false
 	}

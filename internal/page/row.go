@@ -143,6 +143,9 @@ func (c *call) Why() string {
 	if c.State != "failed" {
 		return ""
 	}
+	if c.Code == "aborted" && c.Line == "The user stopped it." { // which its verb says, too
+		return "by you"
+	}
 	return firstLine(plain(c.Line), 90)
 }
 

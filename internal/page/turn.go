@@ -232,6 +232,17 @@ func (n *note) failure(d event.SessionError) {
 	}
 }
 
+// stopped says that a turn was stopped, and why, each once.
+func stopped(reason string) string {
+	switch reason = strings.TrimSuffix(sentence(reason), "."); {
+	case reason == "Stopped by the user":
+		return "Stopped by you"
+	case reason == "" || strings.HasPrefix(reason, "Stopped"):
+		return firstOf(reason, "Stopped")
+	}
+	return "Stopped. " + reason
+}
+
 // sentence makes a reason end like one.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)

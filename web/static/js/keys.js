@@ -3,6 +3,7 @@
 
 import { fill, pickModel } from './composer.js'
 import { use } from './complete.js'
+import { drawer, isOut } from './drawer.js'
 import { toEnd } from './scroll.js'
 import { openSearch } from './search.js'
 import { path, post } from './api.js'
@@ -14,9 +15,18 @@ const narrow = matchMedia('(max-width: 839px)')
 const wide = matchMedia('(min-width: 1240px)') // there is room for the rail beside the page
 
 function side() {
-  const open = app.classList.toggle(narrow.matches ? 'drawer' : 'no-side')
-  for (const b of document.querySelectorAll('[data-act=side]')) b.setAttribute('aria-expanded', String(narrow.matches ? open : !open))
-  if (narrow.matches) document.querySelector(open ? '#side a, #side button' : '#bar [data-act=side]')?.focus()
+  const out = narrow.matches ? drawer(!isOut()) : !app.classList.toggle('no-side')
+  expanded(out)
+}
+
+function expanded(out) {
+  for (const b of document.querySelectorAll('[data-act=side]')) b.setAttribute('aria-expanded', String(out))
+}
+
+/** In a wider window the list stands beside the page again. */
+function widened() {
+  drawer(false)
+  expanded(!narrow.matches && !app.classList.contains('no-side'))
 }
 
 function rail() {
@@ -71,7 +81,7 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
-  show: (b) => post(path('/display'), { tool: 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
+  show: (b) => post(path('/display'), { tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }
@@ -101,12 +111,14 @@ export function keyboard() {
   nameMod()
   if (app) pressed()
   if (app) wide.addEventListener('change', pressed)
+  if (app) narrow.addEventListener('change', widened)
+  if (app) expanded(!narrow.matches)
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
       e.preventDefault()
       return openSearch()
     }
-    if (e.key === 'Escape' && app?.classList.contains('drawer')) return side()
+    if (e.key === 'Escape' && isOut() && !document.querySelector('dialog[open]')) return side()
     if (e.key === 'Escape' && !wide.matches && app?.classList.contains('rail-over')) return rail()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
@@ -121,7 +133,7 @@ export function keyboard() {
   document.addEventListener('click', (e) => {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
-    if (app?.classList.contains('drawer') && !e.target.closest?.('#side, [data-act=side]')) side()
+    if (isOut() && !e.target.closest?.('#side, [data-act=side]')) side()
     if (app?.classList.contains('rail-over') && e.target.closest?.('#outs a')) rail()
     if (e.target.matches?.('#alone, #keys, #confirm, #consent')) e.target.close() // beside the dialog
   })
