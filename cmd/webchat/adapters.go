@@ -24,7 +24,7 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, session.ErrNotFound)
 	}
-	from, to, err := parseLines(lines)
+	ranges, err := parseLines(lines)
 	if err != nil {
 		return agent.Attachment{}, err
 	}
@@ -34,11 +34,13 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 		a.Name, a.MimeType = m.Command, "text/plain"
 	}
 	b := limited{most: maxAttached}
-	if err := o.CopyLines(ctx, &b, from, to); err != nil {
-		if b.over {
-			return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", session.ErrInvalid, outputID, maxAttached)
+	for _, r := range ranges {
+		if err := o.CopyLines(ctx, &b, r[0], r[1]); err != nil {
+			if b.over {
+				return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", session.ErrInvalid, outputID, maxAttached)
+			}
+			return a, err
 		}
-		return a, err
 	}
 	a.Data = b.Bytes()
 	return a, nil
@@ -47,22 +49,27 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 // DeleteSession implements session.Outputs.
 func (s shown) DeleteSession(id session.ID) { s.store.DeleteSession(string(id)) }
 
-// parseLines reads "A-B" or "A"; nothing means all.
-func parseLines(text string) (from, to int, err error) {
+// parseLines reads "A-B" or "A", or several of them in ascending order, parted by
+// commas; nothing means all.
+func parseLines(text string) (ranges [][2]int, _ error) {
 	if text == "" {
-		return 0, 0, nil
+		return [][2]int{{}}, nil
 	}
-	a, b, ranged := strings.Cut(text, "-")
-	if !ranged {
-		b = a
+	last := 0
+	for one := range strings.SplitSeq(text, ",") {
+		a, b, ranged := strings.Cut(one, "-")
+		if !ranged {
+			b = a
+		}
+		from, err := strconv.Atoi(a)
+		to, err2 := strconv.Atoi(b)
+		if err != nil || err2 != nil || from <= last || to < from {
+			return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", session.ErrInvalid, text)
+		}
+		last = to
+		ranges = append(ranges, [2]int{from, to})
 	}
-	if from, err = strconv.Atoi(a); err == nil {
-		to, err = strconv.Atoi(b)
-	}
-	if err != nil || from < 1 || to < from {
-		return 0, 0, fmt.Errorf("%w: lines %q are not of the form A-B", session.ErrInvalid, text)
-	}
-	return from, to, nil
+	return ranges, nil
 }
 
 // limited refuses more than most bytes.

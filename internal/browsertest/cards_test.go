@@ -211,3 +211,30 @@ func TestHostileFileStaysText(t *testing.T) {
 		t.Error("a file's script ran")
 	}
 }
+
+// What a search has found goes to the agent as it is: these lines, at their price.
+func TestCardHitsAreReadByTheAgent(t *testing.T) {
+	_, p := shown(t, "/show internal/pump/pump.go")
+	p.js(card + `.focus()`)
+	p.press("f")
+	p.wait(card + `.matches('.wide')`)
+	p.write("sinks")
+	p.has("[data-act=read-hits]", "3 hits +")
+	p.has("[data-act=read]", "Let the agent read this")
+	p.click(`.ln[href="#L15"]`)
+	p.has("[data-act=read-all]", "All +")
+	p.has("[data-act=read-hits]", "3 hits +")
+	p.has("[data-act=read]", "Let the agent read line 15 +")
+	p.shots("hits")
+	p.click("[data-act=read-hits]")
+	p.has("#chips .chip", "pump.go: 3 hits")
+	p.click("[data-act=unread]")
+	p.has("[data-act=read-hits]", "3 hits +")
+	p.click("[data-act=read-hits]")
+	p.js(`document.querySelector('.find input').focus()`)
+	p.press("Escape")
+	p.wait(`!document.querySelector('.find') && !` + card + `.matches('.wide')`)
+	p.say("what do these do?")
+	p.has("#turns .ask-row .chip", "pump.go:")
+	p.done()
+}

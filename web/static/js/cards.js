@@ -6,15 +6,14 @@ import { expire } from './expire.js'
 import { find } from './find.js'
 import { close as closeLines, isOpen, line, open, rowsOf, wrapped } from './lines.js'
 import { togglePause } from './live.js'
-import { announce } from './ops.js'
 import * as picture from './picture.js'
+import { read, receipts } from './receipt.js'
 import { choose, selection } from './select.js'
 import { done, failed, toast } from './toast.js'
-import { clone, fragment } from './html.js'
+import { clone, fragment, some } from './html.js'
 import { popup } from './popup.js'
 
 const raw = (card) => `/api/outputs/${card.dataset.output}`
-const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
 
 /** A picture goes to the clipboard as PNG, the one kind that browsers take. */
 async function copyPicture(card) {
@@ -100,34 +99,6 @@ function confirmed(title, text, yes) {
   return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }))
 }
 
-/** What reading the chosen lines would cost: exact for all, by length for a part. */
-function price(card, s = selection(card)) {
-  const all = Number(card.dataset.tokens ?? 0)
-  if (!s) return all
-  const total = Number(card.dataset.last) - Number(card.dataset.first) + 1
-  return Math.max(1, Math.round(all * (s.to - s.from + 1) / total))
-}
-
-function read(card, button) {
-  const whole = button?.dataset.act === 'read-all'
-  const s = whole ? null : selection(card)
-  const name = card.dataset.name?.split('/').pop() ?? 'output'
-  const cost = price(card, s)
-  const label = s ? `${name}:${s.from}-${s.to}` : name
-  const receipt = card.querySelector('[data-receipt]')
-  const { root, parts } = clone('tpl-read')
-  parts.what.textContent = label
-  parts.tokens.textContent = some(cost, 'token')
-  receipt.replaceWith(root)
-  const detail = {
-    label, cost, attachment: { outputId: card.dataset.output, name, lines: s ? `${s.from}-${s.to}` : undefined },
-    onRemove: () => root.isConnected && root.replaceWith(receipt),
-  }
-  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  root.querySelector('[data-act=unread]').addEventListener('click', () => detail.remove?.())
-  announce(`Goes with your next prompt, ${some(cost, 'token')}`)
-}
-
 function goTo(card) {
   if (card.querySelector('.find')) return card.querySelector('.find input').focus()
   const { root, parts } = clone('tpl-goto')
@@ -172,7 +143,7 @@ function alone(card) {
 
 const acts = {
   copy, download, wrap, fold, again, alone, read, find, goTo,
-  'read-all': read,
+  'read-all': read, 'read-hits': read,
   compare: again,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: togglePause,
@@ -213,26 +184,7 @@ export function cards() {
       run(act, card, card.querySelector(`[data-act=${act}]`))
     }
   })
-  document.addEventListener('webchat:chosen', (e) => {
-    const card = e.target
-    const s = selection(card)
-    const words = card.querySelector('[data-act=read] [data-label]')
-    card.querySelector('[data-act=read-all]')?.remove()
-    if (words) {
-      words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`} ` : 'Let the agent read this'
-      if (s) {
-        const cost = document.createElement('span')
-        cost.className = 'price'
-        cost.textContent = `+${price(card).toLocaleString('en')}`
-        words.append(cost)
-        const { root, parts } = clone('tpl-part') // all of it, beside the part
-        parts.label.textContent = 'All'
-        parts.price.textContent = `+${price(card, null).toLocaleString('en')}`
-        words.closest('button').before(root)
-      }
-    }
-    card.querySelector('[data-act=copy]')?.setAttribute('aria-label', s ? `Copy ${some(s.to - s.from + 1, 'line')}` : 'Copy')
-  })
   document.addEventListener('toggle', (e) => { if (e.target.matches?.('details.tool, details.steps')) e.target.dataset.touched = '' }, true)
   picture.pictures()
+  receipts()
 }

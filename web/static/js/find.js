@@ -11,7 +11,7 @@ const wait = 120 // milliseconds after a key
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 function paint(state) {
-  state.card.dispatchEvent(new CustomEvent('webchat:found', { bubbles: true, detail: state.hits.map((hit) => hit.line) }))
+  state.card.dispatchEvent(new CustomEvent('webchat:found', { bubbles: true, detail: { lines: state.hits.map((hit) => hit.line), more: Boolean(state.more) } }))
   if (!globalThis.Highlight) return
   const all = new Highlight()
   const now = new Highlight()
@@ -96,7 +96,9 @@ export function find(card) {
   const input = root.querySelector('input')
   const state = { card, root, parts, input, hits: [], at: -1, query: '', asking: null }
   card.querySelector('.card-head').after(root)
-  const shut = () => { root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }
+  const narrow = !card.classList.contains('wide')
+  card.classList.add('wide') // hits may stand far to the right
+  const shut = () => { if (narrow) card.classList.remove('wide'); root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }
   let timer = 0
   input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
   root.addEventListener('keydown', (e) => {

@@ -26,6 +26,9 @@ export function scriptURL(url) {
   return policy.createScriptURL(url)
 }
 
+/** A number and what it counts: "1 line", "1,204 lines". */
+export const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
+
 /** A clone of template #id; its parts by data-part. */
 export function clone(id) {
   const root = document.getElementById(id).content.firstElementChild.cloneNode(true)

@@ -60,7 +60,7 @@ export function maps() {
   document.addEventListener('webchat:lines', (e) => soon(e.target), true)
   document.addEventListener('webchat:chosen', (e) => soon(e.target))
   document.addEventListener('webchat:found', (e) => {
-    found.set(e.target, e.detail)
+    found.set(e.target, e.detail.lines)
     soon(e.target)
   })
 }
