@@ -52,7 +52,7 @@
 //	body              data-page=session|home|auth|error, data-session
 //	#app              classes no-side, no-rail, and in narrower windows drawer (sessions)
 //	                  and rail-over (rail) above the page; scripts add and remove them
-//	#side #sessions   nav and its list. Row: a[data-session][data-status=idle|
+//	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
@@ -123,7 +123,7 @@
 //
 //	data-act in cards     find wrap copy download alone fold more stop-tool pause
 //	                      again compare zoom-in zoom-out zoom-fit zoom-one
-//	                      read (its [data-price] shows +N), unread
+//	                      read read-all read-hits (all, or what was found) unread
 //	data-act elsewhere    side rail theme new search keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]
 //	                      retry, model, restart, recall (errors), review, latest, show[data-path]

@@ -294,3 +294,38 @@ func TestRenamingIsLeftByEscape(t *testing.T) {
 	}
 	_ = s
 }
+
+// In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back.
+func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
+	_, p := shown(t, "/show go.mod")
+	p.look(360, 740, "light")
+	button := `document.querySelector('#bar [data-act=side]')`
+	p.wait(button + `.getAttribute('aria-expanded') === 'false'`)
+	p.js(button + `.focus()`)
+	p.press("Enter")
+	p.wait(`document.querySelector('#side[role=dialog][aria-modal=true]')?.contains(document.activeElement)`)
+	p.is(button+`.getAttribute('aria-expanded')`, "true")
+	p.shot("drawer-360")
+	p.accessible("drawer")
+	for range 12 {
+		p.press("Tab")
+		if !p.true(`document.activeElement === document.body || document.activeElement.closest('#side, #toasts')`) {
+			t.Fatalf("the focus left the drawer for %s", eval[string](p, `document.activeElement.outerHTML.slice(0, 120)`))
+		}
+	}
+	p.press("Control+k")
+	p.wait(`document.querySelector('#search[open]')`)
+	p.press("Escape")
+	p.wait(`!document.querySelector('dialog[open]') && document.querySelector('#app.drawer')`)
+	p.press("Escape")
+	p.wait(`document.querySelector('#side[role=navigation]:not([aria-modal])') && !document.querySelector('#app.drawer, [inert]')`)
+	p.wait(`document.activeElement === ` + button)
+	p.press("Enter")
+	p.wait(`document.querySelector('#app.drawer')`)
+	p.do(chromedp.MouseClickXY(350, 400)) // beside it
+	p.wait(`!document.querySelector('#app.drawer, [inert]')`)
+	p.press("Enter")
+	p.wait(`document.querySelector('#app.drawer')`)
+	p.look(1440, 1000, "light")
+	p.wait(`!document.querySelector('#app.drawer, [inert]') && ` + button + `.getAttribute('aria-expanded') === 'true'`)
+}
