@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -148,4 +149,28 @@ func TestAgentAsksItsUser(t *testing.T) {
 	p.press("Enter")
 	p.has("[data-answered]", "You answered neither")
 	p.done()
+}
+
+// A question that is taller than a small window opens at its head, below the prompt that sticks.
+func TestTallQuestionOpensAtItsHead(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show internal/pump/pump.go")
+	p.done()
+	p.look(360, 420, "light")
+	p.say("run echo " + strings.Repeat("a long command ", 40))
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.wait(`(() => {
+		const head = document.querySelector('[data-ask]').getBoundingClientRect()
+		const prompt = document.querySelector('.turn:last-child .ask-row').getBoundingClientRect()
+		return head.top >= prompt.bottom - 1 && head.top < prompt.bottom + 40
+	})()`)
+	p.shot("tall-question-360")
+	if p.true(`document.activeElement !== document.getElementById('prompt')`) {
+		t.Error("the question took the focus from someone typing")
+	}
+	p.click("[data-act=allow-once]")
+	p.wait(`document.querySelector('[data-answered]')`)
+	p.done()
+	p.wait(`(() => { const s = document.getElementById('scroll'); return s.scrollHeight - s.scrollTop - s.clientHeight < 80 || !document.getElementById('latest').hidden })()`)
 }

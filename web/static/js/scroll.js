@@ -5,9 +5,11 @@ import { onApplied } from './queue.js'
 
 const scroller = document.getElementById('scroll')
 const latest = document.getElementById('latest')
+const gap = 8 // pixels between a prompt that sticks and a question
 const near = 80 // pixels from the end that still count as the end
 let following = true
 let news = 0
+let held // the id of the question that was put into view
 let top = 0 // where it was put last
 let soon = 0 // the frame that will settle it
 
@@ -16,13 +18,27 @@ export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller
 export function toEnd() {
   following = true
   news = 0
+  held = undefined
   follow()
   show()
 }
 
+/** The question that waits at the end of the transcript. */
+const question = () => document.getElementById('turns')?.lastElementChild?.querySelector('[data-ask]')
+
+/** How far a question that is too tall for the window begins above what can be seen, below the prompt that sticks. */
+function above(ask) {
+  const sticks = ask.closest('.turn').querySelector('.ask-row')?.offsetHeight ?? 0
+  return Math.max(0, scroller.getBoundingClientRect().top + sticks + gap - ask.getBoundingClientRect().top)
+}
+
 function follow() {
   if (!following) return
+  const ask = question()
+  if (ask && ask.id === held) return // it stands still while it is read
   scroller.scrollTop = scroller.scrollHeight
+  held = ask?.id
+  if (ask) scroller.scrollTop -= above(ask)
   top = scroller.scrollTop
 }
 
@@ -45,7 +61,7 @@ function show() {
 export function scroll() {
   if (!scroller) return
   scroller.addEventListener('scroll', () => {
-    following = atEnd()
+    following = atEnd() || Boolean(held && Math.abs(scroller.scrollTop - top) < 2)
     if (following) news = 0
     show()
   }, { passive: true })
