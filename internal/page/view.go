@@ -34,7 +34,7 @@ type Session struct {
 	Asks      string // what an open question wants to do
 	Pending   int
 	Pinned    bool
-	LastSeq   int64
+	LastSeq   int64 // of the last event that is news
 	UpdatedAt time.Time
 	Since     time.Time // since when it runs
 }
@@ -228,7 +228,7 @@ func (p *Pages) row(s Session, current string) row {
 	return r
 }
 
-// Last is the row's place in its log.
+// Last is up to where its log holds news.
 func (r row) Last() string { return itoa(r.LastSeq) }
 
 // Stamp is since when it is as it is.

@@ -117,8 +117,7 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 			v.Today.Sent += d.Tokens.Sent
 			v.Today.Saved += d.Tokens.Saved
 		}
-		v.Sessions = append(v.Sessions, page.Session{ID: string(f.ID), Title: f.Title, Status: f.Status, Pending: f.Pending,
-			Pinned: f.Pinned, Failed: f.Open.Failed, Asks: f.Open.Asks, LastSeq: f.LastSeq, UpdatedAt: f.UpdatedAt})
+		v.Sessions = append(v.Sessions, rowOf(f.Summary))
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
 		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})
@@ -127,6 +126,16 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 		}
 	}
 	return v, nil
+}
+
+// rowOf is a session as the list shows it.
+func rowOf(s session.Summary) page.Session {
+	r := page.Session{ID: string(s.ID), Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
+		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, UpdatedAt: s.UpdatedAt}
+	if s.Open.Since > 0 {
+		r.Since = time.UnixMilli(s.Open.Since)
+	}
+	return r
 }
 
 // Refuse answers a person whom the guard refuses a page, for guard.Config. Who is

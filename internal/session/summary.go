@@ -47,6 +47,8 @@ type Open struct {
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
 	Day    Day      `json:"day,omitzero"`     // what was displayed on the last day on which something was
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
+	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
+	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 }
 
 // Day is the ledger of one day.
@@ -106,10 +108,10 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.TurnStart:
-		s.Open.Turn, s.Open.Failed = d.TurnID, false
+		s.Open.Turn, s.Open.Failed, s.Open.Since = d.TurnID, false, e.Event.Timestamp.UnixMilli()
 		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnEnd:
-		s.Open.Turn, s.Open.Failed = "", d.Outcome == event.Failed
+		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
 		s.Usage = addUsage(s.Usage, d.Usage)
 	case event.ToolExecutionStart:
@@ -136,9 +138,9 @@ func Fold(s Summary, e event.Entry) Summary {
 		}
 	}
 	switch e.Event.Data.(type) {
-	case event.SessionResume, event.SessionShutdown: // not activity: a restart leaves the order of the list
+	case event.SessionResume, event.SessionShutdown: // not activity: a restart leaves the order of the list, and makes nothing unread
 	default:
-		s.UpdatedAt = e.Event.Timestamp
+		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
 	}
 	switch {
 	case s.Pending > 0:

@@ -41,6 +41,7 @@ func TestFold(t *testing.T) {
 	unfinished(true)
 	step(event.UserMessage{MessageID: "2"}, event.Idle, 0)
 	step(event.TurnStart{TurnID: "a", MessageID: "1"}, event.Running, 0)
+	equal(t, "since", s.Open.Since, at.UnixMilli())
 	step(event.AssistantUsage{InputTokens: 5}, event.Running, 0)
 	step(event.ToolExecutionStart{ToolCallID: "c"}, event.Running, 0)
 	step(event.PermissionRequested{RequestID: "p"}, event.Waiting, 1)
@@ -57,10 +58,12 @@ func TestFold(t *testing.T) {
 	step(event.PermissionCompleted{RequestID: "unknown"}, event.Idle, 0)
 	step(event.SessionTitleChanged{Title: "new"}, event.Idle, 0)
 	step(event.SessionModelChange{NewModel: "n"}, event.Idle, 0)
-	updated := s.UpdatedAt
+	updated, active := s.UpdatedAt, s.Open.Active
+	equal(t, "the last activity", active, seq)
 	step(event.SessionShutdown{}, event.Idle, 0)
 	step(event.SessionResume{}, event.Idle, 0)
 	equal(t, "a restart is no activity", s.UpdatedAt, updated)
+	equal(t, "a restart is no news", s.Open.Active, active)
 	s.Pinned = true
 
 	b, err := json.Marshal(s)
