@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -146,12 +147,12 @@ func (p *Pages) Refuse(w http.ResponseWriter, _ *http.Request, status int, code,
 		_ = writePage(w, status, func(b *bytes.Buffer) error { return p.pages.Auth(b, true) })
 		return
 	}
-	p.problem(w, refusal{status: status, code: code, sentence: sentence})
+	p.problem(w, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))
 }
 
-func (p *Pages) problem(w http.ResponseWriter, x refusal) {
+func (p *Pages) problem(w http.ResponseWriter, x refusal, heading string) {
 	err := writePage(w, x.status, func(b *bytes.Buffer) error {
-		return p.pages.Error(b, page.Problem{Status: x.status, Heading: http.StatusText(x.status), Text: x.sentence})
+		return p.pages.Error(b, page.Problem{Status: x.status, Heading: heading, Text: x.sentence})
 	})
 	if err != nil {
 		_ = reply(w, x.status, refusalBody{x.sentence, x.code})
@@ -164,7 +165,11 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	if o, ok := w.(*observed); ok && o.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	s.Pages.problem(w, x)
+	heading := http.StatusText(x.status)
+	if errors.Is(err, session.ErrNotFound) { // every page that is looked for is a session's
+		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
+	}
+	s.Pages.problem(w, x, heading)
 }
 
 // stored lets pages describe outputs.
