@@ -66,7 +66,8 @@
 //	                  [data-what] holds its text
 //	#trouble          why the log cannot be written, hidden while it can
 //	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
-//	                  and queue|steer by it), data-backend, data-model
+//	                  and queue|steer by it), data-backend, data-model,
+//	                  data-no-model (names of backends that have none)
 //	#prompt           its textarea; #chips, #attach (file input), #menu (listbox), #pick
 //	                  buttons: data-act=attach|at|slash|pick|stop|send, and
 //	                  data-mode=queue|steer with aria-pressed
@@ -86,8 +87,9 @@
 // its h2, and its events stand in #t-ID.b. data-state is queued, joined, running,
 // completed, aborted, error or interrupted; aria-busy while it runs.
 //
-//	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.N.b,
-//	            one div.b per Markdown block; only the last changes while it streams.
+//	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.rN.run
+//	            > div#m-ID.N.b, one div.b per Markdown block, 64 in a run; only the
+//	            last changes while it streams.
 //	            Open code and tables grow by parts in #m-ID.N.c: span or tbody
 //	            #m-ID.N.c.P, of which only the last changes
 //	reasoning   details#r-ID.tool

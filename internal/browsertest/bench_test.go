@@ -185,8 +185,7 @@ const benchScript = `
 	const shadow = (blocks, frame) => {
 		for (const op of frame.ops) {
 			if (!op.h || !/^m-a1/.test(op.t ?? '') && !op.h.includes('id="m-a1.b"')) continue
-			const at = op.h.indexOf('<div class="b" id="')
-			if (at >= 0) blocks.set(op.a === 'replace' ? op.t : /id="(m-a1\.\d+)"/.exec(op.h)[1], op.h.slice(at).replace(/(<\/div>){3}$/, op.t === 't-bench.b' ? '' : '$&'))
+			for (const b of fragment(op.h).querySelectorAll('.b')) blocks.set(b.id, b.outerHTML)
 		}
 		return '<div class="row" id="m-a1"><span class="g"></span><div><div class="said" id="m-a1.b">' + [...blocks.values()].join('') + '</div></div></div>'
 	}

@@ -96,7 +96,7 @@ const audit = `(() => {
 		if (inSaid && !said.has(name) && !e.closest('svg.i')) say(e, 'element in an answer')
 		for (const a of e.attributes) {
 			if (/^on|^(style|srcset|formaction|background|ping|autofocus|srcdoc|poster|action)$/.test(a.name)) say(e, 'attribute ' + a.name)
-			if (inSaid && /^(id|name|role|is|for|form)$|^data-(act|ask|card|output|session|request|part)/.test(a.name) && !e.matches('.said > .b') && !(a.name === 'id' && ours.test(a.value))) say(e, 'attribute of ours in an answer: ' + a.name)
+			if (inSaid && /^(id|name|role|is|for|form)$|^data-(act|ask|card|output|session|request|part)/.test(a.name) && !e.matches('.said > .run, .run > .b') && !(a.name === 'id' && ours.test(a.value))) say(e, 'attribute of ours in an answer: ' + a.name)
 		}
 		if (name === 'input' && inSaid && (e.type !== 'checkbox' || !e.disabled)) say(e, 'input in an answer')
 		if (name === 'a' && e.hasAttribute('href') && !e.closest('svg')) {

@@ -111,7 +111,11 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 	whole := map[*node]bool{} // rendered whole, or appended and removed again
 	set := map[string]bool{}
 	for _, c := range b.list {
-		if c.action == "" || covered(c.owner, whole) || set[c.key] || set[c.within] {
+		if c.action == "" || covered(c.owner, whole) || set[c.key] {
+			continue
+		}
+		if set[c.within] {
+			set[c.key] = c.key != "" // set with what it stands in
 			continue
 		}
 		op := Op{Action: c.action, Target: c.target, Name: c.name, Value: c.value}

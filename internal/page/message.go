@@ -11,9 +11,9 @@ import (
 // message is a text of the model in flight or whole: an answer or reasoning. It
 // is shown block by block; while it streams only its last block changes.
 type message struct {
-	Blocks []*block
-	Busy   bool // text is still arriving
-	Cut    bool // it was cut off here
+	Runs []*run
+	Busy bool // text is still arriving
+	Cut  bool // it was cut off here
 
 	key    string
 	id     string
@@ -21,6 +21,15 @@ type message struct {
 	whole  bool // nothing comes any more
 	stream render.MarkdownStream
 }
+
+// run is some blocks of a message after each other. The browser lays out those in
+// sight and the one that grows, so a long text costs no more than a short one.
+type run struct {
+	ID     string
+	Blocks []*block
+}
+
+const runLength = 64 // blocks
 
 // block is one piece of a message that is shown by itself. Code and tables may
 // come in parts, so that an open one of any length costs little.
@@ -181,25 +190,40 @@ func (f *fold) finish(n *node) {
 func (f *fold) patch(n *node) {
 	m := n.body()
 	for _, p := range m.stream.Patches() {
-		if p.Block == len(m.Blocks) {
-			m.Blocks = append(m.Blocks, &block{ID: m.id + "." + strconv.Itoa(p.Block)})
-			f.patchBlock(n, p, "append", m.Body())
-			continue
+		b, r, fresh := m.block(p.Block)
+		if fresh && len(r.Blocks) == 1 {
+			f.batch.add(change{action: "append", target: m.Body(), key: r.ID, owner: n, tmpl: "run", data: r})
 		}
-		f.patchBlock(n, p, "replace", m.Blocks[p.Block].ID)
+		b.MarkdownBlock = m.stream.Block(p.Block)
+		f.patchBlock(n, p, b, r, fresh)
 	}
 }
 
-func (f *fold) patchBlock(n *node, p render.MarkdownPatch, action, target string) {
-	m := n.body()
-	b := m.Blocks[p.Block]
-	b.MarkdownBlock = m.stream.Block(p.Block)
+// block returns a block and the run it stands in; a new one if it is the next.
+func (m *message) block(i int) (b *block, r *run, fresh bool) {
+	at, in := i/runLength, i%runLength
+	if at == len(m.Runs) {
+		m.Runs = append(m.Runs, &run{ID: m.id + ".r" + strconv.Itoa(at)})
+	}
+	r = m.Runs[at]
+	if in == len(r.Blocks) {
+		r.Blocks = append(r.Blocks, &block{ID: m.id + "." + strconv.Itoa(i)})
+		fresh = true
+	}
+	return r.Blocks[in], r, fresh
+}
+
+func (f *fold) patchBlock(n *node, p render.MarkdownPatch, b *block, r *run, fresh bool) {
 	if p.Part < 0 {
-		f.batch.add(change{action: action, target: target, key: b.ID, owner: n, tmpl: "block", data: b})
+		c := change{action: "replace", target: b.ID, key: b.ID, within: r.ID, owner: n, tmpl: "block", data: b}
+		if fresh {
+			c.action, c.target = "append", r.ID
+		}
+		f.batch.add(c)
 		return
 	}
 	piece := part{b, p.Part}
-	action, target = "replace", piece.ID()
+	action, target := "replace", piece.ID()
 	if p.New {
 		action, target = "append", b.Inner()
 	}
@@ -209,7 +233,7 @@ func (f *fold) patchBlock(n *node, p render.MarkdownPatch, action, target string
 // rewrite shows another text from its start.
 func (f *fold) rewrite(n *node, text string) {
 	m := n.body()
-	m.text, m.Blocks, m.stream, m.whole = []byte(text), nil, render.MarkdownStream{}, false
+	m.text, m.Runs, m.stream, m.whole = []byte(text), nil, render.MarkdownStream{}, false
 	m.stream.Write(text)
 	f.patch(n)
 	f.batch.replace(n)
