@@ -26,10 +26,17 @@ export function toEnd() {
 /** The question that waits at the end of the transcript. */
 const question = () => document.getElementById('turns')?.lastElementChild?.querySelector('[data-ask]')
 
-/** How far a question that is too tall for the window begins above what can be seen, below the prompt that sticks. */
+/** How far a question begins above what can be seen of it, below the prompt if that sticks. */
 function above(ask) {
-  const sticks = ask.closest('.turn').querySelector('.ask-row')?.offsetHeight ?? 0
-  return Math.max(0, scroller.getBoundingClientRect().top + sticks + gap - ask.getBoundingClientRect().top)
+  const prompt = ask.closest('.turn').querySelector('.ask-row')
+  const sticks = prompt && getComputedStyle(prompt).position === 'sticky' ? prompt.offsetHeight : 0
+  return scroller.getBoundingClientRect().top + sticks + gap - ask.getBoundingClientRect().top
+}
+
+/** Whether the question that was put into view still begins there. */
+function atHead() {
+  const ask = held && question()
+  return Boolean(ask) && ask.id === held && Math.abs(above(ask)) < near
 }
 
 function follow() {
@@ -38,7 +45,7 @@ function follow() {
   if (ask && ask.id === held) return // it stands still while it is read
   scroller.scrollTop = scroller.scrollHeight
   held = ask?.id
-  if (ask) scroller.scrollTop -= above(ask)
+  if (ask) scroller.scrollTop -= Math.max(0, above(ask))
   top = scroller.scrollTop
 }
 
@@ -46,7 +53,7 @@ function follow() {
 function settle() {
   soon = 0
   // Who scrolled up since then is elsewhere, though no event has said so yet.
-  if (scroller.scrollTop < top - 1 && !atEnd()) following = false
+  if (scroller.scrollTop < top - 1 && !atEnd() && !atHead()) following = false
   follow()
   show()
 }
@@ -61,7 +68,8 @@ function show() {
 export function scroll() {
   if (!scroller) return
   scroller.addEventListener('scroll', () => {
-    following = atEnd() || Boolean(held && Math.abs(scroller.scrollTop - top) < 2)
+    // What grew below since it was put there is no reader's doing: who leaves goes up.
+    following = atEnd() || atHead() || (following && scroller.scrollTop >= top - 1)
     if (following) news = 0
     show()
   }, { passive: true })
