@@ -56,6 +56,23 @@ func TestShownAgainMarksChanges(t *testing.T) {
 	p.shot("changed")
 }
 
+// The button of an expired card that says so compares, too, though nothing of the first output is left.
+func TestShowAgainAndCompare(t *testing.T) {
+	s := start(t, "--output-ttl", "2s")
+	list := filepath.Join(s.workspace, "list.txt")
+	if err := os.WriteFile(list, []byte("one\ntwo\nthree\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := s.open("/")
+	p.say("/show list.txt")
+	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
+	if err := os.WriteFile(list, []byte("one\n2\nthree\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.click("[data-act=compare]")
+	p.wait(`document.querySelector('#turns [data-card][data-changed="2"] .line.is-changed')`)
+}
+
 // A session saved as a page shows the transcript from a file, without the server.
 func TestSavedPageStandsAlone(t *testing.T) {
 	s := start(t)
