@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
@@ -52,7 +53,8 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		Keep: time.Duration(o.keepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price, Permissions: session.Mode(o.permissions)})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
+		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}})
 	if err != nil {
 		return nil, err
 	}

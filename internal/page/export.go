@@ -35,7 +35,7 @@ func (x Export) heading() string {
 
 // about is what the file says of itself.
 func (p *Pages) about(x Export) string {
-	return join(p.cfg.Answers(x.Backend, x.Model), "begun "+x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
+	return join(p.cfg.answers(x.Backend, x.Model), "begun "+x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
 		"saved "+p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session "+x.SessionID)
 }
 

@@ -327,7 +327,7 @@ func (f *fold) answering() []Op {
 }
 
 // Answers names the model that answers.
-func (f *fold) Answers() string { return f.cfg.Answers(f.backend, f.model) }
+func (f *fold) Answers() string { return f.cfg.answers(f.backend, f.model) }
 
 func (f *fold) setTitle(title string) {
 	if title == "" || title == f.title {

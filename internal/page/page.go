@@ -1,11 +1,11 @@
 package page
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +23,21 @@ type Config struct {
 	Now       func() time.Time
 	// Price is what a million tokens given to a model cost, in dollars.
 	Price func(model string) (float64, bool)
-	// Answers names who answers, for the composer; nil: the model's name.
-	Answers func(backend, model string) string
+	// NoModel are the backends that answer without a model.
+	NoModel []string
 
 	whole bool // outputs are shown as far as a file holds them
+}
+
+// answers names who answers, for the composer.
+func (c *Config) answers(backend, model string) string {
+	switch {
+	case model != "":
+		return model
+	case slices.Contains(c.NoModel, backend):
+		return "no model"
+	}
+	return "the default model"
 }
 
 // Outputs is what a page needs of the stored outputs. It is called often, and
@@ -84,9 +95,6 @@ func New(cfg Config) (*Pages, error) {
 	}
 	if cfg.Price == nil {
 		cfg.Price = func(string) (float64, bool) { return 0, false }
-	}
-	if cfg.Answers == nil {
-		cfg.Answers = func(_, model string) string { return cmp.Or(model, "the default model") }
 	}
 	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return cfg.Base }})
 	t, err := web.Parse(t, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")

@@ -86,7 +86,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 	wide := file("internal/pump/pump.go", 1204)
 	wide.Lines = highlighted("pump.go", "// "+strings.Repeat("wide ", 22)+"\n"+string(pump), 1)
 	out := shelf{"out_A": goModFile, "out_B": test, "out_I": stored["out_I"], "out_X": stored["out_X"], "out_L": wide}
-	p, err := page.New(page.Config{Outputs: out, Workspace: "~/code/relay", Location: time.UTC, Now: func() time.Time { return start.Add(28 * time.Second) },
+	p, err := page.New(page.Config{Outputs: out, Workspace: "~/code/relay", NoModel: []string{"offline"}, Location: time.UTC, Now: func() time.Time { return start.Add(28 * time.Second) },
 		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})
 	if err != nil {
 		panic(err)
@@ -145,7 +145,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 		"all":      session("s4", join(all...)...),
 		"wide":     session("s1", join(m("m1", "show me internal/pump/pump.go"), show("c1", "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":11862,"tokensSent":9}`), event.AssistantMessage{MessageID: "a", Content: "Select lines.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```\n\n- one\n- two\n"}, end("m1"))...),
 		"empty": func(_ testing.TB, b *strings.Builder) error {
-			return p.Home(b, page.View{Backends: backends, Backend: "offline", NoModel: true, Sample: &page.Sample{Shown: "<span class=\"k\">module</span> example.com/relay\n\ngo <span class=\"m\">1.26</span>", Sent: "Displayed go.mod to user\n(10 lines)", ShownTokens: "112 tokens", SentTokens: "9 tokens"},
+			return p.Home(b, page.View{Backends: backends, Backend: "offline", Sample: &page.Sample{Shown: "<span class=\"k\">module</span> example.com/relay\n\ngo <span class=\"m\">1.26</span>", Sent: "Displayed go.mod to user\n(10 lines)", ShownTokens: "112 tokens", SentTokens: "9 tokens"},
 				Tries: []page.Try{{Icon: "file", Text: "show me go.mod", About: "Highlighted, with line numbers", Cost: "112 → 9 tokens"}, {Icon: "term", Text: "$ go test ./...", About: "A live terminal you can stop", Cost: "any length → 11 tokens"}}})
 		},
 		"auth": func(_ testing.TB, b *strings.Builder) error { return p.Auth(b, true) },

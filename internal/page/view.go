@@ -3,7 +3,9 @@ package page
 import (
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"webchat/internal/event"
@@ -18,7 +20,6 @@ type View struct {
 	Today    Tally
 	Backend  string // who would answer a session that does not exist yet
 	Model    string
-	NoModel  bool // only the embedded agent can answer
 	// Permissions is "ask", "allow" or "deny".
 	Permissions string
 	Unsaved     string // why nothing is saved now
@@ -136,6 +137,14 @@ func (c *chrome) Answers() string { return c.fold.Answers() }
 
 // Trouble is why the log cannot be written.
 func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
+
+// NoModel says that nobody can answer who has a model.
+func (c *chrome) NoModel() bool {
+	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.fold.cfg.NoModel, b.Name) })
+}
+
+// Modelless are the backends that have none, for the script that changes who answers.
+func (c *chrome) Modelless() string { return strings.Join(c.fold.cfg.NoModel, " ") }
 
 // Stored is how much room the sessions take on the disk.
 func (c *chrome) Stored() string {

@@ -33,6 +33,7 @@ type PagesConfig struct {
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Permissions session.Mode
+	NoModel     []string // the backends that answer without a model
 	// Price is what a million tokens given to a model cost, in dollars; nil: nobody knows.
 	Price func(model string) (float64, bool)
 }
@@ -41,7 +42,7 @@ type PagesConfig struct {
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{lines: newHighlighter(), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price})
+	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel})
 	return p, err
 }
 

@@ -29,6 +29,9 @@ import (
 	"webchat/internal/agent"
 )
 
+// Name is the backend's.
+const Name = "offline"
+
 // Config is what the backend depends on.
 type Config struct {
 	// Path lists the folders commands are found in, as the variable PATH does:
@@ -43,7 +46,7 @@ type Backend struct{ path string }
 func New(c Config) *Backend { return &Backend{path: c.Path} }
 
 // Name implements [agent.Backend].
-func (*Backend) Name() string { return "offline" }
+func (*Backend) Name() string { return Name }
 
 // Info implements [agent.Backend]. The backend is always available, and able to
 // resume because it keeps nothing between prompts.

@@ -74,5 +74,5 @@ export function use(composer, backend, model = '') {
   composer.dataset.backend = backend
   composer.dataset.model = model
   document.getElementById('pick-backend').textContent = backend
-  document.getElementById('pick-model').textContent = model || 'the default model'
+  document.getElementById('pick-model').textContent = model || (composer.dataset.noModel.split(' ').includes(backend) ? 'no model' : 'the default model')
 }
