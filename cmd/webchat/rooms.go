@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/server"
@@ -29,6 +30,7 @@ type rooms struct {
 	guard    *guard.Guard
 	sessions *session.Manager
 	hub      *sse.Hub
+	files    *files.Index
 	server   *server.Server
 }
 
@@ -84,8 +86,11 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.sessions, err = session.New(sessions); err != nil {
 		return nil, err
 	}
+	if r.files, err = files.New(files.Config{Root: workspace, Env: displaytools.Inherit(o.env, c.EnvAllow, c.keyVariables())}); err != nil {
+		return nil, err
+	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Version: version(), Consent: o.consent(c), Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	return r, err
 }

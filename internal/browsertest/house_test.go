@@ -17,6 +17,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/hostile"
 	"webchat/internal/outputs"
@@ -62,7 +63,9 @@ func newHouse(t *testing.T) *house {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.site.workspace, Outputs: out, Env: os.Environ()})
 		}})
 	must(err)
-	srv, err := server.New(server.Config{Sessions: sessions, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Workspace: h.site.workspace, Version: "test", Logger: log})
+	names, err := files.New(files.Config{Root: h.site.workspace, Env: os.Environ()})
+	must(err)
+	srv, err := server.New(server.Config{Sessions: sessions, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Workspace: h.site.workspace, Files: names, Version: "test", Logger: log})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	h.site.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
@@ -86,6 +89,7 @@ func newHouse(t *testing.T) *house {
 		web.CloseClientConnections()
 		web.Close()
 		srv.Close()
+		names.Close()
 		if t.Failed() {
 			t.Logf("server log:\n%s", h.site.log.String())
 		}

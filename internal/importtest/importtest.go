@@ -17,6 +17,7 @@ var ours = map[string][]string{
 	"internal/guard":  {},
 	"internal/tokens": {},
 
+	"internal/files":   {"internal/proc"},
 	"internal/jsonrpc": {"internal/proc"},
 	"internal/agent":   {"internal/event"},
 
@@ -66,8 +67,8 @@ var theirs = map[string][]string{
 	"go.yaml.in/yaml/v4":                       {"cmd/webchat"},
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
-	"github.com/charlievieth/fastwalk":         {"internal/server"},
-	"github.com/sahilm/fuzzy":                  {"internal/server"},
+	"github.com/charlievieth/fastwalk":         {"internal/files"},
+	"github.com/sahilm/fuzzy":                  {"internal/files"},
 	"golang.org/x/sys":                         {"internal/proc", "internal/sse", "cmd/webchat"},
 }
 

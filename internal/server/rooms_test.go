@@ -19,6 +19,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
@@ -99,8 +100,10 @@ func newHouseOn(t testing.TB, db interface {
 	}
 	h.hub, err = sse.New(config)
 	must(err)
+	names, err := files.New(files.Config{Root: h.workspace, Env: os.Environ()})
+	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Workspace: h.workspace, Version: "test", Logger: log,
+		Pages: pages, Workspace: h.workspace, Files: names, Version: "test", Logger: log,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
 	must(err)
 	web := httptest.NewUnstartedServer(h.server.Handler())
@@ -127,6 +130,7 @@ func newHouseOn(t testing.TB, db interface {
 		}
 		web.Close()
 		h.server.Close()
+		names.Close()
 	})
 	t.Cleanup(h.stop)
 	return h

@@ -56,7 +56,8 @@ type Config struct {
 	Guard     *guard.Guard
 	Pages     *Pages       // nil: no pages, only the API
 	Metrics   http.Handler // nil: no /metrics
-	Workspace string       // absolute path, for completing file names
+	Workspace string       // absolute path
+	Files     Files        // nil: no path is completed
 	Version   string
 	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice    string                // what pages say about the saved sessions; usually empty
@@ -69,7 +70,6 @@ type Server struct {
 	Config
 	handler http.Handler
 	outputs *outputs.Handler
-	files   files
 	openAPI []byte
 
 	pumps pumps
@@ -83,7 +83,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, files: files{root: c.Workspace}}
+	s := &Server{Config: c}
 	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
 	lines := newHighlighter()
 	if c.Pages != nil {

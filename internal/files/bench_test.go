@@ -1,0 +1,48 @@
+package files
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sahilm/fuzzy"
+)
+
+// many is n paths as a large repository has them.
+func many(n int) []string {
+	words := []string{"internal", "Components", "browser", "render", "testdata", "media", "network", "third_party", "storage", "views"}
+	paths := make([]string, n)
+	for i := range paths {
+		w := func(k int) string { return words[i/k%len(words)] }
+		paths[i] = fmt.Sprintf("%s/%s/%s/%s_%d/%s_%s_%d.go", w(1), w(7), w(61), w(533), i%997, w(3), w(11), i)
+	}
+	return paths
+}
+
+// Each question over 500,000 paths, beside the library alone over the same ones.
+func BenchmarkComplete500k(b *testing.B) {
+	root := b.TempDir()
+	l := newList(many(500_000))
+	for _, q := range []string{"", "e", "go", "renmed", "media_views_1234", "internal/browser", "zzz", "日本"} {
+		b.Run("q="+q, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := l.complete(b.Context(), root, q, 20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	for _, q := range []string{"go", "renmed"} {
+		b.Run("reference/q="+q, func(b *testing.B) {
+			for b.Loop() {
+				_ = fuzzy.Find(q, l.paths)
+			}
+		})
+	}
+}
+
+func BenchmarkList500k(b *testing.B) {
+	paths := many(500_000)
+	for b.Loop() {
+		newList(append([]string(nil), paths...))
+	}
+}

@@ -1,0 +1,189 @@
+// Package files knows the names of a workspace's files, for completing a path
+// that somebody types.
+//
+// # Guarantees
+//
+//   - In a git repository it names what git tracks or would offer to add, by
+//     asking git itself; what is ignored stays away, in submodules and in other
+//     repositories below too. Elsewhere, or without git, it names every file but
+//     those in folders like node_modules.
+//   - Asking git runs nothing that a repository's own settings name: no file
+//     system monitor, no hook, no filter, and no fetching.
+//   - A file typed in full is found although it is ignored or new.
+//   - A name is offered when a regular file is there at that moment, reached
+//     without leaving the workspace by a link. Names that are not UTF-8 or hold
+//     control characters are never offered.
+//   - At most 1,000,000 names of together 64 MiB are kept.
+//   - A question waits for the first look at the workspace 500 ms at most, for a
+//     later one only if the last took less than 100 ms; then it is answered with
+//     what is known.
+//
+// # Concurrency
+//
+// All methods of an [Index] may be called from any goroutine. It looks at the
+// workspace in one goroutine, started by a question and waited for by Close.
+//
+// # Usage
+//
+//	x, err := files.New(files.Config{Root: dir, Env: os.Environ()})
+//	…
+//	defer x.Close()
+//	names, err := x.Complete(ctx, "guagu", 20) // internal/guard/guard.go
+//
+// The process must have called proc.Main at its start.
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	firstWait = 500 * time.Millisecond
+	laterWait = 100 * time.Millisecond
+	// fresh is how old a list may be. One that took long to make may be older:
+	// looking must not take more than a fifth of a core.
+	fresh     = 2 * time.Second
+	freshness = 5
+	// longestLook ends a look at a file system that does not answer; what it
+	// found counts.
+	longestLook = time.Minute
+)
+
+// Config is what an Index needs.
+type Config struct {
+	Root string   // the workspace, an absolute path
+	Env  []string // for git: PATH finds it, HOME its settings; GIT_ variables are left out
+}
+
+// Index knows the files below a folder.
+type Index struct {
+	root string
+	env  []string
+	ctx  context.Context
+	end  context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex    // guards what follows
+	list   *list         // nil until something is known; never changed, only replaced
+	whole  bool          // list is of a look that ended
+	err    error         // of the last look
+	at     time.Time     // when the last look ended
+	took   time.Duration // and how long it was
+	ended  chan struct{} // closed when the look under way ends; nil: none is
+	closed bool
+}
+
+// New makes an Index. It looks at nothing before the first question.
+func New(c Config) (*Index, error) {
+	if !filepath.IsAbs(c.Root) {
+		return nil, fmt.Errorf("files: the folder %q is no absolute path", c.Root)
+	}
+	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env)}
+	x.ctx, x.end = context.WithCancel(context.Background())
+	return x, nil
+}
+
+// Close ends a look under way and waits for it. Questions that come later are
+// answered with what is known.
+func (x *Index) Close() {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+	x.end()
+	x.wg.Wait()
+}
+
+// Complete returns up to limit files that a person may mean by q, the likeliest
+// first: paths relative to the workspace, with slashes. Nothing typed gives the
+// files at the top. The error is that of ctx, or that the workspace cannot be
+// read.
+func (x *Index) Complete(ctx context.Context, q string, limit int) ([]string, error) {
+	q = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(q), `\`, "/"), "./")
+	if len(q) > maxQuery {
+		return []string{}, ctx.Err()
+	}
+	l, err := x.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.complete(ctx, x.root, q, limit)
+}
+
+// known returns the list to answer from, and sees to it that it does not stay
+// old.
+func (x *Index) known(ctx context.Context) (*list, error) {
+	x.mu.Lock()
+	if x.ended == nil && !x.closed && (x.at.IsZero() || time.Since(x.at) > max(fresh, freshness*x.took)) {
+		x.ended = make(chan struct{})
+		x.wg.Go(x.look)
+	}
+	ended, wait := x.ended, firstWait
+	if !x.at.IsZero() {
+		if wait = laterWait; x.took > laterWait {
+			wait = 0
+		}
+	}
+	x.mu.Unlock()
+	if ended != nil && wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-ended:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.list != nil {
+		return x.list, nil
+	}
+	return &list{}, x.err
+}
+
+// look makes the list anew.
+func (x *Index) look() {
+	ctx, cancel := context.WithTimeout(x.ctx, longestLook)
+	defer cancel()
+	began := time.Now()
+	g := &gathering{root: x.root, env: x.env, publish: x.partly}
+	err := g.run(ctx)
+	var l *list
+	if err == nil {
+		l = newList(g.paths)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if err == nil {
+		x.list, x.whole = l, true
+	}
+	if x.err = err; errors.Is(err, context.Canceled) {
+		x.err = nil // closed: nobody's fault
+	}
+	x.at, x.took = time.Now(), time.Since(began)
+	close(x.ended)
+	x.ended = nil
+}
+
+// partly shows what a first look has found so far.
+func (x *Index) partly(paths []string) {
+	x.mu.Lock()
+	whole := x.whole
+	x.mu.Unlock()
+	if whole {
+		return
+	}
+	l := newList(paths)
+	x.mu.Lock()
+	x.list = l
+	x.mu.Unlock()
+}

@@ -1,0 +1,197 @@
+package files
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+)
+
+const (
+	maxQuery = 200 // bytes
+	// maxRanked is how many paths are compared closely. Of more, those that a
+	// quick look finds best are.
+	maxRanked = 2000
+	// perCheck is how many paths are looked at between two looks at a context.
+	perCheck = 1 << 16
+)
+
+// list is the known paths, the shallow ones first. It never changes.
+type list struct {
+	paths  []string
+	folded []string // in lower case; the same string where that changes nothing
+	bytes  []uint64 // which bytes each has, see mask
+}
+
+// newList sorts paths, which belong to it.
+func newList(paths []string) *list {
+	type entry struct {
+		path  string
+		depth int
+	}
+	entries := make([]entry, len(paths))
+	for i, p := range paths {
+		entries[i] = entry{p, strings.Count(p, "/")}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.path, b.path))
+	})
+	l := &list{paths: paths, folded: make([]string, len(paths)), bytes: make([]uint64, len(paths))}
+	for i, e := range entries {
+		l.paths[i], l.folded[i] = e.path, strings.ToLower(e.path)
+		l.bytes[i] = mask(l.folded[i])
+	}
+	return l
+}
+
+// mask has a bit for each byte of s; some bytes share one.
+func mask(s string) (m uint64) {
+	for i := range len(s) {
+		m |= 1 << (s[i] & 63)
+	}
+	return m
+}
+
+// complete picks what a person may mean by a part of a path, of what is there.
+func (l *list) complete(ctx context.Context, root, q string, limit int) ([]string, error) {
+	top, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	out := []string{}
+	if q != "" && filepath.IsLocal(filepath.FromSlash(q)) && writable(q) && isFile(top, q) {
+		out = append(out, q)
+	}
+	candidates, err := l.candidates(ctx, q, 4*limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range candidates[:min(len(candidates), 4*limit)] {
+		if len(out) >= limit {
+			break
+		}
+		if p != q && isFile(top, p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// isFile reports whether there is a regular file, reached without leaving top.
+func isFile(top *os.Root, name string) bool {
+	info, err := top.Lstat(filepath.FromSlash(name))
+	if err == nil && info.Mode().Type() == fs.ModeSymlink {
+		info, err = top.Stat(filepath.FromSlash(name))
+	}
+	return err == nil && info.Mode().IsRegular()
+}
+
+// candidates are the paths that q may mean, the likeliest first.
+func (l *list) candidates(ctx context.Context, q string, most int) ([]string, error) {
+	if q == "" {
+		return l.paths[:min(most, len(l.paths))], nil
+	}
+	low := strings.ToLower(q)
+	indexes, err := l.quick(ctx, low)
+	if err != nil {
+		return nil, err
+	}
+	likely := make([]string, len(indexes))
+	for i, at := range indexes {
+		likely[i] = l.paths[at]
+	}
+	matches := fuzzy.Find(q, likely)
+	// Letters strewn over separators score higher than a name typed whole.
+	kinds := make([]uint64, len(likely))
+	for i, at := range indexes {
+		c, _ := cost(l.folded[at], low)
+		kinds[i] = c >> 16
+	}
+	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int { return cmp.Compare(kinds[a.Index], kinds[b.Index]) })
+	out := make([]string, len(matches))
+	for i, m := range matches {
+		out[i] = m.Str
+	}
+	return out, nil
+}
+
+// quick finds the maxRanked paths that fit q best, in the order of the list.
+func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
+	wants := mask(q)
+	var best worstFirst
+	for i, has := range l.bytes {
+		if i%perCheck == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if has&wants != wants {
+			continue
+		}
+		c, ok := cost(l.folded[i], q)
+		if !ok {
+			continue
+		}
+		key := c<<32 | uint64(i)
+		switch {
+		case len(best) < maxRanked:
+			heap.Push(&best, key)
+		case key < best[0]:
+			best[0] = key
+			heap.Fix(&best, 0)
+		}
+	}
+	out := make([]uint32, len(best))
+	for i, key := range best {
+		out[i] = uint32(key)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// cost says how far a path is from q: how they match first, then how long the
+// path is. Both are in lower case.
+func cost(p, q string) (uint64, bool) {
+	rest := p
+	for i := range len(q) {
+		at := strings.IndexByte(rest, q[i])
+		if at < 0 {
+			return 0, false
+		}
+		rest = rest[at+1:]
+	}
+	base := p[strings.LastIndexByte(p, '/')+1:]
+	kind := uint64(5)
+	switch at := strings.Index(base, q); {
+	case p == q:
+		kind = 0
+	case base == q:
+		kind = 1
+	case at == 0:
+		kind = 2
+	case at > 0:
+		kind = 3
+	case strings.Contains(p, q):
+		kind = 4
+	}
+	return kind<<16 | uint64(len(p)), true
+}
+
+// worstFirst is a heap of costs with indexes.
+type worstFirst []uint64
+
+func (w worstFirst) Len() int           { return len(w) }
+func (w worstFirst) Less(i, j int) bool { return w[i] > w[j] }
+func (w worstFirst) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+func (w *worstFirst) Push(x any)        { *w = append(*w, x.(uint64)) }
+func (w *worstFirst) Pop() any {
+	last := len(*w) - 1
+	x := (*w)[last]
+	*w = (*w)[:last]
+	return x
+}
