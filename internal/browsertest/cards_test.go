@@ -238,3 +238,16 @@ func TestCardHitsAreReadByTheAgent(t *testing.T) {
 	p.has("#turns .ask-row .chip", "pump.go:")
 	p.done()
 }
+
+// Keys and pointers come before a picture does, or where it never comes.
+func TestCardPictureThatDoesNotCome(t *testing.T) {
+	_, p := shown(t, "/image logo.png")
+	p.wait(`document.querySelector('.pic img').naturalWidth === 320`)
+	p.js(card + `.focus()`)
+	p.press("1")
+	p.has(".zoom", "100%")
+	p.js(`document.querySelector('.pic img').remove()`)
+	p.press("+", "-", "0", "1")
+	p.js(`document.querySelector('.pic').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))`)
+	p.has(".zoom", "100%")
+}
