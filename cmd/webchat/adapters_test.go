@@ -1,0 +1,29 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"webchat/internal/session"
+)
+
+// An attachment names lines by ranges that ascend, so that nothing is read twice.
+func TestLinesOfAnAttachment(t *testing.T) {
+	for text, want := range map[string][][2]int{
+		"":         {{0, 0}},
+		"7":        {{7, 7}},
+		"62-72":    {{62, 72}},
+		"1,15,34":  {{1, 1}, {15, 15}, {34, 34}},
+		"3,7-9,11": {{3, 3}, {7, 9}, {11, 11}},
+	} {
+		if got, err := parseLines(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"0", "-3", "9-7", "7,", ",7", "7,7", "5-9,8", "9,3", "a", "1-2-3", "1, 2"} {
+		if got, err := parseLines(text); !errors.Is(err, session.ErrInvalid) {
+			t.Errorf("%q was taken for %v, %v", text, got, err)
+		}
+	}
+}
