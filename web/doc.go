@@ -54,7 +54,8 @@
 //	                  and rail-over (rail) above the page; scripts add and remove them
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
-//	                  data-unread=N; GET /sessions answers the inner HTML of #sessions
+//	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
+//	                  in template[data-today], that of #today: what was kept out today
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
 //	#gauge            button, the bar's gauge where there is no rail
 //	#scroll           the one scroller of the page

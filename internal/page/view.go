@@ -165,9 +165,9 @@ func (c *chrome) Foot() string {
 	return some(c.Today.Outputs, "output") + " shown, " + some(c.Today.Sent, "token") + " sent"
 }
 
-// SessionsList writes the inner HTML of #sessions.
-func (p *Pages) SessionsList(w io.Writer, list []Session, current string) error {
-	return p.write(w, "sessions", p.groups(list, current))
+// SessionsList writes the inner HTML of #sessions, and of #today in a template.
+func (p *Pages) SessionsList(w io.Writer, v View, current string) error {
+	return p.write(w, "sessions.now", &chrome{View: v, Groups: p.groups(v.Sessions, current)})
 }
 
 // groups sorts sessions, which come latest first, into the parts of the list.

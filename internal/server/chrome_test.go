@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -31,5 +34,28 @@ func TestWhoAnswersAnEmptyPage(t *testing.T) {
 		"No model is connected. Showing and running work without one", `title="New sessions use it">In use`)
 	if strings.Contains(body, `data-act="use" data-backend="offline"`) {
 		t.Error("the backend in use is offered")
+	}
+}
+
+func TestTokensKeptOutToday(t *testing.T) {
+	h := newHouse(t)
+	if err := os.WriteFile(filepath.Join(h.workspace, "long.txt"), []byte(strings.Repeat("one line of many\n", 900)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, before := h.do("GET", "/sessions", "")
+	want(t, before, "<template data-today><span><b>0</b> tokens kept out so far</span><span>Show something to start counting</span>")
+	_, made := h.do("POST", "/api/sessions", "{}")
+	var s struct{ ID string }
+	if err := json.Unmarshal([]byte(made), &s); err != nil {
+		t.Fatal(err)
+	}
+	h.do("POST", "/api/sessions/"+s.ID+"/display", `{"tool":"render_file_contents","arguments":{"path":"long.txt"}}`)
+	_, rows := h.do("GET", "/sessions", "")
+	_, page := h.do("GET", "/sessions/"+s.ID, "")
+	for _, html := range []string{rows, page} {
+		want(t, html, "tokens kept out today", "1 output shown")
+		if strings.Contains(html, "<b>0</b> tokens") {
+			t.Error("nothing is counted")
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.SessionsList(b, view.Sessions, r.URL.Query().Get("current"))
+		return s.Pages.pages.SessionsList(b, view, r.URL.Query().Get("current"))
 	})
 }
 

@@ -43,6 +43,9 @@ async function refresh() {
     if (list.querySelector('input')) return soon() // a title is being typed
     const fresh = fragment(await getText(`/sessions?current=${encodeURIComponent(session())}`))
     const focused = document.activeElement?.closest?.('#sessions [data-session]')
+    const today = fresh.querySelector('template[data-today]')
+    today.remove()
+    document.getElementById('today').replaceChildren(document.importNode(today.content, true))
     list.replaceChildren(fresh)
     marks()
     if (focused) list.querySelector(`${focused.localName}[data-session="${CSS.escape(focused.dataset.session)}"]`)?.focus({ preventScroll: true })
