@@ -41,7 +41,8 @@ func (r *rig) hits(text string) string {
 // case and by the beginning of the last one.
 func search(t *testing.T, r *rig) {
 	r.talk("a", "Where is the LIGHTHOUSE?", "coast/harbour.md", "On the northern cliff, near Größe.")
-	r.talk("b", "where was it", "docs/lighthouse-keeper.txt", "Nowhere. 灯台は崖の上にある。")
+	b := r.talk("b", "where was it", "docs/lighthouse-keeper.txt", "Nowhere. 灯台は崖の上にある。")
+	r.add(b, event.AssistantTurnEnd{TurnID: "t"}) // so that b was active after a
 	r.begin("c", 5)
 	want := map[string]string{
 		"lighthouse": "b:3 a:2", "LightHouse where": "a:2", "northern cliff": "a:4", "cliff northern": "a:4", "harbour.md": "a:3",
