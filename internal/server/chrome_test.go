@@ -59,3 +59,12 @@ func TestTokensKeptOutToday(t *testing.T) {
 		}
 	}
 }
+
+func TestSampleOfAnEmptyPage(t *testing.T) {
+	h := newHouse(t)
+	if err := os.WriteFile(filepath.Join(h.workspace, "README.md"), []byte("# <b>\n\none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, body := h.do("GET", "/", "")
+	want(t, body, "Displayed README.md to user (3 lines)", "&lt;b&gt;", "tokens, on your screen only", `data-text="show me README.md"`)
+}

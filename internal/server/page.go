@@ -68,7 +68,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view.Tries = tries(s.Workspace)
+	view.Tries, view.Sample = tries(s.Workspace), sample(s.Workspace)
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"webchat/internal/page"
 )
@@ -41,4 +43,27 @@ func tries(workspace string) []page.Try {
 		}
 	}
 	return append(out, page.Try{Icon: "term", Text: "!git status", About: "A live terminal you can stop"})
+}
+
+// sampleBytes is how large a file is that an empty page still shows a part of.
+const sampleBytes = 32 << 10
+
+// sample is the first file worth seeing, as the two readers of an output get it.
+func sample(workspace string) *page.Sample {
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	for _, name := range worthSeeing {
+		st, err := root.Lstat(name)
+		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 || st.Size() > sampleBytes {
+			continue
+		}
+		b, err := root.ReadFile(name)
+		if err == nil && len(b) <= sampleBytes && utf8.Valid(b) && !bytes.ContainsRune(b, 0) {
+			return page.NewSample(name, b)
+		}
+	}
+	return nil
 }
