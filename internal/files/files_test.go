@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func (w *workspace) expect(x *files.Index, q string, want ...string) {
 	w.t.Helper()
 	slices.Sort(want)
 	var got []string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); runtime.Gosched() {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		var err error
 		if got, err = x.Complete(w.t.Context(), q, 100); err != nil {
 			w.t.Fatal(err)
@@ -304,6 +305,25 @@ func TestBounds(t *testing.T) {
 	if _, err := w.index().Complete(t.Context(), "a", 10); err == nil {
 		t.Error("a workspace that is not there completes")
 	}
+}
+
+func TestManyAskAtOnce(t *testing.T) {
+	w := newWorkspace(t)
+	w.git(".", "init", "-q")
+	w.write("a.txt", "x")
+	x := w.index()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				if _, err := x.Complete(t.Context(), "a", 10); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Go(x.Close)
+	all.Wait()
 }
 
 func TestClosedWhileLooking(t *testing.T) {

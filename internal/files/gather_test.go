@@ -1,0 +1,65 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestALongLookTellsWhatItHas(t *testing.T) {
+	var told []int
+	g := &gathering{part: firstPart, publish: func(paths []string) { told = append(told, len(paths)) }}
+	for i := range maxPaths {
+		if err := g.add(strconv.Itoa(i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if want := []int{firstPart, 8 * firstPart, 64 * firstPart}; !slices.Equal(told, want) {
+		t.Errorf("told of %v paths, want %v", told, want)
+	}
+	if err := g.add("one more"); !errors.Is(err, errEnough) {
+		t.Errorf("over %d paths: %v", maxPaths, err)
+	}
+	g = &gathering{part: firstPart, bytes: maxBytes - 3}
+	if err := g.add("abc"); err != nil {
+		t.Error(err)
+	}
+	if err := g.add("d"); !errors.Is(err, errEnough) {
+		t.Errorf("over %d bytes: %v", maxBytes, err)
+	}
+}
+
+// More paths fit than are compared closely: the best are still found.
+func TestTheBestOfVeryMany(t *testing.T) {
+	paths := append(many(20_000), "x/go/deep/in/there/wanted.go", "Wanted.go.txt", "wanted")
+	l := newList(paths)
+	for q, want := range map[string]string{"wanted": "wanted", "wanted.go": "x/go/deep/in/there/wanted.go", "WANTED.GO.": "Wanted.go.txt"} {
+		got, err := l.candidates(t.Context(), q, 5)
+		if err != nil || len(got) == 0 || got[0] != want {
+			t.Errorf("%q gives %v %v, want %s", q, got, err, want)
+		}
+	}
+	got, err := l.candidates(t.Context(), "go", 5)
+	if err != nil || len(got) > maxRanked || got[0] == "" {
+		t.Errorf("%d candidates, %v", len(got), err)
+	}
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte("H 100644 587be6b4c3f93f93c489c0111bba5596147a26cb 0\ta/x\x00? b\x00"))
+	f.Add([]byte("R a\x00? sub/\x00"))
+	f.Add([]byte("H"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var again []byte
+		err := records(bytes.NewReader(b), func(tag byte, record string) error {
+			again = append(append(again, tag, ' '), record...)
+			again = append(again, 0)
+			return nil
+		})
+		if err == nil && !bytes.Equal(again, b) || !bytes.HasPrefix(b, again) {
+			t.Errorf("%q was read as %q, %v", b, again, err)
+		}
+	})
+}
