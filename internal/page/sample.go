@@ -14,7 +14,8 @@ import (
 const sampleLines = 7
 
 // NewSample shows a file as its two readers get it. It must be text; what it would
-// cost a model is counted, so it should be small.
+// cost a model is counted, so it should be small. Nil: it would cost no more than the
+// line about it.
 func NewSample(name string, content []byte) *Sample {
 	lines := text(bytes.SplitAfter(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")))
 	code := render.NewCode(render.Language(name, content), lines, render.RowOptions{})
@@ -31,6 +32,9 @@ func NewSample(name string, content []byte) *Sample {
 	sent := "Displayed " + plain(name) + " to user (" + some(len(lines), "line") + ")"
 	whole, _ := tokens.Count(string(content))
 	said, _ := tokens.Count(sent)
+	if whole <= said {
+		return nil
+	}
 	return &Sample{Shown: template.HTML(strings.Join(shown, "\n")), Sent: sent, ShownTokens: some(whole, "token"), SentTokens: some(said, "token")}
 }
 

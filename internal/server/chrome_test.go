@@ -62,7 +62,7 @@ func TestTokensKeptOutToday(t *testing.T) {
 
 func TestSampleOfAnEmptyPage(t *testing.T) {
 	h := newHouse(t)
-	if err := os.WriteFile(filepath.Join(h.workspace, "README.md"), []byte("# <b>\n\none\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.workspace, "README.md"), []byte("# <b>\n\n"+strings.Repeat("one word after another ", 20)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, body := h.do("GET", "/", "")

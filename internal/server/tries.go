@@ -62,7 +62,9 @@ func sample(workspace string) *page.Sample {
 		}
 		b, err := root.ReadFile(name)
 		if err == nil && len(b) <= sampleBytes && utf8.Valid(b) && !bytes.ContainsRune(b, 0) {
-			return page.NewSample(name, b)
+			if x := page.NewSample(name, b); x != nil {
+				return x
+			}
 		}
 	}
 	return nil
