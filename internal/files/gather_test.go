@@ -11,13 +11,17 @@ import (
 func TestALongLookTellsWhatItHas(t *testing.T) {
 	var told []int
 	g := &gathering{part: firstPart, publish: func(paths []string) { told = append(told, len(paths)) }}
-	for i := range maxPaths {
+	for i := range 9 * firstPart {
 		if err := g.add(strconv.Itoa(i)); err != nil {
 			t.Fatal(i, err)
 		}
 	}
-	if want := []int{firstPart, 8 * firstPart, 64 * firstPart}; !slices.Equal(told, want) {
+	if want := []int{firstPart, 8 * firstPart}; !slices.Equal(told, want) {
 		t.Errorf("told of %v paths, want %v", told, want)
+	}
+	g = &gathering{part: 2 * maxPaths, paths: make([]string, maxPaths-1)}
+	if err := g.add("the last one"); err != nil {
+		t.Error(err)
 	}
 	if err := g.add("one more"); !errors.Is(err, errEnough) {
 		t.Errorf("over %d paths: %v", maxPaths, err)
