@@ -180,3 +180,19 @@ func (t Time) String() string {
 	}
 	return u.Format(time.RFC3339Nano)
 }
+
+// Canonical returns JSON with its keys in order and without spaces, so that two
+// texts of the same value are equal; what is no JSON stays as it is.
+func Canonical(raw json.RawMessage) []byte {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return raw
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return b
+}

@@ -1,13 +1,14 @@
 package hooks
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
+
+	"webchat/internal/event"
 )
 
 // remembered is how many decisions are kept.
@@ -82,24 +83,10 @@ func (one *decision) again(ctx context.Context, asked [sha256.Size]byte) (Verdic
 
 // content is the SHA-256 of everything c is about. JSON counts by its meaning.
 func content(c Call) [sha256.Size]byte {
-	parts := [][]byte{[]byte(c.Tool), canonical(c.Arguments), canonical(c.Result), []byte(c.Prompt)}
+	parts := [][]byte{[]byte(c.Tool), event.Canonical(c.Arguments), event.Canonical(c.Result), []byte(c.Prompt)}
 	b, err := json.Marshal(parts)
 	if err != nil {
 		return [sha256.Size]byte{}
 	}
 	return sha256.Sum256(b)
-}
-
-func canonical(raw json.RawMessage) []byte {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return raw
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return b
 }

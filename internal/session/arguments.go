@@ -88,22 +88,6 @@ func foldKey(key string) string {
 	}, key)
 }
 
-// canonical returns raw with its keys in order and without spaces, so that two
-// texts of the same value are equal.
-func canonical(raw json.RawMessage) []byte {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return raw
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return b
-}
-
 // loggable returns arguments as they can be logged: what is no JSON becomes a
 // string, what is too long is cut.
 func loggable(raw json.RawMessage) json.RawMessage {

@@ -99,9 +99,9 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 	if announced.ToolName != tc.Name {
 		return true
 	}
-	args := canonical(loggable(tc.Arguments))
-	said := canonical(announced.Arguments)
-	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(canonical(s.rewritten[tc.ID]), args)
+	args := event.Canonical(loggable(tc.Arguments))
+	said := event.Canonical(announced.Arguments)
+	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(event.Canonical(s.rewritten[tc.ID]), args)
 }
 
 // completeLocked logs the end of a call, once.
