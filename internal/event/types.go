@@ -227,7 +227,8 @@ type (
 		Cwd        string `json:"cwd,omitempty"`
 		Why        string `json:"why,omitempty"` // why it is asked
 		Diff       string `json:"diff,omitempty"`
-		Digest     string `json:"digest"` // SHA-256, hex, of what will be done
+		Digest     string `json:"digest"`              // SHA-256, hex, of what will be done
+		Sensitive  bool   `json:"sensitive,omitempty"` // keys and credentials: a yes counts once
 		ExpiresAt  Time   `json:"expiresAt"`
 		Extra      Extra  `json:"-"`
 	}

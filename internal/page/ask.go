@@ -18,6 +18,7 @@ type ask struct {
 	// A permission.
 	Tool, Kind, Action, Resource, Cwd, Why, Digest string
 	Diff                                           string
+	Sensitive                                      bool // a yes counts once
 	Decision                                       event.Decision
 	Scope                                          event.Scope
 	Reason                                         string
@@ -157,7 +158,7 @@ func (a *ask) Icon() string {
 func (f *fold) permission(d event.PermissionRequested) {
 	a := &ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Cwd: d.Cwd, Why: d.Why, Diff: d.Diff, Digest: d.Digest, Asked: f.now, Expires: time.Time(d.ExpiresAt),
+		Resource: d.Resource, Cwd: d.Cwd, Why: d.Why, Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest, Asked: f.now, Expires: time.Time(d.ExpiresAt),
 	}
 	f.addAsk(a, d.ToolCallID)
 	f.batch.say("alert", a.Head()+": "+firstLine(a.What(), 200))

@@ -84,7 +84,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 		return denial(event.DecidedByAbort, stopReason(ctx)), nil
 	}
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
-		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest, Why: whyAsked(p, rule),
+		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest, Why: whyAsked(p, rule), Sensitive: p.Sensitive,
 		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
 
 	s.mu.Lock()

@@ -65,7 +65,7 @@ function keydown(e) {
     decisions['deny-reason'](el)
   }
   if (e.target !== el || e.ctrlKey || e.metaKey || e.altKey) return
-  if (keys[e.key]) decisions[keys[e.key]](el)
+  if (el.querySelector(`[data-act=${keys[e.key]}]`)) decisions[keys[e.key]](el)
   if (e.key === 'd') {
     e.preventDefault()
     reasonOf(el).focus()
