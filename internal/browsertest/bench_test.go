@@ -33,7 +33,6 @@ func BenchmarkAnswerInThePage(b *testing.B) {
 		small += p.busy(`bench.burst()`)
 		p.frames(1_000_000)
 		large += p.busy(`bench.burst()`)
-		p.frames(100_000) // five seconds of a fast model
 		paced += p.busy(`bench.paced()`)
 		longest = max(longest, eval[float64](p, `bench.longest`))
 		updates += eval[float64](p, `bench.updates`)
