@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/policy"
 )
 
 // config is the configuration file.
@@ -184,7 +185,7 @@ func (r ruleConfig) check() error {
 		return errors.New("it needs either tool or kind")
 	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
 		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
-	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != asks:
+	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != policy.Ask:
 		return fmt.Errorf("the decision %q is none of allow, ask and deny", r.Decision)
 	case r.Command != "" && r.Path != "":
 		return errors.New("it has a command and a path, and can only have one")

@@ -94,6 +94,6 @@ func FuzzConfig(f *testing.F) {
 		if err := c.check(); err != nil {
 			t.Errorf("accepted and not valid: %v", err)
 		}
-		newPolicy(c.Permissions, "/ws", "")
+		(&options{}).policy(c, "/ws", "/data")
 	})
 }

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"webchat/internal/displaytools"
+	"github.com/adrg/xdg"
+
 	"webchat/internal/hooks"
+	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
 )
@@ -49,7 +52,7 @@ func (o *options) hooks(c *config, workspace string) (*hooks.Set, error) {
 		}
 		list = append(list, hook)
 	}
-	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: displaytools.Inherit(o.env, c.EnvAllow, c.keyVariables())})
+	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: policy.Inherit(o.env, c.EnvAllow, c.keyVariables())})
 }
 
 // foreign are names a repository could hope to have its own settings read from.
@@ -70,7 +73,7 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 	if o.configFile == "" {
 		return
 	}
-	for _, name := range (&policy{workspace: workspace}).names(o.configFile) {
+	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.configFile) {
 		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil && filepath.IsLocal(rel) {
 			log.Warn("the configuration is in the workspace: whoever may write there sets rules and hooks of the next start", "config", rel)
 			return
@@ -92,4 +95,19 @@ func (o *options) consent(c *config) server.Consent {
 		out.Hooks = append(out.Hooks, server.Hook{Event: string(h.Event), Matcher: h.Matcher, Command: h.Command, Timeout: timeout, BestEffort: h.BestEffort})
 	}
 	return out
+}
+
+// policy is what c says about acts in workspace, with webchat's own files private.
+func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
+	home, _ := lookup(o.env, "HOME")
+	own := []string{o.configPath(), o.tokenFile, filepath.Join(xdg.ConfigHome, "webchat")}
+	if rel, err := filepath.Rel(dataDir, workspace); err != nil || !filepath.IsLocal(rel) {
+		own = append(own, dataDir)
+	}
+	var rules []policy.Rule
+	for _, r := range c.Permissions {
+		rules = append(rules, policy.Rule(r))
+	}
+	return policy.New(policy.Config{Rules: rules, Workspace: workspace, Home: home,
+		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" })})
 }

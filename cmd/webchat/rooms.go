@@ -14,6 +14,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -76,7 +77,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		}
 	}()
 	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: o.policy(c, workspace, dir).rule, Attachments: session.NewUploads(keptAttachments),
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: o.policy(c, workspace, dir).Rule, Attachments: session.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
 		if sessions.Hooks, err = o.hooks(c, workspace); err != nil {
@@ -86,7 +87,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.sessions, err = session.New(sessions); err != nil {
 		return nil, err
 	}
-	if r.files, err = files.New(files.Config{Root: workspace, Env: displaytools.Inherit(o.env, c.EnvAllow, c.keyVariables())}); err != nil {
+	if r.files, err = files.New(files.Config{Root: workspace, Env: policy.Inherit(o.env, c.EnvAllow, c.keyVariables())}); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,

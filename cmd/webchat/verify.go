@@ -201,11 +201,11 @@ func (v *verification) rooms(b agent.Backend) (*outputs.Store, *session.Manager,
 	}
 	db := store.NewMemory()
 	m, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: v.workspace, Permissions: session.ModeDeny,
-		Tools: v.tools(v.config, v.workspace, out), Rules: func(p agent.Permission) session.Ruling {
+		Tools: v.tools(v.config, v.workspace, out), Rules: func(p agent.Permission) agent.Ruling {
 			if p.Kind == agent.KindRead {
-				return session.Ruling{Decision: event.Allow}
+				return agent.Ruling{Decision: event.Allow}
 			}
-			return session.Ruling{}
+			return agent.Ruling{}
 		}, Logger: slog.New(slog.DiscardHandler)})
 	return out, m, err
 }

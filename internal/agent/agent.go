@@ -186,13 +186,32 @@ type Permission struct {
 	ToolName   string
 	Kind       Kind
 	Action     string // verb phrase: "run a command"
-	Resource   string // the exact command, path or address
-	Cwd        string // where a command runs
-	Diff       string // what a write changes, as a unified diff
-	Digest     string // SHA-256, hex, of everything that decides what will happen
+	Resource   string // the exact command, path or address, as it was asked for
+	// Target is where the links of a path lead: absolute, also for a file that does
+	// not exist yet. Empty: the act is not about a file, or the caller leaves it to
+	// the session to find out.
+	Target string
+	Cwd    string // where a command runs
+	// CwdUnknown says that the agent's shell keeps its folder between calls, so that
+	// Cwd is a guess: no allow rule and no grant holds.
+	CwdUnknown bool
+	Server     string  // the MCP server whose tool it is
+	Search     *Search // of a read that searches a folder
+	// Withheld are the names of the variables the command does not inherit.
+	Withheld []string
+	Diff     string // what a write changes, as a unified diff
+	Digest   string // SHA-256, hex, of everything that decides what will happen
 	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
 	// before and whatever the mode.
 	Sensitive bool
+}
+
+// Search is what a search looks for, as the agent's call says.
+type Search struct {
+	Pattern string // of the text, or of the names where the names are searched
+	Path    string // the folder or file; empty: the workspace
+	Glob    string // which files; empty: all
+	Names   bool   // only names of files are returned, no contents
 }
 
 // Kind is a class of acts.
@@ -213,6 +232,16 @@ type Verdict struct {
 	Scope    event.Scope
 	Reason   string // for the model; never empty on deny
 	By       event.Decider
+}
+
+// Ruling is what the user's rules say about an act.
+type Ruling struct {
+	Decision event.Decision // empty: no rule decides
+	Ask      bool           // a rule wants the user to be asked, whatever the mode
+	Reason   string         // of a decision, for the model; else for the user
+	// Sensitive makes the act one that is always asked: no rule, no mode and no
+	// earlier answer allows it.
+	Sensitive bool
 }
 
 // Question is an agent's question to the user.

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"webchat/internal/policy"
 )
 
 // forced makes programs print colours for a terminal of 120 columns, although
@@ -16,35 +18,12 @@ var dropped = []string{"NO_COLOR", "CLICOLOR", "LINES", "PWD", "OLDPWD", "CLICOL
 
 // environment is what commands get, but for PWD.
 func environment(inherited, allow, deny []string) []string {
-	env := Inherit(inherited, allow, deny)
+	env := policy.Inherit(inherited, allow, deny)
 	env = slices.DeleteFunc(env, func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
 		return slices.ContainsFunc(dropped, sameVariable(k))
 	})
 	return append(env, forced...)
-}
-
-// Inherit is what the user's own commands get of an environment: all but what is a
-// secret by its name or among deny. Names in allow are inherited all the same, but
-// for the server's own.
-func Inherit(env, allow, deny []string) []string {
-	var kept []string
-	for _, kv := range env {
-		k, _, ok := strings.Cut(kv, "=")
-		if !ok {
-			continue
-		}
-		allowed := slices.ContainsFunc(allow, sameVariable(k))
-		// The server's own settings, its token among them, are nobody's to allow.
-		if strings.HasPrefix(strings.ToUpper(k), "WEBCHAT_") {
-			continue
-		}
-		if !allowed && (secretVariable(k) || slices.ContainsFunc(deny, sameVariable(k))) {
-			continue
-		}
-		kept = append(kept, kv)
-	}
-	return kept
 }
 
 func sameVariable(k string) func(string) bool {

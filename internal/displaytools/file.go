@@ -15,6 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/render"
 )
 
@@ -70,7 +71,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.rel, a.Digest)
-	if Sensitive(c.rel) || Sensitive(path) {
+	if policy.Sensitive(c.rel) || policy.Sensitive(path) {
 		a.Ask = a.About
 		a.Ask.Action, a.Ask.Sensitive = "show a file that may hold secrets", true
 	}

@@ -20,10 +20,11 @@ var ours = map[string][]string{
 	"internal/files":   {"internal/proc"},
 	"internal/jsonrpc": {"internal/proc"},
 	"internal/agent":   {"internal/event"},
+	"internal/policy":  {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
-	"internal/agent/copilot":             {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/copilot":             {"internal/agent", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
@@ -31,7 +32,7 @@ var ours = map[string][]string{
 	"internal/hooks":           {"internal/event", "internal/proc"},
 	"internal/session":         {"internal/event", "internal/agent", "internal/hooks"},
 	"internal/outputs":         {},
-	"internal/displaytools":    {"internal/agent", "internal/outputs", "internal/proc", "internal/tokens", "internal/render"},
+	"internal/displaytools":    {"internal/agent", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
 	"internal/store":           {"internal/event", "internal/session"},
 	"internal/store/storetest": {"internal/event", "internal/session"},
 	"internal/mcpserver":       {"internal/agent"},
@@ -39,7 +40,7 @@ var ours = map[string][]string{
 	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
-		"internal/page", "internal/dialect", "internal/guard", "internal/agent", "web"},
+		"internal/page", "internal/policy", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
 	"internal/hostile":     {}, // tests only: what attackers put into what is shown

@@ -109,19 +109,19 @@ func TestPermissionForTheSession(t *testing.T) {
 }
 
 func TestPermissionByModeAndRule(t *testing.T) {
-	rule := func(r Ruling) func(agent.Permission) Ruling {
-		return func(p agent.Permission) Ruling {
+	rule := func(r agent.Ruling) func(agent.Permission) agent.Ruling {
+		return func(p agent.Permission) agent.Ruling {
 			if p.Resource != "make test" {
-				return Ruling{}
+				return agent.Ruling{}
 			}
 			r.Reason = "a rule"
 			return r
 		}
 	}
-	allow, deny := Ruling{Decision: event.Allow}, Ruling{Decision: event.Deny}
+	allow, deny := agent.Ruling{Decision: event.Allow}, agent.Ruling{Decision: event.Deny}
 	for name, c := range map[string]struct {
 		mode      Mode
-		rules     func(agent.Permission) Ruling
+		rules     func(agent.Permission) agent.Ruling
 		sensitive bool
 		asks      bool
 		by        event.Decider
@@ -134,9 +134,9 @@ func TestPermissionByModeAndRule(t *testing.T) {
 		"deny sensitive":  {mode: ModeDeny, sensitive: true, by: event.DecidedByMode},
 		"rule allows":     {mode: ModeDeny, rules: rule(allow), by: event.DecidedByRule, effects: 1},
 		"rule denies":     {mode: ModeAllow, rules: rule(deny), by: event.DecidedByRule},
-		"rule asks":       {mode: ModeAllow, rules: rule(Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"rule asks still": {mode: ModeDeny, rules: rule(Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"found sensitive": {mode: ModeAllow, rules: rule(Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
+		"rule asks":       {mode: ModeAllow, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"rule asks still": {mode: ModeDeny, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"found sensitive": {mode: ModeAllow, rules: rule(agent.Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
 		"rule sensitive":  {mode: ModeAsk, rules: rule(allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ type Config struct {
 	Hooks Hooks
 	// Rules rules on an act of an agent before anybody is asked. It may be called
 	// concurrently. nil: no rules.
-	Rules func(agent.Permission) Ruling
+	Rules func(agent.Permission) agent.Ruling
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
@@ -61,16 +61,6 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-}
-
-// Ruling is what the user's rules say about an act.
-type Ruling struct {
-	Decision event.Decision // empty: no rule decides
-	Ask      bool           // a rule wants the user to be asked, whatever the mode
-	Reason   string         // of a decision, for the model; else for the user
-	// Sensitive makes the act one that is always asked: no rule, no mode and no
-	// earlier answer allows it.
-	Sensitive bool
 }
 
 // Hooks are the user's commands around events; [hooks.Set] is one. The methods may

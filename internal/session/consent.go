@@ -19,7 +19,7 @@ type hookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
 
 // decideFirst decides what needs nobody: by hooks, by a rule or by the mode. The
 // error is ctx's.
-func (s *Session) decideFirst(ctx context.Context, r *request, rule Ruling, before hookAsker) (v agent.Verdict, decided bool, err error) {
+func (s *Session) decideFirst(ctx context.Context, r *request, rule agent.Ruling, before hookAsker) (v agent.Verdict, decided bool, err error) {
 	if before != nil {
 		said, err := before(ctx, r.perm)
 		if err != nil || !said.Allow {
@@ -40,7 +40,7 @@ func (s *Session) decideFirst(ctx context.Context, r *request, rule Ruling, befo
 
 // decideAlone decides by a rule or by the mode. A user's own act is nobody's to
 // decide but the user's, and a sensitive one is never allowed without asking.
-func (s *Session) decideAlone(r *request, rule Ruling) (v agent.Verdict, decided bool) {
+func (s *Session) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, decided bool) {
 	mode := s.m.cfg.Permissions
 	switch {
 	case r.byUser:
@@ -71,7 +71,7 @@ func (s *Session) grantedLocked(p agent.Permission) (v agent.Verdict, granted bo
 }
 
 // whyAsked says to the user why an act is asked about; empty: nothing decides.
-func whyAsked(p agent.Permission, rule Ruling) string {
+func whyAsked(p agent.Permission, rule agent.Ruling) string {
 	switch {
 	case p.Sensitive:
 		return "It may hold keys or passwords, which is always asked."

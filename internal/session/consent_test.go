@@ -246,21 +246,21 @@ func TestThreat55AnswerAfterAbortOfTheCall(t *testing.T) {
 // What needs no leave by itself is denied or asked about where a rule says so.
 func TestRulesAboutReading(t *testing.T) {
 	for name, c := range map[string]struct {
-		rule  Ruling
+		rule  agent.Ruling
 		asked int
 		by    event.Decider
 		runs  bool
 	}{
-		"none":      {Ruling{}, 0, "", true},
-		"allow":     {Ruling{Decision: event.Allow}, 0, "", true},
-		"deny":      {Ruling{Decision: event.Deny, Reason: "no"}, 1, event.DecidedByRule, false},
-		"ask":       {Ruling{Ask: true}, 1, event.DecidedByTimeout, false},
-		"sensitive": {Ruling{Sensitive: true}, 1, event.DecidedByTimeout, false},
+		"none":      {agent.Ruling{}, 0, "", true},
+		"allow":     {agent.Ruling{Decision: event.Allow}, 0, "", true},
+		"deny":      {agent.Ruling{Decision: event.Deny, Reason: "no"}, 1, event.DecidedByRule, false},
+		"ask":       {agent.Ruling{Ask: true}, 1, event.DecidedByTimeout, false},
+		"sensitive": {agent.Ruling{Sensitive: true}, 1, event.DecidedByTimeout, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := false
 			play(t, func(r *rig, cfg *Config) {
-				cfg.Rules = func(p agent.Permission) Ruling { equal(t, "resource", p.Resource, "go.mod"); return c.rule }
+				cfg.Rules = func(p agent.Permission) agent.Ruling { equal(t, "resource", p.Resource, "go.mod"); return c.rule }
 				r.tools.tools = []agent.Tool{tool{"show", func(context.Context, json.RawMessage) (agent.Action, error) {
 					return agent.Action{Digest: "d", About: &agent.Permission{Kind: agent.KindRead, Action: "show a file", Resource: "go.mod"},
 						Run: func(context.Context, agent.Progress) (agent.Result, error) { ran = true; return agent.Result{}, nil }}, nil

@@ -1,4 +1,4 @@
-package displaytools
+package policy
 
 import (
 	"path"
@@ -34,27 +34,4 @@ func Sensitive(p string) bool {
 		}
 	}
 	return slices.ContainsFunc(parts[:len(parts)-1], func(dir string) bool { return slices.Contains(secretFolders, dir) })
-}
-
-// secretWords make a variable's name one of a secret.
-var secretWords = []string{"TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASS", "PWD",
-	"KEY", "KEYS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "COOKIE", "PAT", "JWT", "BEARER"}
-
-// secretEndings do the same where no underscore parts the words: GITHUBTOKEN.
-var secretEndings = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "PRIVATEKEY", "_AUTH"}
-
-// secretVariable reports whether a variable is kept from commands by its name.
-func secretVariable(name string) bool {
-	name = strings.ToUpper(name)
-	if name == "PWD" || name == "OLDPWD" {
-		return false
-	}
-	if strings.HasPrefix(name, "WEBCHAT_") {
-		return true
-	}
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
-	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretWords, w) }) {
-		return true
-	}
-	return slices.ContainsFunc(secretEndings, func(e string) bool { return strings.HasSuffix(name, e) })
 }

@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/session"
 )
 
 func act(kind agent.Kind, tool, resource string) agent.Permission {
@@ -15,24 +14,24 @@ func act(kind agent.Kind, tool, resource string) agent.Permission {
 }
 
 // decided is what a ruling decides, in a word.
-func decided(r session.Ruling) event.Decision {
+func decided(r agent.Ruling) event.Decision {
 	if r.Ask {
-		return asks
+		return Ask
 	}
 	return r.Decision
 }
 
 func TestRules(t *testing.T) {
-	p := newPolicy([]ruleConfig{
+	p := New(Config{Rules: []Rule{
 		{Tool: "run_and_display", Command: "go test ./...", Decision: event.Allow},
 		{Kind: agent.KindShell, Command: "make", Decision: event.Allow},
 		{Kind: agent.KindWrite, Path: "/etc/**", Decision: event.Deny},
-		{Kind: agent.KindWrite, Path: "docs/private/*", Decision: asks},
+		{Kind: agent.KindWrite, Path: "docs/private/*", Decision: Ask},
 		{Kind: agent.KindWrite, Path: "docs/**/*.md", Decision: event.Allow},
 		{Kind: agent.KindRead, Path: "src/**/*.go", Decision: event.Allow},
 		{Kind: agent.KindRead, Path: "~/notes/?.txt", Decision: event.Allow},
 		{Tool: "fetch", Decision: event.Deny},
-	}, "/ws", "/home/me")
+	}, Workspace: "/ws", Home: "/home/me"})
 	write, read := agent.KindWrite, agent.KindRead
 	for _, c := range []struct {
 		p    agent.Permission
@@ -46,7 +45,7 @@ func TestRules(t *testing.T) {
 		{act(write, "x", "../etc/x"), event.Deny},
 		{act(read, "x", "/etc/passwd"), ""},
 		{act(write, "x", "docs/a.md"), event.Allow},
-		{act(write, "x", "docs/private/a.md"), asks},
+		{act(write, "x", "docs/private/a.md"), Ask},
 		{act(write, "x", "/ws/docs/a.md"), event.Allow},
 		{act(write, "x", "docs/a.md/../../x"), ""},
 		{act(read, "x", "src/main.go"), event.Allow},
@@ -58,20 +57,20 @@ func TestRules(t *testing.T) {
 		{act(agent.KindMCP, "x", "docs/a.md"), ""},
 		{act(agent.KindURL, "fetch", "https://x"), event.Deny},
 	} {
-		got := p.rule(c.p)
+		got := p.Rule(c.p)
 		if decided(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive {
 			t.Errorf("%+v: %+v, want %q", c.p, got, c.want)
 		}
 	}
-	if got := newPolicy(nil, "/ws", "").rule(act(write, "x", "a")); got != (session.Ruling{}) {
+	if got := New(Config{Workspace: "/ws"}).Rule(act(write, "x", "a")); got != (agent.Ruling{}) {
 		t.Errorf("no rules say %+v", got)
 	}
 }
 
 // THREATS 52: an allowed command is that command, byte by byte.
 func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
-	p := newPolicy([]ruleConfig{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, "/ws", "")
-	if got := p.rule(act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
+	p := New(Config{Rules: []Rule{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, Workspace: "/ws"})
+	if got := p.Rule(act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
 		t.Fatalf("%+v", got)
 	}
 	for _, tricky := range []string{
@@ -79,7 +78,7 @@ func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
 		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)", "git status > /etc/passwd", "git status ", " git status", "git  status",
 		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x", "\u202egit status", "git\u00a0status", "env git status", "git", "",
 	} {
-		if got := p.rule(act(agent.KindShell, "bash", tricky)); decided(got) != "" {
+		if got := p.Rule(act(agent.KindShell, "bash", tricky)); decided(got) != "" {
 			t.Errorf("%q: %+v", tricky, got)
 		}
 	}
@@ -106,27 +105,27 @@ func TestSensitiveAfterLinks(t *testing.T) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	p := newPolicy([]ruleConfig{
+	p := New(Config{Rules: []Rule{
 		{Kind: agent.KindWrite, Path: filepath.Join(dir, "elsewhere/**"), Decision: event.Deny},
 		{Kind: agent.KindWrite, Path: "**", Decision: event.Allow},
 		{Kind: agent.KindRead, Path: "**", Decision: event.Allow},
-	}, ws, "", own, filepath.Join(dir, "config.yaml"))
+	}, Workspace: ws, Private: []string{own, filepath.Join(dir, "config.yaml")}})
 	for name, want := range map[string]bool{
 		".env": true, "harmless.txt": true, "two": true, "later.txt": true, "sub/id_rsa": true, "sub/../.env": true, "new/.ssh/config": true,
 		"up/own/token": true, "up/own/new": true, filepath.Join(dir, "own"): true, filepath.Join(dir, "config.yaml"): true,
 		"sub/x.go": false, "new.txt": false, "loop": false, "up/owner": false,
 	} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
-			if got := p.rule(act(kind, "x", name)); got.Sensitive != want {
+			if got := p.Rule(act(kind, "x", name)); got.Sensitive != want {
 				t.Errorf("%s %s: %+v, want %v", kind, name, got, want)
 			}
 		}
 	}
-	if got := p.rule(act(agent.KindWrite, "x", "away/f")); got.Decision != event.Deny {
+	if got := p.Rule(act(agent.KindWrite, "x", "away/f")); got.Decision != event.Deny {
 		t.Errorf("a link out of the allowed: %+v", got)
 	}
-	inside := newPolicy([]ruleConfig{{Kind: agent.KindWrite, Path: "away/**", Decision: event.Allow}}, ws, "")
-	if got := inside.rule(act(agent.KindWrite, "x", "away/f")); got.Decision != "" {
+	inside := New(Config{Rules: []Rule{{Kind: agent.KindWrite, Path: "away/**", Decision: event.Allow}}, Workspace: ws})
+	if got := inside.Rule(act(agent.KindWrite, "x", "away/f")); got.Decision != "" {
 		t.Errorf("an allowed name that leads elsewhere: %+v", got)
 	}
 }
