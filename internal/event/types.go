@@ -223,14 +223,30 @@ type (
 		ToolName   string `json:"toolName"`
 		Kind       string `json:"kind"`     // shell, write, read, mcp, url
 		Action     string `json:"action"`   // a verb phrase: "run a command"
-		Resource   string `json:"resource"` // the exact command, path or address
-		Cwd        string `json:"cwd,omitempty"`
-		Why        string `json:"why,omitempty"` // why it is asked
-		Diff       string `json:"diff,omitempty"`
-		Digest     string `json:"digest"`              // SHA-256, hex, of what will be done
-		Sensitive  bool   `json:"sensitive,omitempty"` // keys and credentials: a yes counts once
-		ExpiresAt  Time   `json:"expiresAt"`
-		Extra      Extra  `json:"-"`
+		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
+		// Target is where the links of a path lead: absolute, also for a file that
+		// does not exist yet.
+		Target    string `json:"target,omitempty"`
+		Cwd       string `json:"cwd,omitempty"`
+		Why       string `json:"why,omitempty"` // why it is asked
+		Diff      string `json:"diff,omitempty"`
+		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
+		Sensitive bool   `json:"sensitive,omitempty"` // keys and credentials: a yes counts once
+		// Withheld are the names of the variables the command does not inherit.
+		Withheld []string `json:"withheld,omitempty"`
+		// Grants are what the user may allow beyond this act, the narrowest first.
+		Grants    []Grant `json:"grants"`
+		ExpiresAt Time    `json:"expiresAt"`
+		Extra     Extra   `json:"-"`
+	}
+
+	// Grant is something the user may allow beyond one act. Equal ids mean equal
+	// grants, in every session of a workspace.
+	Grant struct {
+		ID   string `json:"id"`
+		Text string `json:"text"` // what it covers, in words
+		// Scope is set once it was given: [ForSession] or [ForWorkspace].
+		Scope Scope `json:"scope,omitempty"`
 	}
 
 	// PermissionCompleted is the decision about a request; nothing acts before
@@ -239,6 +255,7 @@ type (
 		RequestID string   `json:"requestId"`
 		Decision  Decision `json:"decision"`
 		Scope     Scope    `json:"scope,omitempty"`
+		Grant     *Grant   `json:"grant,omitempty"` // what was given, or what allows it
 		Reason    string   `json:"reason,omitempty"`
 		By        Decider  `json:"by"`
 		Extra     Extra    `json:"-"`
@@ -280,7 +297,10 @@ type (
 		DurationMs int64  `json:"durationMs"`
 		Allow      bool   `json:"allow"`
 		Reason     string `json:"reason,omitempty"`
-		Extra      Extra  `json:"-"`
+		// Arguments and Prompt are what the hook put in their place, if it did.
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Prompt    string          `json:"prompt,omitempty"`
+		Extra     Extra           `json:"-"`
 	}
 
 	// SubagentSelected says which helper agent works from now on.

@@ -32,10 +32,12 @@ const (
 // Scope is how far an allow reaches.
 type Scope string
 
-// The scopes: this one act, or the exact same one for the rest of the session.
+// The scopes: this one act; what a grant covers, for the rest of the session; what
+// it covers in every session of the workspace, until the user takes it back.
 const (
-	Once       Scope = "once"
-	ForSession Scope = "session"
+	Once         Scope = "once"
+	ForSession   Scope = "session"
+	ForWorkspace Scope = "workspace"
 )
 
 // Decider is who or what decided.
@@ -44,6 +46,7 @@ type Decider string
 // The deciders.
 const (
 	DecidedByUser    Decider = "user"
+	DecidedByGrant   Decider = "grant" // the user allowed it before
 	DecidedByRule    Decider = "rule"
 	DecidedByTimeout Decider = "timeout"
 	DecidedByHook    Decider = "hook"

@@ -45,10 +45,10 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[event.Outcome]():    {event.Completed, event.Aborted, event.Failed, event.Interrupted},
 	reflect.TypeFor[event.Actor]():      {event.ByAgent, event.ByUser},
 	reflect.TypeFor[event.Decision]():   {event.Allow, event.Deny},
-	reflect.TypeFor[event.Scope]():      {event.Once, event.ForSession},
+	reflect.TypeFor[event.Scope]():      {event.Once, event.ForSession, event.ForWorkspace},
 	reflect.TypeFor[event.Status]():     {event.Idle, event.Running, event.Waiting},
 	reflect.TypeFor[session.SendMode](): {session.SendQueue, session.SendSteer},
-	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,
+	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,
 		event.DecidedByMode, event.DecidedByAbort},
 	reflect.TypeFor[agent.Intercept](): {agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone},
 }

@@ -73,7 +73,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 	if p.Digest == "" {
 		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Cwd, p.Diff)
 	}
-	var rule Ruling
+	var rule agent.Ruling
 	if by == event.ByAgent && s.m.cfg.Rules != nil {
 		rule = s.m.cfg.Rules(p)
 		p.Sensitive = p.Sensitive || rule.Sensitive
@@ -85,6 +85,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 	}
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
 		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest, Why: whyAsked(p, rule), Sensitive: p.Sensitive,
+		Target: p.Target, Withheld: p.Withheld, Grants: []event.Grant{},
 		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
 
 	s.mu.Lock()
