@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"math"
 	"mime"
 	"net/http"
 	"strings"
@@ -50,17 +51,23 @@ type demand struct {
 	who     func(*Guard, *http.Request) bool
 	body    int64
 	media   func(mediaType string) bool
+	want    string // what to send when media refuses
 }
 
+const (
+	wantJSON = "Send the body as JSON, with the header \"Content-Type: application/json\"."
+	wantFile = "Send the bytes of an image or a text as the body, with a header such as \"Content-Type: image/png\" or \"Content-Type: text/plain\"."
+)
+
 var demands = map[Class]demand{
-	Public: {name: "Public", body: MaxBody, media: isJSON},
-	Static: {name: "Static", body: MaxBody, media: isJSON, headers: staticHeaders},
-	Door:   {name: "Door", body: MaxBody, media: isJSON, headers: pageHeaders, person: true},
-	Page:   {name: "Page", body: MaxBody, media: isJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
-	Read:   {name: "Read", body: MaxBody, media: isJSON, fetch: true, who: (*Guard).mayRead},
-	Write:  {name: "Write", body: MaxBody, media: isJSON, fetch: true, who: (*Guard).mayWrite},
-	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, fetch: true, who: (*Guard).mayWrite},
-	Output: {name: "Output", body: MaxBody, media: isJSON, headers: outputHeaders, fetch: true},
+	Public: {name: "Public", body: MaxBody, media: isJSON, want: wantJSON},
+	Static: {name: "Static", body: MaxBody, media: isJSON, want: wantJSON, headers: staticHeaders},
+	Door:   {name: "Door", body: MaxBody, media: isJSON, want: wantJSON, headers: pageHeaders, person: true},
+	Page:   {name: "Page", body: MaxBody, media: isJSON, want: wantJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
+	Read:   {name: "Read", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayRead},
+	Write:  {name: "Write", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayWrite},
+	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, want: wantFile, fetch: true, who: (*Guard).mayWrite},
+	Output: {name: "Output", body: MaxBody, media: isJSON, want: wantJSON, headers: outputHeaders, fetch: true},
 }
 
 // String returns the name of the class.
@@ -143,6 +150,15 @@ func (g *Guard) whoHint(r *http.Request) string {
 	return "Not signed in: " + how
 }
 
+// TooLarge says that a body has more than limit bytes.
+func TooLarge(limit int64) string {
+	unit, size := "kB", float64(limit)/1e3
+	if limit >= 1e6 {
+		unit, size = "MB", float64(limit)/1e6
+	}
+	return fmt.Sprintf("The body is too large: it may have at most %g %s.", math.Floor(size*100)/100, unit)
+}
+
 // checkBody bounds the body, and refuses what no route of the class
 // can read. A request without a body needs no media type.
 func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, code, sentence string) {
@@ -154,14 +170,10 @@ func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, co
 	}
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !d.media(mediaType) {
-		want := "application/json"
-		if d.body == MaxUpload {
-			want = "image/* or text/*"
-		}
-		return http.StatusUnsupportedMediaType, "media_type", "The body needs the header \"Content-Type: " + want + "\"."
+		return http.StatusUnsupportedMediaType, "media_type", d.want
 	}
 	if r.ContentLength > d.body {
-		return http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body may have %d bytes.", d.body)
+		return http.StatusRequestEntityTooLarge, "too_large", TooLarge(d.body)
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, d.body)
 	return 0, "", ""

@@ -5,16 +5,19 @@
 //
 // Checks run in this order, and nothing behind a failed one is reached:
 //
-//  1. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the
+//  1. CONNECT is refused, since webchat is no proxy (405).
+//  2. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the
 //     name of the public URL, and then no other (403). A page that rebinds its
 //     own name to this machine sends its own name. The port is not compared: a
 //     container or a tunnel may publish another one, and it protects nothing.
 //     Names below .localhost are refused: resolvers ask the network for them.
-//  2. The number of requests at work (503).
-//  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this
+//     Only /healthz answers whatever the Host: it says nothing, and what watches
+//     a server knows it by its address.
+//  3. The number of requests at work (503).
+//  4. [http.CrossOriginProtection], and an Origin, if there is one, that is this
 //     server's own, scheme and port included (403). "null" is refused, so a page
 //     uses fetch in its default mode.
-//  4. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials
+//  5. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials
 //     (401), content coding and media type (415), size of the body (413).
 //
 // Every reply carries headers under which nothing it holds runs, loads, is framed
@@ -160,6 +163,9 @@ func ParsePublicURL(text string) (*url.URL, error) {
 	case u.RawQuery != "", u.Fragment != "", u.User != nil:
 		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name, perhaps a port and a path, and nothing else", text)
 	}
+	if _, _, ok := splitHost(u.Host); !ok {
+		return nil, fmt.Errorf("public URL %q: its port must be a number from 1 to 65535", text)
+	}
 	base := strings.TrimRight(u.Path, "/")
 	if base != "" && (!plainPath.MatchString(base) || path.Clean(base) != base) {
 		return nil, fmt.Errorf("public URL %q: its path may have letters, digits, - and _, such as /webchat", text)
@@ -217,7 +223,12 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			r = &timedCopy
 			r.Body = timed(w, r.Body)
 		}
-		if !g.hostAllowed(r.Host) {
+		if r.Method == http.MethodConnect {
+			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
+			return
+		}
+		r = g.withoutBase(r)
+		if !g.hostAllowed(r.Host) && r.URL.Path != health {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
 			return
 		}
@@ -232,9 +243,12 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
 			return
 		}
-		next.ServeHTTP(w, g.withoutBase(r))
+		next.ServeHTTP(w, r)
 	})
 }
+
+// health is the path that answers whatever the Host.
+const health = "/healthz"
 
 // originAllowed reports whether the Origin, if any, is this server's own.
 // CrossOriginProtection looks at writes only and forgives another scheme; an

@@ -55,7 +55,7 @@ func TestHostsOnTheWire(t *testing.T) {
 		"GET http://evil.test/public HTTP/1.1\r\nHost: localhost\r\n":    {"403"},
 		"GET //evil.test/public HTTP/1.1\r\nHost: localhost\r\n":         {"404"},
 		"OPTIONS * HTTP/1.1\r\nHost: evil.test\r\n":                      {"403"},
-		"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n":          {"403"},
+		"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n":          {"405"},
 		"GET /public HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n": {"200"},
 	} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -191,7 +191,7 @@ func TestPublicURL(t *testing.T) {
 }
 
 func TestUnusablePublicURL(t *testing.T) {
-	for _, u := range []string{"chat.example", "ftp://chat.example", "https://", "https://chat.example/a b", "https://chat.example/a/../b", "https://chat.example/%2e", "https://chat.example//a", "https://chat.example/a;b", "https://u@chat.example", "https://chat.example?x=1", "https://:80", "::"} {
+	for _, u := range []string{"chat.example", "ftp://chat.example", "https://", "https://chat.example/a b", "https://chat.example/a/../b", "https://chat.example/%2e", "https://chat.example//a", "https://chat.example/a;b", "https://u@chat.example", "https://chat.example?x=1", "https://:80", "::", "https://a:99999", "https://a:0", "https://a:"} {
 		if _, err := guard.New(guard.Config{Dir: t.TempDir(), PublicURL: u}); err == nil {
 			t.Errorf("%q was accepted", u)
 		}

@@ -1,6 +1,21 @@
 package server
 
-import "testing"
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"webchat/internal/guard"
+)
+
+func TestTooLargeSaysTheLimit(t *testing.T) {
+	for limit, want := range map[int64]string{guard.MaxUpload: "20.97 MB", guard.MaxBody: "1.04 MB", 1 << 10: "1.02 kB"} {
+		x, known := status(errors.Join(errors.New("read"), &http.MaxBytesError{Limit: limit}))
+		if want = "The body is too large: it may have at most " + want + "."; !known || x.sentence != want || x.status != http.StatusRequestEntityTooLarge || x.code != "too_large" {
+			t.Errorf("%d: %+v, want %q", limit, x, want)
+		}
+	}
+}
 
 func TestAttachmentsAreWhatTheirBytesSay(t *testing.T) {
 	for data, want := range map[string]string{

@@ -45,7 +45,7 @@ var refusals = []struct {
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},
 	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
-	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time.", ""}},
+	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},
 }
 
 // status finds what err means; known is false for what nobody foresaw.
@@ -53,8 +53,8 @@ func status(err error) (_ refusal, known bool) {
 	if b, ok := errors.AsType[*badRequest](err); ok {
 		return refusal{status: http.StatusBadRequest, code: b.code, sentence: b.text}, true
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: "The body is too large."}, true
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: guard.TooLarge(tooLarge.Limit)}, true
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {

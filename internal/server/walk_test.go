@@ -55,7 +55,11 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		}
 	}
 	for _, row := range published(t, h) {
-		expect(row, "foreign host", 403, "", "Host: evil.test")
+		foreign := 403
+		if row.pattern == "/healthz" {
+			foreign = 200 // it says nothing, and whoever watches the server knows its address only
+		}
+		expect(row, "foreign host", foreign, "", "Host: evil.test")
 		expect(row, "foreign origin", 403, "", "Origin: https://evil.test")
 		expect(row, "neighbour port", 403, "", "Origin: http://localhost:3000", "Sec-Fetch-Site: same-site")
 		if row.method != "GET" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -115,7 +116,10 @@ func (s *Session) screenLocked(data event.Data) (event.Data, error) {
 		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
 		return d, nil
 	case event.SessionTitleChanged:
-		if s.named || strings.TrimSpace(d.Title) == "" || d.Title == s.summary.Load().Title {
+		if d.Title = titleLine(d.Title); utf8.RuneCountInString(d.Title) > maxTitle {
+			d.Title = string([]rune(d.Title)[:maxTitle])
+		}
+		if s.named || d.Title == "" || d.Title == s.summary.Load().Title {
 			return nil, nil
 		}
 		return d, nil

@@ -42,7 +42,7 @@ func TestReportsByAllowList(t *testing.T) {
 				is(t, h.Report(ctx, d), ErrInvalid)
 			}
 			allowed := []event.Data{
-				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "t"}, event.SessionModelChange{NewModel: "x"},
+				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "\u202et\u2069\n"}, event.SessionModelChange{NewModel: "x"},
 				event.SessionUsageInfo{}, event.SessionTruncation{}, event.SessionCompactionStart{}, event.SessionCompactionComplete{},
 				event.AssistantTurnStart{}, event.AssistantTurnEnd{}, event.AssistantMessageDelta{MessageID: "m", DeltaContent: "hé"},
 				event.AssistantReasoningDelta{ReasoningID: "r", DeltaContent: "x"}, event.AssistantMessageDiscarded{MessageID: "m"},

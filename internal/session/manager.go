@@ -302,8 +302,14 @@ func (m *Manager) Update(ctx context.Context, id ID, p Patch) (Summary, error) {
 	return s.Summary(), nil
 }
 
+// titleLine returns text as a title may show it: one line, without control
+// characters and without the invisible ones that reorder what follows.
+func titleLine(text string) string {
+	return strings.Join(strings.Fields(visible(strings.ToValidUTF8(text, ""))), " ")
+}
+
 func cleanTitle(title string) (string, error) {
-	title = strings.Join(strings.Fields(strings.ToValidUTF8(title, "")), " ")
+	title = titleLine(title)
 	if utf8.RuneCountInString(title) > maxTitle {
 		return "", fmt.Errorf("%w: the title is longer than %d characters", ErrInvalid, maxTitle)
 	}

@@ -44,7 +44,7 @@ func TestCreate(t *testing.T) {
 		is(t, err, ErrInvalid)
 		_, err = r.m.Create(r.Context(), Options{Title: strings.Repeat("x", maxTitle+1)})
 		is(t, err, ErrInvalid)
-		s, err := r.m.Create(r.Context(), Options{Backend: "scripted", Model: "a", Title: "  My\nsession "})
+		s, err := r.m.Create(r.Context(), Options{Backend: "scripted", Model: "a", Title: "  My\n\u202esession\u2066 "})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestCreate(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		yes, title, model, blank := true, "Better", "a", " "
+		yes, title, model, blank := true, "\u202dBetter\x1b", "a", " \u200f"
 		_, err := r.m.Update(r.Context(), r.s.ID(), Patch{Title: &blank})
 		is(t, err, ErrInvalid)
 		sum, err := r.m.Update(r.Context(), r.s.ID(), Patch{Title: &title, Model: &model, Pinned: &yes})

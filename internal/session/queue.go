@@ -134,7 +134,7 @@ func titleOf(content string) string {
 	const longest = 60 // characters
 	line := ""
 	for l := range strings.Lines(content) {
-		if line = strings.Join(strings.Fields(visible(l)), " "); line != "" {
+		if line = titleLine(l); line != "" {
 			break
 		}
 	}
