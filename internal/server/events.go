@@ -32,7 +32,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	translated, err := dialectOf(r)
+	if err != nil {
+		return err
+	}
 	after, ok, present := sse.ParseLastEventID(r)
+	if acceptsStream(r) && translated {
+		return s.followTranslated(w, r, one, after, ok || !present)
+	}
 	if acceptsStream(r) {
 		return s.follow(w, r, one, replay{session: one, after: after, bad: present && !ok})
 	}
@@ -42,6 +49,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	limit, err := number(r.URL.Query().Get("limit"), "limit", pageOfLog, 5000)
 	if err != nil {
 		return err
+	}
+	if translated {
+		return s.translated(w, r, one, after, limit)
 	}
 	entries, err := one.Events(r.Context(), after, limit)
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Server) routes() []route {
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content"},
 		{post, one + "/abort", guard.Write, s.abort, 202, nil, empty{}, "", "Stop the turn with all its processes"},
 		{post, one + "/tools/{toolCallId}/abort", guard.Write, s.abortTool, 202, nil, empty{}, "", "Stop one command"},
-		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit", "The log; as an event stream, the log and then what happens"},
+		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit dialect", "The log; as an event stream, the log and then what happens. With dialect=autohand in the words of the Autohand contract"},
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
 		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},

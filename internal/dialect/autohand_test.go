@@ -1,0 +1,238 @@
+package dialect
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"webchat/internal/event"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// logOf numbers events as a session does: logged ones from 1, others with the
+// number of the last logged one.
+func logOf(events ...event.Data) []event.Entry {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	var entries []event.Entry
+	var seq int64
+	for i, d := range events {
+		if d.Logged() {
+			seq++
+		}
+		e := event.Event{ID: event.ID(fmt.Sprintf("e%02d", i+1)), Timestamp: at.Add(time.Duration(i) * time.Millisecond), Ephemeral: !d.Logged(), Data: d}
+		entries = append(entries, event.Entry{Seq: seq, Pos: int64(i + 1), Event: e})
+	}
+	return entries
+}
+
+// told is a frame, decoded.
+type told struct {
+	Seq  int64
+	Type Type
+	Data map[string]any
+}
+
+func tell(t interface{ Fatal(...any) }, a *Autohand, entries []event.Entry) (all []told) {
+	for _, e := range entries {
+		for _, f := range a.Project(e) {
+			one := told{Seq: f.Seq}
+			if err := json.Unmarshal(f.JSON, &one); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func TestGolden(t *testing.T) {
+	day := []event.Data{
+		event.SessionStart{SessionID: "s1", Backend: "offline", Context: event.Context{Cwd: "/ws"}},
+		event.UserMessage{MessageID: "m1", Content: "show go.mod and run the tests"},
+		event.TurnStart{TurnID: "t1", MessageID: "m1"},
+		event.AssistantTurnStart{TurnID: "0"},
+		event.AssistantMessageDelta{MessageID: "a1", DeltaContent: "I show "},
+		event.AssistantMessageDelta{MessageID: "a1", Offset: 7, DeltaContent: "it."},
+		event.AssistantMessage{MessageID: "a1", Content: "I show it."},
+		event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", Arguments: json.RawMessage(`{"path":"go.mod"}`), By: event.ByAgent},
+		event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "Displayed go.mod to user (50 lines)"}, DurationMs: 3},
+		event.AssistantTurnEnd{TurnID: "0"},
+		event.AssistantTurnStart{TurnID: "1"},
+		event.ToolExecutionStart{ToolCallID: "c2", ToolName: "run_and_display", Arguments: json.RawMessage(`{"command":"go test ./..."}`), By: event.ByAgent},
+		event.HookStart{HookID: "h1", Event: "before_tool", Command: "check.sh"},
+		event.HookEnd{HookID: "h1", Event: "before_tool", Command: "check.sh", ExitCode: 0, Allow: true, DurationMs: 12},
+		event.PermissionRequested{RequestID: "p1", ToolCallID: "c2", ToolName: "run_and_display", Kind: "shell", Action: "run a command", Resource: "go test ./..."},
+		event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, Reason: "The user said no.", By: event.DecidedByUser},
+		event.ToolExecutionComplete{ToolCallID: "c2", Error: &event.ToolError{Message: "The user said no.", Code: "denied"}, DurationMs: 900},
+		event.SessionError{Message: "The provider answered 500.", ErrorType: "query", StatusCode: 500},
+		event.AssistantMessageDelta{MessageID: "a2", DeltaContent: "It was "},
+		event.AssistantMessageDiscarded{MessageID: "a2"},
+		event.AssistantMessage{MessageID: "a3", Content: "Not run.", Partial: true},
+		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed},
+		event.SessionIdle{},
+		event.SessionShutdown{SessionID: "s1", DurationMs: 60000},
+		event.SessionResume{SessionID: "s1", Context: event.Context{Cwd: "/ws"}},
+		event.TurnStart{TurnID: "t2", MessageID: "m2"},
+	}
+	var b strings.Builder
+	a := NewAutohand()
+	for _, e := range logOf(day...) {
+		for _, f := range a.Project(e) {
+			fmt.Fprintf(&b, "%d %s\n", f.Seq, f.JSON)
+		}
+	}
+	name := filepath.Join("testdata", "autohand.golden")
+	if *update {
+		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	for kind := range Known() {
+		if !strings.Contains(b.String(), fmt.Sprintf("%q", kind)) {
+			t.Errorf("the golden file has no %s", kind)
+		}
+	}
+}
+
+// randomLog is a log as sessions write them: what starts also ends, in the order
+// the contract gives.
+func randomLog(t *rapid.T) []event.Data {
+	all := []event.Data{event.SessionStart{SessionID: "s"}}
+	text := rapid.StringMatching(`[a-zé ]{0,9}`)
+	for turn := range rapid.IntRange(0, 4).Draw(t, "turns") {
+		id := fmt.Sprintf("t%d", turn)
+		all = append(all, event.TurnStart{TurnID: id})
+		var running []string
+		for step := range rapid.IntRange(0, 12).Draw(t, "steps") {
+			call := fmt.Sprintf("%s-%d", id, step)
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0:
+				all = append(all, event.AssistantTurnStart{TurnID: call})
+			case 1:
+				whole := ""
+				for range rapid.IntRange(0, 6).Draw(t, "deltas") {
+					piece := text.Draw(t, "piece")
+					all = append(all, event.AssistantMessageDelta{MessageID: call, Offset: int64(len(whole)), DeltaContent: piece})
+					whole += piece
+				}
+				if rapid.Bool().Draw(t, "retried") {
+					all = append(all, event.AssistantMessageDiscarded{MessageID: call})
+					call += "again"
+				}
+				all = append(all, event.AssistantMessage{MessageID: call, Content: whole})
+			case 2:
+				all = append(all, event.ToolExecutionStart{ToolCallID: call, ToolName: "tool-" + call})
+				running = append(running, call)
+			case 3:
+				if len(running) > 0 {
+					all = append(all, event.PermissionRequested{RequestID: "p" + call, ToolCallID: running[0]}, event.PermissionCompleted{RequestID: "p" + call})
+				}
+			case 4:
+				if len(running) > 0 {
+					i := rapid.IntRange(0, len(running)-1).Draw(t, "ends")
+					all = append(all, event.ToolExecutionComplete{ToolCallID: running[i], Success: true, Result: &event.ToolResult{Content: "r"}})
+					running = slices.Delete(running, i, i+1)
+				}
+			case 5:
+				all = append(all, event.SessionError{Message: "m"}, event.HookStart{}, event.HookEnd{Event: "before_tool"})
+			}
+		}
+		for _, call := range running {
+			all = append(all, event.ToolExecutionComplete{ToolCallID: call, Error: &event.ToolError{Message: "stopped"}})
+		}
+		all = append(all, event.TurnEnd{TurnID: id})
+	}
+	return append(all, event.SessionShutdown{SessionID: "s"})
+}
+
+func TestGuarantees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		entries := logOf(randomLog(t)...)
+		frames := tell(t, NewAutohand(), entries)
+		turn, iteration := 0, 0
+		open, ended, texts := map[any]any{}, map[any]bool{}, map[any]string{}
+		for i, f := range frames {
+			if (i == 0) != (f.Type == TypeSessionStart) || (i == len(frames)-1) != (f.Type == TypeSessionEnd) {
+				t.Fatalf("%s at %d of %d", f.Type, i, len(frames))
+			}
+			switch f.Type {
+			case TypeTurnStart:
+				switch now, it := int(f.Data["turn"].(float64)), int(f.Data["iteration"].(float64)); {
+				case now == turn+1 && it == 1, now == turn && it == iteration+1:
+					turn, iteration = now, it
+				default:
+					t.Fatalf("turn %d.%d after %d.%d", now, it, turn, iteration)
+				}
+			case TypeToolStart:
+				open[f.Data["toolId"]] = f.Data["toolName"]
+			case TypeToolEnd:
+				id := f.Data["toolId"]
+				if open[id] != f.Data["toolName"] || ended[id] {
+					t.Fatalf("tool_end of %v, started as %v, ended before %v", f.Data, open[id], ended[id])
+				}
+				ended[id] = true
+			case TypeMessageUpdate:
+				id := f.Data["messageId"]
+				texts[id] += f.Data["delta"].(string)
+				if texts[id] != f.Data["message"] {
+					t.Fatalf("deltas %q make no %q", texts[id], f.Data["message"])
+				}
+			}
+		}
+		if len(open) != len(ended) {
+			t.Fatalf("%d tools started, %d ended", len(open), len(ended))
+		}
+		resumeAnywhere(t, entries, frames)
+	})
+}
+
+// resumeAnywhere: whoever comes back after a place is told what one who stayed was
+// told of the logged events behind it.
+func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
+	after := rapid.Int64Range(0, entries[len(entries)-1].Seq).Draw(t, "after")
+	logged := slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
+	again := tell(t, NewAutohand(), logged)
+	count := func(all []told, messages bool) (n int) {
+		for _, f := range all {
+			if f.Seq > after && (f.Type != TypeMessageUpdate || messages) {
+				n++
+			}
+		}
+		return n
+	}
+	if count(frames, false) != count(again, false) || count(again, true) > count(frames, true) {
+		t.Fatalf("after %d: %d frames live, %d from the log", after, count(frames, true), count(again, true))
+	}
+}
+
+// A long message is told often enough to be read along, and not once whole for
+// each of its pieces.
+func TestLongMessagesCostLittle(t *testing.T) {
+	const pieces, piece = 20_000, 20
+	a, sent, updates := NewAutohand(), 0, 0
+	for i := range pieces {
+		for _, f := range a.Project(logOf(event.AssistantMessageDelta{MessageID: "m", Offset: int64(i * piece), DeltaContent: strings.Repeat("x", piece)})[0]) {
+			sent += len(f.JSON)
+			updates++
+		}
+	}
+	if whole := pieces * piece; sent > 64*whole || updates < 100 {
+		t.Errorf("%d bytes in %d updates for a message of %d", sent, updates, whole)
+	}
+}

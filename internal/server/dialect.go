@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"webchat/internal/dialect"
+	"webchat/internal/event"
+	"webchat/internal/session"
+	"webchat/internal/sse"
+)
+
+// dialectOf says whether a reader wants the events in another contract's words.
+func dialectOf(r *http.Request) (named bool, err error) {
+	name := r.URL.Query().Get("dialect")
+	switch {
+	case name == "":
+		return false, nil
+	case !slices.Contains(dialect.Names(), name):
+		return false, bad("unknown_dialect", "There is no dialect %q. Give dialect as %s, or leave it out for webchat's own events.",
+			name, strings.Join(dialect.Names(), " or "))
+	}
+	return true, nil
+}
+
+// translation is a session's events in a dialect, for one reader.
+type translation struct {
+	session *session.Session
+	fold    *dialect.Autohand
+}
+
+// past folds the log up to last and hands on what it means after a place.
+func (t translation) past(ctx context.Context, after, last int64, send func(dialect.Frame) error) error {
+	for seq := int64(0); seq < last; {
+		entries, err := t.session.Events(ctx, seq, int(min(pageOfLog, last-seq)))
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return holeAt(seq, last)
+		}
+		seq = entries[len(entries)-1].Seq
+		if err := t.tell(entries, after, send); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t translation) tell(entries []event.Entry, after int64, send func(dialect.Frame) error) error {
+	for _, e := range entries {
+		for _, f := range t.fold.Project(e) {
+			if e.Seq <= after && e.Event.Data.Logged() {
+				continue
+			}
+			if err := send(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// translated answers with a page of the log in a dialect. The cursor counts the
+// log's own events, so that it fits both forms.
+func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, limit int) error {
+	events := []json.RawMessage{}
+	last := min(one.Summary().LastSeq, after+int64(limit))
+	t := translation{one, dialect.NewAutohand()}
+	err := t.past(r.Context(), after, last, func(f dialect.Frame) error {
+		events = append(events, f.JSON)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, struct {
+		Events []json.RawMessage `json:"events"`
+		Cursor int64             `json:"cursor"`
+	}{events, max(last, after)})
+}
+
+// followTranslated streams the events in a dialect: the log after the place, then
+// what happens. A dialect's frames depend on the whole log, so each reader has a
+// fold of its own.
+func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, known bool) error {
+	live := one.Subscribe()
+	defer live.Close()
+	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) error {
+		tell := func(f dialect.Frame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
+		now, err := one.Join(ctx)
+		if err != nil {
+			return err
+		}
+		if !known || after > now.LastSeq {
+			after = 0
+			if err := send(resync()); err != nil {
+				return err
+			}
+		}
+		t := translation{one, dialect.NewAutohand()}
+		if err := t.past(ctx, after, now.LastSeq, tell); err != nil {
+			return err
+		}
+		for entries := now.InFlight; ; {
+			if err := t.tell(entries, after, tell); err != nil {
+				return err
+			}
+			if entries, err = live.Next(ctx); err != nil {
+				return err
+			}
+			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return e.Pos <= now.Pos })
+		}
+	})
+}
