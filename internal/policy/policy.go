@@ -101,7 +101,7 @@ func (p *Policy) Rule(act agent.Permission) agent.Ruling {
 }
 
 func (p *Policy) sensitive(name string) bool {
-	return Sensitive(name) || slices.ContainsFunc(p.private, func(own string) bool {
+	return SensitiveFile(name) || slices.ContainsFunc(p.private, func(own string) bool {
 		return name == own || strings.HasPrefix(name, strings.TrimSuffix(own, "/")+"/")
 	})
 }

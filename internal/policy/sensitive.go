@@ -1,37 +1,159 @@
 package policy
 
 import (
+	"io"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// secretFiles are names of files that hold keys or passwords, as patterns of
-// [path.Match] on the lower-case name.
-var secretFiles = []string{
-	".env*", "*.pem", "id_*", ".git-credentials", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
-	".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "credentials", "credentials.json", "secrets.*", "*.tfstate",
+// The rules below are our own. The kept rule sets that could be had (gitleaks,
+// detect-secrets, secretlint) judge what a file contains: of gitleaks' 235 rules
+// one judges a name alone. The lists that judge names (gitrob, shhgit) are no
+// longer kept and name every .log file. github/gitignore names what is built.
+
+// sensitiveNames are names of files that hold keys or passwords, as patterns of
+// [path.Match] on the lower-case name. Templates such as .env.example are among
+// them on purpose: a template that was filled in by mistake is how keys leak.
+var sensitiveNames = []string{
+	// Variables and settings of deployments.
+	".env*", "*.env", "secret*.y*ml", "secrets.*", "*.tfstate*", "*.tfvars",
+	// Keys, certificates that may contain one, and stores of them.
+	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.ovpn",
+	// What programs sign in with.
+	"credentials", "credentials.json", ".credentials.json", "credentials.tfrc.json", "client_secret*.json",
+	"service?account*.json", "serviceaccount*.json", "*firebase-adminsdk*.json", "application_default_credentials.json",
+	".git-credentials", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".dockercfg",
+	".vault-token", ".s3cfg", ".boto", "kubeconfig", "*.kubeconfig",
+	// What was typed, passwords among it.
+	".*_history",
 }
 
-// pictures are endings of names that are not taken for those of keys.
+// sensitivePaths are ends of paths of such files, as patterns of [path.Match].
+var sensitivePaths = []string{
+	".docker/config.json", "containers/auth.json", ".kube/config*", ".config/gh/hosts.y*ml", ".cargo/credentials*",
+	".gem/credentials", ".m2/settings*.xml", ".composer/auth.json", ".codex/auth.json", "rclone/rclone.conf",
+	".config/gcloud/*", "legacy_credentials/*/*",
+}
+
+// sensitiveFolders are folders of which every file is taken for one.
+var sensitiveFolders = []string{".ssh", ".gnupg", ".aws", ".azure"}
+
+// pictures are endings of names that are not taken for those of secrets.
 var pictures = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"}
 
-// secretFolders hold nothing one shows by accident.
-var secretFolders = []string{".ssh", ".gnupg", ".aws"}
+// sources are endings of names that are not taken for those of SSH keys, which
+// begin with "id_": id_token.go is source code, and id_rsa.pub is public.
+var sources = []string{
+	".pub", ".go", ".py", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".rs", ".c", ".cc", ".cpp", ".h", ".hpp", ".cs", ".java", ".kt", ".swift",
+	".rb", ".php", ".pl", ".ex", ".exs", ".erl", ".hs", ".ml", ".scala", ".lua", ".r", ".vue", ".html", ".css", ".scss", ".md", ".rst",
+}
 
-// Sensitive reports whether a file, by a path of it, may hold keys or passwords, so
-// that it is always asked about. Links have to be followed before.
+// backup matches what programs and people add to the name of a copy.
+var backup = regexp.MustCompile(`(?:~|\.(?:bak|bkp|backup|old|orig|original|save|saved|copy|sw[a-p]|\d{1,14})|[-_. ]copy|[-_]backup|[-_]old)$`)
+
+// Sensitive reports whether a file may hold keys or passwords by its path, of which
+// the last elements suffice. Links have to be followed by the caller, who judges
+// both names. See [SensitiveFile] for files whose content has to be looked at.
 func Sensitive(p string) bool {
 	parts := strings.Split(strings.ToLower(filepath.ToSlash(p)), "/")
-	name := parts[len(parts)-1]
-	if slices.Contains(pictures, path.Ext(name)) {
-		name = "" // id_photo.png is none; its folder may be one of secrets all the same
+	last := len(parts) - 1
+	if slices.ContainsFunc(parts[:last], func(dir string) bool { return slices.Contains(sensitiveFolders, dir) }) {
+		return true
 	}
-	for _, pattern := range secretFiles {
-		if ok, _ := path.Match(pattern, name); ok {
+	dir := strings.Join(parts[:last], "/")
+	for _, name := range originals(parts[last]) {
+		if sensitiveName(dir, name) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(parts[:len(parts)-1], func(dir string) bool { return slices.Contains(secretFolders, dir) })
+	return false
+}
+
+// originals returns a name and the names it may be a backup copy of.
+func originals(name string) []string {
+	name = strings.TrimRight(name, ". ") // Windows opens "a.key" by "a.key. "
+	names := []string{name}
+	for range 3 { // server.key.old.1~
+		cut := backup.ReplaceAllString(name, "")
+		if cut == name {
+			break
+		}
+		name = cut
+		names = append(names, name, strings.TrimPrefix(name, ".")) // an editor's .server.key.swp
+	}
+	if in, ok := strings.CutPrefix(name, "#"); ok {
+		names = append(names, strings.TrimSuffix(in, "#")) // #server.key#
+	}
+	return names
+}
+
+func sensitiveName(dir, name string) bool {
+	end := path.Ext(name)
+	if slices.Contains(pictures, end) {
+		return false
+	}
+	if strings.HasPrefix(name, "id_") && !slices.Contains(sources, end) {
+		return true
+	}
+	matches := func(pattern string) bool {
+		ok, _ := path.Match(pattern, lastOf(dir+"/"+name, strings.Count(pattern, "/")+1))
+		return ok
+	}
+	return slices.ContainsFunc(sensitiveNames, matches) || slices.ContainsFunc(sensitivePaths, matches)
+}
+
+// lastOf returns the last n elements of a path.
+func lastOf(p string, n int) string {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] == '/' {
+			if n--; n == 0 {
+				return p[i+1:]
+			}
+		}
+	}
+	return p
+}
+
+// SensitiveFile reports whether the file with this absolute path may hold keys or
+// passwords: by its path, or, for git's settings, by a credential within the first
+// 64 KiB. A file that is missing or cannot be read is judged by its path only.
+func SensitiveFile(name string) bool {
+	return Sensitive(name) || isGitConfig(filepath.ToSlash(name)) && holdsCredential(name)
+}
+
+// gitSettings matches the paths of git's settings: of a repository, its worktrees
+// and submodules, a bare repository, and a user.
+var gitSettings = regexp.MustCompile(`(?i)(?:\.git/(?:.*/)?config(?:\.worktree)?|/\.gitconfig|/git/config)$`)
+
+func isGitConfig(p string) bool {
+	for _, name := range originals(path.Base(p)) {
+		if gitSettings.MatchString(path.Dir(p) + "/" + name) {
+			return true
+		}
+	}
+	return false
+}
+
+// credential matches what git's settings hold one in: an address with a password,
+// or with a user so long that it is a token; a header; a setting named like one.
+var credential = regexp.MustCompile(`(?im)://[^/\s@:]*:[^/\s@]+@|https?://[^/\s@]{20,}@|^\s*(?:\[[^\]]*\]\s*)?(?:extraheader\s*=.*authorization|\w*(?:pass|passwd|password|token)\s*=)`)
+
+// credentialHead is how much of git's settings is looked at, in bytes.
+const credentialHead = 64 << 10
+
+func holdsCredential(name string) bool {
+	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() { // opening a pipe would wait
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, credentialHead))
+	return err == nil && credential.Match(head)
 }
