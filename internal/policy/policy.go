@@ -58,11 +58,12 @@ type Policy struct {
 	workspace string
 	home      string
 	private   []string
+	links     *HardLinks
 }
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
-	p := &Policy{workspace: c.Workspace, home: c.Home}
+	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace)}
 	for i, given := range c.Rules {
 		r := readyRule{Rule: given, number: i + 1}
 		if given.Path != "" {
@@ -85,7 +86,8 @@ func (p *Policy) Rule(act agent.Permission) agent.Ruling {
 	var names []string
 	if act.Kind == agent.KindRead || act.Kind == agent.KindWrite {
 		names = p.Names(act.Resource)
-		ruling.Sensitive = slices.ContainsFunc(names, p.sensitive)
+		_, linked := p.HardLinked(act.Resource)
+		ruling.Sensitive = linked || slices.ContainsFunc(names, p.sensitive)
 	}
 	for _, r := range p.rules {
 		if !r.matches(act, names) {
