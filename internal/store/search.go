@@ -127,27 +127,57 @@ func (db *DB) search(ctx context.Context, f session.Finder) (map[int64]int64, er
 	if len(words) == 0 {
 		return hits, nil
 	}
-	exact, err := db.read.PrepareContext(ctx, `SELECT rowid FROM found WHERE found MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT 1`)
-	if err != nil {
+	if err := db.exact(ctx, match(words, false), hits); err != nil {
 		return nil, err
 	}
-	defer exact.Close()
-	for below := int64(1) << 62; len(hits) < MaxFound; {
-		var at int64
-		err := exact.QueryRowContext(ctx, match(words, false), below).Scan(&at)
-		if errors.Is(err, sql.ErrNoRows) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		hits[at>>32] = at
-		below = at >> 32 << 32 // the next one is of an earlier session
-	}
+	var err error
 	if prefix && len(hits) < enoughFound {
 		err = db.beginnings(ctx, match(words, true), hits)
 	}
 	return hits, err
+}
+
+// manyHits is how many matching events of one session are passed one by one. Of a
+// session that has more, the rest is skipped by a query that begins below it: worth
+// the cost of a query only then.
+const manyHits = 256
+
+// exact adds the last event that matches of each session, in one pass from the
+// newest on.
+func (db *DB) exact(ctx context.Context, query string, hits map[int64]int64) error {
+	below, more := int64(1)<<62, true
+	for more && len(hits) < MaxFound {
+		var err error
+		if below, more, err = db.pass(ctx, query, below, hits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass reads matching events below a place until there are no more, enough sessions
+// are found, or one session has too many; then more is true and below is that
+// session's first place.
+func (db *DB) pass(ctx context.Context, query string, from int64, hits map[int64]int64) (below int64, more bool, err error) {
+	rows, err := db.read.QueryContext(ctx, `SELECT rowid FROM found WHERE found MATCH ? AND rowid < ? ORDER BY rowid DESC`, query, from)
+	if err != nil {
+		return 0, false, err
+	}
+	defer rows.Close()
+	for seen := 0; len(hits) < MaxFound && rows.Next(); {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return 0, false, err
+		}
+		session := at >> 32
+		if hits[session] == 0 {
+			hits[session], seen = at, 0
+		}
+		if seen++; seen > manyHits {
+			return session << 32, true, nil
+		}
+	}
+	return 0, false, rows.Err()
 }
 
 // beginnings adds the sessions that hold a longer word.
