@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,7 @@ type keptHead struct {
 	Head      int64     `json:"head"`             // bytes before the gap, or all
 	TailAt    int64     `json:"tailAt,omitempty"` // where the rest belongs
 	TailLines int64     `json:"tailLines,omitempty"`
+	Gap       *Gap      `json:"gap,omitempty"` // as it is described, for listing without reading the bytes
 }
 
 var (
@@ -96,6 +98,7 @@ func (k *keeper) save(o *Output) {
 	head := keptHead{Meta: m, Session: m.SessionID, Created: o.created.Round(0), Completed: completed, Size: v.size, Lines: v.nl, Open: v.open, Head: v.size}
 	if from, to, _, ok := v.gap(); ok {
 		head.Head, head.TailAt, head.TailLines = from, to, v.at(len(v.head)).nl
+		head.Gap = v.describe(&m)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -181,16 +184,42 @@ func revived(s *Store, id ID, file []byte, keep time.Duration) (*Output, error) 
 	return &Output{id: id, created: h.Created, store: s, meta: h.Meta, view: v, ends: h.Completed.Add(keep)}, nil
 }
 
-// session lists the outputs of a session that are on disk.
-func (k *keeper) session(id string) (ids []ID) {
+// session lists the outputs of a session that are on disk, by the first lines of
+// their files.
+func (k *keeper) session(id string) (all []Listed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for o, f := range k.files {
-		if f.session == id {
-			ids = append(ids, o)
+		if f.session != id || !f.completed.Add(k.keep).After(k.wall()) {
+			continue
 		}
+		h, err := readHead(k.path(o, f))
+		if err != nil {
+			k.log.Warn("an output that was kept cannot be read", "error", err)
+			delete(k.files, o)
+			continue
+		}
+		h.Meta.SessionID, h.Meta.Gap = h.Session, h.Gap
+		h.Meta.Truncated = h.Meta.Truncated || h.Gap != nil
+		all = append(all, Listed{ID: o, Meta: h.Meta, Size: h.Size, Complete: true, CreatedAt: h.Created, ExpiresAt: h.Completed.Add(k.keep)})
 	}
-	return ids
+	return all
+}
+
+// maxHead is how many bytes of a file are read for its first line.
+const maxHead = 1 << 20
+
+func readHead(name string) (h keptHead, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return h, err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, maxHead)).ReadBytes('\n')
+	if err != nil {
+		return h, err
+	}
+	return h, json.Unmarshal(line, &h)
 }
 
 // drop deletes what is kept of a session.

@@ -140,3 +140,51 @@ func TestKeptFilesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// What comes back from the disk ends when its file does, not a life in memory later.
+func TestRevivedEndsWithItsFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := keeping(t, filepath.Join(t.TempDir(), "outputs"))
+		id, err := s.Put(Meta{Type: File, SessionID: "s1"}, []byte("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(48*time.Hour - time.Minute)
+		o, err := s.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(o.ExpiresAt()))
+		if _, err := s.Get(id); !errors.Is(err, ErrExpired) || o.Held() || len(s.Session("s1")) != 0 {
+			t.Errorf("%v after it expired, held %v, listed %v", err, o.Held(), s.Session("s1"))
+		}
+	})
+}
+
+// Listing a session reads no content into memory, so it evicts no other output.
+func TestListingKeptOutputsEvictsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := keeping(t, filepath.Join(t.TempDir(), "outputs"))
+		for range 40 {
+			if _, err := s.Put(Meta{Type: File, SessionID: "old"}, make([]byte, 100<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		other, err := s.Put(Meta{Type: File, SessionID: "other"}, []byte("mine"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := s.Stats()
+		all := s.Session("old")
+		if len(all) != 40 || all[0].Size != 100<<10 || !all[0].Complete {
+			t.Fatalf("%d listed: %+v", len(all), all[0])
+		}
+		if after := s.Stats(); after.Used > before.Used {
+			t.Errorf("listing took %d bytes of memory", after.Used-before.Used)
+		}
+		if _, ok := s.sessions["other"][other]; !ok {
+			t.Error("another session's output was evicted")
+		}
+	})
+}

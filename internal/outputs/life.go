@@ -6,15 +6,17 @@ import (
 	"time"
 )
 
-// expired says whether o's life has ended by either clock.
+// expired says whether o's life in memory has ended by either clock. One that was
+// read back from the disk ends with its file at the latest.
 func (s *Store) expired(o *Output) bool {
 	o.mu.Lock()
-	t, w := o.completed, o.wall
+	t, w, ends := o.completed, o.wall, o.ends
 	o.mu.Unlock()
 	if t.IsZero() {
 		return false
 	}
-	return time.Since(t) >= s.ttl || s.wall().Round(0).Sub(w) >= s.ttl
+	now := s.wall().Round(0)
+	return time.Since(t) >= s.ttl || now.Sub(w) >= s.ttl || !ends.IsZero() && !now.Before(ends)
 }
 
 // Held reports whether o is still in the store, growing or within its life. Who

@@ -90,7 +90,7 @@ func (m *model) step(kind, a, b int) error {
 		time.Sleep(time.Duration(a%20) * time.Minute)
 	case kind == 6 && b%4 == 0:
 		for _, o := range m.s.Session(session) {
-			delete(m.ends, o.ID())
+			delete(m.ends, o.ID)
 		}
 		for i := 0; i < len(m.writers); i++ {
 			if w := m.writers[i]; w.o.meta.SessionID == session {

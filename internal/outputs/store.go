@@ -344,23 +344,36 @@ func (s *Store) revive(id ID) (*Output, error) {
 	return o, nil
 }
 
-// Session returns the outputs of a session in the order of their creation.
-func (s *Store) Session(sessionID string) []*Output {
-	if s.keeper != nil {
-		for _, id := range s.keeper.session(sessionID) {
-			_, _ = s.Get(id) // what is found is among the session's then
-		}
-	}
+// Listed is an output in a list.
+type Listed struct {
+	ID                   ID
+	Meta                 Meta
+	Size                 int64 // bytes written so far, those left out included
+	Complete             bool
+	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it grows
+}
+
+// Session lists the outputs of a session in the order of their creation, those on
+// disk included: listing reads no content into memory.
+func (s *Store) Session(sessionID string) []Listed {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]*Output, 0, len(s.sessions[sessionID]))
+	var held []*Output
 	for _, o := range s.sessions[sessionID] {
 		if !s.expired(o) {
-			all = append(all, o)
+			held = append(held, o)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Output) int {
-		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id))
+	s.mu.Unlock()
+	all, seen := make([]Listed, 0, len(held)), map[ID]bool{}
+	for _, o := range held {
+		seen[o.id] = true
+		all = append(all, Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()})
+	}
+	if s.keeper != nil {
+		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
+	}
+	slices.SortFunc(all, func(a, b Listed) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

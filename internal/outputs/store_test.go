@@ -261,7 +261,7 @@ func TestSessions(t *testing.T) {
 	w := create(t, s, Meta{Type: Terminal, SessionID: "one"}, Limits{})
 	w.Write([]byte("growing\n"))
 	other := put(t, s, Meta{Type: File, SessionID: "two"}, "c")
-	if all := s.Session("one"); len(all) != 2 || all[0] != a || all[1] != w.Output() {
+	if all := s.Session("one"); len(all) != 2 || all[0].ID != a.ID() || all[1].ID != w.ID() {
 		t.Fatalf("%v", all)
 	}
 	s.DeleteSession("one")

@@ -41,11 +41,10 @@ func (s *Server) listOutputs(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []row{}
 	for _, o := range s.Outputs.Session(string(one.ID())) {
-		meta := o.Meta()
-		x := row{Metadata: meta, outputRow: outputRow{ID: o.ID(), ToolCallID: meta.ToolCallID, Type: meta.Type,
-			Size: o.Size(), Complete: o.Complete(), CreatedAt: event.Time(o.CreatedAt())}}
-		if at := o.ExpiresAt(); !at.IsZero() {
-			t := event.Time(at)
+		x := row{Metadata: o.Meta, outputRow: outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type,
+			Size: o.Size, Complete: o.Complete, CreatedAt: event.Time(o.CreatedAt)}}
+		if !o.ExpiresAt.IsZero() {
+			t := event.Time(o.ExpiresAt)
 			x.ExpiresAt = &t
 		}
 		list = append(list, x)
