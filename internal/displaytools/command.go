@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"webchat/internal/agent"
@@ -31,8 +31,7 @@ type commandTool struct{ set *Set }
 type commandCall struct {
 	set     *Set
 	command string
-	asked   string // the folder as given, empty: the workspace
-	rel     string // where it leads
+	dir     place // the folder; nothing asked for is the workspace
 }
 
 // job is a command with what it started.
@@ -55,48 +54,29 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 	if err := errors.Join(err1, err2); err != nil {
 		return agent.Action{}, err
 	}
-	c := &commandCall{set: t.set, command: command, asked: cwd}
-	if c.rel, err = c.folder(); err != nil {
+	c := &commandCall{set: t.set, command: command}
+	if c.dir, err = t.set.work.folder(cwd); err != nil {
 		return agent.Action{}, err
 	}
-	dir := filepath.Join(t.set.work.real, c.rel)
+	dir := filepath.Join(t.set.work.real, c.dir.rel)
 	d := digest(RunCommand, t.set.work.real, dir, command)
 	return agent.Action{Digest: d, Run: c.run, Ask: &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RunCommand,
 		Kind: agent.KindShell, Action: "run a command", Resource: command, Cwd: dir, Digest: d}}, nil
 }
 
-// folder is where the command runs, relative to the workspace.
-func (c *commandCall) folder() (string, error) {
-	if c.asked == "" {
-		return ".", nil
-	}
-	rel, err := c.set.work.resolve(c.asked)
-	if err == nil {
-		err = c.set.work.folder(rel)
-	}
-	said, ok := errors.AsType[sentence](err)
-	switch {
-	case errors.Is(err, errMissing):
-		err = say("There is no folder %s in %s. Nothing was run.", called(c.asked), c.set.work.shown())
-	case ok: // what it says of files holds for folders
-		err = sentence(strings.Replace(string(said), "Nothing was read.", "Nothing was run.", 1))
-	}
-	return rel, err
-}
-
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
 	s := c.set
-	if rel, err := c.folder(); err != nil {
+	if dir, err := s.work.folder(c.dir.asked); err != nil {
 		return agent.Failure("failure", "%v", err), nil
-	} else if rel != c.rel {
-		return agent.Failure("failure", "The folder %s leads elsewhere now than when this was planned. Nothing was run.", called(c.asked)), nil
+	} else if dir.rel != c.dir.rel || !os.SameFile(dir.found, c.dir.found) {
+		return agent.Failure("failure", "The folder %s was replaced by another one after it was asked for. Nothing was run; ask for it again.", called(c.dir.asked)), nil
 	}
 	if !s.enter() {
 		return agent.Failure("failure", "The session is closed. Nothing was run."), nil
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
-	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.real, c.rel)
+	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.real, c.dir.rel)
 	w, err := s.out.Create(meta, outputs.Limits{})
 	if err != nil {
 		return agent.Failure("failure", "The command was not run: %v", err), nil

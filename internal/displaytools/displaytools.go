@@ -6,7 +6,11 @@
 //
 //   - Nothing of the content and no output id is ever in a Result's TextForModel.
 //   - Only files inside the workspace are opened, after following symbolic links,
-//     and only regular ones. Hard links cannot be told from files.
+//     and only regular ones. A file that may hold secrets is asked about, also when
+//     it is reached by a symbolic link or a hard link.
+//   - The file that was planned is the file that is shown, and the folder a command
+//     was planned for is the one it runs in: one that was put in its place is
+//     refused.
 //   - Bytes are stored as they are in the file; nothing is decoded.
 //   - A command runs in a process tree of its own. When its call is aborted or its
 //     time is up nothing of the tree is left; what it leaves running on purpose

@@ -8,14 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
-	"webchat/internal/policy"
 	"webchat/internal/render"
 )
 
@@ -36,11 +33,11 @@ type fileTool struct{ set *Set }
 
 // fileCall is a planned call.
 type fileCall struct {
-	set        *Set
-	asked, rel string // as given; where it leads
-	from, to   int    // lines, 0: from the start, to the end
-	language   string
-	detect     bool // language is not given
+	set      *Set
+	place    place
+	from, to int // lines, 0: from the start, to the end
+	language string
+	detect   bool // language is not given
 }
 
 // Spec implements [agent.Tool].
@@ -62,51 +59,20 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	if to > 0 && to < from {
 		return agent.Action{}, say("endLine %d is before startLine %d", to, from)
 	}
-	c := &fileCall{set: t.set, asked: path, from: from, to: to}
+	c := &fileCall{set: t.set, from: from, to: to}
 	if c.language, c.detect, err = language(highlight); err != nil {
 		return agent.Action{}, err
 	}
-	if c.rel, err = t.set.work.check(ctx, path); err != nil {
+	if c.place, err = t.set.work.check(ctx, path); err != nil {
 		return agent.Action{}, err
 	}
-	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.rel, raw), Run: c.run}
-	a.About = t.set.reads(ctx, RenderFile, "show a file", c.rel, a.Digest)
-	if policy.Sensitive(c.rel) || policy.Sensitive(path) {
+	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
+	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
+	if action := t.set.work.secret(c.place); action != "" {
 		a.Ask = a.About
-		a.Ask.Action, a.Ask.Sensitive = "show a file that may hold secrets", true
+		a.Ask.Action, a.Ask.Sensitive = action, true
 	}
 	return a, nil
-}
-
-// reads is what a tool does that shows a file.
-func (s *Set) reads(ctx context.Context, tool, action, rel, digest string) *agent.Permission {
-	return &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: tool, Kind: agent.KindRead, Action: action,
-		Resource: filepath.ToSlash(rel), Cwd: s.work.real, Digest: digest}
-}
-
-// check resolves a path and opens it to see that it can be shown.
-func (w *workspace) check(ctx context.Context, path string) (string, error) {
-	rel, err := w.resolve(path)
-	if err == nil {
-		var f *os.File
-		if f, _, err = w.open(rel); err == nil {
-			f.Close()
-		}
-	}
-	return rel, w.explain(ctx, path, err)
-}
-
-// reopen opens what was planned, and nothing else.
-func (w *workspace) reopen(ctx context.Context, asked, planned string) (*os.File, fs.FileInfo, error) {
-	rel, err := w.resolve(asked)
-	if err != nil {
-		return nil, nil, w.explain(ctx, asked, err)
-	}
-	if rel != planned {
-		return nil, nil, say("%s leads elsewhere now than when this was planned. Nothing was read.", called(asked))
-	}
-	f, st, err := w.open(rel)
-	return f, st, w.explain(ctx, asked, err)
 }
 
 // language reads the highlight argument.
@@ -134,7 +100,7 @@ func digest(parts ...any) string {
 }
 
 func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
-	f, st, err := c.set.work.reopen(ctx, c.asked, c.rel)
+	f, st, err := c.set.work.reopen(c.place)
 	if err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	}
@@ -144,7 +110,7 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 		most = sizeless
 	}
 	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size()}
-	r.meta.Path = filepath.ToSlash(c.rel)
+	r.meta.Path = filepath.ToSlash(c.place.rel)
 	r.stop = func() {}
 	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }
 	err = r.all(ctx, &sparse{f: f, size: most})
@@ -197,7 +163,7 @@ func (r *reading) begin(head []byte) error {
 	r.meta.MimeType = "text/plain; charset=utf-8"
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
-			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", called(r.call.rel))
+			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", called(r.call.place.rel))
 		}
 		r.meta.MimeType = "application/octet-stream"
 		if kind := pictureType(head); kind != "" {
@@ -207,7 +173,7 @@ func (r *reading) begin(head []byte) error {
 	}
 	r.meta.Highlight = r.call.language
 	if r.call.detect {
-		r.meta.Highlight = render.Language(r.call.rel, head)
+		r.meta.Highlight = render.Language(r.call.place.rel, head)
 	}
 	return nil
 }
@@ -290,7 +256,7 @@ func (r *reading) total() int {
 }
 
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
-	name := called(r.call.rel)
+	name := called(r.call.place.rel)
 	total := r.total()
 	if failure == nil && !r.meta.Binary && r.from > max(total, 1) {
 		failure = say("%s has %s; line %d is not there. Nothing was shown.", name, lines(int64(total)), r.from)
@@ -320,6 +286,6 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	if r.meta.Binary {
 		shown, count = 0, sized(r.w.Bytes(), 0)+", binary"
 	}
-	text := confirm("Displayed %s to user ("+count+")", r.call.asked)
+	text := confirm("Displayed %s to user ("+count+")", r.call.place.asked)
 	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
 }

@@ -23,8 +23,8 @@ type imageTool struct{ set *Set }
 
 // imageCall is a planned call.
 type imageCall struct {
-	set        *Set
-	asked, rel string
+	set   *Set
+	place place
 }
 
 // Spec implements [agent.Tool].
@@ -38,23 +38,24 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 		return agent.Action{}, err
 	}
 	c := &imageCall{set: t.set}
-	if c.asked, err = args.needed("path"); err != nil {
+	path, err := args.needed("path")
+	if err != nil {
 		return agent.Action{}, err
 	}
-	if c.rel, err = t.set.work.check(ctx, c.asked); err != nil {
+	if c.place, err = t.set.work.check(ctx, path); err != nil {
 		return agent.Action{}, err
 	}
-	d := digest(DisplayImage, t.set.work.real, c.rel)
-	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.rel, d)}, nil
+	d := digest(DisplayImage, t.set.work.real, c.place.rel, path)
+	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil
 }
 
 func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-	f, st, err := c.set.work.reopen(ctx, c.asked, c.rel)
+	f, st, err := c.set.work.reopen(c.place)
 	if err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	}
 	defer f.Close()
-	name := called(c.rel)
+	name := called(c.place.rel)
 	if st.Size() > maxPicture {
 		return tooBig(st.Size()), nil
 	}
@@ -77,12 +78,12 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 		return agent.Failure("aborted", "Stopped while %s was read.", name), nil
 	}
 	meta := c.set.meta(outputs.Image, agent.CallFrom(ctx))
-	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.rel), p.mime, p.width, p.height
+	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.place.rel), p.mime, p.width, p.height
 	id, err := c.set.out.Put(meta, data.Bytes())
 	if err != nil {
 		return agent.Failure("failure", "%s was not shown: %v", name, err), nil
 	}
-	text := confirm("Displayed image %s", c.asked)
+	text := confirm("Displayed image %s", c.place.asked)
 	sent, _ := tokens.Count(text)
 	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: &agent.Telemetry{OutputID: string(id), OutputType: string(outputs.Image),
 		Bytes: int64(data.Len()), TokensShown: p.tokens(), TokensEstimated: true, TokensSent: int64(sent),

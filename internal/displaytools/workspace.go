@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"webchat/internal/policy"
 )
 
 // workspace is the folder files are shown from. Reading goes through root, which
@@ -17,6 +19,7 @@ type workspace struct {
 	real  string // absolute, without symbolic links
 	given string // as configured
 	home  string
+	links *policy.HardLinks
 }
 
 func openWorkspace(path, home string) (*workspace, error) {
@@ -31,7 +34,7 @@ func openWorkspace(path, home string) (*workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
-	return &workspace{root: root, real: real, given: filepath.Clean(path), home: home}, nil
+	return &workspace{root: root, real: real, given: filepath.Clean(path), home: home, links: policy.NewHardLinks(real)}, nil
 }
 
 func (w *workspace) close() error { return w.root.Close() }
@@ -101,9 +104,14 @@ func (w *workspace) resolve(path string) (string, error) {
 	if err == nil {
 		return w.inside(real)
 	}
-	_, lexical := w.inside(full)
-	if _, given := w.relative(w.given, full); lexical != nil && !given {
-		return "", lexical
+	// Where it leads is judged before what is there, so that nothing is told of
+	// what is outside, not even that it is missing.
+	target, inside := w.inside(policy.Resolve(full))
+	if inside != nil {
+		return "", inside
+	}
+	if st, e := os.Lstat(full); e == nil && st.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
+		return "", say("%s is a link to %s, which does not exist. Nothing was read.", called(full), printable(target))
 	}
 	return "", refusal(called(full), err)
 }
@@ -181,18 +189,6 @@ func (w *workspace) still(rel string, opened fs.FileInfo) bool {
 	}
 	now, err := w.root.Lstat(rel)
 	return err == nil && os.SameFile(now, opened)
-}
-
-// folder checks that rel is a folder one may run commands in.
-func (w *workspace) folder(rel string) error {
-	st, err := w.root.Stat(rel)
-	if err != nil {
-		return refusal(called(rel), err)
-	}
-	if !st.IsDir() {
-		return say("cwd must be a folder, and %s is a file. Nothing was run.", called(rel))
-	}
-	return nil
 }
 
 func regular(name string, st fs.FileInfo) error {
