@@ -1,51 +1,34 @@
 package displaytools
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"webchat/internal/strictjson"
 )
 
 // arguments are a call's, by their exact names. A null counts as left out.
 type arguments map[string]json.RawMessage
 
-// parse reads an object with only these keys, each at most once. Keys in another
-// case are other keys: a decoder that takes them for the same is how one command
-// is approved and another one run.
+// parse reads an object with only these keys, each at most once.
 func parse(tool string, raw json.RawMessage, keys ...string) (arguments, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("the arguments of %s must be a JSON object", tool)
+	if err := strictjson.Object(raw); err != nil {
+		return nil, errors.New(strictjson.Say("the arguments of "+tool, err))
 	}
 	args := arguments{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
-		}
-		key, _ := t.(string)
+	if err := json.Unmarshal(raw, &args); err != nil {
+		return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(keys, key) {
 			return nil, fmt.Errorf("%s does not take %q; it takes %s", tool, key, strings.Join(keys, ", "))
 		}
-		if _, twice := args[key]; twice {
-			return nil, fmt.Errorf("%s was given %s twice", tool, key)
-		}
-		var v json.RawMessage
-		if err := dec.Decode(&v); err != nil {
-			return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
-		}
-		args[key] = v
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("the arguments of %s must be one JSON object", tool)
 	}
 	return args, nil
 }

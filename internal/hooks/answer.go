@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"webchat/internal/strictjson"
 )
 
 // no is a verdict that refuses, with a reason a person and a model can read.
@@ -57,83 +58,32 @@ func verdict(code int, stdout, stderr []byte) Verdict {
 	}
 	v, err := parse(stdout)
 	if err != nil {
-		return no("The hook's answer is not understood: %v.", err)
+		return no("The hook's answer is not understood: %s.", strictjson.Say("its contents", err))
 	}
 	return v
 }
 
 // parse reads an answer: one object with these keys and no other, each once.
-// Decoders disagree about anything else.
-func parse(b []byte) (v Verdict, err error) {
-	if !utf8.Valid(b) {
-		return v, errors.New("it is not UTF-8")
+func parse(b []byte) (Verdict, error) {
+	var said struct {
+		Allow     *bool           `json:"allow"`
+		Reason    string          `json:"reason"`
+		Arguments json.RawMessage `json:"arguments"`
+		Prompt    string          `json:"prompt"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return v, errors.New("it is no JSON object")
+	if err := strictjson.Decode(b, &said); err != nil {
+		return Verdict{}, err
 	}
-	seen := map[string]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return v, errors.New("it is no JSON object")
-		}
-		key, _ := t.(string)
-		if seen[key] {
-			return v, fmt.Errorf("it has %q twice", key)
-		}
-		seen[key] = true
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return v, errors.New("it is no JSON object")
-		}
-		if err := v.take(key, raw); err != nil {
-			return v, err
-		}
+	if said.Allow == nil {
+		return Verdict{}, errors.New(`it has no "allow"`)
 	}
-	if _, err := dec.Token(); err != nil {
-		return v, errors.New("it is no JSON object")
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return v, errors.New("something follows it")
-	}
-	if !seen["allow"] {
-		return v, errors.New(`it has no "allow"`)
+	v := Verdict{Allow: *said.Allow, Reason: said.Reason, Prompt: said.Prompt}
+	switch {
+	case len(said.Arguments) == 0 || string(said.Arguments) == "null":
+	case said.Arguments[0] != '{':
+		return Verdict{}, errors.New(`"arguments" is not an object`)
+	default:
+		v.Arguments = said.Arguments
 	}
 	return v, nil
-}
-
-// take sets one field. A null is the same as nothing, but for allow.
-func (v *Verdict) take(key string, raw json.RawMessage) error {
-	var into *string
-	switch key {
-	case "allow":
-		switch string(raw) {
-		case "true":
-			v.Allow = true
-		case "false":
-		default:
-			return errors.New(`"allow" is neither true nor false`)
-		}
-		return nil
-	case "reason":
-		into = &v.Reason
-	case "prompt":
-		into = &v.Prompt
-	case "arguments":
-		if string(raw) == "null" {
-			return nil
-		}
-		if raw[0] != '{' {
-			return errors.New(`"arguments" is no object`)
-		}
-		v.Arguments = raw
-		return nil
-	default:
-		return fmt.Errorf("%q is not known", key)
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("%q is not a string", key)
-	}
-	return nil
 }

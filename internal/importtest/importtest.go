@@ -9,13 +9,14 @@ package importtest
 // ours says what each room may import of ours; the standard library is always
 // allowed. A room without a row is refused.
 var ours = map[string][]string{
-	"web":             {},
-	"internal/event":  {},
-	"internal/sse":    {},
-	"internal/render": {},
-	"internal/proc":   {},
-	"internal/guard":  {},
-	"internal/tokens": {},
+	"web":                 {},
+	"internal/event":      {},
+	"internal/sse":        {},
+	"internal/render":     {},
+	"internal/proc":       {},
+	"internal/guard":      {},
+	"internal/tokens":     {},
+	"internal/strictjson": {},
 
 	"internal/files":   {"internal/proc"},
 	"internal/jsonrpc": {"internal/proc"},
@@ -29,10 +30,10 @@ var ours = map[string][]string{
 	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 
-	"internal/hooks":           {"internal/event", "internal/proc"},
-	"internal/session":         {"internal/event", "internal/agent", "internal/hooks"},
+	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
+	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson"},
 	"internal/outputs":         {},
-	"internal/displaytools":    {"internal/agent", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
+	"internal/displaytools":    {"internal/agent", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
 	"internal/store":           {"internal/event", "internal/session"},
 	"internal/store/storetest": {"internal/event", "internal/session"},
 	"internal/mcpserver":       {"internal/agent"},
@@ -40,7 +41,7 @@ var ours = map[string][]string{
 	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
-		"internal/page", "internal/policy", "internal/dialect", "internal/guard", "internal/agent", "web"},
+		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
 	"internal/hostile":     {}, // tests only: what attackers put into what is shown
@@ -62,6 +63,7 @@ var theirs = map[string][]string{
 	"github.com/microcosm-cc/bluemonday":       {"internal/render"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
+	"github.com/go-json-experiment/json":       {"internal/strictjson"},
 	"modernc.org/sqlite":                       {"internal/store"},
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},

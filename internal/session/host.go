@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -257,11 +258,11 @@ func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput b
 		return nil, false
 	}
 	for k := range fields {
-		switch foldKey(k) {
-		case foldKey("outputId"):
+		switch {
+		case strings.EqualFold(k, "outputId"):
 			namedOutput = true
 			delete(fields, k)
-		case foldKey("outputType"), foldKey("tokensShown"), foldKey("tokensSent"), foldKey("tokensEstimated"):
+		case slices.ContainsFunc([]string{"outputType", "tokensShown", "tokensSent", "tokensEstimated"}, func(own string) bool { return strings.EqualFold(k, own) }):
 			delete(fields, k)
 		}
 	}
