@@ -1,3 +1,3 @@
 package main
 
-func mostConnections() int { return maxConnections }
+func mostConnections(wanted int) int { return wanted }

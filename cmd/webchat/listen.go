@@ -12,13 +12,8 @@ import (
 	"webchat/internal/sse"
 )
 
-const (
-	// tries is how many ports after the usual one are looked at.
-	tries = 100
-	// maxConnections may be open at the same time: room for all streams and the
-	// requests of their pages, a few dozen KiB each.
-	maxConnections = 2048
-)
+// tries is how many ports after the usual one are looked at.
+const tries = 100
 
 // listen opens the listeners; all have the same port. "localhost" means both
 // loopback families, since a browser may try either first.

@@ -32,6 +32,8 @@ type options struct {
 	outputTTL    time.Duration
 	outputBudget size
 	keepOutputs  age
+	maxStreams   int
+	maxRequests  int
 	olderThan    age
 	permissions  string
 	askTimeout   time.Duration
@@ -65,6 +67,8 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.DurationVar(&o.outputTTL, "output-ttl", 30*time.Minute, "life of an output, from the moment it is complete")
 	f.Var(&o.outputBudget, "output-budget", "memory for outputs; the least recently used go first")
 	f.Var(&o.keepOutputs, "keep-outputs", "keep outputs on disk so long after their life, such as 30d; 0 keeps none")
+	f.IntVar(&o.maxStreams, "max-streams", 1024, "open event streams; one more is answered 503")
+	f.IntVar(&o.maxRequests, "max-requests", 1024, "other requests at work; a quarter of them for those who are not signed in")
 	f.Var(&o.olderThan, "older-than", "for \"sessions prune\": delete sessions not used for so long, such as 90d")
 	f.StringVar(&o.permissions, "permissions", "ask", "what happens when an agent wants to act: ask, allow or deny")
 	f.DurationVar(&o.askTimeout, "permission-timeout", 5*time.Minute, "how long a question stays open; then it is denied")
@@ -123,6 +127,11 @@ func (o *options) check() error {
 	for name, d := range map[string]time.Duration{"output-ttl": o.outputTTL, "permission-timeout": o.askTimeout, "command-timeout": o.runTimeout} {
 		if d <= 0 {
 			return usage("--%s %v: it must be more than 0", name, d)
+		}
+	}
+	for name, n := range map[string]int{"max-streams": o.maxStreams, "max-requests": o.maxRequests} {
+		if n < 1 || n > 1e6 {
+			return usage("--%s %d: it must be from 1 to 1000000", name, n)
 		}
 	}
 	host, err := o.listenHost()

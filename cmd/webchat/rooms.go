@@ -61,10 +61,11 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile, PublicURL: o.publicURL, NoAuth: o.noAuth, Refuse: pages.Refuse, Logger: log}); err != nil {
+	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile, PublicURL: o.publicURL, NoAuth: o.noAuth, MaxRequests: o.maxRequests,
+		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
-	if r.hub, err = sse.New(sse.Config{Closing: server.Closing}); err != nil {
+	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.maxStreams}); err != nil {
 		return nil, err
 	}
 	var moved string

@@ -84,7 +84,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 		closeAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}
-	return r.serve(ctx, stop, listeners, log, func() error { return o.announce(r, path, base, workspace, stdout, log) })
+	return r.serve(ctx, stop, listeners, mostConnections(o.maxStreams+o.maxRequests), log, func() error { return o.announce(r, path, base, workspace, stdout, log) })
 }
 
 // announce prints the one line of standard output and opens the browser.
@@ -126,14 +126,15 @@ func (o *options) warn(c *config, log *slog.Logger) {
 
 // serve answers until ctx ends, then lets everything end in order: streams get
 // their last frame, turns are closed in the log, requests end.
-func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listener, log *slog.Logger, ready func() error) error {
+func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listener, most int, log *slog.Logger, ready func() error) error {
 	working, endWork := context.WithCancel(context.Background())
 	defer endWork()
 	sessions, outputs := r.work(working)
-	server := r.httpServer(log)
+	server, connections := r.httpServer(log), guard.NewConnections(most)
+	server.ConnContext = connections.Context
 	served := make(chan error, len(listeners))
-	for _, l := range guard.LimitConnections(mostConnections(), listeners...) {
-		go func() { served <- server.Serve(l) }()
+	for _, l := range listeners {
+		go func() { served <- server.Serve(connections.Listener(l)) }()
 	}
 	err := ready()
 	left, sessionsEnded := len(listeners), false

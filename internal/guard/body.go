@@ -21,9 +21,12 @@ type timedBody struct {
 	lifted  bool
 }
 
-func timed(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
-	control := http.NewResponseController(w)
-	if control.SetReadDeadline(time.Now().Add(bodyTime)) != nil {
+func timed(w http.ResponseWriter, body io.ReadCloser, known bool) io.ReadCloser {
+	control, limit := http.NewResponseController(w), strangerTime
+	if known {
+		limit = bodyTime
+	}
+	if control.SetReadDeadline(time.Now().Add(limit)) != nil {
 		return body // not a connection: nobody to wait for
 	}
 	return &timedBody{ReadCloser: body, control: control}

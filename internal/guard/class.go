@@ -39,7 +39,8 @@ const (
 	MaxUpload = 20 << 20
 )
 
-// bodyTime is how long a request's body may take, whatever becomes of the request.
+// bodyTime is how long the body of a request with credentials may take, whatever
+// becomes of the request.
 const bodyTime = 30 * time.Second
 
 // demand is what a class asks.
@@ -60,14 +61,14 @@ const (
 )
 
 var demands = map[Class]demand{
-	Public: {name: "Public", body: MaxBody, media: isJSON, want: wantJSON},
-	Static: {name: "Static", body: MaxBody, media: isJSON, want: wantJSON, headers: staticHeaders},
-	Door:   {name: "Door", body: MaxBody, media: isJSON, want: wantJSON, headers: pageHeaders, person: true},
-	Page:   {name: "Page", body: MaxBody, media: isJSON, want: wantJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
-	Read:   {name: "Read", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayRead},
+	Public: {name: "Public", body: maxStranger, media: isJSON, want: wantJSON},
+	Static: {name: "Static", body: maxStranger, media: isJSON, want: wantJSON, headers: staticHeaders},
+	Door:   {name: "Door", body: maxStranger, media: isJSON, want: wantJSON, headers: pageHeaders, person: true},
+	Page:   {name: "Page", body: maxStranger, media: isJSON, want: wantJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
+	Read:   {name: "Read", body: maxStranger, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayRead},
 	Write:  {name: "Write", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayWrite},
 	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, want: wantFile, fetch: true, who: (*Guard).mayWrite},
-	Output: {name: "Output", body: MaxBody, media: isJSON, want: wantJSON, headers: outputHeaders, fetch: true},
+	Output: {name: "Output", body: maxStranger, media: isJSON, want: wantJSON, headers: outputHeaders, fetch: true},
 }
 
 // String returns the name of the class.

@@ -1,11 +1,12 @@
 package guard
 
 import (
+	"container/list"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,29 +21,40 @@ var busy = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nConnection: clo
 	"Content-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"+
 	"Content-Length: %d\r\n\r\n%s", len(busyBody), busyBody)
 
-// LimitConnections returns the listeners with at most n connections open on all of
-// them together. One more is answered 503 and closed, whatever it asks: who opens
-// many must not use up the program's descriptors, of which files, agents and the
-// log need their share.
-func LimitConnections(n int, listeners ...net.Listener) []net.Listener {
-	shared := &places{most: int64(n), parting: make(chan struct{}, farewells)}
-	limited := make([]net.Listener, len(listeners))
-	for i, l := range listeners {
-		limited[i] = &limitedListener{Listener: l, places: shared}
-	}
-	return limited
+// Connections bounds the open connections of a server: who opens many must not use
+// up the program's descriptors, of which files, agents and the log need their
+// share.
+//
+// A connection belongs to a stranger until a request with credentials has come
+// over it. Strangers have a quarter of the places. When these are taken, or all
+// places are, the stranger's connection that has waited longest for its request is
+// closed in favor of the new one, so those who hold connections and say nothing
+// keep nobody out. A connection that finds no place even so is answered 503.
+//
+// Set the server's ConnContext to Context: without it every connection remains a
+// stranger's that waits.
+type Connections struct {
+	most, strangers int
+	parting         chan struct{} // has an element for each connection being turned away
+
+	mu      sync.Mutex // guards what follows, and what placed says it guards
+	open    int
+	strange int       // how many of them are strangers'
+	waiting list.List // of *placed: strangers' without a request at work, longest wait first
 }
 
-// places are the connections that may be open.
-type places struct {
-	most    int64
-	open    atomic.Int64
-	parting chan struct{} // has an element for each connection being turned away
+// NewConnections returns room for most connections.
+func NewConnections(most int) *Connections {
+	return &Connections{most: most, strangers: max(most/4, 1), parting: make(chan struct{}, farewells)}
 }
+
+// Listener returns l with its connections bounded together with those of the other
+// listeners.
+func (c *Connections) Listener(l net.Listener) net.Listener { return &limitedListener{l, c} }
 
 type limitedListener struct {
 	net.Listener
-	places *places
+	places *Connections
 }
 
 // Accept implements [net.Listener].
@@ -52,46 +64,145 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.places.open.Add(1) <= l.places.most {
-			return &placed{Conn: c, leave: sync.OnceFunc(func() { l.places.open.Add(-1) })}, nil
+		if p := l.places.admit(c); p != nil {
+			return p, nil
 		}
-		l.places.open.Add(-1)
 		l.places.turnAway(c)
 	}
 }
 
+// admit gives conn a place, a waiting stranger's if there is no other; nil means
+// that there is none at all.
+func (c *Connections) admit(conn net.Conn) *placed {
+	c.mu.Lock()
+	var evicted *placed
+	if c.open >= c.most || c.strange >= c.strangers {
+		oldest := c.waiting.Front()
+		if oldest == nil {
+			c.mu.Unlock()
+			return nil
+		}
+		evicted = oldest.Value.(*placed)
+		evicted.leaveLocked()
+	}
+	p := &placed{Conn: conn, places: c}
+	c.open++
+	c.strange++
+	p.turn = c.waiting.PushBack(p)
+	c.mu.Unlock()
+	if evicted != nil {
+		_ = evicted.Conn.Close() // the server that reads from it notices
+	}
+	return p
+}
+
 // turnAway says why and closes. Closing with bytes unread would destroy the
 // answer on its way, so a little is read first; nobody waits for that.
-func (p *places) turnAway(c net.Conn) {
+func (c *Connections) turnAway(conn net.Conn) {
 	select {
-	case p.parting <- struct{}{}:
+	case c.parting <- struct{}{}:
 	default:
-		_ = c.Close() // nothing was promised
+		_ = conn.Close() // nothing was promised
 		return
 	}
 	go func() {
-		defer func() { <-p.parting }()
-		defer c.Close()
-		if c.SetDeadline(time.Now().Add(time.Second)) != nil {
+		defer func() { <-c.parting }()
+		defer conn.Close()
+		if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
 			return
 		}
-		if _, err := c.Write(busy); err != nil {
+		if _, err := conn.Write(busy); err != nil {
 			return
 		}
-		if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			_, _ = io.CopyN(io.Discard, c, 64<<10) // to its end, if it is short
+		if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+			_, _ = io.CopyN(io.Discard, conn, 64<<10) // to its end, if it is short
 		}
 	}()
 }
 
-// placed gives its place back when it is closed.
+// placed is a connection with a place.
 type placed struct {
 	net.Conn
-	leave func()
+	places *Connections
+
+	turn  *list.Element // in places.waiting; nil: known, or at work. Guarded by places.mu
+	known bool          // guarded by places.mu
+	left  bool          // guarded by places.mu
+}
+
+type placeKey struct{}
+
+// Context makes the connection known to the handler, for [http.Server.ConnContext].
+func (c *Connections) Context(ctx context.Context, conn net.Conn) context.Context {
+	if p, ok := conn.(*placed); ok {
+		return context.WithValue(ctx, placeKey{}, p)
+	}
+	return ctx
+}
+
+// placeOf returns the connection of a request; nil if it is not bounded.
+func placeOf(ctx context.Context) *placed {
+	p, _ := ctx.Value(placeKey{}).(*placed)
+	return p
+}
+
+// begin says that a request is at work, so the connection is not closed in favor
+// of another. A stranger who does not take the answer within the time is cut.
+func (p *placed) begin(known bool, answer time.Duration) {
+	if p == nil {
+		return
+	}
+	p.places.mu.Lock()
+	first := known && !p.known
+	if p.turn != nil {
+		p.places.waiting.Remove(p.turn)
+		p.turn = nil
+	}
+	if first && !p.left {
+		p.known = true
+		p.places.strange--
+	}
+	strange := !p.known
+	p.places.mu.Unlock()
+	if strange { // these fail on a connection that is gone
+		_ = p.SetWriteDeadline(time.Now().Add(answer))
+	} else if first {
+		_ = p.SetWriteDeadline(time.Time{})
+	}
+}
+
+// end says that the request is over.
+func (p *placed) end() {
+	if p == nil {
+		return
+	}
+	p.places.mu.Lock()
+	defer p.places.mu.Unlock()
+	if !p.known && !p.left && p.turn == nil {
+		p.turn = p.places.waiting.PushBack(p)
+	}
+}
+
+// leaveLocked gives the place back, once. places.mu is held.
+func (p *placed) leaveLocked() {
+	if p.left {
+		return
+	}
+	p.left = true
+	p.places.open--
+	if !p.known {
+		p.places.strange--
+	}
+	if p.turn != nil {
+		p.places.waiting.Remove(p.turn)
+		p.turn = nil
+	}
 }
 
 // Close implements [net.Conn].
-func (c *placed) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
+func (p *placed) Close() error {
+	p.places.mu.Lock()
+	p.leaveLocked()
+	p.places.mu.Unlock()
+	return p.Conn.Close()
 }

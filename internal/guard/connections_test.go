@@ -26,10 +26,11 @@ func TestConnectionsAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 3
-	server := &http.Server{Handler: routes(newGuard(t, guard.Config{}))}
+	g, places := newGuard(t, guard.Config{}), guard.NewConnections(most)
+	server := &http.Server{Handler: routes(g), ConnContext: places.Context}
 	ended := make(chan error, 2)
-	for _, l := range guard.LimitConnections(most, plain, second) {
-		go func() { ended <- server.Serve(l) }()
+	for _, l := range []net.Listener{plain, second} {
+		go func() { ended <- server.Serve(places.Listener(l)) }()
 	}
 	defer func() {
 		_ = server.Close()
@@ -43,7 +44,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(c, "GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+g.Token()+"\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -107,12 +108,14 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 		"half a header":          {"GET /public HTTP/1.1\r\nHost: localhost\r\nX-A: b", 6 * time.Second},
 		"a body that is awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
 		"a body without credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
-			31 * time.Second},
-		"a body for nobody":       {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
-		"a body for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
-		"chunks for another host": {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{", 31 * time.Second},
-		"a body that is too big":  {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n", time.Second},
-		"nothing after an answer": {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n", 61 * time.Second},
+			6 * time.Second},
+		"a body for nobody":            {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
+		"a body for another host":      {"POST / HTTP/1.1\r\nHost: evil.test\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
+		"chunks for another host":      {"POST / HTTP/1.1\r\nHost: evil.test\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{", 6 * time.Second},
+		"a big body that is announced": {"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{", 6 * time.Second},
+		"big chunks":                   {"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat(" ", 2048), 6 * time.Second},
+		"a body that is too big":       {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 2097152\r\n\r\n", time.Second},
+		"nothing after an answer":      {"GET /public HTTP/1.1\r\nHost: localhost\r\n\r\n", 61 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGuard(t, guard.Config{})
@@ -135,6 +138,37 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 				close(l)
 				<-done
 			})
+		})
+	}
+}
+
+// A stranger who asks and does not take the answer is cut; who is signed in may
+// take their time.
+func TestAnswersThatNobodyTakes(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		g := newGuard(t, guard.Config{})
+		synctest.Test(t, func(t *testing.T) {
+			places := guard.NewConnections(8)
+			server := &http.Server{Handler: routes(g), ConnContext: places.Context}
+			l := make(pipes)
+			done := make(chan struct{})
+			go func() { defer close(done); _ = server.Serve(places.Listener(l)) }()
+			near, far := net.Pipe()
+			l <- far
+			request := "GET /public HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+			if known {
+				request += "Authorization: Bearer " + g.Token() + "\r\n"
+			}
+			if _, err := io.WriteString(near, request+"\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(31 * time.Second)
+			if b, err := io.ReadAll(near); err != nil || known != strings.Contains(string(b), "served") {
+				t.Errorf("known %v: got %q, %v", known, b, err)
+			}
+			_ = near.Close()
+			close(l)
+			<-done
 		})
 	}
 }

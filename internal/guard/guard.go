@@ -13,10 +13,10 @@
 //     Names below .localhost are refused: resolvers ask the network for them.
 //     Only /healthz answers whatever the Host: it says nothing, and what watches
 //     a server knows it by its address.
-//  3. The number of requests at work (503).
-//  4. [http.CrossOriginProtection], and an Origin, if there is one, that is this
+//  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this
 //     server's own, scheme and port included (403). "null" is refused, so a page
 //     uses fetch in its default mode.
+//  4. The number of requests at work (503), see below.
 //  5. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials
 //     (401), content coding and media type (415), size of the body (413).
 //
@@ -25,6 +25,14 @@
 //
 // A class belongs to a matched route, so no trick with a path changes it. The
 // zero Class refuses, so a route that was given none is closed.
+//
+// # Strangers
+//
+// A request without credentials may have a body of 1 KiB, which has to come within
+// 5 s, and takes no place before it has come. Strangers share a quarter of the
+// requests and of the connections, see [Connections]: however many of them say
+// nothing, or half of it, those who are signed in are served, and so is whoever
+// signs in.
 //
 // # Credentials
 //
@@ -60,7 +68,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -77,7 +84,8 @@ type Config struct {
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller
 	// has made sure that only this machine can connect.
 	NoAuth bool
-	// MaxRequests bounds the requests at work at the same time. Default 1024.
+	// MaxRequests bounds the requests at work at the same time, event streams apart
+	// (see [Streaming]). Strangers have a quarter of it. Default 1024.
 	MaxRequests int
 	// Refuse answers a person whom a page is refused; it must write status. The
 	// default answers as to a program.
@@ -93,7 +101,7 @@ type Guard struct {
 	config  Config
 	public  *url.URL // nil: loopback names only
 	csrf    *http.CrossOriginProtection
-	atWork  atomic.Int64
+	room    *room
 	token   string // the API token
 	signins *signins
 	launch  launches
@@ -122,7 +130,7 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection()}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests)}
 	if err := g.trust(); err != nil {
 		return nil, err
 	}
@@ -216,12 +224,13 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
+		known := g.config.NoAuth || g.mayRead(r)
 		if hasBody(r) {
 			// A copy: net/http looks at its own to decide whether what nobody read is
 			// worth waiting for.
 			timedCopy := *r
 			r = &timedCopy
-			r.Body = timed(w, r.Body)
+			r.Body = timed(w, r.Body, known)
 		}
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
@@ -232,18 +241,16 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
 			return
 		}
-		if g.atWork.Add(1) > int64(g.config.MaxRequests) {
-			g.atWork.Add(-1)
-			w.Header().Set("Retry-After", "1")
-			refuse(w, http.StatusServiceUnavailable, "too_many_requests", "Too many requests are at work; try again in a second.")
-			return
-		}
-		defer g.atWork.Add(-1)
 		if g.csrf.Check(r) != nil || !g.originAllowed(r) {
 			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
 			return
 		}
-		next.ServeHTTP(w, r)
+		if !known {
+			r = receive(w, r)
+		}
+		if r != nil {
+			g.atWork(w, r, known, next)
+		}
 	})
 }
 

@@ -291,23 +291,3 @@ func TestPersonIsAnsweredByThePage(t *testing.T) {
 		t.Errorf("a program gets %s", got)
 	}
 }
-
-func TestTooManyRequests(t *testing.T) {
-	g := newGuard(t, guard.Config{MaxRequests: 2})
-	enter, leave := make(chan struct{}), make(chan struct{})
-	h := g.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { enter <- struct{}{}; <-leave }))
-	done := make(chan struct{})
-	for range 2 {
-		go func() { do(h, call{target: "/"}); done <- struct{}{} }()
-		<-enter
-	}
-	res := want(t, h, call{target: "/"}, 503)
-	if res.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
-	close(leave)
-	<-done
-	<-done
-	go func() { <-enter }()
-	want(t, h, call{target: "/"}, 200)
-}

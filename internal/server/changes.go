@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"webchat/internal/guard"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -17,6 +18,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 		return &changeSource{watch: s.Sessions.Watch(), topic: topic}
 	})
 	defer release()
+	guard.Streaming(r)
 	return topic.Serve(w, r.WithContext(ctx), nil)
 }
 

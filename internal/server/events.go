@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/guard"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -76,6 +77,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 		return &logSource{live: one.Subscribe(), topic: topic}
 	})
 	defer release()
+	guard.Streaming(r)
 	return topic.Serve(w, r.WithContext(ctx), past.send)
 }
 

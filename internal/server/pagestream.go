@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -98,6 +99,7 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
+	guard.Streaming(r)
 	return src.topic.Serve(w, r.WithContext(ctx), func(_ context.Context, send func(sse.Frame) error) (int64, error) {
 		f, pos := src.projector.Join(after)
 		return pos, send(sse.Frame{ID: f.Seq, Data: f.Data()})
