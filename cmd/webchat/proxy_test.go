@@ -150,7 +150,7 @@ func TestBehindNginx(t *testing.T) {
 			t.Parallel()
 			p := startProgram(t, "--public-url", c.public)
 			proxy := proxytest.Start(t, p.address, c.locations)
-			res, body := ask1(t, "GET", proxy, "chat.example", c.path+"/healthz", "")
+			res, body := ask1(t, "GET", proxy, "chat.example", c.path+"/auth", "")
 			if res.StatusCode != c.status {
 				t.Fatalf("%s %s", res.Status, body)
 			}
@@ -160,10 +160,10 @@ func TestBehindNginx(t *testing.T) {
 				}
 				return
 			}
-			if res, _ := ask1(t, "GET", proxy, "evil.test", c.path+"/healthz", ""); res.StatusCode != 403 {
+			if res, _ := ask1(t, "GET", proxy, "evil.test", c.path+"/auth", ""); res.StatusCode != 403 {
 				t.Errorf("a foreign name: %s", res.Status)
 			}
-			if res, _ := ask1(t, "GET", p.address, "localhost", c.path+"/healthz", ""); res.StatusCode != 403 {
+			if res, _ := ask1(t, "GET", p.address, "localhost", c.path+"/auth", ""); res.StatusCode != 403 {
 				t.Errorf("past the proxy: %s", res.Status)
 			}
 			signInThrough(t, p, proxy, c.public, c.path)
