@@ -157,7 +157,8 @@ func pids(t *testing.T, text string) (list []int) {
 
 const stubborn = `trap '' TERM HUP; sleep 600 & echo $!; setsid sleep 600 & echo $!; echo $$; echo ready; sleep 600; sleep 600`
 
-func TestCommandAborted(t *testing.T) {
+// THREATS 50: an abort leaves nothing of the tree.
+func TestThreat50CommandAborted(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(b.ctx())
 	a := b.plan(RunCommand, "command", stubborn)
@@ -224,7 +225,8 @@ func TestCommandTimesOut(t *testing.T) {
 	}
 }
 
-func TestLeftRunningEndsWithTheSession(t *testing.T) {
+// THREATS 50: what a command left running ends with the session.
+func TestThreat50LeftRunningEndsWithTheSession(t *testing.T) {
 	b := newBench(t, nil)
 	res := b.call(RunCommand, "command", `setsid sleep 601 >/dev/null & echo $!; sleep 602 & echo $!`)
 	if res.Type != agent.Success || res.TextForModel != "Command completed (exit 0, 2 lines)" {

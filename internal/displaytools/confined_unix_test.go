@@ -13,7 +13,7 @@ import (
 	"webchat/internal/agent"
 )
 
-// Rows 40 to 43 of THREATS (45 is TestHugeFile, 46 TestSensitive): what is not a file of the workspace is not read, by
+// Rows 40 to 43 of THREATS (45 is TestThreat45HugeFile, 46 TestThreat46Sensitive): what is not a file of the workspace is not read, by
 // neither tool, and nothing of it is kept.
 func TestConfinement(t *testing.T) {
 	b := newBench(t, nil)

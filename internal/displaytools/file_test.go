@@ -209,7 +209,8 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
-func TestHugeFile(t *testing.T) {
+// THREATS 45: a sparse file costs neither memory nor budget, and says its true size.
+func TestThreat45HugeFile(t *testing.T) {
 	b := newBench(t, func(c *Config) {
 		store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 64 << 20})
 		if err != nil {

@@ -43,7 +43,9 @@ func window1(t testing.TB, doc *Terminal, from, to int) []string {
 	return all
 }
 
-func TestTerminalRows(t *testing.T) {
+// THREATS 35: what is left of a command's bytes are rows with classes; titles,
+// clipboards, links, pictures and questions to the terminal are gone.
+func TestThreat35TerminalRows(t *testing.T) {
 	for in, want := range map[string][]string{
 		"plain\ntext\n":                          {"plain", "text"},
 		"a\r\nb":                                 {"a", "b"},
@@ -188,7 +190,7 @@ func compareRows(t testing.TB, got, want []string, from int) {
 }
 
 // However the bytes are cut, the rows are the same, and Changed names every row that did change.
-func TestTerminalSplitInvariant(t *testing.T) {
+func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
 		once := NewTerminal(bytes.NewReader(p), RowOptions{})
@@ -287,7 +289,7 @@ func hostileTerminal() map[string]string {
 	}
 }
 
-func TestTerminalHostile(t *testing.T) {
+func TestThreat35TerminalHostile(t *testing.T) {
 	for name, s := range hostileTerminal() {
 		start := time.Now()
 		doc := NewTerminal(strings.NewReader(s), RowOptions{})

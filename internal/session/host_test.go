@@ -1,15 +1,18 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -118,8 +121,12 @@ func TestDeltas(t *testing.T) {
 	})
 }
 
-func TestForeignOutputsAreNotBelieved(t *testing.T) {
-	play(t, nil, func(r *rig) {
+// THREATS 23 and 35: an output of another call is not relayed, and the log of the
+// server says so, without the control characters the agent put into it.
+func TestThreat23ForeignOutputsAreNotBelieved(t *testing.T) {
+	var log bytes.Buffer
+	const odd = "c\x1b]52;c;aGk=\x07\u202e\n2"
+	play(t, func(_ *rig, c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, func(r *rig) {
 		live := r.s.Subscribe()
 		during(r, func(ctx context.Context, h agent.Host) {
 			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash", By: event.ByUser})
@@ -127,9 +134,13 @@ func TestForeignOutputsAreNotBelieved(t *testing.T) {
 			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, OutputID: "out_other",
 				ToolTelemetry: json.RawMessage(`{"outputId":"out_other","OutputID":"out_more","tokensShown":1000,"n":3}`)})
 			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true})
+			h.Report(ctx, event.ToolExecutionStart{ToolCallID: odd, ToolName: "bash"})
+			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: odd, Success: true, OutputID: "out_other"})
+			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "honest", ToolName: "bash"})
+			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "honest", Success: true})
 		})
 		done := all[event.ToolExecutionComplete](r)
-		equal(t, "completions", len(done), 1)
+		equal(t, "completions", len(done), 3)
 		equal(t, "output", done[0].OutputID, "")
 		equal(t, "telemetry", string(done[0].ToolTelemetry), `{"n":3}`)
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByAgent)
@@ -147,6 +158,10 @@ func TestForeignOutputsAreNotBelieved(t *testing.T) {
 			}
 		}
 	})
+	equal(t, "warnings", strings.Count(log.String(), "an agent named an output it did not make"), 2)
+	if i := strings.IndexFunc(log.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 || strings.Contains(log.String(), "honest") {
+		t.Errorf("the log of the server has %q", log.String())
+	}
 }
 
 func TestCallToolRefuses(t *testing.T) {
