@@ -12,11 +12,18 @@ import (
 	"webchat/internal/sse"
 )
 
+// defaultListen has a port that nobody is assigned, that no system gives to outgoing
+// connections and that development servers do not use: what another program once
+// stored in the browser under this name and port would be read by our pages, and
+// ours by its.
+const defaultListen = "localhost:24287"
+
 // tries is how many ports after the usual one are looked at.
 const tries = 100
 
-// listen opens the listeners; all have the same port. "localhost" means both
-// loopback families, since a browser may try either first.
+// listeners opens the listeners; all have the same port. The pages are shown as
+// localhost, which a browser may look for in either loopback family first, so who
+// asks for one of them gets both: no other program can have the other.
 func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 	host, text, err := net.SplitHostPort(o.listen)
 	if err != nil {
@@ -27,7 +34,7 @@ func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 		return nil, 0, err
 	}
 	hosts := []string{host}
-	if strings.EqualFold(host, "localhost") {
+	if strings.EqualFold(host, "localhost") || host == "127.0.0.1" || host == "::1" {
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	last := port

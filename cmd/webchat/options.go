@@ -54,7 +54,7 @@ func newFlags() (*flag.FlagSet, *options) {
 	o := &options{outputBudget: 256 << 20}
 	f := flag.NewFlagSet("webchat", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.StringVar(&o.listen, "listen", "localhost:8080", "where to listen; port 0 picks a free one, and so does a taken port if the flag is not given")
+	f.StringVar(&o.listen, "listen", defaultListen, "where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given")
 	f.StringVar(&o.workspace, "workspace", ".", "the folder display tools may read and commands run in")
 	f.StringVar(&o.dataDir, "data-dir", "", "where sessions and secrets are kept; by default a folder per workspace")
 	f.StringVar(&o.backend, "backend", "auto", "the kind of agent of new sessions")
@@ -181,7 +181,7 @@ func boxed() bool {
 func (o *options) listenHost() (string, error) {
 	host, port, err := net.SplitHostPort(o.listen)
 	if err != nil {
-		return "", usage("--listen %q: it must be host:port, such as localhost:8080", o.listen)
+		return "", usage("--listen %q: it must be host:port, such as %s", o.listen, defaultListen)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
 		return "", usage("--listen %q: the port must be a number from 0 to 65535", o.listen)

@@ -94,7 +94,7 @@ func writeStory(name string) error {
 	if block == nil {
 		return errors.New("the README has no sh block")
 	}
-	story := strings.NewReplacer("http://localhost:8080", "$URL", "./bin/webchat", "webchat").Replace(string(block[1]))
+	story := strings.NewReplacer("http://localhost:24287", "$URL", "./bin/webchat", "webchat").Replace(string(block[1]))
 	return os.WriteFile(name, []byte(story), 0o600)
 }
 

@@ -40,8 +40,16 @@
 // one browser in, once, within ten minutes; it travels in a URL's fragment. The
 // browser then holds a cookie, which reads, and a second secret, which writes:
 // cookies are shared with every other port of the host, so a neighbour's server
-// receives ours, and may look but not act. Only SHA-256 sums of both are kept on
-// disk, for 12 hours after the last use and 7 days at most, through restarts.
+// receives ours, and may look but not act. Of the cookie a SHA-256 sum is kept on
+// disk, for 12 hours after the last use and 7 days at most, through restarts; it
+// holds for the port, or the public URL, it was made for.
+//
+// The secret ends with the process, since whatever listens on the port next can
+// read what a page stored there. A browser that signed in with a key gets another
+// one, see [Guard.Renew].
+//
+// A service worker that another program left at the port is removed when the
+// browser asks for its script.
 //
 // # Concurrency
 //
@@ -53,11 +61,12 @@
 //	…
 //	router.With(g.Class(guard.Read)).Get("/api/sessions", list)
 //	server := &http.Server{Handler: g.Handler(router), DisableGeneralOptionsHandler: true}
-//	link := g.Link("http://localhost:8080")
+//	link := g.Link("http://localhost:24287")
 package guard
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -98,13 +107,15 @@ type Config struct {
 
 // Guard is the door of one server.
 type Guard struct {
-	config  Config
-	public  *url.URL // nil: loopback names only
-	csrf    *http.CrossOriginProtection
-	room    *room
-	token   string // the API token
-	signins *signins
-	launch  launches
+	config Config
+	public *url.URL // nil: loopback names only
+	csrf   *http.CrossOriginProtection
+	room   *room
+	token  string // the API token
+	// challenge is what browsers sign to prove themselves to this Guard and no other.
+	challenge string
+	signins   *signins
+	launch    launches
 }
 
 // New reads or makes the API token and reads the sign-ins. Its errors name the
@@ -130,7 +141,7 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests)}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), challenge: rand.Text()}
 	if err := g.trust(); err != nil {
 		return nil, err
 	}
@@ -239,6 +250,10 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		r = g.withoutBase(r)
 		if !g.hostAllowed(r.Host) && r.URL.Path != health {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
+			return
+		}
+		if asksForWorker(r) {
+			endWorker(w)
 			return
 		}
 		if g.csrf.Check(r) != nil || !g.originAllowed(r) {

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -22,15 +24,18 @@ func (g *Guard) Link(base string) string {
 }
 
 // SignIn spends a launch secret: it sets the cookie that reads and returns the
-// second secret, with which the browser writes and which is told only here.
-func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string) (secret string, err error) {
+// second secret, with which the browser writes while this process lives. key is the
+// public key by which the browser gets another one afterwards, or nothing.
+func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, key []byte) (secret string, err error) {
+	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key); err != nil && len(key) > 0 {
+		return "", ErrKey
+	}
 	now := g.config.Now()
 	if !g.launch.spend(launch, now) {
 		return "", ErrLaunch
 	}
 	cookie := rand.Text() + rand.Text()
-	secret = rand.Text() + rand.Text()
-	if err := g.signins.add(cookie, secret, now); err != nil {
+	if secret, err = g.signins.add(cookie, key, g.place(r), now); err != nil {
 		return "", err
 	}
 	c := g.cookie(r)
@@ -51,7 +56,7 @@ func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.MaxAge = -1
 	http.SetCookie(w, c)
-	return g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.Secret.equal(secret) }, g.config.Now())
+	return g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.sum.equal(secret) }, g.config.Now())
 }
 
 // RevokeAll signs every browser out and voids all links. The API token stays.
@@ -84,7 +89,11 @@ func (g *Guard) suffix() string { return strings.ReplaceAll(g.Base(), "/", "_") 
 
 func (g *Guard) signedIn(r *http.Request) bool {
 	c, err := r.Cookie(g.cookie(r).Name)
-	return err == nil && g.signins.find(cookieOf, sumOf(c.Value), g.config.Now())
+	if err != nil {
+		return false
+	}
+	_, ok := g.signins.find(cookieOf, sumOf(c.Value), g.place(r), g.config.Now())
+	return ok
 }
 
 func (g *Guard) mayRead(r *http.Request) bool { return g.signedIn(r) || g.mayWrite(r) }
@@ -95,7 +104,11 @@ func (g *Guard) mayWrite(r *http.Request) bool {
 		return false
 	}
 	got := sumOf(b)
-	return got.equal(sumOf(g.token)) || g.signins.find(secretOf, got, g.config.Now())
+	if got.equal(sumOf(g.token)) {
+		return true
+	}
+	_, ok = g.signins.find(secretOf, got, g.place(r), g.config.Now())
+	return ok
 }
 
 func bearer(r *http.Request) (string, bool) {

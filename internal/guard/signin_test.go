@@ -40,7 +40,7 @@ func signInOn(t *testing.T, g *guard.Guard, host string) *http.Response {
 	r := httptest.NewRequest("POST", "/api/sign-in", nil)
 	r.Host = host
 	w := httptest.NewRecorder()
-	secret, err := g.SignIn(w, r, launchOf(g))
+	secret, err := g.SignIn(w, r, launchOf(g), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestLaunchSecretWorksOnceAndTenMinutes(t *testing.T) {
 	try := func(secret string) error {
 		r := httptest.NewRequest("POST", "/api/sign-in", nil)
 		r.Host = host
-		_, err := g.SignIn(httptest.NewRecorder(), r, secret)
+		_, err := g.SignIn(httptest.NewRecorder(), r, secret, nil)
 		return err
 	}
 	first, second, third := launchOf(g), launchOf(g), launchOf(g)
@@ -114,7 +114,7 @@ func TestLaunchSecretHasOneWinner(t *testing.T) {
 		go func() {
 			r := httptest.NewRequest("POST", "/api/sign-in", nil)
 			r.Host = host
-			_, err := g.SignIn(httptest.NewRecorder(), r, secret)
+			_, err := g.SignIn(httptest.NewRecorder(), r, secret, nil)
 			wins <- err == nil
 		}()
 	}
@@ -159,7 +159,8 @@ func TestSigninSurvivesARestart(t *testing.T) {
 	at := newClock()
 	dir := t.TempDir()
 	first := newGuard(t, guard.Config{Dir: dir, Now: at.Now})
-	cookie, secret := signIn(t, first)
+	b := newBrowser(t, first, "")
+	cookie := b.cookie
 	launch := launchOf(first)
 	at.add(11 * time.Hour)
 	if get(routes(first), cookie) != 200 {
@@ -167,11 +168,17 @@ func TestSigninSurvivesARestart(t *testing.T) {
 	}
 	at.add(11 * time.Hour) // the use above must have reached the disk
 	second := newGuard(t, guard.Config{Dir: dir, Now: at.Now})
-	if get(routes(second), cookie) != 200 || post(routes(second), secret) != 200 || post(routes(second), first.Token()) != 200 {
+	if get(routes(second), cookie) != 200 || post(routes(second), first.Token()) != 200 {
 		t.Error("a restart signed out")
 	}
+	if post(routes(second), b.secret) != 401 {
+		t.Error("the secret of the process before acts")
+	}
+	if secret, err := second.Renew(b.request(), b.sign(second.Challenge())); err != nil || post(routes(second), secret) != 200 {
+		t.Errorf("who proves to be the browser that signed in may not act: %v", err)
+	}
 	r := httptest.NewRequest("POST", "/api/sign-in", nil)
-	if _, err := second.SignIn(httptest.NewRecorder(), r, launch); !errors.Is(err, guard.ErrLaunch) {
+	if _, err := second.SignIn(httptest.NewRecorder(), r, launch, nil); !errors.Is(err, guard.ErrLaunch) {
 		t.Errorf("a link of the server before: %v", err)
 	}
 }
@@ -244,7 +251,7 @@ func TestSignOutAndRevoke(t *testing.T) {
 	if get(h, cookieB) != 401 || post(h, secretB) != 401 || post(h, g.Token()) != 200 {
 		t.Error("revoking all did not sign out, or took the API token")
 	}
-	if _, err := g.SignIn(httptest.NewRecorder(), r, launch); !errors.Is(err, guard.ErrLaunch) {
+	if _, err := g.SignIn(httptest.NewRecorder(), r, launch, nil); !errors.Is(err, guard.ErrLaunch) {
 		t.Errorf("a link outlived the revocation: %v", err)
 	}
 }

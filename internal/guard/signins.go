@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -22,12 +23,16 @@ const (
 	maxSignins = 1000
 )
 
-// signin is one browser that came in. Neither secret can be had back from it.
+// signin is one browser that came in. Nothing on the disk lets anybody in.
 type signin struct {
 	Cookie  sum       `json:"cookie"`
-	Secret  sum       `json:"secret"`
+	Key     []byte    `json:"key,omitempty"` // public; see [Guard.Renew]
+	Place   string    `json:"place"`         // where it holds
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used"`
+
+	secret string // of this process
+	sum    sum    // of secret
 }
 
 func (s signin) alive(now time.Time) bool {
@@ -49,6 +54,7 @@ func (s *sum) UnmarshalText(b []byte) error {
 // signins is the file of those who are signed in.
 type signins struct {
 	file string
+	life []byte // the key of this process's secrets
 	log  *slog.Logger
 
 	mu   sync.Mutex // guards what follows, and the file
@@ -59,7 +65,7 @@ type signins struct {
 // openSignins reads the file. One that cannot be understood signs everybody out,
 // which is safe, rather than keeping the server from starting.
 func openSignins(file string, log *slog.Logger) (*signins, error) {
-	s := &signins{file: file, log: log}
+	s := &signins{file: file, life: []byte(rand.Text() + rand.Text()), log: log}
 	b, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -71,8 +77,17 @@ func openSignins(file string, log *slog.Logger) (*signins, error) {
 		s.list = nil
 		log.Warn("the file of sign-ins is damaged: everybody has to sign in again", "file", file, "error", err)
 	}
+	for i, x := range s.list {
+		s.list[i] = s.withSecret(x)
+	}
 	s.noteDisk()
 	return s, nil
+}
+
+func (s *signins) withSecret(x signin) signin {
+	x.secret = s.secretFor(x.Cookie)
+	x.sum = sumOf(x.secret)
+	return x
 }
 
 func (s *signins) noteDisk() {
@@ -99,35 +114,38 @@ func (s *signins) save(now time.Time) error {
 	return nil
 }
 
-func (s *signins) add(cookie, secret string, now time.Time) error {
+// add keeps a new sign-in and returns its secret.
+func (s *signins) add(cookie string, key []byte, place string, now time.Time) (secret string, err error) {
+	x := s.withSecret(signin{Cookie: sumOf(cookie), Key: key, Place: place, Created: now.UTC(), Used: now.UTC()})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, signin{Cookie: sumOf(cookie), Secret: sumOf(secret), Created: now.UTC(), Used: now.UTC()})
-	return s.save(now)
+	s.list = append(s.list, x)
+	return x.secret, s.save(now)
 }
 
-// find reports whether a living sign-in has the given sum, and counts that as
-// use. All are compared, so the time says nothing about which.
-func (s *signins) find(of func(signin) sum, want sum, now time.Time) bool {
+// find returns the living sign-in of place that has the given sum, and counts that
+// as use. All are compared, so the time says nothing about which.
+func (s *signins) find(of func(signin) sum, want sum, place string, now time.Time) (signin, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := -1
 	for i, x := range s.list {
-		if of(x).equal(want) && x.alive(now) {
+		if of(x).equal(want) && x.Place == place && x.alive(now) {
 			found = i
 		}
 	}
 	if found < 0 {
-		return false
+		return signin{}, false
 	}
 	s.list[found].Used = now.UTC()
+	x := s.list[found]
 	if now.Sub(s.disk[found]) >= touchEvery {
 		if err := s.save(now); err != nil {
 			s.log.Warn("sign-ins may end early", "error", err)
-			s.disk[found] = now // once is enough for the log; try again later
+			s.noteDisk() // once is enough for the log; try again later
 		}
 	}
-	return true
+	return x, true
 }
 
 // drop revokes those that match.
@@ -152,4 +170,4 @@ func (s *signins) count(now time.Time) int {
 
 func cookieOf(s signin) sum { return s.Cookie }
 
-func secretOf(s signin) sum { return s.Secret }
+func secretOf(s signin) sum { return s.sum }

@@ -43,6 +43,8 @@ var refusals = []struct {
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},
+	{guard.ErrProof, refusal{401, "signed_out", "", ""}},
+	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
 	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
 	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},

@@ -30,7 +30,8 @@ func (s *Server) routes() []route {
 	return append(append(s.optional(), s.pageRoutes()...), []route{
 		{get, "/healthz", guard.Public, s.healthz, 200, nil, plain("ok"), "", "Whether the server lives"},
 		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, anything{}, "", "This description"},
-		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link: a cookie that reads, a secret that writes"},
+		{get, "/api/sign-in", guard.Read, s.challenge, 200, nil, challengeReply{}, "", "What a browser signs to prove itself after a restart"},
+		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link (token, and a public P-256 key): a cookie that reads, a secret that writes. With a signature of \"webchat sign-in \" and the challenge: another secret"},
 		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
 		{get, "/api/stream", guard.Read, s.changes, 200, nil, stream("session.changed of every session, as it happens"), "", "What changes in the list of sessions"},
 

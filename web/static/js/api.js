@@ -1,7 +1,9 @@
 // Requests to our own server. Reads go by cookie; writes carry the second
-// secret, which sign-in stored here and a page on another port cannot read.
+// secret, which sign-in stored here and a page on another port cannot read. It
+// ends with the server's process; the next process gives another for a proof.
 
 import { base } from './base.js'
+import { prove } from './proof.js'
 
 const key = `webchat.secret${base}`
 
@@ -20,7 +22,23 @@ export const secret = {
   clear: () => localStorage.removeItem(key),
 }
 
-async function send(method, path, { json, body, type, signal } = {}) {
+let renewal // the proof that is under way, if one is
+
+/** Gets another secret; whether it did. */
+function renew() {
+  renewal ??= (async () => {
+    const { challenge } = await (await fetch(`${base}/api/sign-in`)).json()
+    const body = JSON.stringify({ signature: await prove(challenge) })
+    const reply = await fetch(`${base}/api/sign-in`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    if (reply.ok) secret.set((await reply.json()).secret)
+    return reply.ok
+  })().catch(() => false).finally(() => { renewal = undefined })
+  return renewal
+}
+
+async function send(method, path, options = {}) {
+  const { json, type, signal, again } = options
+  let { body } = options
   const headers = {}
   if (method !== 'GET' && method !== 'HEAD' && secret.get()) headers.Authorization = `Bearer ${secret.get()}`
   if (json !== undefined) {
@@ -35,6 +53,7 @@ async function send(method, path, { json, body, type, signal } = {}) {
     throw new Refused(0, 'offline', 'The server does not answer.')
   }
   if (reply.ok) return reply
+  if (reply.status === 401 && headers.Authorization && !again && await renew()) return send(method, path, { ...options, again: true })
   let said = {}
   try { said = await reply.json() } catch { /* not ours to read */ }
   if (reply.status === 401) document.dispatchEvent(new CustomEvent('webchat:signed-out'))

@@ -3,6 +3,7 @@
 
 import { post, get, secret } from './api.js'
 import { base } from './base.js'
+import { newKey } from './proof.js'
 
 const shown = (id) => {
   for (const one of ['auth-wait', 'auth-out', 'auth-bad']) document.getElementById(one)?.toggleAttribute('hidden', one !== id)
@@ -16,7 +17,9 @@ async function signIn() {
   history.replaceState(null, '', location.pathname + location.search)
   if (token) {
     try {
-      secret.set((await post('/api/sign-in', { token })).secret)
+      const key = await newKey()
+      secret.set((await post('/api/sign-in', { token, key: key.open })).secret)
+      await key.keep()
     } catch {
       shown('auth-bad')
       return
