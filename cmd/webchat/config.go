@@ -77,7 +77,9 @@ type ruleConfig struct {
 	Tool     string         `yaml:"tool"`
 	Kind     agent.Kind     `yaml:"kind"`
 	Command  string         `yaml:"command"`
+	Prefix   string         `yaml:"prefix"`
 	Path     string         `yaml:"path"`
+	Cwd      string         `yaml:"cwd"`
 	Decision event.Decision `yaml:"decision"`
 }
 
@@ -152,7 +154,7 @@ func (c *config) check() error {
 		}
 	}
 	for i, r := range c.Permissions {
-		if err := r.check(); err != nil {
+		if err := policy.Rule(r).Check(); err != nil {
 			return fmt.Errorf("permissions, rule %d: %w", i+1, err)
 		}
 	}
@@ -175,20 +177,6 @@ func (c *config) check() error {
 		if a.Command == "" {
 			return fmt.Errorf("agents, %s: the command is missing", name)
 		}
-	}
-	return nil
-}
-
-func (r ruleConfig) check() error {
-	switch {
-	case (r.Tool == "") == (r.Kind == ""):
-		return errors.New("it needs either tool or kind")
-	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
-		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
-	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != policy.Ask:
-		return fmt.Errorf("the decision %q is none of allow, ask and deny", r.Decision)
-	case r.Command != "" && r.Path != "":
-		return errors.New("it has a command and a path, and can only have one")
 	}
 	return nil
 }

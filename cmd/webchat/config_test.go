@@ -15,6 +15,9 @@ agents:
   gemini: {command: gemini, args: ["--acp"], env: {}}
 permissions:
   - {tool: run_and_display, command: "go test ./...", decision: allow}
+  - {kind: shell, prefix: "go vet", decision: allow}
+  - {kind: shell, command: make, cwd: "vendor/**", decision: deny}
+  - {kind: read, path: "**", decision: ask}
   - {kind: write, path: "/etc/**", decision: deny}
 hooks:
   - {event: before_tool, matcher: "run_and_display|bash", command: "/home/me/check.sh", timeout: 10s, best_effort: false}
@@ -52,20 +55,26 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"hooks: [\n":                       {"line 2"},
 		"env_allow: [\"A B\"]":             {"env_allow", "A B"},
 		"env_allow: [WEBCHAT_TOKEN]":       {"env_allow", "WEBCHAT_TOKEN"},
-		"permissions: [{tool: x, kind: shell, decision: allow}]":             {"permissions", "rule 1", "tool or kind"},
-		"permissions: [{kind: fly, decision: allow}]":                        {"rule 1", "fly"},
-		"permissions: [{tool: x, decision: maybe}]":                          {"rule 1", "maybe"},
-		"permissions: [{kind: shell, command: a, path: b, decision: allow}]": {"rule 1", "only have one"},
-		"hooks: [{event: at_night, command: x}]":                             {"hooks", "at_night"},
-		"hooks: [{event: error}]":                                            {"command"},
-		"hooks: [{event: error, command: x, matcher: \"(\"}]":                {"matcher"},
-		"hooks: [{event: error, command: x, timeout: soon}]":                 {"timeout"},
-		"hooks: [{event: error, command: x, cwd: here}]":                     {"here", "absolute"},
-		"hooks: [{event: error, command: x, matcher: bash}]":                 {"hook 1", "about no tool"},
-		"providers: {a: {type: x, url: nowhere}}":                            {"providers", "url"},
-		"mcpServers: {a: {type: pipe}}":                                      {"mcpServers", "pipe"},
-		"mcpServers: {a: {type: stdio}}":                                     {"command"},
-		"agents: {a: {args: [x]}}":                                           {"agents", "command"},
+		"permissions: [{tool: x, kind: shell, decision: allow}]":               {"permissions", "rule 1", "tool or kind"},
+		"permissions: [{kind: fly, decision: allow}]":                          {"rule 1", "fly"},
+		"permissions: [{tool: x, decision: maybe}]":                            {"rule 1", "maybe"},
+		"permissions: [{kind: shell, command: a, path: b, decision: allow}]":   {"rule 1", "only have one"},
+		"permissions: [{decision: allow}]":                                     {"rule 1", "tool or kind"},
+		"permissions: [{kind: shell, command: a, prefix: b, decision: allow}]": {"rule 1", "command and a prefix"},
+		"permissions: [{kind: shell, prefix: \"a && b\", decision: allow}]":    {"rule 1", "a && b", "one simple command"},
+		"permissions: [{kind: read, cwd: a, decision: allow}]":                 {"rule 1", "kind shell", "read"},
+		"permissions: [{tool: x, path: a, cwd: b, decision: allow}]":           {"rule 1", "path", "cwd"},
+		"permissions: [{kind: shell, prefx: a, decision: allow}]":              {"line 1", `unknown key "prefx"`},
+		"hooks: [{event: at_night, command: x}]":                               {"hooks", "at_night"},
+		"hooks: [{event: error}]":                                              {"command"},
+		"hooks: [{event: error, command: x, matcher: \"(\"}]":                  {"matcher"},
+		"hooks: [{event: error, command: x, timeout: soon}]":                   {"timeout"},
+		"hooks: [{event: error, command: x, cwd: here}]":                       {"here", "absolute"},
+		"hooks: [{event: error, command: x, matcher: bash}]":                   {"hook 1", "about no tool"},
+		"providers: {a: {type: x, url: nowhere}}":                              {"providers", "url"},
+		"mcpServers: {a: {type: pipe}}":                                        {"mcpServers", "pipe"},
+		"mcpServers: {a: {type: stdio}}":                                       {"command"},
+		"agents: {a: {args: [x]}}":                                             {"agents", "command"},
 	} {
 		_, err := parseConfig([]byte(text))
 		if err == nil {

@@ -85,7 +85,7 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 func (o *options) consent(c *config) server.Consent {
 	out := server.Consent{Mode: session.Mode(o.permissions), Timeout: o.askTimeout}
 	for _, r := range c.Permissions {
-		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Path: r.Path, Decision: r.Decision})
+		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Prefix: r.Prefix, Path: r.Path, Cwd: r.Cwd, Decision: r.Decision})
 	}
 	for _, h := range c.Hooks {
 		timeout := h.Timeout

@@ -77,8 +77,12 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
+	kept, err := openGrants(dir, log)
+	if err != nil {
+		return nil, err
+	}
 	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Rules: o.policy(c, workspace, dir).Rule, Attachments: session.NewUploads(keptAttachments),
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: session.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
 		if sessions.Hooks, err = o.hooks(c, workspace); err != nil {
@@ -92,9 +96,18 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	return r, err
+}
+
+// openGrants reads what the user allowed for workspaces.
+func openGrants(dir string, log *slog.Logger) (*policy.Kept, error) {
+	kept, moved, err := policy.OpenKept(filepath.Join(dir, "grants.json"))
+	if moved != "" {
+		log.Warn("the file of what you allowed for workspaces was damaged: agents ask again", "moved to", moved)
+	}
+	return kept, err
 }
 
 func (r *rooms) httpServer(log *slog.Logger) *http.Server {

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/session"
 	"webchat/internal/store"
 )
@@ -200,13 +201,9 @@ func (v *verification) rooms(b agent.Backend) (*outputs.Store, *session.Manager,
 		return nil, nil, err
 	}
 	db := store.NewMemory()
-	m, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: v.workspace, Permissions: session.ModeDeny,
-		Tools: v.tools(v.config, v.workspace, out), Rules: func(p agent.Permission) agent.Ruling {
-			if p.Kind == agent.KindRead {
-				return agent.Ruling{Decision: event.Allow}
-			}
-			return agent.Ruling{}
-		}, Logger: slog.New(slog.DiscardHandler)})
+	reads := policy.New(policy.Config{Workspace: v.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
+	m, err := session.New(session.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: v.workspace, Permissions: session.ModeDeny,
+		Tools: v.tools(v.config, v.workspace, out), Logger: slog.New(slog.DiscardHandler)})
 	return out, m, err
 }
 

@@ -232,6 +232,8 @@ type Verdict struct {
 	Scope    event.Scope
 	Reason   string // for the model; never empty on deny
 	By       event.Decider
+	// Grant is what the user allowed beyond this act, or what allows it; nil: nothing.
+	Grant *event.Grant
 }
 
 // Ruling is what the user's rules say about an act.
@@ -240,8 +242,9 @@ type Ruling struct {
 	Ask      bool           // a rule wants the user to be asked, whatever the mode
 	Reason   string         // of a decision, for the model; else for the user
 	// Sensitive makes the act one that is always asked: no rule, no mode and no
-	// earlier answer allows it.
+	// earlier answer allows it. Why says so to the user.
 	Sensitive bool
+	Why       string
 }
 
 // Question is an agent's question to the user.

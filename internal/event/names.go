@@ -32,6 +32,7 @@ const (
 	TypeToolExecutionComplete      Type = "tool.execution_complete"
 	TypePermissionRequested        Type = "permission.requested"
 	TypePermissionCompleted        Type = "permission.completed"
+	TypePermissionRevoked          Type = "permission.revoked"
 	TypeUserInputRequested         Type = "user_input.requested"
 	TypeUserInputCompleted         Type = "user_input.completed"
 	TypeHookStart                  Type = "hook.start"
@@ -78,6 +79,7 @@ func Known() []Data {
 		ToolExecutionComplete{},
 		PermissionRequested{},
 		PermissionCompleted{},
+		PermissionRevoked{},
 		UserInputRequested{},
 		UserInputCompleted{},
 		HookStart{},
@@ -275,6 +277,12 @@ func (PermissionCompleted) EventType() Type { return TypePermissionCompleted }
 
 // Logged implements [Data].
 func (PermissionCompleted) Logged() bool { return true }
+
+// EventType implements [Data].
+func (PermissionRevoked) EventType() Type { return TypePermissionRevoked }
+
+// Logged implements [Data].
+func (PermissionRevoked) Logged() bool { return true }
 
 // EventType implements [Data].
 func (UserInputRequested) EventType() Type { return TypeUserInputRequested }

@@ -231,7 +231,7 @@ type (
 		Why       string `json:"why,omitempty"` // why it is asked
 		Diff      string `json:"diff,omitempty"`
 		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
-		Sensitive bool   `json:"sensitive,omitempty"` // keys and credentials: a yes counts once
+		Sensitive bool   `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
 		// Withheld are the names of the variables the command does not inherit.
 		Withheld []string `json:"withheld,omitempty"`
 		// Grants are what the user may allow beyond this act, the narrowest first.
@@ -259,6 +259,12 @@ type (
 		Reason    string   `json:"reason,omitempty"`
 		By        Decider  `json:"by"`
 		Extra     Extra    `json:"-"`
+	}
+
+	// PermissionRevoked says that the user took back a grant of this session.
+	PermissionRevoked struct {
+		Grant Grant `json:"grant"`
+		Extra Extra `json:"-"`
 	}
 
 	// UserInputRequested is an agent's question to the user.

@@ -73,6 +73,7 @@ var theirs = map[string][]string{
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
 	"golang.org/x/sys":                         {"internal/proc", "internal/sse", "cmd/webchat"},
+	"mvdan.cc/sh/v3":                           {"internal/policy"},
 }
 
 // forTests may be imported by test files, and by the rooms whose name ends in

@@ -13,7 +13,7 @@ type Consent struct {
 	Mode    string        // ask, allow or deny
 	Timeout time.Duration // how long a question waits
 	Rules   []Term
-	Granted []Term // what the user allowed for the session
+	Grants  []Given // what the user allowed for the session and for workspaces
 	Hooks   []Term
 }
 
@@ -22,7 +22,25 @@ type Term struct {
 	Verdict string // allow, ask, deny; for hooks: run
 	About   string // a tool, a kind of acts, a moment
 	Text    string // the exact command or path; empty: all
+	Note    string // what else there is to say
 }
+
+// Given is something the user allowed beyond one act.
+type Given struct {
+	ID, Text           string
+	ForWorkspace       bool // else for the session
+	Workspace, Session string
+	At                 time.Time
+}
+
+// Words is what it covers, with nothing hidden.
+func (g Given) Words() template.HTML { return render.Visible(g.Text) }
+
+// When says when it was given.
+func (g Given) When() string { return g.At.UTC().Format("2 Jan 2006, 15:04 UTC") }
+
+// Stamp is the same for programs.
+func (g Given) Stamp() string { return g.At.UTC().Format(time.RFC3339) }
 
 // Exact is the text with nothing hidden.
 func (t Term) Exact() template.HTML { return render.Visible(t.Text) }

@@ -17,7 +17,7 @@ import (
 
 // invisible are the kinds of event that change nothing a page shows.
 var invisible = []event.Type{event.TypeSessionIdle, event.TypeSessionShutdown, event.TypeAssistantTurnStart, event.TypeAssistantTurnEnd,
-	event.TypeAssistantUsage, event.TypeStreamResync, event.TypeStreamClosing, event.TypeSessionChanged}
+	event.TypeAssistantUsage, event.TypePermissionRevoked, event.TypeStreamResync, event.TypeStreamClosing, event.TypeSessionChanged}
 
 func TestStoriesHoldEveryKindOfEvent(t *testing.T) {
 	seen := map[event.Type]bool{}

@@ -12,6 +12,8 @@
 package policy
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -32,8 +34,34 @@ type Rule struct {
 	Tool     string         // the name of the call as the agent made it
 	Kind     agent.Kind     // the class of acts
 	Command  string         // of a shell: the whole command, exactly
+	Prefix   string         // of a shell: the first words of one simple command
 	Path     string         // a glob relative to the workspace, or beginning with / or ~/
+	Cwd      string         // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
 	Decision event.Decision // allow, deny or [Ask]
+}
+
+// Check says what is wrong with r, for the person who wrote it.
+func (r Rule) Check() error {
+	shell := r.Command != "" || r.Prefix != "" || r.Cwd != ""
+	switch {
+	case (r.Tool == "") == (r.Kind == ""):
+		return errors.New("it needs either tool or kind")
+	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
+		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
+	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != Ask:
+		return fmt.Errorf("the decision %q is none of allow, ask and deny", r.Decision)
+	case r.Command != "" && r.Path != "":
+		return errors.New("it has a command and a path, and can only have one")
+	case r.Command != "" && r.Prefix != "":
+		return errors.New("it has a command and a prefix, and can only have one")
+	case shell && r.Path != "":
+		return errors.New("it has a path, which is of files, and a prefix or cwd, which are of commands")
+	case shell && r.Kind != "" && r.Kind != agent.KindShell:
+		return fmt.Errorf("command, prefix and cwd are of the kind shell, not of %s", r.Kind)
+	case r.Prefix != "" && !isSimple(r.Prefix):
+		return fmt.Errorf("the prefix %q is not the beginning of one simple command: plain words without operators, patterns or variables", r.Prefix)
+	}
+	return nil
 }
 
 // Config is what a [Policy] works with. Workspace is needed.
@@ -49,6 +77,7 @@ type readyRule struct {
 	Rule
 	number int
 	path   *regexp.Regexp // nil: any
+	cwd    *regexp.Regexp // nil: see Rule.Cwd
 }
 
 // Policy is what the user's configuration says about acts of agents in one
@@ -56,6 +85,7 @@ type readyRule struct {
 type Policy struct {
 	rules     []readyRule
 	workspace string
+	roots     []string // names of the workspace: as configured, and where that leads
 	home      string
 	private   []string
 	links     *HardLinks
@@ -64,10 +94,14 @@ type Policy struct {
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
 	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace)}
+	p.roots = p.Names(c.Workspace)
 	for i, given := range c.Rules {
 		r := readyRule{Rule: given, number: i + 1}
 		if given.Path != "" {
 			r.path = glob(p.absolute(given.Path))
+		}
+		if given.Cwd != "" {
+			r.cwd = glob(p.absolute(given.Cwd))
 		}
 		p.rules = append(p.rules, r)
 	}
@@ -77,20 +111,19 @@ func New(c Config) *Policy {
 	return p
 }
 
-// Rule says what the rules decide about an act of an agent. The first rule that matches decides. A
-// command matches as a whole and exactly, since nobody can tell what a shell makes
-// of a part. A file is known by the name it was given and by where that leads: an
-// allow has to match both, all else one of them.
-func (p *Policy) Rule(act agent.Permission) agent.Ruling {
-	var ruling agent.Ruling
-	var names []string
-	if act.Kind == agent.KindRead || act.Kind == agent.KindWrite {
-		names = p.Names(act.Resource)
-		_, linked := p.HardLinked(act.Resource)
-		ruling.Sensitive = linked || slices.ContainsFunc(names, p.sensitive)
-	}
+// Rule says what the rules decide about an act of an agent. The first rule that
+// matches decides. A file is known by the name it was given and by where that
+// leads: an allow has to match both, all else one of them. An allow for commands
+// holds in the workspace root unless it names another folder; one for files holds
+// outside the workspace only if it names a path.
+func (p *Policy) Rule(_ context.Context, act agent.Permission) agent.Ruling {
+	f := p.file(act)
+	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone}
 	for _, r := range p.rules {
-		if !r.matches(act, names) {
+		if !r.matches(act, f.names) || !p.holds(r, act) {
+			continue
+		}
+		if r.Decision == event.Allow && f.outside && r.path == nil {
 			continue
 		}
 		ruling.Reason = fmt.Sprintf("Rule %d of the user's configuration says %s.", r.number, r.Decision)
@@ -99,15 +132,23 @@ func (p *Policy) Rule(act agent.Permission) agent.Ruling {
 		}
 		break
 	}
+	if f.outside && ruling.Decision == "" && !ruling.Sensitive {
+		ruling.Sensitive, ruling.Why = true, outsideWhy(f)
+	}
 	return ruling
 }
 
-func (p *Policy) sensitive(name string) bool {
-	return SensitiveFile(name) || slices.ContainsFunc(p.private, func(own string) bool {
-		return name == own || strings.HasPrefix(name, strings.TrimSuffix(own, "/")+"/")
-	})
+// Target returns where the links of the file lead that an act is about: absolute,
+// also for a file that does not exist yet; empty if it is not about a file.
+func (p *Policy) Target(act agent.Permission) string {
+	names := p.file(act).names
+	if len(names) == 0 {
+		return ""
+	}
+	return filepath.FromSlash(names[len(names)-1])
 }
 
+// matches reports whether the rule is about the act, wherever that happens.
 func (r readyRule) matches(act agent.Permission, names []string) bool {
 	switch {
 	case r.Tool != "" && r.Tool != act.ToolName:
@@ -116,6 +157,10 @@ func (r readyRule) matches(act agent.Permission, names []string) bool {
 		return false
 	case r.Command != "":
 		return act.Kind == agent.KindShell && r.Command == act.Resource
+	case r.Prefix != "" && r.Decision == event.Allow:
+		return act.Kind == agent.KindShell && beginsWith(act.Resource, r.Prefix)
+	case r.Prefix != "": // wherever it stands in a command
+		return act.Kind == agent.KindShell && contains(act.Resource, r.Prefix)
 	case r.path == nil:
 		return true
 	case len(names) == 0:
@@ -124,6 +169,32 @@ func (r readyRule) matches(act agent.Permission, names []string) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return !r.path.MatchString(n) })
 	}
 	return slices.ContainsFunc(names, r.path.MatchString)
+}
+
+// holds reports whether a rule that is about the act holds in its folder.
+func (p *Policy) holds(r readyRule, act agent.Permission) bool {
+	allows := r.Decision == event.Allow
+	switch {
+	case allows && act.CwdUnknown:
+		return false
+	case act.Kind != agent.KindShell:
+		return r.cwd == nil
+	case !allows && r.cwd == nil:
+		return true
+	case act.Cwd == "" || act.CwdUnknown: // it may be any folder
+		return !allows
+	}
+	in := func(name string) bool {
+		if r.cwd == nil {
+			return slices.Contains(p.roots, name)
+		}
+		return r.cwd.MatchString(name) || strings.HasSuffix(r.Cwd, "**") && r.cwd.MatchString(name+"/")
+	}
+	names := p.Names(act.Cwd)
+	if allows {
+		return !slices.ContainsFunc(names, func(n string) bool { return !in(n) })
+	}
+	return slices.ContainsFunc(names, in)
 }
 
 // Names returns the absolute paths of a file: as given, and with all links followed.

@@ -10,7 +10,7 @@ import (
 )
 
 func act(kind agent.Kind, tool, resource string) agent.Permission {
-	return agent.Permission{ToolName: tool, Kind: kind, Resource: resource}
+	return agent.Permission{ToolName: tool, Kind: kind, Resource: resource, Cwd: "/ws"}
 }
 
 // decided is what a ruling decides, in a word.
@@ -57,12 +57,13 @@ func TestRules(t *testing.T) {
 		{act(agent.KindMCP, "x", "docs/a.md"), ""},
 		{act(agent.KindURL, "fetch", "https://x"), event.Deny},
 	} {
-		got := p.Rule(c.p)
-		if decided(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive {
+		got := p.Rule(t.Context(), c.p)
+		outside := c.want == "" && (c.p.Resource == "/etc/passwd" || c.p.Resource == "/home/me/notes/ab.txt")
+		if decided(got) != c.want || (got.Reason == "") != (c.want == "") || got.Sensitive != outside {
 			t.Errorf("%+v: %+v, want %q", c.p, got, c.want)
 		}
 	}
-	if got := New(Config{Workspace: "/ws"}).Rule(act(write, "x", "a")); got != (agent.Ruling{}) {
+	if got := New(Config{Workspace: "/ws"}).Rule(t.Context(), act(write, "x", "a")); got != (agent.Ruling{}) {
 		t.Errorf("no rules say %+v", got)
 	}
 }
@@ -70,7 +71,7 @@ func TestRules(t *testing.T) {
 // THREATS 52: an allowed command is that command, byte by byte.
 func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
 	p := New(Config{Rules: []Rule{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, Workspace: "/ws"})
-	if got := p.Rule(act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
+	if got := p.Rule(t.Context(), act(agent.KindShell, "bash", "git status")); got.Decision != event.Allow {
 		t.Fatalf("%+v", got)
 	}
 	for _, tricky := range []string{
@@ -78,7 +79,7 @@ func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
 		"git status $(x)", "git status `x`", "git status ${x@P}", "git status <(x)", "git status > /etc/passwd", "git status ", " git status", "git  status",
 		"git\tstatus", "git status\x00", "git status #", "GIT STATUS", "git status -c core.fsmonitor=x", "\u202egit status", "git\u00a0status", "env git status", "git", "",
 	} {
-		if got := p.Rule(act(agent.KindShell, "bash", tricky)); decided(got) != "" {
+		if got := p.Rule(t.Context(), act(agent.KindShell, "bash", tricky)); decided(got) != "" {
 			t.Errorf("%q: %+v", tricky, got)
 		}
 	}
@@ -113,19 +114,20 @@ func TestSensitiveAfterLinks(t *testing.T) {
 	for name, want := range map[string]bool{
 		".env": true, "harmless.txt": true, "two": true, "later.txt": true, "sub/id_rsa": true, "sub/../.env": true, "new/.ssh/config": true,
 		"up/own/token": true, "up/own/new": true, filepath.Join(dir, "own"): true, filepath.Join(dir, "config.yaml"): true,
-		"sub/x.go": false, "new.txt": false, "loop": false, "up/owner": false,
+		"sub/x.go": false, "new.txt": false, "loop": false,
+		"up/owner": true, // not webchat's, but outside
 	} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
-			if got := p.Rule(act(kind, "x", name)); got.Sensitive != want {
+			if got := p.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: kind, Resource: name}); got.Sensitive != want {
 				t.Errorf("%s %s: %+v, want %v", kind, name, got, want)
 			}
 		}
 	}
-	if got := p.Rule(act(agent.KindWrite, "x", "away/f")); got.Decision != event.Deny {
+	if got := p.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: agent.KindWrite, Resource: "away/f"}); got.Decision != event.Deny {
 		t.Errorf("a link out of the allowed: %+v", got)
 	}
 	inside := New(Config{Rules: []Rule{{Kind: agent.KindWrite, Path: "away/**", Decision: event.Allow}}, Workspace: ws})
-	if got := inside.Rule(act(agent.KindWrite, "x", "away/f")); got.Decision != "" {
+	if got := inside.Rule(t.Context(), agent.Permission{ToolName: "x", Kind: agent.KindWrite, Resource: "away/f"}); got.Decision != "" {
 		t.Errorf("an allowed name that leads elsewhere: %+v", got)
 	}
 }

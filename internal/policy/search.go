@@ -111,7 +111,7 @@ func (w *searchWalk) run(ctx context.Context) (complete bool) {
 
 // look notes a file if it is sensitive, and reports whether there is room for more.
 func (w *searchWalk) look(name string, st fs.FileInfo) bool {
-	if !w.p.sensitive(filepath.ToSlash(name)) && !SensitiveFile(name) {
+	if !w.p.own(filepath.ToSlash(name)) && !SensitiveFile(name) {
 		if _, linked := w.p.links.Sensitive(st); !linked {
 			return true
 		}

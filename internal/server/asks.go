@@ -11,6 +11,7 @@ import (
 
 type decisionRequest struct {
 	Decision event.Decision `json:"decision"`
+	Grant    string         `json:"grant,omitempty"`
 	Scope    event.Scope    `json:"scope,omitempty"`
 	Reason   string         `json:"reason,omitempty"`
 }
@@ -31,10 +32,10 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		return err
 	case in.Decision != event.Allow && in.Decision != event.Deny:
 		return bad("invalid", "The decision must be allow or deny.")
-	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession:
-		return bad("invalid", "The scope must be once or session.")
+	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
+		return bad("invalid", "The scope must be once, session or workspace.")
 	}
-	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), session.Decision{Decision: in.Decision, Scope: in.Scope, Reason: in.Reason})
+	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), session.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
 	if err != nil {
 		return err
 	}

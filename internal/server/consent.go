@@ -2,12 +2,18 @@ package server
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/policy"
 	"webchat/internal/session"
 )
 
@@ -25,8 +31,19 @@ type Rule struct {
 	Tool     string         `json:"tool,omitempty"`
 	Kind     agent.Kind     `json:"kind,omitempty"`
 	Command  string         `json:"command,omitempty"`
+	Prefix   string         `json:"prefix,omitempty"`
 	Path     string         `json:"path,omitempty"`
-	Decision event.Decision `json:"decision"` // allow, ask or deny
+	Cwd      string         `json:"cwd,omitempty"`
+	Decision event.Decision `json:"decision"`          // allow, ask or deny
+	Builtin  bool           `json:"builtin,omitempty"` // it is webchat's own, behind the user's
+}
+
+// Grants are what users allowed for workspaces; [policy.Kept] is one.
+type Grants interface {
+	// List returns those that hold.
+	List() []policy.KeptGrant
+	// TakeBack ends one; known is false if there is none of that id.
+	TakeBack(id string) (known bool, err error)
 }
 
 // Hook is a hook as clients see it.
@@ -38,19 +55,21 @@ type Hook struct {
 	BestEffort bool   `json:"bestEffort"`
 }
 
-// grantShape is an act that was allowed for a session.
+// grantShape is something the user allowed beyond one act.
 type grantShape struct {
-	Tool     string     `json:"tool"`
-	Kind     agent.Kind `json:"kind"`
-	Resource string     `json:"resource"`
-	Cwd      string     `json:"cwd,omitempty"`
+	ID        string      `json:"id"`
+	Text      string      `json:"text"`
+	Scope     event.Scope `json:"scope"`
+	Workspace string      `json:"workspace"`
+	Session   session.ID  `json:"session"` // in which it was given
+	At        event.Time  `json:"at"`
 }
 
 type permissionList struct {
 	Mode    session.Mode `json:"mode"`
 	Timeout string       `json:"timeout"`
 	Rules   []Rule       `json:"rules"`
-	Granted []grantShape `json:"granted"` // for the session that was asked about
+	Grants  []grantShape `json:"grants"` // of the session that was asked about, and of workspaces
 }
 
 type hookList struct {
@@ -58,50 +77,80 @@ type hookList struct {
 }
 
 func (s *Server) permissions(w http.ResponseWriter, r *http.Request) error {
-	granted, err := s.granted(r)
+	grants, err := s.grants(r)
 	if err != nil {
 		return err
 	}
-	out := permissionList{Mode: s.Consent.Mode, Timeout: s.Consent.Timeout.String(), Rules: append([]Rule{}, s.Consent.Rules...), Granted: []grantShape{}}
-	for _, p := range granted {
-		out.Granted = append(out.Granted, grantShape{p.ToolName, p.Kind, p.Resource, p.Cwd})
+	return reply(w, http.StatusOK, permissionList{Mode: s.Consent.Mode, Timeout: s.Consent.Timeout.String(),
+		Rules: append([]Rule{}, s.Consent.Rules...), Grants: grants})
+}
+
+// takeBack ends a grant wherever it holds: in the session of ?session=, and in its
+// workspace.
+func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
+	id, known := chi.URLParam(r, "grantId"), false
+	if in := r.URL.Query().Get("session"); in != "" {
+		one, err := s.Sessions.Get(r.Context(), session.ID(in))
+		if err != nil {
+			return err
+		}
+		err = one.TakeBack(id)
+		if known = err == nil; !known && !errors.Is(err, session.ErrNotFound) {
+			return err
+		}
 	}
-	return reply(w, http.StatusOK, out)
+	if s.Grants != nil {
+		kept, err := s.Grants.TakeBack(id)
+		if err != nil {
+			return fmt.Errorf("%w: %w", session.ErrKeep, err)
+		}
+		known = known || kept
+	}
+	if !known {
+		return fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, session.ErrNotFound)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (s *Server) hooks(w http.ResponseWriter, _ *http.Request) error {
 	return reply(w, http.StatusOK, hookList{append([]Hook{}, s.Consent.Hooks...)})
 }
 
-// granted is what was allowed for ?session=, if that is given.
-func (s *Server) granted(r *http.Request) ([]agent.Permission, error) {
-	id := r.URL.Query().Get("session")
-	if id == "" {
-		return nil, nil
+// grants lists what was allowed for the session of ?session=, if that is given, and
+// for workspaces.
+func (s *Server) grants(r *http.Request) ([]grantShape, error) {
+	all := []grantShape{}
+	if id := session.ID(r.URL.Query().Get("session")); id != "" {
+		one, err := s.Sessions.Get(r.Context(), id)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range one.Granted() {
+			all = append(all, grantShape{g.ID, g.Text, event.ForSession, s.Workspace, id, event.Time(time.UnixMilli(g.At))})
+		}
 	}
-	one, err := s.Sessions.Get(r.Context(), session.ID(id))
-	if err != nil {
-		return nil, err
+	if s.Grants != nil {
+		for _, g := range s.Grants.List() {
+			all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, session.ID(g.Session), event.Time(g.At)})
+		}
 	}
-	return one.Granted(), nil
+	return all, nil
 }
 
 // consentPage is the same for a person.
 func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
-	granted, err := s.granted(r)
+	grants, err := s.grants(r)
 	if err != nil {
 		return err
 	}
 	v := page.Consent{Mode: string(s.Consent.Mode), Timeout: s.Consent.Timeout}
 	for _, rule := range s.Consent.Rules {
-		about := rule.Tool
-		if about == "" {
-			about = string(rule.Kind)
-		}
-		v.Rules = append(v.Rules, page.Term{Verdict: string(rule.Decision), About: about, Text: rule.Command + rule.Path})
+		v.Rules = append(v.Rules, rule.term())
 	}
-	for _, p := range granted {
-		v.Granted = append(v.Granted, page.Term{Verdict: string(event.Allow), About: p.ToolName, Text: p.Resource})
+	for _, g := range grants {
+		v.Grants = append(v.Grants, page.Given{ID: g.ID, Text: g.Text, ForWorkspace: g.Scope == event.ForWorkspace,
+			Workspace: g.Workspace, Session: string(g.Session), At: time.Time(g.At)})
 	}
 	for _, h := range s.Consent.Hooks {
 		about := h.Event
@@ -111,4 +160,25 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		v.Hooks = append(v.Hooks, page.Term{Verdict: "run", About: about, Text: h.Command})
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Consent(b, v) })
+}
+
+// term is the rule as a line of the page.
+func (r Rule) term() page.Term {
+	t := page.Term{Verdict: string(r.Decision), About: r.Tool, Text: r.Command + r.Path}
+	if t.About == "" {
+		t.About = string(r.Kind)
+	}
+	var more []string
+	if r.Prefix != "" {
+		t.Text = r.Prefix
+		more = append(more, "one command that begins so")
+	}
+	if r.Cwd != "" {
+		more = append(more, "in "+r.Cwd)
+	}
+	if r.Builtin {
+		more = append(more, "built in, behind your rules; sensitive files are asked about")
+	}
+	t.Note = strings.Join(more, ", ")
+	return t
 }

@@ -31,10 +31,10 @@ func TestConsentIsShown(t *testing.T) {
 
 	res, body := h.do("GET", "/api/permissions?session="+id, "")
 	if want := `{"mode":"ask","timeout":"5m0s","rules":[{"tool":"bash","command":"make ` + "\u202e" + `\u003cb\u003e","decision":"allow"},{"kind":"write","path":"/etc/**","decision":"deny"}],` +
-		`"granted":[{"tool":"run_and_display","kind":"shell","resource":"echo hi","cwd":"`; res.StatusCode != 200 || !strings.HasPrefix(body, want) {
+		`"grants":[{"id":"g`; res.StatusCode != 200 || !strings.HasPrefix(body, want) {
 		t.Errorf("%d %s\nwant %s", res.StatusCode, body, want)
 	}
-	if _, body := h.do("GET", "/api/permissions", ""); !strings.HasSuffix(body, `"granted":[]}`+"\n") {
+	if _, body := h.do("GET", "/api/permissions", ""); !strings.HasSuffix(body, `"grants":[]}`+"\n") {
 		t.Error(body)
 	}
 	if res, _ := h.do("GET", "/api/permissions?session=nobody", ""); res.StatusCode != 404 {
@@ -45,7 +45,7 @@ func TestConsentIsShown(t *testing.T) {
 	}
 	res, body = h.do("GET", "/consent?session="+id, "")
 	for _, want := range []string{`<dt>allow</dt><dd>bash <code>make <span class="vis">U+202E</span>&lt;b&gt;</code></dd>`, `<dt>deny</dt><dd>write <code>/etc/**</code></dd>`,
-		`<dt>allow</dt><dd>run_and_display <code>echo hi</code></dd>`, `before_tool of bash <code>check &lt;i&gt;</code>`, `Everything else asks you, and is denied after 5`} {
+		"this command, exactly: `echo hi`", `before_tool of bash <code>check &lt;i&gt;</code>`, `Everything else asks you, and is denied after 5`} {
 		if res.StatusCode != 200 || !strings.Contains(body, want) {
 			t.Errorf("%q is not in %s", want, body)
 		}

@@ -22,6 +22,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
 	"webchat/internal/session"
@@ -89,8 +90,10 @@ func newHouseOn(t testing.TB, db interface {
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
+	kept, _, err := policy.OpenKept(filepath.Join(t.TempDir(), "grants.json"))
+	must(err)
 	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
-		Workspace: h.workspace, Attachments: session.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
+		Workspace: h.workspace, Policy: policy.New(policy.Config{Workspace: h.workspace}), Kept: kept.Workspace(h.workspace), Attachments: session.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
 		}})
 	must(err)
@@ -103,7 +106,7 @@ func newHouseOn(t testing.TB, db interface {
 	names, err := files.New(files.Config{Root: h.workspace, Env: os.Environ()})
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Workspace: h.workspace, Files: names, Version: "test", Logger: log,
+		Pages: pages, Workspace: h.workspace, Files: names, Version: "test", Grants: kept, Logger: log,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
 	must(err)
 	web := httptest.NewUnstartedServer(h.server.Handler())

@@ -37,7 +37,8 @@ func (s *Server) routes() []route {
 
 		{get, "/api/backends", guard.Read, s.backends, 200, nil, []session.BackendInfo{}, "", "Kinds of agents"},
 		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},
-		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session"},
+		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"},
+		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},
 		{get, "/api/hooks", guard.Read, s.hooks, 200, nil, hookList{}, "", "The user's hooks"},
 		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "q limit", "Files of the workspace, for completing a path"},
 

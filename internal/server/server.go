@@ -62,6 +62,7 @@ type Config struct {
 	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice    string                // what pages say about the saved sessions; usually empty
 	Consent   Consent
+	Grants    Grants       // nil: nothing is allowed for a workspace
 	Logger    *slog.Logger // nil: nothing is logged
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type request struct {
 	id      string
 	ask     event.Data // permission.requested or user_input.requested
 	perm    agent.Permission
+	grants  []event.Grant   // what covers perm
+	target  string          // where perm led when it was judged
 	ctx     context.Context // of the act: when it has ended nobody can allow it
 	byUser  bool            // the user's own act: it outlives turns
 	settled bool
@@ -70,30 +73,21 @@ func (h *host) inTurn(ctx context.Context) (context.Context, func(), error) {
 // returns, the decision is durable, or it is an error, or a deny that the log could
 // not take.
 func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, before hookAsker) (agent.Verdict, error) {
-	if p.Digest == "" {
-		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Cwd, p.Diff)
-	}
-	var rule agent.Ruling
-	if by == event.ByAgent && s.m.cfg.Rules != nil {
-		rule = s.m.cfg.Rules(p)
-		p.Sensitive = p.Sensitive || rule.Sensitive
-	}
-	r := &request{id: string(event.NewID()), perm: p, ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
+	r, rule := s.judge(ctx, p, by)
 	verdict, decided, err := s.decideFirst(ctx, r, rule, before)
 	if err != nil {
 		return denial(event.DecidedByAbort, stopReason(ctx)), nil
 	}
-	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
-		Action: p.Action, Resource: p.Resource, Cwd: p.Cwd, Diff: p.Diff, Digest: p.Digest, Why: whyAsked(p, rule), Sensitive: p.Sensitive,
-		Target: p.Target, Withheld: p.Withheld, Grants: []event.Grant{},
-		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
-
+	moved := s.moved(r)
 	s.mu.Lock()
 	if !decided {
-		verdict, decided = s.grantedLocked(p)
+		verdict, decided = s.grantedLocked(r)
 	}
-	if decided { // nobody is asked, but the log knows
+	if decided { // the user is not asked, but the log knows
 		defer s.mu.Unlock()
+		if verdict.Decision == event.Allow && moved {
+			verdict = denial(event.DecidedByAbort, movedReason)
+		}
 		if err := s.appendLocked(r.ask, completed(r.id, verdict)); err != nil {
 			return agent.Verdict{}, err
 		}
@@ -151,42 +145,6 @@ func (s *Session) putLocked(r *request) error {
 	return nil
 }
 
-// Decide answers a permission request. The first answer wins and is durable when
-// Decide returns nil. [ErrAnswered], [ErrGone] and [ErrNotFound] say why a request
-// cannot be answered any more, [ErrInvalid] what is wrong with the decision; after
-// [ErrLog] the request is still open.
-func (s *Session) Decide(ctx context.Context, requestID string, d Decision) error {
-	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
-	switch {
-	case d.Decision == event.Deny && d.Scope == "":
-		if v.Reason == "" {
-			v.Reason = "The user said no."
-		} else {
-			v.Reason = "The user said no: " + v.Reason
-		}
-	case d.Decision == event.Allow && (d.Scope == "" || d.Scope == event.Once):
-		v.Scope = event.Once
-	case d.Decision == event.Allow && d.Scope == event.ForSession:
-		v.Scope = event.ForSession
-	default:
-		return fmt.Errorf("%w: decide %q or %q, an allow with the scope %q or %q", ErrInvalid, event.Allow, event.Deny, event.Once, event.ForSession)
-	}
-	return s.answer(ctx, requestID, func(r *request) (event.Data, error) {
-		if _, ok := r.ask.(event.PermissionRequested); !ok {
-			return nil, fmt.Errorf("%w: request %s is a question, not a permission", ErrInvalid, requestID)
-		}
-		if v.Scope == event.ForSession && r.perm.Sensitive {
-			v.Scope = event.Once // the next time is asked again, and the log says so
-		}
-		r.verdict = v
-		return completed(r.id, v), nil
-	}, func(r *request) {
-		if v.Scope == event.ForSession {
-			s.grants[grantKey(r.perm)] = r.perm
-		}
-	})
-}
-
 // Answer answers an agent's question; errors as for Decide.
 func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error {
 	return s.answer(ctx, requestID, func(r *request) (event.Data, error) {
@@ -203,11 +161,11 @@ func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error 
 		}
 		r.answer = agent.Answer{Text: a.Text, WasFreeform: !chosen, Answered: true}
 		return event.UserInputCompleted{RequestID: r.id, Answer: a.Text, WasFreeform: !chosen, By: event.DecidedByUser}, nil
-	}, func(*request) {})
+	})
 }
 
 // answer settles an open request as the user wants it.
-func (s *Session) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error), then func(*request)) error {
+func (s *Session) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error)) error {
 	s.mu.Lock()
 	r := s.requests[requestID]
 	if r == nil {
@@ -226,8 +184,7 @@ func (s *Session) answer(ctx context.Context, requestID string, with func(*reque
 		r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
 		return err
 	}
-	then(r)
-	s.settleLocked(r, event.DecidedByUser)
+	s.settleLocked(r, cmp.Or(r.verdict.By, event.DecidedByUser))
 	return nil
 }
 
@@ -324,7 +281,7 @@ func (s *Session) rememberLocked(requestID string, by event.Decider) {
 }
 
 func completed(requestID string, v agent.Verdict) event.PermissionCompleted {
-	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Reason: v.Reason, By: v.By}
+	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Grant: v.Grant, Reason: v.Reason, By: v.By}
 }
 
 func denial(by event.Decider, reason string) agent.Verdict {

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
+	"webchat/internal/policy"
 )
 
 // asker is a rig whose tool "run" asks and counts its effects.
@@ -73,7 +74,7 @@ func TestPermissionIsAsked(t *testing.T) {
 }
 
 func TestPermissionForTheSession(t *testing.T) {
-	asker(t, nil, func(r *rig, effects *int) {
+	asker(t, func(c *Config, _ *agent.Permission) { c.Policy = policy.New(policy.Config{Workspace: "/w"}) }, func(r *rig, effects *int) {
 		id := r.send("go")
 		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestPermissionForTheSession(t *testing.T) {
 		r.ask("again") // nobody is asked
 		equal(t, "effects", *effects, 2)
 		d := all[event.PermissionCompleted](r)[1]
-		equal(t, "by", d.By, event.DecidedByUser)
+		equal(t, "by", d.By, event.DecidedByGrant)
 		equal(t, "scope", d.Scope, event.ForSession)
 		// Anything else about it is another question.
 		for _, p := range []agent.Permission{
@@ -141,7 +142,7 @@ func TestPermissionByModeAndRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asker(t, func(cfg *Config, p *agent.Permission) {
-				cfg.Permissions, cfg.Rules, p.Sensitive = c.mode, c.rules, c.sensitive
+				cfg.Permissions, cfg.Policy, p.Sensitive = c.mode, ruled(c.rules), c.sensitive
 			}, func(r *rig, effects *int) {
 				before := time.Now()
 				r.ask("go")

@@ -223,7 +223,7 @@ func (s *Session) act(c *call) agent.Result {
 func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool) {
 	ask := a.Ask
 	if ask == nil && c.by == event.ByAgent {
-		ask = s.ruledOut(a.About)
+		ask = s.ruledOut(c.ctx, a.About)
 	}
 	if ask == nil || c.by == event.ByUser && !ask.Sensitive {
 		return agent.Verdict{}, false
@@ -243,11 +243,11 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 
 // ruledOut returns an act that needs no leave by itself, if a rule of the user's has
 // something against it; else nil.
-func (s *Session) ruledOut(about *agent.Permission) *agent.Permission {
-	if about == nil || s.m.cfg.Rules == nil {
+func (s *Session) ruledOut(ctx context.Context, about *agent.Permission) *agent.Permission {
+	if about == nil || s.m.cfg.Policy == nil {
 		return nil
 	}
-	if r := s.m.cfg.Rules(*about); r.Decision == event.Deny || r.Ask || r.Sensitive {
+	if r := s.m.cfg.Policy.Rule(ctx, *about); r.Decision == event.Deny || r.Ask || r.Sensitive {
 		return about
 	}
 	return nil

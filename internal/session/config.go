@@ -49,9 +49,11 @@ type Config struct {
 	Tools func(id ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks Hooks
-	// Rules rules on an act of an agent before anybody is asked. It may be called
-	// concurrently. nil: no rules.
-	Rules func(agent.Permission) agent.Ruling
+	// Policy rules on what agents do before the user is asked. nil: every act is
+	// asked about, each time.
+	Policy Policy
+	// Kept holds the grants of the workspace. nil: a grant ends with its session.
+	Kept Kept
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
@@ -72,6 +74,30 @@ type Hooks interface {
 	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
 	// Demands reports whether a hook for e has to be asked every time.
 	Demands(e hooks.Event) bool
+}
+
+// Policy rules on what agents do. Its methods may be called concurrently.
+type Policy interface {
+	// Rule says what is decided about an act without asking the user.
+	Rule(ctx context.Context, act agent.Permission) agent.Ruling
+	// Target returns where the links of the file lead that an act is about; empty if
+	// it is not about a file.
+	Target(act agent.Permission) string
+	// Grants returns what the user may allow beyond the act, the narrowest first. A
+	// grant covers an act if and only if it is among the act's.
+	Grants(act agent.Permission) []event.Grant
+}
+
+// Kept is what the user allowed for the workspace, in all its sessions, until they
+// take it back. Its methods may be called concurrently.
+type Kept interface {
+	// Held returns the grant of that id, if it was given and not taken back.
+	Held(id string) (event.Grant, bool)
+	// Keep makes a grant durable that was given in a session. added is false if it was
+	// held already.
+	Keep(g event.Grant, session string, at time.Time) (added bool, err error)
+	// TakeBack ends a grant; known is false if it was not held.
+	TakeBack(id string) (known bool, err error)
 }
 
 // Attachments keeps what users upload for their prompts. Its methods may be
@@ -204,6 +230,7 @@ type DisplayResult struct {
 // Decision is a user's answer to a permission request.
 type Decision struct {
 	Decision event.Decision `json:"decision"`
+	Grant    string         `json:"grant,omitempty"` // the id of one of the request's grants; empty: exactly this act
 	Scope    event.Scope    `json:"scope,omitempty"` // of an allow; empty: once
 	Reason   string         `json:"reason,omitempty"`
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"slices"
 	"strconv"
 
 	"webchat/internal/agent"
@@ -62,38 +60,17 @@ func (s *Session) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, d
 	return v, false
 }
 
-// grantedLocked reports what was allowed for the session.
-func (s *Session) grantedLocked(p agent.Permission) (v agent.Verdict, granted bool) {
-	if _, granted = s.grants[grantKey(p)]; !granted || p.Sensitive {
-		return v, false
-	}
-	return agent.Verdict{Decision: event.Allow, Scope: event.ForSession, By: event.DecidedByUser}, true
-}
-
 // whyAsked says to the user why an act is asked about; empty: nothing decides.
 func whyAsked(p agent.Permission, rule agent.Ruling) string {
 	switch {
 	case p.Sensitive:
-		return "It may hold keys or passwords, which is always asked."
+		return cmp.Or(rule.Why, "It may hold keys or passwords, which is always asked.")
 	case rule.Ask:
 		return rule.Reason
+	case p.CwdUnknown:
+		return "The agent's shell may be in another folder by now, so that nothing allowed before counts."
 	}
 	return ""
-}
-
-// Granted returns what the user allowed for the session, until the program ends.
-func (s *Session) Granted() []agent.Permission {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.SortedFunc(maps.Values(s.grants), func(a, b agent.Permission) int {
-		return cmp.Or(cmp.Compare(a.ToolName, b.ToolName), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Cwd, b.Cwd))
-	})
-}
-
-// grantKey is what an allow for the session is bound to: the exact tool, resource
-// and folder, never a part of them.
-func grantKey(p agent.Permission) string {
-	return digest(p.ToolName, string(p.Kind), p.Resource, p.Cwd)
 }
 
 // digest is the SHA-256 of the parts, each with its length.

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
+	"webchat/internal/policy"
 )
 
 // runner is a tool that asks about the command it is given and tells what it ran.
@@ -143,7 +144,8 @@ func TestThreat54DuplicateKeys(t *testing.T) {
 // THREATS 52: an allow for the session is for that command, byte by byte.
 func TestThreat52AllowForTheSessionIsExact(t *testing.T) {
 	var ran []string
-	play(t, func(r *rig, _ *Config) {
+	play(t, func(r *rig, c *Config) {
+		c.Policy = policy.New(policy.Config{Workspace: "/w"})
 		r.tools.tools = []agent.Tool{runner(&ran)}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			args, _ := json.Marshal(map[string]string{"command": p.Content})
@@ -260,7 +262,7 @@ func TestRulesAboutReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ran := false
 			play(t, func(r *rig, cfg *Config) {
-				cfg.Rules = func(p agent.Permission) agent.Ruling { equal(t, "resource", p.Resource, "go.mod"); return c.rule }
+				cfg.Policy = ruled(func(p agent.Permission) agent.Ruling { equal(t, "resource", p.Resource, "go.mod"); return c.rule })
 				r.tools.tools = []agent.Tool{tool{"show", func(context.Context, json.RawMessage) (agent.Action, error) {
 					return agent.Action{Digest: "d", About: &agent.Permission{Kind: agent.KindRead, Action: "show a file", Resource: "go.mod"},
 						Run: func(context.Context, agent.Progress) (agent.Result, error) { ran = true; return agent.Result{}, nil }}, nil

@@ -22,6 +22,8 @@ var (
 	ErrLagged = errors.New("subscriber too slow")
 	// ErrLog: the log could not be written or read; nothing was logged.
 	ErrLog = errors.New("the log is not available")
+	// ErrKeep: a grant for the workspace could not be saved; nothing was decided.
+	ErrKeep = errors.New("the grant could not be saved")
 	// ErrClosed: the session or the manager has ended its work.
 	ErrClosed = errors.New("closed")
 	// ErrNoTurn: a backend reported work while no turn runs.

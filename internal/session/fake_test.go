@@ -414,6 +414,25 @@ func (r *rig) request() string {
 	return questionID(snap.Requests[0].Event.Data)
 }
 
+// requests waits for n open permissions and returns them.
+func (r *rig) requests(n int) (open []event.PermissionRequested) {
+	r.Helper()
+	synctest.Wait()
+	snap, err := r.s.Join(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, e := range snap.Requests {
+		if d, ok := e.Event.Data.(event.PermissionRequested); ok {
+			open = append(open, d)
+		}
+	}
+	if len(open) != n {
+		r.Fatalf("%d open requests, want %d", len(open), n)
+	}
+	return open
+}
+
 func is(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/policy"
 )
 
 // broker is a model of who may act: what the log and the effects must agree with.
@@ -47,6 +48,7 @@ func newBroker(t *testing.T) *broker {
 // start runs a process over mem.
 func (b *broker) start(mem *memory) {
 	b.rig = newRig(b.t, mem, func(r *rig, c *Config) {
+		c.Policy = policy.New(policy.Config{Workspace: "/w"})
 		r.tools.tools = []agent.Tool{tool{"run", func(_ context.Context, args json.RawMessage) (agent.Action, error) {
 			p := asked()
 			p.Resource = string(args)
@@ -189,7 +191,6 @@ func (b *broker) restart(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	b.allGone()
-	clear(b.granted)
 }
 
 // kill goes on with what the log held at one moment, as after a kill -9.
@@ -205,7 +206,6 @@ func (b *broker) kill(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	b.allGone()
-	clear(b.granted)
 }
 
 // check compares effects with approvals.

@@ -66,12 +66,11 @@ type Session struct {
 	past      bool // the agent may remember an earlier conversation of this session
 	worked    bool // an agent of it was started in this process
 	calls     map[string]*call
-	requests  map[string]*request         // those that are open
-	decided   []decided                   // the last ones that were
-	grants    map[string]agent.Permission // what is allowed for the session
-	rewritten map[string]json.RawMessage  // arguments hooks changed in this turn, by call
-	notes     []string                    // what the agent has not heard of yet
-	named     bool                        // the user chose the title in this process
+	requests  map[string]*request        // those that are open
+	decided   []decided                  // the last ones that were
+	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call
+	notes     []string                   // what the agent has not heard of yet
+	named     bool                       // the user chose the title in this process
 }
 
 func newSession(m *Manager, sum Summary) *Session {
@@ -81,7 +80,6 @@ func newSession(m *Manager, sum Summary) *Session {
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
 		requests: map[string]*request{},
-		grants:   map[string]agent.Permission{},
 
 		rewritten: map[string]json.RawMessage{},
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"webchat/internal/event"
@@ -49,6 +50,13 @@ type Open struct {
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
 	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
+	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
+}
+
+// Given is a grant the user gave for a session.
+type Given struct {
+	event.Grant
+	At int64 `json:"at"` // in milliseconds since 1970
 }
 
 // Day is the ledger of one day.
@@ -132,13 +140,21 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.UserInputRequested:
 		s.Pending++
 		s.Open.Asks = brief(d.Question)
+	case event.PermissionRevoked:
+		s.Open.Grants = without(s.Open.Grants, d.Grant.ID)
+	case event.PermissionCompleted:
+		if g := d.Grant; g != nil && d.By == event.DecidedByUser && d.Decision == event.Allow && g.Scope == event.ForSession {
+			s.Open.Grants = append(without(s.Open.Grants, g.ID), Given{*g, e.Event.Timestamp.UnixMilli()})
+		}
+	}
+	switch e.Event.Data.(type) {
 	case event.PermissionCompleted, event.UserInputCompleted:
 		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
 			s.Open.Asks = ""
 		}
 	}
 	switch e.Event.Data.(type) {
-	case event.SessionResume, event.SessionShutdown: // not activity: a restart leaves the order of the list, and makes nothing unread
+	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked: // not activity: a restart leaves the order of the list, and makes nothing unread
 	default:
 		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
 	}
@@ -151,6 +167,11 @@ func Fold(s Summary, e event.Entry) Summary {
 		s.Status = event.Idle
 	}
 	return s
+}
+
+// without returns a copy of grants that lacks one.
+func without(grants []Given, id string) []Given {
+	return slices.DeleteFunc(slices.Clone(grants), func(g Given) bool { return g.ID == id })
 }
 
 // brief is what a list shows of a long text.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -42,7 +43,7 @@ func TestATurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "the row written with the events", row, sum)
+		equal(t, "the row written with the events", reflect.DeepEqual(row, sum), true)
 		done := all[event.ToolExecutionComplete](r)[0]
 		equal(t, "output", done.OutputID, "out_c1")
 	})

@@ -1,0 +1,200 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// simpleCommand returns the words of command if it is a single simple command that
+// every shell reads alike: no operator, redirection, assignment, substitution,
+// pattern, escape, comment or second line. A shell that the parser does not know may
+// be the user's, so that unquoted words are limited to characters that mean nothing
+// to any of them, and quoted ones to those that no shell treats specially.
+func simpleCommand(command string) (words []string, ok bool) {
+	if runtime.GOOS == "windows" || strings.ContainsFunc(command, special) {
+		return nil, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
+		return nil, false
+	}
+	stmt := file.Stmts[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || stmt.Semicolon.IsValid() ||
+		len(stmt.Redirs) > 0 || len(stmt.Comments) > 0 || len(call.Assigns) > 0 {
+		return nil, false
+	}
+	for _, w := range call.Args {
+		text, ok := plainWord(w)
+		if !ok {
+			return nil, false
+		}
+		words = append(words, text)
+	}
+	return words, len(words) > 0
+}
+
+func isSimple(command string) bool {
+	_, ok := simpleCommand(command)
+	return ok
+}
+
+// special reports a character that has a meaning in some shell even within quotes.
+func special(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("\\`$!", r) }
+
+// plainWord returns the text of a word that a shell does not change.
+func plainWord(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsFunc(p.Value, func(r rune) bool { return !plainRune(r) }) || b.Len() == 0 && strings.HasPrefix(p.Value, "=") {
+				return "", false
+			}
+			b.WriteString(p.Value)
+		case *syntax.SglQuoted:
+			if p.Dollar || strings.ContainsRune(p.Value, '"') {
+				return "", false
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if p.Dollar {
+				return "", false
+			}
+			for _, in := range p.Parts {
+				lit, ok := in.(*syntax.Lit)
+				if !ok || strings.ContainsRune(lit.Value, '\'') {
+					return "", false
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return "", false
+		}
+	}
+	// Two quoted parts that touch are one quoted part with a quote in it to some shells.
+	for i := 1; i < len(w.Parts); i++ {
+		_, a := w.Parts[i-1].(*syntax.Lit)
+		_, b := w.Parts[i].(*syntax.Lit)
+		if !a && !b {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+func plainRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./,:=@%+-", r)
+}
+
+// beginsWith reports whether command is one simple command that begins with the
+// words of prefix.
+func beginsWith(command, prefix string) bool {
+	given, ok := simpleCommand(command)
+	begin, fine := simpleCommand(prefix)
+	return ok && fine && len(given) >= len(begin) && slices.Equal(given[:len(begin)], begin)
+}
+
+// contains reports whether some simple command within command begins with the words
+// of prefix, as far as its words can be read without running it.
+func contains(command, prefix string) bool {
+	begin, _ := simpleCommand(prefix)
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(begin) == 0 {
+		return beginsWith(command, prefix)
+	}
+	found := false
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) >= len(begin) {
+			var words []string
+			for _, w := range call.Args[:len(begin)] {
+				words = append(words, readable(w.Parts))
+			}
+			found = found || slices.Equal(words, begin)
+		}
+		return !found
+	})
+	return found
+}
+
+// maxWords and maxWord bound how many words of a command are looked at, and how long
+// each may be, in bytes.
+const maxWords, maxWord = 500, 4096
+
+// wary reports whether a command, as far as it can be read without running it, names
+// a file that is sensitive or run later by itself. It serves to ask more, never to ask
+// less: what a shell makes of a command only running it tells.
+func (p *Policy) wary(command, cwd string) bool {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return true
+	}
+	found, left := false, maxWords
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok {
+			left--
+			found = found || left < 0 || p.waryWord(w, cwd)
+		}
+		return !found
+	})
+	return found
+}
+
+func (p *Policy) waryWord(w *syntax.Word, cwd string) bool {
+	text := readable(w.Parts)
+	if len(text) > maxWord {
+		return true
+	}
+	for _, name := range paths(text) {
+		f := p.place(name, cwd)
+		// A word with a variable in it may name any folder's file.
+		if f.alone != "" && (exists(f.names) || !literal(w.Parts)) || p.runsLater(f.names) {
+			return true
+		}
+	}
+	return false
+}
+
+// exists reports whether one of the names is one of a file that is no folder.
+func exists(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		st, err := os.Lstat(filepath.FromSlash(name))
+		return err == nil && !st.IsDir()
+	})
+}
+
+// literal reports whether a shell takes the parts of a word as they are.
+func literal(parts []syntax.WordPart) bool {
+	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			return strings.ContainsAny(p.Value, "*?[{")
+		case *syntax.SglQuoted:
+			return false
+		case *syntax.DblQuoted:
+			return !literal(p.Parts)
+		}
+		return true
+	})
+}
+
+// readable is the text of a word as far as it can be read.
+func readable(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, "\\", ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			b.WriteString(readable(p.Parts))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+)
+
+// file is what is known about the file an act is about.
+type file struct {
+	names   []string // as it was given, and with all links followed; none: the act is not about a file
+	outside bool     // it leads outside the workspace
+	// alone says why a yes counts for one act only, whatever was allowed before;
+	// empty: it need not.
+	alone string
+}
+
+// Why an act is asked about each time.
+const (
+	whyKeys  = "It may hold keys or passwords, which is always asked."
+	whyOwn   = "It belongs to webchat's own settings or data, which is always asked."
+	whyLater = "It is run later without being asked about, so it is asked now, each time."
+)
+
+func outsideWhy(f file) string {
+	if len(f.names) > 1 {
+		return "It leads outside the workspace, which is asked each time."
+	}
+	return "It is outside the workspace, which is asked each time."
+}
+
+// file judges the file of an act by all its names.
+func (p *Policy) file(act agent.Permission) file {
+	if act.Kind != agent.KindRead && act.Kind != agent.KindWrite {
+		return file{}
+	}
+	f := p.place(act.Resource, act.Cwd)
+	if f.alone == "" && act.Kind == agent.KindWrite && p.runsLater(f.names) {
+		f.alone = whyLater
+	}
+	return f
+}
+
+// place judges a path, which is relative to the folder dir or else the workspace.
+func (p *Policy) place(name, dir string) file {
+	if dir != "" && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "file://") && !filepath.IsAbs(name) && !path.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	f := file{names: p.Names(name)}
+	target := f.names[len(f.names)-1]
+	f.outside = !p.inside(target)
+	switch {
+	case slices.ContainsFunc(f.names, p.own):
+		f.alone = whyOwn
+	case slices.ContainsFunc(f.names, SensitiveFile):
+		f.alone = whyKeys
+	default:
+		if other, ok := p.HardLinked(target); ok {
+			f.alone = fmt.Sprintf("It is another name of %s, which may hold keys or passwords.", other)
+		}
+	}
+	return f
+}
+
+// inside reports whether a resolved path is in the workspace.
+func (p *Policy) inside(name string) bool {
+	return slices.ContainsFunc(p.roots, func(root string) bool { return within(root, name) })
+}
+
+// own reports whether a path is one of webchat's own files. Upper and lower case
+// are one here: not every file system tells them apart, and to ask costs little.
+func (p *Policy) own(name string) bool {
+	return slices.ContainsFunc(p.private, func(own string) bool { return within(strings.ToLower(own), strings.ToLower(name)) })
+}
+
+func within(root, name string) bool {
+	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, "/")+"/")
+}
+
+// relative returns the part of a path below the workspace; the whole path if it is
+// not in it.
+func (p *Policy) relative(name string) string {
+	for _, root := range p.roots {
+		if within(root, name) {
+			return strings.TrimPrefix(strings.TrimPrefix(name, strings.TrimSuffix(root, "/")), "/")
+		}
+	}
+	return name
+}

@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// maxShown is how many characters of a command or a path a grant's text repeats.
+const maxShown = 200
+
+// Grants returns what the user may allow beyond an act, the narrowest first. A grant
+// covers an act if and only if it is among the act's grants, so that equal ids cover
+// the same. None covers an act that is asked about each time: what is sensitive, leads
+// outside the workspace or is run later by itself, and a command whose folder is not
+// known.
+func (p *Policy) Grants(act agent.Permission) []event.Grant {
+	if act.Sensitive || act.CwdUnknown {
+		return nil
+	}
+	switch act.Kind {
+	case agent.KindShell:
+		return p.commandGrants(act)
+	case agent.KindRead, agent.KindWrite:
+		return p.fileGrants(act)
+	case agent.KindMCP:
+		exact := p.grant("this call, exactly: "+quote(act.Resource), "mcp call", act.Server, act.ToolName, act.Resource)
+		if act.Server == "" || act.ToolName == "" {
+			return []event.Grant{exact}
+		}
+		return []event.Grant{exact, p.grant("this MCP tool: "+quote(act.ToolName)+" of "+quote(act.Server), "mcp tool", act.Server, act.ToolName)}
+	case agent.KindURL:
+		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource), "url", act.Resource)}
+	}
+	return nil
+}
+
+func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
+	if act.Cwd == "" {
+		return nil
+	}
+	names := p.Names(act.Cwd)
+	real := names[len(names)-1]
+	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || p.wary(act.Resource, real) {
+		return nil
+	}
+	in := ""
+	folder := p.relative(real)
+	if folder != "" {
+		in = ", in " + quote(folder)
+	}
+	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), "command", folder, act.Resource)}
+	if begin := p.prefixOf(act.Resource, real); begin != "" {
+		all = append(all, p.grant("commands that begin with "+quote(begin)+in, "prefix", folder, begin))
+	}
+	return all
+}
+
+func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
+	f := p.file(act)
+	if f.outside || f.alone != "" {
+		return nil
+	}
+	// What a link in the workspace leads to is what is allowed, never the link.
+	name := cmp.Or(p.relative(f.names[len(f.names)-1]), ".")
+	shown := quote(name)
+	switch s := act.Search; {
+	case act.Kind == agent.KindWrite:
+		return []event.Grant{p.grant("edits of "+shown, "write", name), p.grant("edits of files inside this workspace", "writes")}
+	case s != nil:
+		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "search", name, s.Pattern, s.Glob, strconv.FormatBool(s.Names)),
+			p.grant("reading files inside this workspace", "reads")}
+	}
+	return []event.Grant{p.grant("reading "+shown, "read", name), p.grant("reading files inside this workspace", "reads")}
+}
+
+// grant makes a grant of what parts identify in this workspace.
+func (p *Policy) grant(text string, parts ...string) event.Grant {
+	return event.Grant{ID: "g" + digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text}
+}
+
+// digest is the SHA-256 of the parts, each with its length, in hex.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// quote sets text between marks, on one line, without what hides, and shortened.
+func quote(text string) string {
+	r := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case r == '`':
+			return '\''
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd")))
+	if len(r) > maxShown {
+		r = append(r[:maxShown-1], '…')
+	}
+	return "`" + string(r) + "`"
+}

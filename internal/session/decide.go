@@ -1,0 +1,169 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// movedReason is why an act is denied whose file is not the one that was judged.
+const movedReason = "The path leads elsewhere now than when it was asked about. Nothing was done."
+
+// judge makes the request of an act, with where it leads, and what the policy says.
+func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
+	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
+	var rule agent.Ruling
+	if policy := s.m.cfg.Policy; policy != nil {
+		r.target = policy.Target(p)
+		if p.Target == "" {
+			p.Target = r.target
+		}
+		if !r.byUser {
+			rule = policy.Rule(ctx, p)
+			p.Sensitive = p.Sensitive || rule.Sensitive
+			r.grants = policy.Grants(p)
+		}
+	}
+	if p.Digest == "" {
+		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
+	}
+	r.perm = p
+	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
+		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: whyAsked(p, rule), Diff: p.Diff, Digest: p.Digest,
+		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
+		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
+	return r, rule
+}
+
+// moved reports whether the file of a request is another one than was judged.
+func (s *Session) moved(r *request) bool {
+	return s.m.cfg.Policy != nil && s.m.cfg.Policy.Target(r.perm) != r.target
+}
+
+// grantedLocked reports whether the user allowed the act before, for the session or
+// for the workspace.
+func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
+	if r.byUser || r.perm.Sensitive {
+		return v, false
+	}
+	given := s.summary.Load().Open.Grants
+	for _, g := range r.grants {
+		held := slices.ContainsFunc(given, func(x Given) bool { return x.ID == g.ID })
+		g.Scope = event.ForSession
+		if !held && s.m.cfg.Kept != nil {
+			_, held = s.m.cfg.Kept.Held(g.ID)
+			g.Scope = event.ForWorkspace
+		}
+		if held {
+			return agent.Verdict{Decision: event.Allow, Scope: g.Scope, By: event.DecidedByGrant, Grant: &g}, true
+		}
+	}
+	return v, false
+}
+
+// Decide answers a permission request. The first answer wins and is durable when
+// Decide returns nil. [ErrAnswered], [ErrGone] and [ErrNotFound] say why a request
+// cannot be answered any more, [ErrInvalid] what is wrong with the decision; after
+// [ErrLog] and [ErrKeep] the request is still open. Where an act can be allowed only
+// once, a wider scope means once, and the log says so.
+func (s *Session) Decide(ctx context.Context, requestID string, d Decision) error {
+	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
+	switch {
+	case d.Decision == event.Deny && d.Scope == "" && d.Grant == "":
+		if v.Reason == "" {
+			v.Reason = "The user said no."
+		} else {
+			v.Reason = "The user said no: " + v.Reason
+		}
+	case d.Decision == event.Allow && slices.Contains([]event.Scope{"", event.Once, event.ForSession, event.ForWorkspace}, d.Scope):
+		v.Scope = event.Once
+	default:
+		return fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", ErrInvalid,
+			event.Allow, event.Deny, event.Once, event.ForSession, event.ForWorkspace)
+	}
+	s.mu.Lock()
+	asked := s.requests[requestID]
+	s.mu.Unlock()
+	moved := d.Decision == event.Allow && asked != nil && s.moved(asked)
+	kept := false
+	err := s.answer(ctx, requestID, func(r *request) (event.Data, error) {
+		given, err := grantOf(r, d)
+		switch {
+		case err != nil:
+			return nil, err
+		case moved:
+			v = denial(event.DecidedByAbort, movedReason)
+		case given != nil:
+			v.Scope, v.Grant = given.Scope, given
+		}
+		if v.Scope == event.ForWorkspace {
+			if kept, err = s.keep(*given); err != nil {
+				return nil, err
+			}
+		}
+		r.verdict = v
+		return completed(r.id, v), nil
+	})
+	if err != nil && kept {
+		_, undo := s.m.cfg.Kept.TakeBack(v.Grant.ID)
+		err = errors.Join(err, undo)
+	}
+	if err == nil && moved {
+		return fmt.Errorf("request %s: %w: the path leads elsewhere now than when it was asked about; nothing was done", requestID, ErrGone)
+	}
+	return err
+}
+
+// grantOf returns what a decision allows beyond the act, nil for nothing.
+func grantOf(r *request, d Decision) (*event.Grant, error) {
+	if _, ok := r.ask.(event.PermissionRequested); !ok {
+		return nil, fmt.Errorf("%w: request %s is a question, not a permission", ErrInvalid, r.id)
+	}
+	i := 0
+	if d.Grant != "" {
+		if i = slices.IndexFunc(r.grants, func(g event.Grant) bool { return g.ID == d.Grant }); i < 0 {
+			return nil, fmt.Errorf("%w: request %s has no grant %q", ErrInvalid, r.id, d.Grant)
+		}
+	}
+	if d.Decision == event.Deny || d.Scope == "" || d.Scope == event.Once || len(r.grants) == 0 {
+		return nil, nil
+	}
+	g := r.grants[i]
+	g.Scope = d.Scope
+	return &g, nil
+}
+
+// keep makes a grant durable for the workspace.
+func (s *Session) keep(g event.Grant) (added bool, err error) {
+	if s.m.cfg.Kept == nil {
+		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", ErrInvalid)
+	}
+	added, err = s.m.cfg.Kept.Keep(g, string(s.id), s.now())
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrKeep, err)
+	}
+	return added, nil
+}
+
+// Granted returns what the user allowed for the session, in the order it was given.
+func (s *Session) Granted() []Given { return slices.Clone(s.summary.Load().Open.Grants) }
+
+// TakeBack ends a grant of the session at once; [ErrNotFound] if it has none of that id.
+func (s *Session) TakeBack(grantID string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return err
+	}
+	for _, g := range s.summary.Load().Open.Grants {
+		if g.ID == grantID {
+			return s.appendLocked(event.PermissionRevoked{Grant: g.Grant})
+		}
+	}
+	return fmt.Errorf("grant %s: %w", grantID, ErrNotFound)
+}

@@ -1,0 +1,263 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/policy"
+)
+
+// ruled is a Policy of rules only.
+type ruled func(agent.Permission) agent.Ruling
+
+func (f ruled) Rule(_ context.Context, p agent.Permission) agent.Ruling {
+	if f == nil {
+		return agent.Ruling{}
+	}
+	return f(p)
+}
+func (ruled) Target(agent.Permission) string        { return "" }
+func (ruled) Grants(agent.Permission) []event.Grant { return nil }
+
+// heap keeps grants in memory, and fails when told.
+type heap struct {
+	held map[string]event.Grant
+	fail error
+}
+
+func (h *heap) Held(id string) (event.Grant, bool) { g, ok := h.held[id]; return g, ok }
+func (h *heap) Keep(g event.Grant, _ string, _ time.Time) (bool, error) {
+	_, held := h.held[g.ID]
+	if h.fail == nil {
+		h.held[g.ID] = g
+	}
+	return !held && h.fail == nil, h.fail
+}
+func (h *heap) TakeBack(id string) (bool, error) {
+	_, held := h.held[id]
+	delete(h.held, id)
+	return held, nil
+}
+
+// commands is a session with an agent that runs each prompt as a command in /w.
+func commands(t *testing.T, kept Kept, test func(r *rig, ran *[]string)) {
+	t.Helper()
+	var ran []string
+	play(t, func(r *rig, c *Config) {
+		c.Policy, c.Kept = policy.New(policy.Config{Workspace: "/w"}), kept
+		r.tools.tools = []agent.Tool{runner(&ran)}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			args, _ := json.Marshal(map[string]string{"command": p.Content})
+			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: args})
+			return err
+		}
+	}, func(r *rig) { test(r, &ran) })
+}
+
+// last is the newest request or decision in the log.
+func last[T event.Data](r *rig) T {
+	r.Helper()
+	found := all[T](r)
+	if len(found) == 0 {
+		r.Fatal("none is in the log")
+	}
+	return found[len(found)-1]
+}
+
+func (r *rig) decide(d Decision) {
+	r.Helper()
+	if err := r.s.Decide(r.Context(), r.request(), d); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// A grant allows what its text says, and the log says which grant allowed it.
+func TestGrantOfTheSession(t *testing.T) {
+	commands(t, nil, func(r *rig, ran *[]string) {
+		id := r.send("go test ./a")
+		req := r.request()
+		grants := last[event.PermissionRequested](r).Grants
+		equal(t, "grants", len(grants), 2)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny, Grant: grants[0].ID}), ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrInvalid) // nothing keeps it
+		r.decide(Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
+		r.wait(id)
+		d := last[event.PermissionCompleted](r)
+		equal(t, "given", *d.Grant, event.Grant{ID: grants[1].ID, Text: "commands that begin with `go test`", Scope: event.ForSession})
+		equal(t, "by", d.By, event.DecidedByUser)
+
+		r.ask("go test ./b") // the user is not asked
+		d = last[event.PermissionCompleted](r)
+		equal(t, "by", d.By, event.DecidedByGrant)
+		equal(t, "allowed by", d.Grant.ID, grants[1].ID)
+		equal(t, "ran", len(*ran), 2)
+
+		id = r.send("go test ./... && rm x")
+		r.decide(Decision{Decision: event.Deny})
+		r.wait(id)
+
+		// Taken back, it holds no more.
+		if err := r.s.TakeBack(grants[1].ID); err != nil {
+			r.Fatal(err)
+		}
+		is(t, r.s.TakeBack(grants[1].ID), ErrNotFound)
+		equal(t, "revoked", last[event.PermissionRevoked](r).Grant.ID, grants[1].ID)
+		equal(t, "granted", len(r.s.Granted()), 0)
+		id = r.send("go test ./b")
+		r.decide(Decision{Decision: event.Deny})
+		r.wait(id)
+		equal(t, "ran", len(*ran), 2)
+	})
+}
+
+// What was allowed for the session survives a restart: the log is the only truth.
+func TestGrantsSurviveARestart(t *testing.T) {
+	commands(t, nil, func(r *rig, _ *[]string) {
+		id := r.send("ls sub")
+		r.request()
+		r.decide(Decision{Decision: event.Allow, Grant: last[event.PermissionRequested](r).Grants[1].ID, Scope: event.ForSession})
+		r.wait(id)
+		id = r.send("make")
+		r.decide(Decision{Decision: event.Allow, Scope: event.ForSession}) // exactly this
+		r.wait(id)
+		session := r.s.ID()
+		if err := r.stop(); err != nil { // the program ends
+			r.Fatal(err)
+		}
+		var ran []string
+		again := newRig(r.T, r.mem, func(next *rig, c *Config) {
+			c.Policy = policy.New(policy.Config{Workspace: "/w"})
+			next.tools.tools = []agent.Tool{runner(&ran)}
+			next.backend.prompt = r.backend.prompt
+		})
+		var err error
+		if again.s, err = again.m.Get(r.Context(), session); err != nil {
+			r.Fatal(err)
+		}
+		equal(t, "granted", len(again.s.Granted()), 2)
+		again.ask("ls other")
+		again.ask("make")
+		equal(t, "ran", len(ran), 2)
+		id = again.send("make all")
+		again.decide(Decision{Decision: event.Deny})
+		again.wait(id)
+		if err := again.stop(); err != nil {
+			r.Fatal(err)
+		}
+	})
+}
+
+// A grant for the workspace is durable before the decision is, or neither is.
+func TestGrantOfTheWorkspace(t *testing.T) {
+	kept := &heap{held: map[string]event.Grant{}}
+	commands(t, kept, func(r *rig, ran *[]string) {
+		id := r.send("make")
+		req := r.request()
+		kept.fail = errDisk
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrKeep)
+		kept.fail = nil
+		r.mem.broken(errDisk)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrLog)
+		equal(t, "kept", len(kept.held), 0)
+		r.mem.broken(nil)
+		r.decide(Decision{Decision: event.Allow, Scope: event.ForWorkspace})
+		r.wait(id)
+		equal(t, "kept", len(kept.held), 1)
+		equal(t, "of the session", len(r.s.Granted()), 0)
+
+		other, err := r.m.Create(r.Context(), Options{})
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.s = other
+		r.ask("make")
+		d := last[event.PermissionCompleted](r)
+		equal(t, "by", d.By, event.DecidedByGrant)
+		equal(t, "scope", d.Grant.Scope, event.ForWorkspace)
+		clear(kept.held) // taken back, it holds in no session
+		id = r.send("make")
+		r.decide(Decision{Decision: event.Deny})
+		r.wait(id)
+		equal(t, "ran", len(*ran), 2)
+	})
+}
+
+// THREATS 78: a path that leads elsewhere when the user answers is not written.
+func TestThreat78SwappedBetweenQuestionAndAnswer(t *testing.T) {
+	for _, scope := range []event.Scope{event.Once, event.ForSession} {
+		var effects int
+		var work string
+		play(t, func(r *rig, c *Config) {
+			work = c.Workspace
+			c.Policy = policy.New(policy.Config{Workspace: work})
+			ask := &agent.Permission{Kind: agent.KindWrite, Action: "write a file", Resource: "notes.txt"}
+			r.tools.tools = []agent.Tool{acts("edit", ask, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
+				effects++
+				return agent.Result{TextForModel: "written"}, nil
+			})}
+			r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+				_, err := h.CallTool(ctx, agent.ToolCall{Name: "edit", Arguments: []byte(`{}`)})
+				return err
+			}
+		}, func(r *rig) {
+			id := r.send("go")
+			req := r.request()
+			real, err := filepath.EvalSymlinks(work)
+			if err != nil {
+				r.Fatal(err)
+			}
+			equal(t, "target", last[event.PermissionRequested](r).Target, filepath.Join(real, "notes.txt"))
+			if err := os.Symlink(t.TempDir(), filepath.Join(work, "notes.txt")); err != nil {
+				r.Skipf("no symbolic links here: %v", err)
+			}
+			is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: scope}), ErrGone)
+			r.wait(id)
+			equal(t, "effects", effects, 0)
+			equal(t, "decision", last[event.PermissionCompleted](r).Decision, event.Deny)
+			equal(t, "granted", len(r.s.Granted()), 0)
+		})
+	}
+}
+
+// Several questions at once are questions of their own: an answer settles one.
+func TestQuestionsDoNotBlockEachOther(t *testing.T) {
+	commands(t, nil, func(r *rig, ran *[]string) {
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			errs := make(chan error, 3)
+			for _, command := range []string{"make a", "make b", "make c"} {
+				go func() {
+					args, _ := json.Marshal(map[string]string{"command": command})
+					_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: args})
+					errs <- err
+				}()
+			}
+			return errors.Join(<-errs, <-errs, <-errs)
+		}
+		id := r.send("go")
+		open := r.requests(3)
+		for _, q := range open[1:] {
+			decision := event.Allow
+			if q.Resource == open[1].Resource {
+				decision = event.Deny
+			}
+			if err := r.s.Decide(r.Context(), q.RequestID, Decision{Decision: decision}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		left := r.requests(1)
+		equal(t, "left", left[0].RequestID, open[0].RequestID)
+		equal(t, "ran meanwhile", len(*ran), 1)
+		r.decide(Decision{Decision: event.Allow})
+		r.wait(id)
+		equal(t, "ran", len(*ran), 2)
+		equal(t, "decisions", len(all[event.PermissionCompleted](r)), 3)
+	})
+}
