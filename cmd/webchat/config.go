@@ -105,7 +105,27 @@ func (o *options) loadConfig() (*config, error) {
 	if err != nil {
 		return nil, usage("configuration %s: %v", name, err)
 	}
+	c.resolve(filepath.Dir(name))
 	return c, nil
+}
+
+// resolve has relative paths begin at the folder of the file they stand in. A
+// command without a slash is left to PATH.
+func (c *config) resolve(dir string) {
+	in := func(name string, program bool) string {
+		if name == "" || filepath.IsAbs(name) || program && !strings.ContainsRune(filepath.ToSlash(name), '/') {
+			return name
+		}
+		return filepath.Join(dir, name)
+	}
+	for name, m := range c.MCPServers {
+		m.Command, m.Cwd = in(m.Command, true), in(m.Cwd, false)
+		c.MCPServers[name] = m
+	}
+	for name, a := range c.Agents {
+		a.Command = in(a.Command, true)
+		c.Agents[name] = a
+	}
 }
 
 func parseConfig(b []byte) (*config, error) {

@@ -42,12 +42,26 @@ func (o *options) dataPath(workspace string) (string, error) {
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// makeDataDir makes the folder, for its owner only.
+// makeDataDir makes the folder, for its owner only, and refuses one that others can
+// change.
 func makeDataDir(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := os.MkdirAll(path, 0o700); err != nil && !isLink(path) {
 		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path, plain(err))
 	}
-	return nil
+	return checkDataDir(path)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if unusual.MatchString(strings.ReplaceAll(path, "/", "")) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 // openDataDir makes the folder and locks it: two servers on one log would each

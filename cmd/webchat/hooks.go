@@ -100,7 +100,7 @@ func (o *options) consent(c *config) server.Consent {
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
-	own := []string{o.configPath(), o.tokenFile, filepath.Join(xdg.ConfigHome, "webchat")}
+	own := []string{o.configPath(), o.tokenFile, o.provider.keyFile, filepath.Join(xdg.ConfigHome, "webchat")}
 	if rel, err := filepath.Rel(dataDir, workspace); err != nil || !filepath.IsLocal(rel) {
 		own = append(own, dataDir)
 	}

@@ -112,9 +112,29 @@ func parseOptions(args, env []string) (*options, error) {
 		return nil, bad
 	}
 	o.listenGiven, o.configGiven = given["listen"], given["config"]
+	if err := o.absolute(); err != nil {
+		return nil, err
+	}
 	c, _ := lookup(env, "WEBCHAT_CONTAINER")
 	o.container = c != "" && c != "0"
 	return o, o.check()
+}
+
+// absolute makes the names of files independent of where they are used later. A
+// program without a slash is left to PATH.
+func (o *options) absolute() error {
+	for _, name := range []*string{&o.configFile, &o.tokenFile, &o.provider.keyFile, &o.copilotPath, &o.autohandPath} {
+		program := name == &o.copilotPath || name == &o.autohandPath
+		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
+			continue
+		}
+		abs, err := filepath.Abs(*name)
+		if err != nil {
+			return fmt.Errorf("find the current folder: %w", err)
+		}
+		*name = abs
+	}
+	return nil
 }
 
 // check refuses what could never work, before anything is touched.

@@ -55,7 +55,7 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{address: l.Addr().String(), data: t.TempDir(), workspace: t.TempDir(), log: &told{}}
+	p := &program{address: l.Addr().String(), data: filepath.Join(t.TempDir(), "data"), workspace: t.TempDir(), log: &told{}}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -200,7 +201,7 @@ func TestProgramAfterReadsTheStore(t *testing.T) {
 	s.up("localhost:0")
 	try("on another port", s, 401)
 	s.down(syscall.SIGTERM)
-	s.data = t.TempDir()
+	s.data = filepath.Join(t.TempDir(), "data")
 	s.up(home)
 	try("on another server", s, 401)
 	s.down(syscall.SIGTERM)

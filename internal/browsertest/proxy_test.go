@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"net"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,7 +32,7 @@ func TestBelowAPathOfAProxy(t *testing.T) {
 		location / { return 404; }
 		location `+path+`/ { proxy_pass http://server/; proxy_http_version 1.1; proxy_set_header Host $http_host; }`)
 	_, port, _ := net.SplitHostPort(proxy)
-	s := &site{t: t, workspace: workspace(t), data: t.TempDir(), flags: []string{"--public-url", "http://localhost:" + port + path}}
+	s := &site{t: t, workspace: workspace(t), data: filepath.Join(t.TempDir(), "data"), flags: []string{"--public-url", "http://localhost:" + port + path}}
 	s.up(listen)
 	t.Cleanup(func() {
 		s.down(syscall.SIGTERM)

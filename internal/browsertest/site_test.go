@@ -118,7 +118,7 @@ func start(t testing.TB, flags ...string) *site {
 	if t, ok := t.(*testing.T); ok {
 		t.Parallel()
 	}
-	s := &site{t: t, workspace: workspace(t), data: t.TempDir(), flags: flags}
+	s := &site{t: t, workspace: workspace(t), data: filepath.Join(t.TempDir(), "data"), flags: flags}
 	s.up("localhost:0")
 	t.Cleanup(func() {
 		s.down(syscall.SIGTERM)

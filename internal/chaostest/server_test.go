@@ -99,7 +99,7 @@ func (l *logs) String() string {
 }
 
 func newServer(t *testing.T, flags ...string) *server {
-	s := &server{t: t, workspace: t.TempDir(), data: t.TempDir(), flags: flags, listen: "localhost:0", closedLate: map[string]int{}}
+	s := &server{t: t, workspace: t.TempDir(), data: filepath.Join(t.TempDir(), "data"), flags: flags, listen: "localhost:0", closedLate: map[string]int{}}
 	for name, text := range map[string]string{"go.mod": "module demo\n", "docs/harbour.md": strings.Repeat("# Harbour\n\nA line.\n", 50)} {
 		path := filepath.Join(s.workspace, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

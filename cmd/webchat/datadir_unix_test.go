@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// THREATS 83: a data folder that others can change is refused, and what the refusal
+// says to run mends it.
+func TestSharedDataFolders(t *testing.T) {
+	somebody := func(t *testing.T, name string) {
+		t.Helper()
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give a file to somebody else")
+		}
+		if err := os.Lchown(name, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(t *testing.T, name string) string {
+		t.Helper()
+		if err := os.WriteFile(name, []byte("abcdefghijklmnopqrstuvwxyz0123"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for name, c := range map[string]struct {
+		mode  os.FileMode
+		more  func(t *testing.T, dir string)
+		wants string // empty: it will do
+	}{
+		"own":                      {0o700, nil, ""},
+		"own, others may read":     {0o755, nil, ""},
+		"everybody":                {0o777, nil, "other users can write to the data folder"},
+		"a group":                  {0o770, nil, "other users can write to the data folder"},
+		"others":                   {0o702, nil, "other users can write to the data folder"},
+		"sticky":                   {0o777 | os.ModeSticky, func(t *testing.T, dir string) { file(t, dir+"/token") }, ""},
+		"somebody's":               {0o755, somebody, "belongs to another user (12345)"},
+		"somebody's, everybody":    {0o777, somebody, "belongs to another user (12345)"},
+		"somebody's, sticky":       {0o777 | os.ModeSticky, somebody, "belongs to another user (12345)"},
+		"sticky, with their token": {0o777 | os.ModeSticky, func(t *testing.T, dir string) { somebody(t, file(t, dir+"/token")) }, "/token belongs to another user (12345)"},
+		"sticky, with their link": {0o777 | os.ModeSticky, func(t *testing.T, dir string) {
+			if err := os.Symlink(file(t, filepath.Dir(dir)+"/elsewhere"), dir+"/webchat.db"); err != nil {
+				t.Fatal(err)
+			}
+			somebody(t, dir+"/webchat.db")
+		}, "/webchat.db belongs to another user (12345)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "with a space")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if c.more != nil {
+				c.more(t, dir)
+			}
+			if err := os.Chmod(dir, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			err := makeDataDir(dir)
+			if c.wants == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.wants) {
+				t.Fatalf("%v", err)
+			}
+			mend := regexp.MustCompile(`run "([^"]+)"`).FindStringSubmatch(err.Error())
+			if mend == nil {
+				t.Fatalf("it does not say what to run: %v", err)
+			}
+			if out, err := exec.Command("sh", "-c", strings.ReplaceAll(mend[1], "sudo ", "")).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v %s", mend[1], err, out)
+			}
+			if err := makeDataDir(dir); err != nil {
+				t.Errorf("after %q: %v", mend[1], err)
+			}
+		})
+	}
+}
+
+// THREATS 83: a link is not followed to wherever it leads by now.
+func TestLinkedDataFolder(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := makeDataDir(real); err != nil {
+		t.Fatal(err)
+	}
+	for to, want := range map[string]string{real: "--data-dir " + real, filepath.Join(dir, "none"): "leads nowhere"} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := makeDataDir(link); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a link to %s: %v", to, err)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"webchat/internal/agent"
+)
+
+// Relative names are those of the folder the program was started in, wherever the
+// workspace is, and what they name is as protected as under its whole name.
+func TestRelativeFilesAreProtected(t *testing.T) {
+	here, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	if err := os.WriteFile("my.yaml", []byte("env_allow: [A]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseOptions([]string{"--config", "my.yaml", "--token-file", "deep/../token.txt", "--copilot-path", "./bin/copilot", "--autohand-path", "autohand"},
+		[]string{"WEBCHAT_PROVIDER_KEY_FILE=key.txt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{o.configFile: "my.yaml", o.tokenFile: "token.txt", o.provider.keyFile: "key.txt", o.copilotPath: "bin/copilot"} {
+		if want = filepath.Join(here, want); name != want {
+			t.Errorf("%s, want %s", name, want)
+		}
+	}
+	if o.autohandPath != "autohand" {
+		t.Errorf("a program that PATH finds became %s", o.autohandPath)
+	}
+	c, err := o.loadConfig()
+	if err != nil || len(c.EnvAllow) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	p := o.policy(c, t.TempDir(), t.TempDir())
+	for name, want := range map[string]bool{"my.yaml": true, "token.txt": true, "key.txt": true, "other.txt": false} {
+		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
+			if got := p.Rule(agent.Permission{Kind: kind, Resource: filepath.Join(here, name)}).Sensitive; got != want {
+				t.Errorf("%s %s is protected: %v, want %v", kind, name, got, want)
+			}
+		}
+	}
+}
+
+// A path in the configuration file begins at the folder of that file.
+func TestPathsOfTheConfiguration(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(name, []byte(`mcpServers:
+  mine: {type: stdio, command: bin/server, cwd: data}
+  found: {type: stdio, command: npx, cwd: /srv}
+  far: {type: http, url: "https://example.com/mcp"}
+agents:
+  own: {command: ./agent, args: ["./left-alone"]}
+  found: {command: gemini}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseOptions([]string{"--config", name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := o.loadConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(name)
+	for got, want := range map[string]string{
+		c.MCPServers["mine"].Command: filepath.Join(dir, "bin/server"), c.MCPServers["mine"].Cwd: filepath.Join(dir, "data"),
+		c.MCPServers["found"].Command: "npx", c.MCPServers["found"].Cwd: "/srv", c.MCPServers["far"].Cwd: "",
+		c.Agents["own"].Command: filepath.Join(dir, "agent"), c.Agents["own"].Args[0]: "./left-alone", c.Agents["found"].Command: "gemini",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
