@@ -13,6 +13,8 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/policy"
 	"webchat/internal/server"
@@ -87,6 +89,9 @@ func (o *options) consent(c *config) server.Consent {
 	for _, r := range c.Permissions {
 		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Prefix: r.Prefix, Path: r.Path, Cwd: r.Cwd, Decision: r.Decision})
 	}
+	if out.Mode == session.ModeAsk { // policy.Config.Reading
+		out.Rules = append(out.Rules, server.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow, Builtin: true})
+	}
 	for _, h := range c.Hooks {
 		timeout := h.Timeout
 		if timeout == "" {
@@ -108,6 +113,6 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	for _, r := range c.Permissions {
 		rules = append(rules, policy.Rule(r))
 	}
-	return policy.New(policy.Config{Rules: rules, Workspace: workspace, Home: home,
+	return policy.New(policy.Config{Rules: rules, Reading: o.permissions == string(session.ModeAsk), Workspace: workspace, Home: home,
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" })})
 }

@@ -49,7 +49,7 @@ func (t Term) Exact() template.HTML { return render.Visible(t.Text) }
 func (c Consent) Rest() string {
 	switch c.Mode {
 	case "allow":
-		return "Everything else is allowed without asking, but for keys and passwords."
+		return "Everything else is allowed without asking, except keys and passwords, what is outside the workspace, and what later runs by itself."
 	case "deny":
 		return "Everything else is denied."
 	}

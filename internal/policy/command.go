@@ -19,7 +19,7 @@ func simpleCommand(command string) (words []string, ok bool) {
 	if runtime.GOOS == "windows" || strings.ContainsFunc(command, special) {
 		return nil, false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parse(command)
 	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
 		return nil, false
 	}
@@ -37,6 +37,11 @@ func simpleCommand(command string) (words []string, ok bool) {
 		words = append(words, text)
 	}
 	return words, len(words) > 0
+}
+
+// parse reads a command as bash would, and keeps its comments.
+func parse(command string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
 }
 
 func isSimple(command string) bool {
@@ -104,7 +109,7 @@ func beginsWith(command, prefix string) bool {
 // of prefix, as far as its words can be read without running it.
 func contains(command, prefix string) bool {
 	begin, _ := simpleCommand(prefix)
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parse(command)
 	if err != nil || len(begin) == 0 {
 		return beginsWith(command, prefix)
 	}
@@ -130,7 +135,7 @@ const maxWords, maxWord = 500, 4096
 // a file that is sensitive or run later by itself. It serves to ask more, never to ask
 // less: what a shell makes of a command only running it tells.
 func (p *Policy) wary(command, cwd string) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	file, err := parse(command)
 	if err != nil {
 		return true
 	}

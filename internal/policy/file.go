@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -23,6 +25,7 @@ type file struct {
 const (
 	whyKeys  = "It may hold keys or passwords, which is always asked."
 	whyOwn   = "It belongs to webchat's own settings or data, which is always asked."
+	whyTorn  = "Programs understand this path differently, so it is asked each time."
 	whyLater = "It is run later without being asked about, so it is asked now, each time."
 )
 
@@ -39,6 +42,14 @@ func (p *Policy) file(act agent.Permission) file {
 		return file{}
 	}
 	f := p.place(act.Resource, act.Cwd)
+	if act.Target != "" { // the agent may know better
+		told := p.place(act.Target, "")
+		if told.names[len(told.names)-1] != f.names[len(f.names)-1] {
+			f.alone = cmp.Or(f.alone, told.alone, whyTorn)
+		}
+		f.names = append(told.names, f.names...)
+		f.outside = f.outside || told.outside
+	}
 	if f.alone == "" && act.Kind == agent.KindWrite && p.runsLater(f.names) {
 		f.alone = whyLater
 	}
@@ -48,22 +59,44 @@ func (p *Policy) file(act agent.Permission) file {
 // place judges a path, which is relative to the folder dir or else the workspace.
 func (p *Policy) place(name, dir string) file {
 	if dir != "" && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "file://") && !filepath.IsAbs(name) && !path.IsAbs(name) {
-		name = filepath.Join(dir, name)
+		name = dir + "/" + name
 	}
-	f := file{names: p.Names(name)}
-	target := f.names[len(f.names)-1]
-	f.outside = !p.inside(target)
+	given, targets := p.leads(name)
+	f := file{names: names(given, targets)}
+	f.outside = slices.ContainsFunc(targets, func(target string) bool { return !p.inside(target) })
 	switch {
 	case slices.ContainsFunc(f.names, p.own):
 		f.alone = whyOwn
 	case slices.ContainsFunc(f.names, SensitiveFile):
 		f.alone = whyKeys
 	default:
-		if other, ok := p.HardLinked(target); ok {
-			f.alone = fmt.Sprintf("It is another name of %s, which may hold keys or passwords.", other)
+		for _, target := range targets {
+			if other, ok := p.HardLinked(target); ok {
+				f.alone = fmt.Sprintf("It is another name of %s, which may hold keys or passwords.", other)
+			}
+		}
+		if len(targets) > 1 {
+			f.alone = cmp.Or(f.alone, whyTorn)
 		}
 	}
 	return f
+}
+
+// searchWhy says why a search is asked about each time; empty if nothing sensitive can
+// be among its hits.
+func (p *Policy) searchWhy(ctx context.Context, s agent.Search) string {
+	hits, complete := p.SearchHits(ctx, s)
+	slices.Sort(hits)
+	const most = 5
+	switch n := len(hits); {
+	case n > most:
+		return fmt.Sprintf("It can show %s and %d more files, which may hold keys or passwords.", strings.Join(hits[:most], ", "), n-most)
+	case n > 0:
+		return fmt.Sprintf("It can show %s, which may hold keys or passwords.", strings.Join(hits, ", "))
+	case !complete:
+		return "There are too many files to tell whether it shows keys or passwords."
+	}
+	return ""
 }
 
 // inside reports whether a resolved path is in the workspace.

@@ -6,6 +6,18 @@ import (
 	"strings"
 )
 
+// pattern is a glob, ready to match paths.
+type pattern struct {
+	re   *regexp.Regexp
+	tree bool // it ends with **: the folder itself is part of its tree
+}
+
+func newPattern(p string) *pattern { return &pattern{glob(p), strings.HasSuffix(p, "**")} }
+
+func (p *pattern) match(name string) bool {
+	return p.re.MatchString(name) || p.tree && p.re.MatchString(name+"/")
+}
+
 // glob knows ? and * within an element of a path, and ** across them. Where file
 // systems do not tell upper from lower case, it does not either.
 func glob(pattern string) *regexp.Regexp {

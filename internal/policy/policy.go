@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +66,7 @@ func (r Rule) Check() error {
 // Config is what a [Policy] works with. Workspace is needed.
 type Config struct {
 	Rules     []Rule   // the first that matches decides
+	Reading   bool     // a last rule allows reading inside the workspace
 	Workspace string   // absolute path
 	Home      string   // the user's folder; empty: unknown
 	Private   []string // absolute paths of webchat's own files and folders: an agent is always asked about them, since it could change the rules
@@ -76,8 +76,8 @@ type Config struct {
 type readyRule struct {
 	Rule
 	number int
-	path   *regexp.Regexp // nil: any
-	cwd    *regexp.Regexp // nil: see Rule.Cwd
+	path   *pattern // nil: any
+	cwd    *pattern // nil: see Rule.Cwd
 }
 
 // Policy is what the user's configuration says about acts of agents in one
@@ -89,19 +89,20 @@ type Policy struct {
 	home      string
 	private   []string
 	links     *HardLinks
+	reading   bool
 }
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
-	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace)}
+	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading}
 	p.roots = p.Names(c.Workspace)
 	for i, given := range c.Rules {
 		r := readyRule{Rule: given, number: i + 1}
 		if given.Path != "" {
-			r.path = glob(p.absolute(given.Path))
+			r.path = newPattern(p.absolute(given.Path))
 		}
 		if given.Cwd != "" {
-			r.cwd = glob(p.absolute(given.Cwd))
+			r.cwd = newPattern(p.absolute(given.Cwd))
 		}
 		p.rules = append(p.rules, r)
 	}
@@ -116,8 +117,11 @@ func New(c Config) *Policy {
 // leads: an allow has to match both, all else one of them. An allow for commands
 // holds in the workspace root unless it names another folder; one for files holds
 // outside the workspace only if it names a path.
-func (p *Policy) Rule(_ context.Context, act agent.Permission) agent.Ruling {
+func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	f := p.file(act)
+	if act.Search != nil && !f.outside && f.alone == "" {
+		f.alone = p.searchWhy(ctx, *act.Search)
+	}
 	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone}
 	for _, r := range p.rules {
 		if !r.matches(act, f.names) || !p.holds(r, act) {
@@ -132,8 +136,12 @@ func (p *Policy) Rule(_ context.Context, act agent.Permission) agent.Ruling {
 		}
 		break
 	}
-	if f.outside && ruling.Decision == "" && !ruling.Sensitive {
+	switch {
+	case ruling.Decision != "" || ruling.Sensitive:
+	case f.outside:
 		ruling.Sensitive, ruling.Why = true, outsideWhy(f)
+	case p.reading && act.Kind == agent.KindRead && !ruling.Ask:
+		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows reading inside the workspace."
 	}
 	return ruling
 }
@@ -141,6 +149,7 @@ func (p *Policy) Rule(_ context.Context, act agent.Permission) agent.Ruling {
 // Target returns where the links of the file lead that an act is about: absolute,
 // also for a file that does not exist yet; empty if it is not about a file.
 func (p *Policy) Target(act agent.Permission) string {
+	act.Target = ""
 	names := p.file(act).names
 	if len(names) == 0 {
 		return ""
@@ -166,9 +175,9 @@ func (r readyRule) matches(act agent.Permission, names []string) bool {
 	case len(names) == 0:
 		return false
 	case r.Decision == event.Allow:
-		return !slices.ContainsFunc(names, func(n string) bool { return !r.path.MatchString(n) })
+		return !slices.ContainsFunc(names, func(n string) bool { return !r.path.match(n) })
 	}
-	return slices.ContainsFunc(names, r.path.MatchString)
+	return slices.ContainsFunc(names, r.path.match)
 }
 
 // holds reports whether a rule that is about the act holds in its folder.
@@ -188,7 +197,7 @@ func (p *Policy) holds(r readyRule, act agent.Permission) bool {
 		if r.cwd == nil {
 			return slices.Contains(p.roots, name)
 		}
-		return r.cwd.MatchString(name) || strings.HasSuffix(r.Cwd, "**") && r.cwd.MatchString(name+"/")
+		return r.cwd.match(name)
 	}
 	names := p.Names(act.Cwd)
 	if allows {
@@ -197,24 +206,41 @@ func (p *Policy) holds(r readyRule, act agent.Permission) bool {
 	return slices.ContainsFunc(names, in)
 }
 
-// Names returns the absolute paths of a file: as given, and with all links followed.
+// Names returns the absolute paths of a file: as given, cleaned of dots, and with all
+// links followed. The last is as the system follows it.
 func (p *Policy) Names(name string) []string {
-	given := p.absolute(name)
-	real := filepath.ToSlash(Resolve(filepath.FromSlash(given)))
-	if real == given {
-		return []string{given}
+	return names(p.leads(name))
+}
+
+func names(given string, targets []string) []string {
+	if targets[0] == given {
+		return targets
 	}
-	return []string{given, real}
+	return append([]string{given}, targets...)
+}
+
+// leads returns a path as given and where it leads. That may be two places where ".."
+// stands behind a link, since some programs clean a path before they follow it.
+func (p *Policy) leads(name string) (given string, targets []string) {
+	whole := p.rooted(name)
+	given = path.Clean(filepath.ToSlash(whole))
+	for _, n := range []string{given, whole} {
+		targets = append(targets, filepath.ToSlash(Resolve(filepath.FromSlash(n))))
+	}
+	return given, slices.Compact(targets)
 }
 
 // absolute makes a path comparable.
-func (p *Policy) absolute(name string) string {
+func (p *Policy) absolute(name string) string { return path.Clean(filepath.ToSlash(p.rooted(name))) }
+
+// rooted makes a path absolute, and leaves its dots.
+func (p *Policy) rooted(name string) string {
 	name = strings.TrimPrefix(name, "file://")
 	if rest, ok := strings.CutPrefix(name, "~/"); ok && p.home != "" {
-		name = filepath.Join(p.home, rest)
+		return p.home + "/" + rest
 	}
-	if !filepath.IsAbs(name) && !path.IsAbs(name) {
-		name = filepath.Join(p.workspace, name)
+	if filepath.IsAbs(name) || path.IsAbs(name) {
+		return name
 	}
-	return path.Clean(filepath.ToSlash(name))
+	return p.workspace + "/" + name
 }

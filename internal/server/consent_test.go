@@ -51,3 +51,89 @@ func TestConsentIsShown(t *testing.T) {
 		}
 	}
 }
+
+// What the user allowed is listed, holds in every session of the workspace, and is
+// taken back by one call, at once.
+func TestGrantsAreGivenAndTakenBack(t *testing.T) {
+	h := newHouse(t)
+	id, path := h.session(t)
+	r := h.open(t, "GET", path+"/events", "")
+	question := func(command string) (request string, grants []struct{ ID, Text string }) {
+		h.do("POST", path+"/messages", `{"content":"run `+command+`"}`)
+		asked := r.until("permission.requested")
+		var e struct {
+			Data struct {
+				RequestID string
+				Grants    []struct{ ID, Text string }
+			}
+		}
+		if err := json.Unmarshal([]byte(asked[len(asked)-1].data), &e); err != nil {
+			t.Fatal(err)
+		}
+		return path + "/permissions/" + e.Data.RequestID, e.Data.Grants
+	}
+	at, grants := question("echo one")
+	if len(grants) != 2 || grants[1].Text != "commands that begin with `echo`" {
+		t.Fatalf("%+v", grants)
+	}
+	for body, want := range map[string]string{
+		`{"decision":"allow","grant":"gnone","scope":"session"}`: `has no grant \"gnone\"`,
+		`{"decision":"allow","scope":"forever"}`:                 "once, session or workspace",
+		`{"decision":"deny","grant":"` + grants[0].ID + `"}`:     "an allow may have a grant",
+	} {
+		if res, said := h.do("POST", at, body); res.StatusCode != 400 || !strings.Contains(said, want) {
+			t.Errorf("%s: %d %s", body, res.StatusCode, said)
+		}
+	}
+	if res, said := h.do("POST", at, `{"decision":"allow","grant":"`+grants[1].ID+`","scope":"workspace"}`); res.StatusCode != 200 {
+		t.Fatalf("%d %s", res.StatusCode, said)
+	}
+	r.until("turn.end")
+
+	_, list := h.do("GET", "/api/permissions", "")
+	for _, want := range []string{`"grants":[{"id":"` + grants[1].ID + `","text":"commands that begin with ` + "`echo`" + `","scope":"workspace","workspace":"`, `"session":"` + id + `","at":"2`} {
+		if !strings.Contains(list, want) {
+			t.Errorf("no %s in %s", want, list)
+		}
+	}
+	_, page := h.do("GET", "/consent", "")
+	for _, want := range []string{"<dt>workspace</dt>", "commands that begin with `echo`", `data-take-back="` + grants[1].ID + `"`, `href="/sessions/` + id + `"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+
+	h.do("POST", path+"/messages", `{"content":"run echo two"}`)
+	decided := r.until("turn.end")
+	allowed := false
+	for _, e := range decided {
+		allowed = allowed || strings.Contains(e.data, `"by":"grant"`) && strings.Contains(e.data, grants[1].ID)
+	}
+	if !allowed {
+		t.Errorf("the grant did not allow it: %v", decided)
+	}
+	if res, said := h.do("DELETE", "/api/permissions/"+grants[1].ID, ""); res.StatusCode != 204 || said != "" {
+		t.Errorf("%d %s", res.StatusCode, said)
+	}
+	if res, said := h.do("DELETE", "/api/permissions/"+grants[1].ID, ""); res.StatusCode != 404 || !strings.Contains(said, "GET /api/permissions") {
+		t.Errorf("%d %s", res.StatusCode, said)
+	}
+	at, grants = question("echo three")
+	if res, said := h.do("POST", at, `{"decision":"allow","grant":"`+grants[0].ID+`","scope":"session"}`); res.StatusCode != 200 {
+		t.Fatalf("%d %s", res.StatusCode, said)
+	}
+	r.until("turn.end")
+	if res, _ := h.do("DELETE", "/api/permissions/"+grants[0].ID, ""); res.StatusCode != 404 { // which session?
+		t.Error(res.StatusCode)
+	}
+	if res, said := h.do("DELETE", "/api/permissions/"+grants[0].ID+"?session="+id, ""); res.StatusCode != 204 {
+		t.Errorf("%d %s", res.StatusCode, said)
+	}
+	revoked := r.until("permission.revoked")
+	if !strings.Contains(revoked[len(revoked)-1].data, `"data":{"grant":{"id":"`+grants[0].ID+`"`) {
+		t.Errorf("%v", revoked[len(revoked)-1])
+	}
+	if _, list := h.do("GET", "/api/permissions?session="+id, ""); !strings.Contains(list, `"grants":[]`) {
+		t.Error(list)
+	}
+}
