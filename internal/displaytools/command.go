@@ -55,7 +55,7 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 		return agent.Action{}, err
 	}
 	c := &commandCall{set: t.set, command: command}
-	if c.dir, err = t.set.work.folder(cwd); err != nil {
+	if c.dir, err = t.set.work.folder(ctx, cwd); err != nil {
 		return agent.Action{}, err
 	}
 	dir := filepath.Join(t.set.work.real, c.dir.rel)
@@ -66,13 +66,13 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
 	s := c.set
-	if dir, err := s.work.folder(c.dir.asked); err != nil {
+	if dir, err := s.work.folder(ctx, c.dir.asked); err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	} else if dir.rel != c.dir.rel || !os.SameFile(dir.found, c.dir.found) {
-		return agent.Failure("failure", "The folder %s was replaced by another one after it was asked for. Nothing was run; ask for it again.", called(c.dir.asked)), nil
+		return agent.Failure("failure", "The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
 	}
 	if !s.enter() {
-		return agent.Failure("failure", "The session is closed. Nothing was run."), nil
+		return agent.Failure("failure", "The session is closed, so the command was not run."), nil
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))

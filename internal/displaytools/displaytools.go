@@ -1,12 +1,12 @@
 // Package displaytools is what a model calls to show something to the user: a
-// file, what a command prints, a picture. The content goes to package outputs and
+// file, the names in a folder, what a command prints, a picture. The content goes to package outputs and
 // from there to the user; the model gets one line that says it was shown.
 //
 // # Guarantees
 //
 //   - Nothing of the content and no output id is ever in a Result's TextForModel.
 //   - Only files inside the workspace are opened, after following symbolic links,
-//     and only regular ones. A file that may hold secrets is asked about, also when
+//     and only regular ones and folders. A file that may hold secrets is asked about, also when
 //     it is reached by a symbolic link or a hard link.
 //   - The file that was planned is the file that is shown, and the folder a command
 //     was planned for is the one it runs in: one that was put in its place is

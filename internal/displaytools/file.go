@@ -57,7 +57,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	if to > 0 && to < from {
-		return agent.Action{}, say("endLine %d is before startLine %d", to, from)
+		return agent.Action{}, say("endLine %d is before startLine %d. Swap them.", to, from)
 	}
 	c := &fileCall{set: t.set, from: from, to: to}
 	if c.language, c.detect, err = language(highlight); err != nil {
@@ -65,6 +65,9 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	}
 	if c.place, err = t.set.work.check(ctx, path); err != nil {
 		return agent.Action{}, err
+	}
+	if c.place.found.IsDir() && (from > 0 || to > 0) {
+		return agent.Action{}, say("%s is a folder, so it has no lines. Leave out startLine and endLine.", called(path))
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
@@ -84,7 +87,7 @@ func language(highlight string) (name string, detect bool, err error) {
 		return "", false, nil
 	}
 	if name = render.LanguageNamed(highlight); name == "" {
-		return "", false, say("highlight %q is not a language webchat knows; leave it out to have it found out", highlight)
+		return "", false, say("webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
 	}
 	return name, false, nil
 }
@@ -100,11 +103,14 @@ func digest(parts ...any) string {
 }
 
 func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
-	f, st, err := c.set.work.reopen(c.place)
+	f, st, err := c.set.work.reopen(ctx, c.place)
 	if err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	}
 	defer f.Close()
+	if st.IsDir() {
+		return c.list(ctx, f), nil
+	}
 	most := st.Size() // a log that grows while it is read has an end for us
 	if most == 0 {
 		most = sizeless
@@ -163,7 +169,7 @@ func (r *reading) begin(head []byte) error {
 	r.meta.MimeType = "text/plain; charset=utf-8"
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
-			return say("%s is not text, so it has no lines. Leave out startLine and endLine. Nothing was shown.", called(r.call.place.rel))
+			return say("%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
 		}
 		r.meta.MimeType = "application/octet-stream"
 		if kind := pictureType(head); kind != "" {
@@ -255,11 +261,22 @@ func (r *reading) total() int {
 	return r.ends
 }
 
+// noLine says that a file of so many lines has no such line.
+func noLine(name string, total, line int) error {
+	switch total {
+	case 0:
+		return say("%s is empty, so there is no line %d. Leave out startLine and endLine.", name, line)
+	case 1:
+		return say("%s has 1 line, so there is no line %d. Ask for line 1.", name, line)
+	}
+	return say("%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), line, total)
+}
+
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	name := called(r.call.place.rel)
 	total := r.total()
 	if failure == nil && !r.meta.Binary && r.from > max(total, 1) {
-		failure = say("%s has %s; line %d is not there. Nothing was shown.", name, lines(int64(total)), r.from)
+		failure = noLine(name, total, r.from)
 	}
 	if failure == nil && r.w == nil {
 		failure = r.create() // an empty file is shown, too

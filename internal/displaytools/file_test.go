@@ -82,7 +82,7 @@ func TestLineRanges(t *testing.T) {
 			t.Errorf("%v: total %d", test.args, m.TotalLines)
 		}
 	}
-	if got := b.refused(RenderFile, "path", "f.go", "startLine", 60); got != "f.go has 50 lines; line 60 is not there. Nothing was shown." {
+	if got := b.refused(RenderFile, "path", "f.go", "startLine", 60); got != "f.go has 50 lines, so there is no line 60. Ask for lines from 1 to 50." {
 		t.Error(got)
 	}
 }
@@ -109,7 +109,7 @@ func TestLanguageAndKind(t *testing.T) {
 	if got := b.call(RenderFile, "path", "x.bin").TextForModel; got != "Displayed x.bin to user (6 bytes, binary)" {
 		t.Error(got)
 	}
-	if got := b.refused(RenderFile, "path", "main.go", "highlight", `"><script>`); !strings.Contains(got, "is not a language") {
+	if got := b.refused(RenderFile, "path", "main.go", "highlight", `"><script>`); !strings.Contains(got, "does not know the language") {
 		t.Error(got)
 	}
 	if got := b.refused(RenderFile, "path", "x.bin", "startLine", 1); !strings.Contains(got, "x.bin is not text, so it has no lines") {
@@ -150,7 +150,7 @@ func TestWorkspaceBehindALink(t *testing.T) {
 			t.Errorf("%s: %+v", path, res)
 		}
 	}
-	if got := b.refused(RenderFile, "path", filepath.Join(parent, "ws/zzzzzzzz")); got != "Nothing in ~/real has that name." {
+	if got := b.refused(RenderFile, "path", filepath.Join(parent, "ws/zzzzzzzz")); got != "There is no zzzzzzzz in ~/real." {
 		t.Error(got)
 	}
 }
@@ -168,9 +168,9 @@ func TestPathsRefused(t *testing.T) {
 	b.link(outside, "escape-dir")
 	b.link("../../../../../../etc/passwd", "climb")
 	b.link("round", "round")
-	const leaves = "That path leaves the workspace. webchat only opens files inside "
+	const leaves = "That path leaves the workspace. Only files inside "
 	shown := "~/" + filepath.Base(b.dir)
-	out := leaves + shown + ", after following symlinks. Nothing was read."
+	out := leaves + shown + " are shown, and links are followed first."
 	before := b.store.Stats()
 	for path, want := range map[string]string{
 		"../x":                           out,
@@ -178,7 +178,7 @@ func TestPathsRefused(t *testing.T) {
 		"/etc/no-such-file":              out,
 		"a/../../x":                      out,
 		"..":                             out,
-		"a/../a/b":                       `Paths with ".." in them are refused: give the plain path from ` + shown + `. Nothing was read.`,
+		"a/../a/b":                       `A path with ".." in it is not followed. Give the plain path from ` + shown + `.`,
 		"escape":                         out,
 		"escape-dir/secret":              out,
 		"escape-dir":                     out,
@@ -186,17 +186,15 @@ func TestPathsRefused(t *testing.T) {
 		filepath.Join(outside, "secret"): out,
 		b.dir + "-other":                 out,
 		"ok\x00.png":                     "path must not hold a NUL character",
-		"a":                              "a is a folder. webchat shows one file at a time: name one in it. Nothing was read.",
-		".":                              filepath.Base(".") + " is a folder. webchat shows one file at a time: name one in it. Nothing was read.",
-		"a/b/c":                          "Nothing in " + shown + " has that name.",
-		"RAEDME.md":                      "Nothing in " + shown + " has that name. The nearest are: README.md",
-		"raemde.md":                      "Nothing in " + shown + " has that name. The nearest are: README.md",
-		"porc.go":                        "Nothing in " + shown + " has that name. The nearest are: internal/proc/proc.go",
-		"proc.go":                        "Nothing in " + shown + " has that name. The nearest are: internal/proc/proc.go",
-		"readme":                         "Nothing in " + shown + " has that name. The nearest are: README.md",
-		strings.Repeat("n", 5000):        "Nothing in " + shown + " has that name.",
+		"a/b/c":                          "There is no c in " + shown + ".",
+		"RAEDME.md":                      "There is no RAEDME.md in " + shown + ". The nearest are: README.md",
+		"raemde.md":                      "There is no raemde.md in " + shown + ". The nearest are: README.md",
+		"porc.go":                        "There is no porc.go in " + shown + ". The nearest are: internal/proc/proc.go",
+		"proc.go":                        "There is no proc.go in " + shown + ". The nearest are: internal/proc/proc.go",
+		"readme":                         "There is no readme in " + shown + ". The nearest are: README.md",
+		strings.Repeat("n", 5000):        "There is no " + strings.Repeat("n", tryLength) + "… in " + shown + ".",
 		"  ":                             "path is missing: give it as a string that is not empty",
-		"round":                          "round cannot be opened: too many links. Nothing was read.",
+		"round":                          "round is a link that leads back to itself. Mend the link.",
 	} {
 		for _, tool := range []string{RenderFile, DisplayImage} {
 			if got := b.refused(tool, "path", path); got != want {

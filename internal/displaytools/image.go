@@ -45,33 +45,36 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 	if c.place, err = t.set.work.check(ctx, path); err != nil {
 		return agent.Action{}, err
 	}
+	if c.place.found.IsDir() {
+		return agent.Action{}, say("%s is a folder. Name a picture in it.", called(path))
+	}
 	d := digest(DisplayImage, t.set.work.real, c.place.rel, path)
 	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil
 }
 
 func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-	f, st, err := c.set.work.reopen(c.place)
+	f, st, err := c.set.work.reopen(ctx, c.place)
 	if err != nil {
 		return agent.Failure("failure", "%v", err), nil
 	}
 	defer f.Close()
 	name := called(c.place.rel)
 	if st.Size() > maxPicture {
-		return tooBig(st.Size()), nil
+		return tooBig(name, st.Size()), nil
 	}
 	var data bytes.Buffer
 	data.Grow(int(st.Size()) + bytes.MinRead)
 	if n, err := io.Copy(&data, io.LimitReader(f, maxPicture+1)); err != nil {
 		return agent.Failure("failure", "%s could not be read: %v", name, err), nil
 	} else if n > maxPicture {
-		return tooBig(n), nil
+		return tooBig(name, n), nil
 	}
 	p, err := look(data.Bytes())
 	switch {
 	case err != nil:
 		return agent.Failure("failure", "%s is a damaged picture: %v. Nothing was shown.", name, err), nil
 	case p.mime == "":
-		return agent.Failure("failure", "%s holds %s, not a picture.", name, kindOf(data.Bytes())), nil
+		return agent.Failure("failure", "%s holds %s, not a picture. Show it as a file instead.", name, kindOf(data.Bytes())), nil
 	case p.pixels() > maxPixels:
 		return agent.Failure("failure", "%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name, p.width, p.height), nil
 	case ctx.Err() != nil:
@@ -90,8 +93,8 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 		Fingerprint: &agent.Fingerprint{Sum: crc32.ChecksumIEEE(data.Bytes())}}}, nil
 }
 
-func tooBig(n int64) agent.Result {
-	return agent.Failure("failure", "%d MiB is over the 20 MiB limit for pictures. Nothing was shown.", (n+1<<20-1)>>20)
+func tooBig(name string, n int64) agent.Result {
+	return agent.Failure("failure", "%s has %s, and pictures are shown up to %s. Make it smaller.", name, size(n), sized(maxPicture, 0))
 }
 
 // kindOf names what is no picture, by its first bytes.

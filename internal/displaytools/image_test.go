@@ -79,12 +79,12 @@ func TestPictures(t *testing.T) {
 func TestNoPictures(t *testing.T) {
 	b := newBench(t, nil)
 	for name, test := range map[string]struct{ data, want string }{
-		"logo.png":   {"<!DOCTYPE html><html>", "logo.png holds HTML, not a picture."},
-		"a.png":      {"just words", "a.png holds text, not a picture."},
-		"e.png":      {"", "e.png holds nothing, not a picture."},
-		"x.svg":      {"<?xml version='1.0'?><html/>", "x.svg holds XML, not a picture."},
-		"pdf.jpg":    {"%PDF-1.7\n", "pdf.jpg holds PDF, not a picture."},
-		"z.gif":      {"\x00\x01\x02", "z.gif holds unknown bytes, not a picture."},
+		"logo.png":   {"<!DOCTYPE html><html>", "logo.png holds HTML, not a picture. Show it as a file instead."},
+		"a.png":      {"just words", "a.png holds text, not a picture. Show it as a file instead."},
+		"e.png":      {"", "e.png holds nothing, not a picture. Show it as a file instead."},
+		"x.svg":      {"<?xml version='1.0'?><html/>", "x.svg holds XML, not a picture. Show it as a file instead."},
+		"pdf.jpg":    {"%PDF-1.7\n", "pdf.jpg holds PDF, not a picture. Show it as a file instead."},
+		"z.gif":      {"\x00\x01\x02", "z.gif holds unknown bytes, not a picture. Show it as a file instead."},
 		"bomb.png":   {png(60000, 60000), "bomb.png has 60000 × 60000 pixels, over the limit of 200 megapixels for pictures. Nothing was shown."},
 		"zero.png":   {png(0, 5), "zero.png is a damaged picture: it says it has no pixels. Nothing was shown."},
 		"short.png":  {"\x89PNG\r\n\x1a\n", "short.png is a damaged picture: it is cut short. Nothing was shown."},
@@ -100,7 +100,7 @@ func TestNoPictures(t *testing.T) {
 	if err := os.Truncate(big, 31<<20); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.refused(DisplayImage, "path", "big.png"); got != "31 MiB is over the 20 MiB limit for pictures. Nothing was shown." {
+	if got := b.refused(DisplayImage, "path", "big.png"); got != "big.png has 32.5 MB, and pictures are shown up to 21 MB. Make it smaller." {
 		t.Error(got)
 	}
 	if n := b.store.Stats().Outputs; n != 0 {

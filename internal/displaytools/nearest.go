@@ -18,12 +18,16 @@ const (
 	nearLength = 64 // characters of a name that are compared
 )
 
-// explain turns errMissing into a sentence with the nearest names.
+// explain makes a sentence of what resolve and open leave to the caller, with the
+// nearest names if nothing has the one asked for.
 func (w *workspace) explain(ctx context.Context, asked string, err error) error {
-	if !errors.Is(err, errMissing) {
+	switch {
+	case errors.Is(err, errOutside):
+		return say("That path leaves the workspace. Only files inside %s are shown, and links are followed first.", w.shown())
+	case !errors.Is(err, errMissing):
 		return err
 	}
-	text := fmt.Sprintf("Nothing in %s has that name.", w.shown())
+	text := fmt.Sprintf("There is no %s in %s.", called(asked), w.shown())
 	if near := w.nearest(ctx, asked); len(near) > 0 {
 		text += " The nearest are: " + strings.Join(near, ", ")
 	}

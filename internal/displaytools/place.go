@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/policy"
@@ -18,6 +17,7 @@ type place struct {
 	asked string      // as given
 	rel   string      // where it leads, relative to the workspace
 	found fs.FileInfo // of the file that was there
+	held  *os.File    // open until the call ends, so that no new file is taken for this one
 }
 
 // check resolves a path and opens it to see that it can be shown.
@@ -25,44 +25,45 @@ func (w *workspace) check(ctx context.Context, path string) (place, error) {
 	p := place{asked: path}
 	rel, err := w.resolve(path)
 	if err == nil {
-		var f *os.File
-		if f, p.found, err = w.open(rel); err == nil {
-			f.Close()
+		if p.held, p.found, err = w.open(rel); err == nil {
+			p.hold(ctx)
 		}
 	}
 	p.rel = rel
 	return p, w.explain(ctx, path, err)
 }
 
+// hold closes the file that was there when the call ends. Until then the system
+// gives its number to no other file.
+func (p *place) hold(ctx context.Context) {
+	context.AfterFunc(ctx, func() { p.held.Close() })
+}
+
 // reopen opens what was planned, and nothing else.
-func (w *workspace) reopen(p place) (*os.File, fs.FileInfo, error) {
+func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.FileInfo, err error) {
 	name := called(p.asked)
-	gone := say("%s was deleted or renamed after it was asked for. Nothing was read.", name)
 	rel, err := w.resolve(p.asked)
 	switch {
-	case errors.Is(err, errMissing):
-		return nil, nil, gone
-	case err != nil:
-		return nil, nil, err
-	case rel != p.rel:
-		return nil, nil, say("%s leads to another file than when it was asked for. Nothing was read; ask for it again.", name)
+	case err == nil && rel != p.rel:
+		return nil, nil, say("%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
+	case err == nil:
+		f, st, err = w.open(rel)
 	}
-	f, st, err := w.open(rel)
 	switch {
 	case errors.Is(err, errMissing):
-		return nil, nil, gone
+		return nil, nil, say("%s was deleted or renamed after it was asked for, so it was not shown.", name)
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, w.explain(ctx, p.asked, err)
 	case !os.SameFile(st, p.found):
 		f.Close()
-		return nil, nil, say("%s was replaced by another file after it was asked for. Nothing was read; ask for it again.", name)
+		return nil, nil, say("%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
 	}
 	return f, st, nil
 }
 
 // folder resolves the path of a folder one may run commands in; empty is the
 // workspace.
-func (w *workspace) folder(path string) (p place, err error) {
+func (w *workspace) folder(ctx context.Context, path string) (p place, err error) {
 	if p = (place{asked: path, rel: "."}); path != "" {
 		p.rel, err = w.resolve(path)
 	}
@@ -71,16 +72,23 @@ func (w *workspace) folder(path string) (p place, err error) {
 			err = refusal(called(p.rel), err)
 		}
 	}
-	said, ok := errors.AsType[sentence](err)
 	switch {
 	case errors.Is(err, errMissing):
-		err = say("There is no folder %s in %s. Nothing was run.", called(path), w.shown())
-	case ok: // what it says of files holds for folders
-		err = sentence(strings.Replace(string(said), "Nothing was read.", "Nothing was run.", 1))
-	case err == nil && !p.found.IsDir():
-		err = say("cwd must be a folder, and %s is a file. Nothing was run.", called(p.rel))
+		return p, say("There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path), w.shown())
+	case errors.Is(err, errOutside):
+		return p, say("That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
+	case err != nil:
+		return p, err
+	case !p.found.IsDir():
+		return p, say("%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.", called(p.rel))
 	}
-	return p, err
+	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
+		return p, say("webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
+	}
+	if p.held, err = w.root.Open(p.rel); err == nil {
+		p.hold(ctx) // one that may be entered and not read is known by its number only
+	}
+	return p, nil
 }
 
 // secret says as an action to be asked about that the file may hold secrets; empty

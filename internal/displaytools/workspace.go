@@ -65,10 +65,6 @@ func home(env []string) string {
 	return ""
 }
 
-func (w *workspace) outside() error {
-	return say("That path leaves the workspace. webchat only opens files inside %s, after following symlinks. Nothing was read.", w.shown())
-}
-
 // sentence is an error a person and a model read as it is.
 type sentence string
 
@@ -76,9 +72,11 @@ func (s sentence) Error() string { return string(s) }
 
 func say(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
 
-// errMissing is wrapped when nothing has the name; the caller may know better
-// names.
-var errMissing = errors.New("no such file")
+// What the caller makes a sentence of: nothing has the name, or it leads outside.
+var (
+	errMissing = errors.New("no such file")
+	errOutside = errors.New("outside of the workspace")
+)
 
 // resolve returns where path leads, relative to the workspace, with no symbolic
 // link left in it.
@@ -88,15 +86,15 @@ func (w *workspace) resolve(path string) (string, error) {
 	}
 	for _, part := range strings.FieldsFunc(path, isSeparator) {
 		if part == ".." && filepath.IsLocal(filepath.Clean(path)) {
-			return "", say(`Paths with ".." in them are refused: give the plain path from %s. Nothing was read.`, w.shown())
+			return "", say(`A path with ".." in it is not followed. Give the plain path from %s.`, w.shown())
 		} else if part == ".." {
-			return "", w.outside()
+			return "", errOutside
 		}
 	}
 	full := filepath.Clean(path)
 	if !filepath.IsAbs(full) {
 		if !filepath.IsLocal(full) {
-			return "", w.outside()
+			return "", errOutside
 		}
 		full = filepath.Join(w.real, full)
 	}
@@ -111,7 +109,7 @@ func (w *workspace) resolve(path string) (string, error) {
 		return "", inside
 	}
 	if st, e := os.Lstat(full); e == nil && st.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
-		return "", say("%s is a link to %s, which does not exist. Nothing was read.", called(full), printable(target))
+		return "", say("%s is a link to %s, which does not exist. Create that file or mend the link.", called(full), printable(target))
 	}
 	return "", refusal(called(full), err)
 }
@@ -122,15 +120,17 @@ func refusal(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return errMissing
 	case errors.Is(err, fs.ErrPermission):
-		return say("%s may not be read: its permissions forbid it. Nothing was read.", name)
+		return say("webchat is not allowed to read %s. Change its permissions, or those of the folder it is in.", name)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return errMissing
+	case errors.Is(err, syscall.ELOOP), strings.HasSuffix(err.Error(), ": too many links"): // as filepath has it
+		return say("%s is a link that leads back to itself. Mend the link.", name)
 	default:
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
 			err = pe.Err // without the path, which the reader knows
 		}
-		return say("%s cannot be opened: %s. Nothing was read.", name, strings.TrimPrefix(err.Error(), "EvalSymlinks: "))
+		return say("%s cannot be opened: %v.", name, err)
 	}
 }
 
@@ -140,7 +140,7 @@ func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
 func (w *workspace) inside(full string) (string, error) {
 	rel, ok := w.relative(w.real, full)
 	if !ok {
-		return "", w.outside()
+		return "", errOutside
 	}
 	return rel, nil
 }
@@ -150,15 +150,15 @@ func (w *workspace) relative(base, full string) (string, bool) {
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// open opens a regular file by what resolve returned. What is read is this very
-// file, also when names change meanwhile. tool is who asks.
+// open opens a regular file or a folder by what resolve returned. What is read is
+// this very file, also when names change meanwhile.
 func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 	name := called(rel)
 	st, err := w.root.Stat(rel) // first, because opening a device may do something
 	if err != nil {
 		return nil, nil, refusal(name, err)
 	}
-	if err := regular(name, st); err != nil {
+	if err := showable(name, st); err != nil {
 		return nil, nil, err
 	}
 	f, err := w.root.OpenFile(rel, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
@@ -167,10 +167,10 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 	}
 	st, err = f.Stat()
 	if err == nil {
-		err = regular(name, st)
+		err = showable(name, st)
 	}
 	if err == nil && !w.still(rel, st) {
-		err = say("%s was replaced while it was opened. Nothing was read.", name)
+		err = say("%s was replaced while it was opened. Ask for it again.", name)
 	}
 	if err != nil {
 		f.Close()
@@ -191,13 +191,11 @@ func (w *workspace) still(rel string, opened fs.FileInfo) bool {
 	return err == nil && os.SameFile(now, opened)
 }
 
-func regular(name string, st fs.FileInfo) error {
+func showable(name string, st fs.FileInfo) error {
 	var what string
 	switch m := st.Mode(); {
-	case m.IsRegular():
+	case m.IsRegular(), m.IsDir():
 		return nil
-	case m.IsDir():
-		return say("%s is a folder. webchat shows one file at a time: name one in it. Nothing was read.", name)
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
 	case m&fs.ModeSocket != 0:
@@ -207,5 +205,5 @@ func regular(name string, st fs.FileInfo) error {
 	default:
 		what = "something special"
 	}
-	return say("%s is %s. webchat only opens regular files. Nothing was read.", name, what)
+	return say("%s is %s. webchat shows regular files and folders only.", name, what)
 }
