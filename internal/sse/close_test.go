@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -142,6 +144,67 @@ func TestCloseReportsWhatDidNotEnd(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// heldWriter holds a stream between its admission and its joining of the topic.
+type heldWriter struct {
+	http.ResponseWriter
+	hold func()
+}
+
+func (w heldWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w heldWriter) SetWriteDeadline(at time.Time) error {
+	w.hold()
+	return http.NewResponseController(w.ResponseWriter).SetWriteDeadline(at)
+}
+
+// A stream that was admitted before Close and joins its topic after it ends with
+// the last frame, too, whether the topic has another reader or not.
+func TestCloseReachesAStreamThatIsJoining(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		var joining, proceed chan struct{} // made in the bubble, as their waiting must be seen
+		inBubble(t, Config{Closing: closing}, func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			if r.Header.Get("Held") != "" {
+				w = heldWriter{w, sync.OnceFunc(func() { joining <- struct{}{}; <-proceed })}
+			}
+			return serveLive(h, w, r)
+		}, func(t *testing.T, h *Hub, p *pipes) {
+			joining, proceed = make(chan struct{}), make(chan struct{})
+			want := func(s *parser) {
+				t.Helper()
+				if all, err := s.rest(); err != io.EOF || len(all) != 1 || !strings.Contains(all[0].data, "closing") {
+					t.Errorf("shared %t: the stream ends with %v, %v", shared, all, err)
+				}
+				wantErr(t, <-p.results, nil)
+			}
+			var other *parser
+			if shared { // reads nothing for now, so the topic lasts
+				conn, s := p.get(t)
+				defer conn.Close()
+				other = s
+			}
+			ended := make(chan error)
+			go func() {
+				<-joining
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				go func() { synctest.Wait(); close(proceed) }()
+				ended <- h.Close(ctx)
+			}()
+			start := time.Now()
+			conn, s := p.get(t, "Held: yes")
+			defer conn.Close()
+			want(s)
+			if shared {
+				want(other)
+			}
+			wantErr(t, <-ended, nil)
+			if d := time.Since(start); d != 0 {
+				t.Errorf("shared %t: closed after %v", shared, d)
+			}
+		})
+	}
 }
 
 // Streams come and go while the hub closes; each ends, and none is forgotten.

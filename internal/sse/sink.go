@@ -15,7 +15,6 @@ type sink struct {
 	buffers  *bufferPool
 	attached chan struct{} // closed when r3labs has the subscriber
 	wake     chan struct{} // has one when there is something to take
-	late     bool          // the topic may have ended before r3labs had the subscriber
 
 	mu      sync.Mutex // guards what follows
 	header  http.Header
@@ -110,13 +109,14 @@ func (s *sink) goLive(pos int64) {
 	s.signal()
 }
 
-// take returns what is to be written now and belongs to the caller until written.
-func (s *sink) take() []byte {
+// take returns what is to be written now, which belongs to the caller until
+// written, and whether the topic ended with it.
+func (s *sink) take() (text []byte, end bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.buf
+	text = s.buf
 	s.buf, s.writing = nil, len(text)
-	return text
+	return text, s.end
 }
 
 // written gives back what take returned.
@@ -125,12 +125,6 @@ func (s *sink) written(text []byte) {
 	s.writing = 0
 	s.mu.Unlock()
 	s.buffers.put(text)
-}
-
-func (s *sink) ended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.end
 }
 
 // bufferPool lends the sinks of a hub their buffers, so that an idle stream holds

@@ -90,17 +90,14 @@ func (t *Topic) serve(c *client, s *sink, replay func(context.Context, func(Fram
 		}
 	}
 	s.goLive(pos)
-	if s.late {
-		return c.farewell(s.take())
-	}
 	for {
 		select {
 		case <-c.ctx.Done():
 			return context.Cause(c.ctx)
 		case <-s.wake:
 		}
-		text := s.take()
-		if s.ended() {
+		text, end := s.take()
+		if end {
 			return c.farewell(text)
 		}
 		err := c.write(text)
@@ -131,7 +128,8 @@ type live struct {
 
 // attach makes c a subscriber of the topic's stream, creating that if c is the
 // first, and returns when r3labs has it: what is published from now on arrives in
-// the sink. detach undoes it and waits for all that was started.
+// the sink, the end of the topic included. detach undoes it and waits for all that
+// was started.
 func (h *Hub) attach(name string, c *client) (_ *sink, detach func()) {
 	l := h.acquire(name)
 	l.mu.Lock()
@@ -147,9 +145,7 @@ func (h *Hub) attach(name string, c *client) (_ *sink, detach func()) {
 		h.fanout.ServeHTTP(s, r)
 	}()
 	<-s.attached
-	l.mu.Lock()
-	s.late = l.ended
-	l.mu.Unlock()
+	l.repeatEnd()
 	return s, func() {
 		// r3labs deregisters when the context ends, and only a stream that still
 		// exists can do so: hence wait, then release.
@@ -175,6 +171,8 @@ func (h *Hub) acquire(name string) *live {
 			stream:  stream,
 			url:     &url.URL{RawQuery: "stream=" + stream},
 			clients: map[*client]struct{}{},
+			// Close has listed the topics before: nobody else would end this one.
+			ended: h.closed,
 		}
 		h.topics[name] = l
 		h.fanout.CreateStream(stream)
@@ -226,6 +224,21 @@ func (l *live) publishEnd() {
 		return
 	}
 	l.ended = true
+	l.endLocked()
+}
+
+// repeatEnd publishes the end of a topic that has ended once more, for a client
+// that the fan-out may have taken after the first. The others ignore it.
+func (l *live) repeatEnd() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		l.endLocked()
+	}
+}
+
+// endLocked queues the record of the end. l.mu is held.
+func (l *live) endLocked() {
 	b := l.batch(recordHead)
 	*b = appendEnd(*b)
 	l.move()
