@@ -37,7 +37,8 @@ type client struct {
 	mu    sync.Mutex // guards w and what follows; held while writing
 	w     http.ResponseWriter
 	r     *http.Request
-	out   []byte      // encoded, not yet written
+	out   []byte      // encoded, not yet written; at first the client's own retry time
+	begun bool        // the header was written
 	last  time.Time   // of the last write
 	over  bool        // no more writes
 	beats *time.Timer // never replaced
@@ -53,7 +54,8 @@ func newClient(h *Hub, w http.ResponseWriter, r *http.Request) *client {
 	c.ctx, c.cancel = context.WithCancelCause(r.Context())
 	c.soft, c.leave = context.WithCancelCause(c.ctx)
 	c.beats = time.AfterFunc(math.MaxInt64, c.beat)
-	c.beats.Stop() // begin sets it
+	c.beats.Stop() // the first write sets it
+	c.out = appendRetry(nil, c.retry)
 	return c
 }
 
@@ -104,18 +106,6 @@ func flusher(w http.ResponseWriter) (http.ResponseWriter, bool) {
 	}
 }
 
-// begin sends the header and the client's own retry time, and starts the heartbeat.
-func (c *client) begin() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	setHeader(c.w, c.r)
-	c.w.WriteHeader(http.StatusOK)
-	c.out = appendRetry(c.out, c.retry)
-	err := c.flushLocked()
-	c.beats.Reset(c.hub.config.Heartbeat)
-	return err
-}
-
 // beat runs in the timer's goroutine.
 func (c *client) beat() {
 	every := c.hub.config.Heartbeat
@@ -139,7 +129,8 @@ func (c *client) beat() {
 	}
 }
 
-// send encodes a frame and writes it, at once or when enough has come together.
+// send encodes a frame and writes it: at once, or the first at once and the others
+// when enough has come together.
 func (c *client) send(f Frame, now bool) error {
 	if c.soft.Err() != nil {
 		return context.Cause(c.soft)
@@ -147,13 +138,13 @@ func (c *client) send(f Frame, now bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out = appendFrame(c.out, f)
-	if !now && len(c.out) < replayChunk {
+	if !now && c.begun && len(c.out) < replayChunk {
 		return nil
 	}
 	return c.flushLocked()
 }
 
-// flush writes what send has collected.
+// flush writes the header, if nothing was written yet, and what send has collected.
 func (c *client) flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,6 +176,12 @@ func (c *client) write(text []byte) error {
 func (c *client) writeLocked(text []byte) error {
 	if c.over {
 		return context.Cause(c.ctx)
+	}
+	if !c.begun {
+		c.begun = true
+		setHeader(c.w, c.r)
+		c.w.WriteHeader(http.StatusOK)
+		c.beats.Reset(c.hub.config.Heartbeat)
 	}
 	for len(text) > 0 {
 		n := min(len(text), chunk)

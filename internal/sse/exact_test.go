@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 )
@@ -197,4 +199,33 @@ func readAll(t *testing.T, url string, after, total, cutEvery int) error {
 		res.Body.Close()
 	}
 	return nil
+}
+
+// A client that has the header misses nothing from then on, not even what no log
+// holds: the header waits until the replay has looked at the past.
+func TestHeaderWaitsForTheReplay(t *testing.T) {
+	var look chan struct{} // made in the bubble, as its waiting must be seen
+	inBubble(t, Config{}, func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+		return h.Topic("a").Serve(w, r, func(context.Context, func(Frame) error) (int64, error) {
+			<-look
+			return 1, nil
+		})
+	}, func(t *testing.T, h *Hub, p *pipes) {
+		look = make(chan struct{})
+		var looked atomic.Bool
+		go func() {
+			synctest.Wait()
+			h.Topic("a").Publish(number(1)) // the past holds it
+			looked.Store(true)
+			close(look)
+		}()
+		conn, s := p.get(t)
+		if !looked.Load() {
+			t.Error("the header came before the replay had looked")
+		}
+		h.Topic("a").Publish(number(2))
+		s.want(t, "2")
+		conn.Close()
+		wantErr(t, <-p.results, nil)
+	})
 }

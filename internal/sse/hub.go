@@ -133,7 +133,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, fn func(ctx context
 		return err
 	}
 	defer c.end()
-	if err := c.begin(); err != nil {
+	if err := c.flush(); err != nil {
 		return c.result(err)
 	}
 	err = fn(c.soft, func(f Frame) error { return c.send(f, true) })

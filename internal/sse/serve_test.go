@@ -247,9 +247,13 @@ func TestReplayError(t *testing.T) {
 func TestPanicInReplayLeavesNothing(t *testing.T) {
 	h := newHub(t, Config{})
 	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
-		_ = h.Topic("a").Serve(w, r, func(context.Context, func(Frame) error) (int64, error) { panic(http.ErrAbortHandler) })
+		_ = h.Topic("a").Serve(w, r, func(_ context.Context, send func(Frame) error) (int64, error) {
+			_ = send(number(1))
+			panic(http.ErrAbortHandler)
+		})
 	})
 	_, p := get(t, srv.URL)
+	p.want(t, "1")
 	if _, err := p.rest(); err == nil {
 		t.Fatal("no end")
 	}

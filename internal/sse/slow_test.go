@@ -1,72 +1,15 @@
 package sse
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 )
-
-// pipes is a listener without a kernel: no buffer hides a stalled client, and time
-// is the bubble's.
-type pipes struct {
-	conns   chan net.Conn
-	closed  chan struct{}
-	once    sync.Once
-	results chan error
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-// get sends a request and reads the response's header.
-func (p *pipes) get(t *testing.T, header ...string) (net.Conn, *parser) {
-	t.Helper()
-	near, far := net.Pipe()
-	p.conns <- far
-	if _, err := io.WriteString(near, "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Join(header, "\r\n")+"\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReaderSize(near, 16), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return near, newParser(res.Body)
-}
-
-// inBubble runs f with a hub and a server in fake time. What serve returned comes on
-// the channel p.results.
-func inBubble(t *testing.T, c Config, serve func(h *Hub, w http.ResponseWriter, r *http.Request) error, f func(t *testing.T, h *Hub, p *pipes)) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, c)
-		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{}), results: make(chan error, 1)}
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.results <- serve(h, w, r) })}
-		served := make(chan error)
-		go func() { served <- srv.Serve(p) }()
-		defer func() {
-			srv.Close()
-			<-served
-		}()
-		f(t, h, p)
-	})
-}
 
 func serveLive(h *Hub, w http.ResponseWriter, r *http.Request) error {
 	return h.Topic("a").Serve(w, r, nil)
@@ -276,7 +219,10 @@ func TestBufferIsBoundedDuringReplay(t *testing.T) {
 	topic := h.Topic("a")
 	replaying := make(chan struct{})
 	srv, results := topicServer(t, topic, func(*http.Request) func(context.Context, func(Frame) error) (int64, error) {
-		return func(ctx context.Context, _ func(Frame) error) (int64, error) {
+		return func(ctx context.Context, send func(Frame) error) (int64, error) {
+			if err := send(number(1)); err != nil {
+				return 0, err
+			}
 			close(replaying)
 			<-ctx.Done()
 			return 0, ctx.Err()

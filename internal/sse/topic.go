@@ -52,8 +52,10 @@ func (t *Topic) Subscribers() int {
 // hub closes. It attaches to the topic first, then calls replay, which sends the
 // past that this client lacks and returns the Pos up to which the past is
 // complete: live frames with a Pos up to there are dropped, all others follow.
-// Frames that replay sent may wait for each other until it returns. Its send
-// waits for the client, at most WriteTimeout without progress; its ctx ends when
+// The header goes with the first frame that replay sends, or when it returns, so a
+// replay that looks at the past before it sends lets a client that has the header
+// miss nothing from then on. Frames that replay sent may wait for each other until
+// it returns. Its send waits for the client, at most WriteTimeout without progress; its ctx ends when
 // the client has gone or was cut, or the hub closes. A nil replay sends nothing.
 //
 // Serve returns nil when the client left or the hub closed, ErrSlow when the
@@ -70,24 +72,21 @@ func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay func(ctx co
 }
 
 func (t *Topic) serve(c *client, s *sink, replay func(context.Context, func(Frame) error) (int64, error)) error {
-	if err := c.begin(); err != nil {
-		return err
-	}
 	var pos int64
+	var err error
 	if replay != nil {
-		var err error
 		pos, err = replay(c.soft, func(f Frame) error { return c.send(f, false) })
-		switch {
-		case c.ctx.Err() != nil:
-			return context.Cause(c.ctx)
-		case c.soft.Err() != nil:
-			return c.farewell(nil)
-		case err != nil:
-			return fmt.Errorf("sse: replay for %s: %w", t.name, err)
-		}
-		if err := c.flush(); err != nil {
-			return err
-		}
+	}
+	written := c.flush()
+	switch {
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx)
+	case c.soft.Err() != nil && replay != nil:
+		return c.farewell(nil)
+	case err != nil:
+		return fmt.Errorf("sse: replay for %s: %w", t.name, err)
+	case written != nil:
+		return written
 	}
 	s.goLive(pos)
 	for {
