@@ -2,11 +2,14 @@ package page_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -167,6 +170,42 @@ func TestJoinFromAnywhere(t *testing.T) {
 			if f, ok := reader.Feed(entries[i]); ok {
 				reading.Apply(f.Data())
 			}
+		}
+	})
+}
+
+// Who waits for a place in the log goes on when it is taken in, not before, or when
+// there is no more waiting.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pages, err := page.New(page.Config{Outputs: shelf{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLog().add(event.SessionStart{}, event.SessionTitleChanged{Title: "a"}, event.SessionTitleChanged{Title: "b"})
+		p := pages.Projector("s1")
+		p.Load(l.entries[0])
+		if err := p.Await(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 2)
+		go func() { done <- p.Await(t.Context(), 3) }()
+		p.Feed(l.entries[1])
+		synctest.Wait()
+		if len(done) != 0 {
+			t.Fatal("it was awaited too short")
+		}
+		p.Feed(l.entries[2])
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		ctx, stop := context.WithCancelCause(t.Context())
+		go func() { done <- p.Await(ctx, 4) }()
+		synctest.Wait()
+		why := errors.New("the pump ended")
+		stop(why)
+		if err := <-done; err != why {
+			t.Errorf("it ended with %v", err)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"sync"
 
 	"webchat/internal/event"
@@ -13,6 +14,7 @@ type Projector struct {
 	id    string
 
 	mu   sync.Mutex // guards all below
+	fed  sync.Cond  // on mu: fold has taken more, or a waiting caller's context ended
 	fold *fold
 	pos  int64 // of the last batch
 	past int64 // the last Pos of an event taken in
@@ -21,7 +23,9 @@ type Projector struct {
 // Projector returns a new one for a session: feed it the log from its start
 // (or from the start of a turn), then the events in flight, then what comes.
 func (p *Pages) Projector(sessionID string) *Projector {
-	return &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
+	x := &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
+	x.fed.L = &x.mu
+	return x
 }
 
 // Feed takes events in their order and returns the frame that brings a page
@@ -60,6 +64,26 @@ func (p *Projector) take(entries []event.Entry) {
 		p.past = max(p.past, e.Pos)
 		p.fold.take(e)
 	}
+	p.fed.Broadcast()
+}
+
+// Await waits until the log up to seq has been taken in. The error is ctx's cause.
+func (p *Projector) Await(ctx context.Context, seq int64) error {
+	stop := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.fed.Broadcast()
+	})
+	defer stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.fold.seq < seq {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.fed.Wait()
+	}
+	return nil
 }
 
 // InFlight takes what a session that runs already has beside its log, for a

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,4 +35,28 @@ func TestShownAgainSaysWhatChanged(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
+}
+
+// A page asked for after an answer has what was answered, however much the others
+// who are looked at keep their pages' source busy.
+func TestPageHasWhatWasAnswered(t *testing.T) {
+	h := newHouse(t)
+	var all sync.WaitGroup
+	for s := range 4 {
+		id, path := h.session(t)
+		h.do("GET", "/sessions/"+id, "") // from now on its page is kept up to date
+		all.Go(func() {
+			for i := range 5 {
+				name := fmt.Sprintf("shown-%d-%d.txt", s, i)
+				h.file(name, "one\n")
+				if res, body := h.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`); res.StatusCode != 200 {
+					t.Errorf("%d %s", res.StatusCode, body)
+				}
+				if res, page := h.do("GET", "/sessions/"+id, ""); res.StatusCode != 200 || !strings.Contains(page, name) {
+					t.Errorf("%d: the page lacks %s, which was shown before it", res.StatusCode, name)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -64,25 +64,42 @@ func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos 
 	return now.Pos, nil
 }
 
-// projected gives the one projector of a session that is looked at.
+// projected gives the one projector of a session that is looked at. It has all
+// that was logged when projected was called: who has the answer to a request finds
+// what it did on the page asked for next.
 func (s *Server) projected(ctx context.Context, one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
-	name := "page/" + string(one.ID())
-	ctx, x, release := s.pumps.acquire(ctx, name, func() source {
-		return &pageSource{session: one, live: one.Subscribe(), topic: s.Hub.Topic(name),
-			projector: s.Pages.pages.Projector(string(one.ID())), ready: make(chan struct{})}
-	})
-	src = x.(*pageSource)
-	select {
-	case <-src.ready:
-		err = src.err
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
+	for {
+		begun := false
+		pump, x, release := s.pumps.acquire(ctx, name, func() source {
+			begun = true
+			return &pageSource{session: one, live: one.Subscribe(), topic: s.Hub.Topic(name),
+				projector: s.Pages.pages.Projector(string(one.ID())), ready: make(chan struct{})}
+		})
+		src = x.(*pageSource)
+		err := src.await(pump, logged)
+		if err == nil {
+			return pump, src, release, nil
+		}
 		release()
-		return nil, nil, nil, err
+		if begun || pump.Err() == nil || ctx.Err() != nil {
+			return nil, nil, nil, err
+		}
+		// A pump that ran before has ended short of it; a new one begins with the log.
 	}
-	return ctx, src, release, nil
+}
+
+// await waits until the projector has the log up to seq, or the pump has ended.
+func (p *pageSource) await(pump context.Context, seq int64) error {
+	select {
+	case <-p.ready:
+	case <-pump.Done():
+		return context.Cause(pump)
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return p.projector.Await(pump, seq)
 }
 
 func (s *Server) pageStream(w http.ResponseWriter, r *http.Request) error {
