@@ -59,9 +59,11 @@ func oursWithLog(t *testing.T) side {
 	}
 }
 
-// bareR3labs is the library as its documentation uses it.
+// bareR3labs is the library as its documentation uses it, but that a client has left
+// before the stream is removed: else its goroutine may wait for ever.
 func bareR3labs(t *testing.T, change func(*r3labs.Server)) side {
-	s := r3labs.New()
+	left := make(chan struct{})
+	s := r3labs.NewWithCallback(nil, func(string, *r3labs.Subscriber) { left <- struct{}{} })
 	if change != nil {
 		change(s)
 	}
@@ -77,7 +79,12 @@ func bareR3labs(t *testing.T, change func(*r3labs.Server)) side {
 		},
 		handler: func(w http.ResponseWriter, r *http.Request) {
 			r.URL.RawQuery = "stream=a"
-			s.ServeHTTP(w, r)
+			ctx, leave := context.WithCancel(r.Context())
+			s.ServeHTTP(w, r.WithContext(ctx))
+			leave()
+			if w.Header().Get("Content-Type") == "text/event-stream" { // else it was refused
+				<-left
+			}
 		},
 	}
 }
