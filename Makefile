@@ -3,24 +3,28 @@ GO    ?= go
 ARGS  ?=
 SEED  ?= 1
 IMAGE ?= webchat
-# The race detector needs a C compiler.
-RACE  := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+# The race detector needs a C compiler and its headers. This is looked at when a
+# target uses it, so after the set-up that may install them.
+RACE = $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1 && echo -race)
 OS_ARCH := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test check bench soak docker docker-copilot
+.PHONY: run build test setup check bench soak docker docker-copilot
 
 run: build ## start the server in this folder: make run ARGS="--workspace ../other"
 	./bin/webchat $(ARGS)
 
-build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/webchat ./cmd/webchat
+build: ## names each module that is downloaded and each package that is compiled
+	@echo "building bin/webchat: the first time downloads and compiles what it is made of, for a minute or more"
+	CGO_ENABLED=0 $(GO) build -v -trimpath -o bin/webchat ./cmd/webchat
 
-test: ## everything that proves behaviour, in a few minutes
+test: setup ## everything that proves behaviour, in a few minutes
+	@GO="$(GO)" RACE="$(RACE)" sh scripts/test.sh
+
+setup:
 	@sh scripts/setup.sh
-	$(GO) test $(RACE) -timeout 15m ./...
 
 check: ## what a reviewer should not have to look for
-	@test -z "$$(gofmt -l cmd internal web)" || { gofmt -l cmd internal web; echo "run gofmt -w on these files"; exit 1; }
+	@test -z "$$(gofmt -l cmd internal scripts web)" || { gofmt -l cmd internal scripts web; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) mod verify
 	@GO="$(GO)" sh scripts/vuln.sh
 	$(GO) tool staticcheck ./...
@@ -31,7 +35,7 @@ check: ## what a reviewer should not have to look for
 bench: ## our speeds beside their references, measured in the same run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-soak: ## the long runs: make soak SEED=7
+soak: setup ## the long runs: make soak SEED=7
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
 
 docker:

@@ -11,5 +11,5 @@ if ! command -v npm >/dev/null 2>&1; then
 	echo "missing: npm (install it to try the real GitHub Copilot CLI: sudo apt-get install npm)"
 	exit 0
 fi
-echo "installing @github/copilot@$version into .cache/copilot"
+echo "installing @github/copilot@$version into .cache/copilot with npm: a large download, for a minute or more"
 npm install --silent --no-audit --no-fund --prefix "$dir" "@github/copilot@$version" >/dev/null

@@ -6,7 +6,6 @@
 # skipped (in CI they fail instead).
 set -eu
 
-missing=""
 need() { # need PACKAGE PROGRAM...: any of the programs will do
 	package=$1
 	shift
@@ -15,19 +14,27 @@ need() { # need PACKAGE PROGRAM...: any of the programs will do
 	done
 	missing="$missing $package"
 }
-need chromium chromium chromium-browser google-chrome
-need gcc gcc cc
-need libc6-dev gcc cc
-need curl curl
-need nginx-light nginx /usr/sbin/nginx
-need npm npm
+look() {
+	missing=""
+	need chromium chromium chromium-browser google-chrome
+	need gcc gcc cc
+	need libc6-dev gcc cc
+	need curl curl
+	need nginx-light nginx /usr/sbin/nginx
+	need npm npm
+}
+look
 if [ -z "$missing" ]; then
 	:
 elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-	echo "installing:$missing"
-	apt-get update -qq
+	echo "installing with apt-get:$missing"
+	# One line for each package that is fetched and set up, and what goes wrong.
+	telling='^(Get:|Setting up|Err:|E:|W:)'
+	apt-get update -q 2>&1 | grep --line-buffered -E "$telling" || true
 	# shellcheck disable=SC2086 # a list of packages
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing 2>&1 | grep --line-buffered -E "$telling" || true
+	look
+	[ -z "$missing" ] || echo "missing:$missing (apt-get's lines above say why)"
 else
 	echo "missing:$missing (install them to run every test: sudo apt-get install$missing)"
 fi

@@ -16,6 +16,7 @@ var ours = map[string][]string{
 	"internal/proc":       {},
 	"internal/guard":      {},
 	"internal/tokens":     {},
+	"scripts/report":      {},
 	"internal/strictjson": {},
 
 	"internal/files":   {"internal/proc"},
