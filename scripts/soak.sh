@@ -1,6 +1,7 @@
 #!/bin/sh
-# The long runs, all from one seed: every fuzzer named here for a while, then the
-# tests named Soak. What they held and survived is told at the end.
+# The long runs: from one seed every fuzzer named here for a while and the tests
+# named Soak, then the hunt for tests that fail only sometimes. What they held and
+# survived is told at the end of each.
 #
 #	sh scripts/soak.sh SEED
 set -eu
@@ -38,4 +39,5 @@ WEBCHAT_SOAK=$seed $go test ${RACE:-} -run Soak -count=1 -timeout 30m -v ./... >
 echo "soak of seed $seed:"
 echo "  bad inputs tried by fuzzers: $tried"
 sed -n 's/.*soak: /  /p' "$told"
+GO="$go" RACE="${RACE:-}" sh "$(dirname "$0")/hunt.sh" || status=1
 exit "$status"
