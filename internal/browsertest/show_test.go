@@ -78,6 +78,10 @@ func TestPicture(t *testing.T) {
 	p.wait(card)
 	p.wait(`document.querySelector('#turns .pic img').naturalWidth === 320`)
 	p.shots("picture")
+	for n, how := range []string{"/show logo.png", "show me logo.png"} { // the name says that it is one
+		p.say(how)
+		p.wait(fmt.Sprintf(`document.querySelectorAll('#turns .pic img').length === %d`, n+2))
+	}
 }
 
 func TestDenyWithReason(t *testing.T) {

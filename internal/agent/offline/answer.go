@@ -47,7 +47,9 @@ func (t *turn) do(r request, alone bool) {
 	case ask:
 		t.ask(r)
 	default:
-		if alone {
+		if named, ok := t.files.onlyPath(r.text); ok {
+			t.show(named)
+		} else if alone {
 			t.help(r.text)
 		} else {
 			t.say(fmt.Sprintf("I can make nothing of %s. Say %s for what I understand.", quote(r.text), code("help")))
@@ -89,9 +91,6 @@ func (t *turn) show(r request) {
 		results = append(results, got...)
 	}
 	t.shown(results)
-	if len(f.paths) == 1 && results[0].Type != agent.Success {
-		t.folder(f.paths[0])
-	}
 }
 
 // shown says what the tools told, failures one by one.
@@ -125,26 +124,6 @@ func (t *turn) refused(r agent.Result) bool {
 		t.say("That did not work: " + sentence(r.TextForModel))
 	}
 	return true
-}
-
-// folder helps who asked to see a folder.
-func (t *turn) folder(name string) {
-	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	if isForeign(name) {
-		return
-	}
-	if fi, err := t.files.root.Stat(name); err != nil || !fi.IsDir() {
-		return
-	}
-	var in []string
-	for _, f := range t.files.list(t.ctx) {
-		if path.Dir(f) == name && len(in) < maxShown {
-			in = append(in, code("show "+f))
-		}
-	}
-	if len(in) > 0 {
-		t.say(code(name) + " is a folder. Its files: " + strings.Join(in, ", ") + ".")
-	}
 }
 
 // unknown answers a name that no file has.

@@ -35,6 +35,7 @@ type request struct {
 var (
 	polite = regexp.MustCompile(`(?i)^(?:please|kindly|now|ok|okay|hey|hi|hello|also|next|first|finally|and|then|` +
 		`(?:can|could|would|will) you|i(?:'d| would) like (?:you )?to|let(?:'s| us))\b[,:]?\s+`)
+	slash     = regexp.MustCompile(`(?i)^/(show|run|image)\s+`)
 	showVerb  = regexp.MustCompile(`(?i)^(show|cat|view|open|display)\s+(.+)$`)
 	whom      = regexp.MustCompile(`(?i)^(?:me|us)\s+(.+)$`)
 	article   = regexp.MustCompile(`(?i)^(?:the|my|our|this|a|an)\s+(.+)$`)
@@ -80,6 +81,9 @@ func parse(prompt string, isCommand func(line string) bool) (requests []request,
 // parseOne reads the first request of a line and returns what follows it.
 func parseOne(line string, isCommand func(string) bool) (r request, rest string) {
 	s := line
+	if m := slash.FindStringSubmatch(s); m != nil { // as in the page's composer
+		s = strings.Replace(strings.ToLower(m[1]), "image", "show image", 1) + " " + s[len(m[0]):]
+	}
 	for {
 		cut := polite.ReplaceAllString(s, "")
 		if cut == s || cut == "" {

@@ -64,9 +64,9 @@ func (w *workspace) list(ctx context.Context) []string {
 					return w.files
 				}
 				switch p := path.Join(dir, e.Name()); {
-				case !e.IsDir():
+				case e.Type().IsRegular(), e.Type()&fs.ModeSymlink != 0:
 					w.files = append(w.files, p)
-				case !skipped[e.Name()] && !ignored[e.Name()] && !ignored["/"+p]:
+				case e.IsDir() && !skipped[e.Name()] && !ignored[e.Name()] && !ignored["/"+p]:
 					deeper = append(deeper, p)
 				}
 			}
@@ -110,8 +110,8 @@ type found struct {
 // several names, or a near miss. Paths it does not judge (outside, odd) are
 // handed on as they are, so that the tool says what is wrong with them.
 func (w *workspace) find(ctx context.Context, r request) found {
-	for _, p := range []string{r.raw, r.text, strings.TrimRight(r.text, ".?!,;: ")} {
-		if p != "" && (isForeign(p) || w.exists(p)) {
+	for i, p := range []string{r.raw, r.text, strings.TrimRight(r.text, ".?!,;: ")} {
+		if p != "" && (i > 0 && isForeign(p) || w.exists(p)) { // raw may be "me ../x"
 			return found{paths: []string{p}, total: 1}
 		}
 	}
@@ -125,6 +125,20 @@ func (w *workspace) find(ctx context.Context, r request) found {
 		return several
 	}
 	return w.byName(ctx, name)
+}
+
+// onlyPath reads a line that is nothing but a path, with lines or without: one that
+// exists, or that only the tool can judge.
+func (w *workspace) onlyPath(line string) (request, bool) {
+	r := parseShow("show", line)
+	switch {
+	case !strings.ContainsAny(r.text, "./"), r.act != show, strings.ContainsAny(r.text, "\n"):
+		return r, false
+	case w.exists(r.text):
+		return r, true
+	}
+	foreign := isForeign(r.text) && strings.Contains(r.text[1:], "/") // "/help" is a word
+	return r, foreign && !strings.ContainsAny(r.text, " \t")
 }
 
 // isForeign reports whether p is a path no look into the workspace can settle.

@@ -24,6 +24,14 @@ export function range(text) {
   return { path: m[1].trim(), startLine: from, endLine: Number(m[3] ?? m[5] ?? from) }
 }
 
+const pictures = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i
+
+/** The call that shows what range() read: a picture by its name, unless lines of it are asked for. */
+export function showing(wish) {
+  if (!wish.startLine && pictures.test(wish.path)) return { tool: 'display_image', arguments: { path: wish.path } }
+  return { tool: 'render_file_contents', arguments: wish }
+}
+
 const args = {
   '/show': range,
   '/run': (command) => ({ command }),
@@ -46,7 +54,8 @@ export function parse(text) {
   if (!c) return { unknown: word, nearest: nearest(word) }
   if (c.hint && !rest) return { missing: c }
   if (!c.tool) return { act: c.name, rest }
-  return { display: { tool: c.tool, arguments: args[c.name](rest) } }
+  const given = args[c.name](rest)
+  return { display: c.name === '/show' ? showing(given) : { tool: c.tool, arguments: given } }
 }
 
 function nearest(word) {

@@ -4,7 +4,7 @@ import { getJSON, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
-import { onlyShow, parse } from './commands.js'
+import { onlyShow, parse, showing } from './commands.js'
 import { forget, pick, suggest, use } from './complete.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
@@ -75,7 +75,7 @@ async function freeWay(text) {
   if (!wish) return null
   try {
     const { files } = await getJSON(`/api/files?limit=200&q=${encodeURIComponent(wish.path)}`)
-    return files.includes(wish.path.replace(/^\.\//, '')) ? { tool: 'render_file_contents', arguments: wish } : null
+    return files.includes(wish.path.replace(/^\.\//, '')) ? showing(wish) : null
   } catch { return null }
 }
 
