@@ -8,7 +8,8 @@
 //     crashes, takes too long, prints something else than an answer or more than
 //     64 KiB denies, and so does an answer that changes what cannot be changed.
 //   - Each run is reported as hook.start before it and hook.end after the command
-//     and everything it started has ended. What cannot be reported does not run.
+//     and everything it started has ended, with what the hook changed. What cannot be
+//     reported does not run.
 //   - A moment is decided once: whoever asks again about the same request, also
 //     meanwhile, gets the same verdict without another run. If the request has
 //     other content than before, the verdict is no.
@@ -285,7 +286,7 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 	}
 	v = v.within(c)
 	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: name, ExitCode: code,
-		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason})
+		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
 	if err != nil {
 		return Verdict{}, fmt.Errorf("log the end of a hook: %w", err)
 	}

@@ -189,6 +189,9 @@ func TestRewriteAndOrder(t *testing.T) {
 	if !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` || len(a.ends) != 2 {
 		t.Errorf("%+v %+v", v, a.ends)
 	}
+	if a.ends[0].Allow && string(a.ends[0].Arguments) != `{"command":"ls -l"}` || a.ends[1].Arguments != nil {
+		t.Errorf("the log says %+v", a.ends)
+	}
 	if one, two := read(t, dir, "one"), read(t, dir, "two"); !strings.Contains(one, `"ls"`) || !strings.Contains(two, `"ls -l"`) {
 		t.Errorf("%s%s", one, two)
 	}
@@ -197,12 +200,12 @@ func TestRewriteAndOrder(t *testing.T) {
 	}
 	c := call()
 	c.RequestID, c.Fixed = "r2", true
-	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") || len(a.ends) != 1 || a.ends[0].Allow {
+	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") || len(a.ends) != 1 || a.ends[0].Allow || a.ends[0].Arguments != nil {
 		t.Errorf("a rewrite where none is possible: %+v %+v", v, a.ends)
 	}
 	s, _ = newSet(t, hooks.Hook{Event: hooks.PromptSubmitted, Command: `echo '{"allow":true,"prompt":"better"}'`})
-	if v, _ := run(t, s, hooks.Call{Event: hooks.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" {
-		t.Errorf("%+v", v)
+	if v, a := run(t, s, hooks.Call{Event: hooks.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" || a.ends[0].Prompt != "better" {
+		t.Errorf("%+v %+v", v, a.ends)
 	}
 }
 

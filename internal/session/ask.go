@@ -88,7 +88,9 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 		if verdict.Decision == event.Allow && moved {
 			verdict = denial(event.DecidedByAbort, movedReason)
 		}
-		if err := s.appendLocked(r.ask, completed(r.id, verdict)); err != nil {
+		ask := r.ask.(event.PermissionRequested)
+		ask.Grants = []event.Grant{} // there is nothing to choose
+		if err := s.appendLocked(ask, completed(r.id, verdict)); err != nil {
 			return agent.Verdict{}, err
 		}
 		s.rememberLocked(r.id, verdict.By)

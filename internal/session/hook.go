@@ -120,9 +120,10 @@ func actOf(p agent.Permission) json.RawMessage {
 		Kind     agent.Kind `json:"kind"`
 		Action   string     `json:"action"`
 		Resource string     `json:"resource"`
+		Target   string     `json:"target,omitempty"` // where links lead
 		Cwd      string     `json:"cwd,omitempty"`
 		Diff     string     `json:"diff,omitempty"`
-	}{p.Kind, p.Action, p.Resource, p.Cwd, p.Diff})
+	}{p.Kind, p.Action, p.Resource, p.Target, p.Cwd, p.Diff})
 	if err != nil {
 		return nil
 	}

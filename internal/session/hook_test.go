@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -176,6 +177,38 @@ func TestSessionStartHookKeepsTheAgentFromStarting(t *testing.T) {
 		r.stop()
 		equal(t, "moments", m.events(), "prompt_submitted session_start error")
 	})
+}
+
+// The hooks of session_start are asked before the agent starts, also when a later
+// process goes on with the session.
+func TestSessionStartHookComesFirst(t *testing.T) {
+	var order []string
+	note := func(r *rig, c *Config) {
+		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+			if h.Event == hooks.SessionStart {
+				order = append(order, "hook")
+			}
+			return hooks.Verdict{Allow: true}, nil
+		})
+		r.backend.info = agent.Info{Available: true, CanResume: true}
+		r.backend.open = func(o agent.Options) error {
+			order = append(order, fmt.Sprint("open, resume ", o.Resume))
+			return nil
+		}
+	}
+	play(t, note, func(r *rig) {
+		r.ask("go")
+		r.ask("on")
+		r.stop()
+		next := newRig(r.T, r.mem, note)
+		var err error
+		if next.s, err = next.m.Get(r.Context(), r.s.ID()); err != nil {
+			r.Fatal(err)
+		}
+		next.ask("again")
+		equal(t, "stop", next.stop(), nil)
+	})
+	equal(t, "order", strings.Join(order, "; "), "hook; open, resume false; hook; open, resume true")
 }
 
 // A before_tool hook that insists keeps sessions from backends it cannot reach.
