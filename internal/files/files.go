@@ -14,9 +14,9 @@
 //     without leaving the workspace by a link. Names that are not UTF-8 or hold
 //     control characters are never offered.
 //   - At most 1,000,000 names of together 64 MiB are kept.
-//   - A question waits for the first look at the workspace 500 ms at most, for a
-//     later one only if the last took less than 100 ms; then it is answered with
-//     what is known.
+//   - A question waits for the first look at the workspace until something is
+//     known, and for the end of that look 500 ms at most; for a later look only if
+//     the last took less than 100 ms. Then it is answered with what is known.
 //
 // # Concurrency
 //
@@ -71,6 +71,7 @@ type Index struct {
 
 	mu     sync.Mutex    // guards what follows
 	list   *list         // nil until something is known; never changed, only replaced
+	some   chan struct{} // closed when there is a list
 	whole  bool          // list is of a look that ended
 	err    error         // of the last look
 	at     time.Time     // when the last look ended
@@ -84,7 +85,7 @@ func New(c Config) (*Index, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("files: the folder %q is no absolute path", c.Root)
 	}
-	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env)}
+	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), some: make(chan struct{})}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	return x, nil
 }
@@ -139,6 +140,13 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 		case <-ctx.Done():
 		}
 	}
+	if ended != nil { // an answer from no list would say that there are no files
+		select {
+		case <-x.some:
+		case <-ended:
+		case <-ctx.Done():
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -164,7 +172,8 @@ func (x *Index) look() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err == nil {
-		x.list, x.whole = l, true
+		x.set(l)
+		x.whole = true
 	}
 	if x.err = err; errors.Is(err, context.Canceled) {
 		x.err = nil // closed: nobody's fault
@@ -184,6 +193,14 @@ func (x *Index) partly(paths []string) {
 	}
 	l := newList(paths)
 	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.set(l)
+}
+
+// set replaces the list. x.mu is held.
+func (x *Index) set(l *list) {
+	if x.list == nil {
+		close(x.some)
+	}
 	x.list = l
-	x.mu.Unlock()
 }

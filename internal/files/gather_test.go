@@ -2,10 +2,13 @@ package files
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestALongLookTellsWhatItHas(t *testing.T) {
@@ -64,6 +67,44 @@ func FuzzRecords(f *testing.F) {
 		})
 		if err == nil && !bytes.Equal(again, b) || !bytes.HasPrefix(b, again) {
 			t.Errorf("%q was read as %q, %v", b, again, err)
+		}
+	})
+}
+
+// However long the first look takes, nothing is answered before something is known:
+// no files would be a wrong answer.
+func TestAFirstQuestionWaitsForSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, err := New(Config{Root: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.ended = make(chan struct{}) // a look is under way
+		answer := make(chan []string, 1)
+		ask := func(ctx context.Context) {
+			l, err := x.known(ctx)
+			if err != nil {
+				answer <- nil
+				return
+			}
+			answer <- l.paths
+		}
+		given, giveUp := context.WithCancel(t.Context())
+		for _, ctx := range []context.Context{given, t.Context()} {
+			go ask(ctx)
+		}
+		time.Sleep(10 * firstWait) // in the bubble's time
+		synctest.Wait()
+		if len(answer) > 0 {
+			t.Fatalf("answered with %q", <-answer)
+		}
+		giveUp()
+		if got := <-answer; got != nil {
+			t.Errorf("a question that was given up is answered with %q", got)
+		}
+		x.partly([]string{"a.txt"})
+		if got := <-answer; len(got) != 1 {
+			t.Errorf("answered with %q", got)
 		}
 	})
 }
