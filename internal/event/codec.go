@@ -31,15 +31,47 @@ func Marshal(e Event) ([]byte, error) {
 	if e.raw != nil {
 		return slices.Clone(e.raw), nil
 	}
-	data, err := marshalData(e.Data)
+	data, plain, err := marshalData(e.Data)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", e.Type(), err)
+	}
+	if plain && isPlain(string(e.ID)) && isPlain(string(e.ParentID)) {
+		return envelope(e, data), nil
 	}
 	w := wire{ID: e.ID, Timestamp: Time(e.Timestamp), Ephemeral: e.Ephemeral, Type: e.Type(), Data: data}
 	if e.ParentID != "" {
 		w.ParentID = &e.ParentID
 	}
 	return json.Marshal(w)
+}
+
+// envelope writes what json.Marshal makes of a wire, without reading data, which
+// may be long, again.
+func envelope(e Event, data []byte) []byte {
+	b := make([]byte, 0, len(data)+200)
+	b = append(append(b, `{"id":"`...), e.ID...)
+	b = Time(e.Timestamp).append(append(b, `","timestamp":"`...))
+	if b = append(b, `","parentId":`...); e.ParentID == "" {
+		b = append(b, "null"...)
+	} else {
+		b = append(append(append(b, '"'), e.ParentID...), '"')
+	}
+	if e.Ephemeral {
+		b = append(b, `,"ephemeral":true`...)
+	}
+	b = append(append(b, `,"type":"`...), e.Type()...)
+	return append(append(append(b, `","data":`...), data...), '}')
+}
+
+// isPlain reports whether JSON writes an id as it is.
+func isPlain(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		if c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
 }
 
 // Unmarshal decodes one JSON object. It refuses an envelope with other fields
@@ -119,24 +151,27 @@ func (s shape) decode(raw json.RawMessage) (Data, error) {
 	return v.Elem().Interface().(Data), nil
 }
 
-// marshalData appends what is in Extra behind the fields of the struct.
-func marshalData(d Data) (json.RawMessage, error) {
+// marshalData appends what is in Extra behind the fields of the struct. plain says
+// that there is nothing of that kind: the bytes are what json.Marshal writes.
+func marshalData(d Data) (b json.RawMessage, plain bool, err error) {
 	if u, ok := d.(Unknown); ok {
-		return u.JSON, nil
+		return u.JSON, false, nil
 	}
-	b, err := json.Marshal(d)
-	if err != nil {
-		return nil, err
+	if b, err = json.Marshal(d); err != nil {
+		return nil, false, err
 	}
 	s := shapes[d.EventType()]
 	extra := reflect.ValueOf(d).Field(s.extra).Interface().(Extra)
+	if len(extra) == 0 {
+		return b, true, nil
+	}
 	for _, k := range slices.Sorted(maps.Keys(extra)) {
 		if _, known := s.keys[k]; known {
 			continue
 		}
 		name, err := json.Marshal(k)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		b = b[:len(b)-1]
 		if len(b) > 1 {
@@ -144,7 +179,7 @@ func marshalData(d Data) (json.RawMessage, error) {
 		}
 		b = append(append(append(append(b, name...), ':'), extra[k]...), '}')
 	}
-	return b, nil
+	return b, false, nil
 }
 
 // Time is a time as it travels: RFC 3339 in UTC with at least milliseconds.
@@ -173,12 +208,14 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 }
 
 // String returns t as it travels.
-func (t Time) String() string {
+func (t Time) String() string { return string(t.append(nil)) }
+
+func (t Time) append(to []byte) []byte {
 	u := time.Time(t).UTC()
 	if u.Nanosecond()%int(time.Millisecond) == 0 {
-		return u.Format("2006-01-02T15:04:05.000Z07:00")
+		return u.AppendFormat(to, "2006-01-02T15:04:05.000Z07:00")
 	}
-	return u.Format(time.RFC3339Nano)
+	return u.AppendFormat(to, time.RFC3339Nano)
 }
 
 // Canonical returns JSON with its keys in order and without spaces, so that two

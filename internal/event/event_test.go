@@ -206,3 +206,33 @@ func TestProgressOfAnOutputAlwaysHasItsNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The envelope is what encoding/json makes of it, whatever an id holds.
+func TestEnvelopeIsPlainJSON(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
+	for _, id := range []event.ID{"", "01990000-0000-7000-8000-00000000000a", `<"é> `} {
+		for _, d := range []event.Data{event.TurnStart{TurnID: "<t>", MessageID: "m"}, event.AssistantMessageDelta{MessageID: "m", DeltaContent: "a\u2028b"},
+			event.TurnStart{TurnID: "t", Extra: event.Extra{"more": json.RawMessage(`"<x>"`)}}} {
+			e := event.New(d, id, at.Add(time.Duration(len(id))*time.Microsecond))
+			e.ID = id
+			got, err := event.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var w struct {
+				ID        string          `json:"id"`
+				Timestamp event.Time      `json:"timestamp"`
+				ParentID  *string         `json:"parentId"`
+				Ephemeral bool            `json:"ephemeral,omitempty"`
+				Type      string          `json:"type"`
+				Data      json.RawMessage `json:"data"`
+			}
+			if err := json.Unmarshal(got, &w); err != nil || w.ID != string(id) || (w.ParentID == nil) != (id == "") || w.Type != string(e.Type()) {
+				t.Fatalf("%s: %+v, %v", got, w, err)
+			}
+			if want, err := json.Marshal(w); err != nil || string(got) != string(want) {
+				t.Errorf("got  %s\nwant %s (%v)", got, want, err)
+			}
+		}
+	}
+}
