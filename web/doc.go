@@ -55,7 +55,8 @@
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
-//	                  in template[data-today], that of #today: what was kept out today
+//	                  in template[data-today], that of #today: what was kept out today, and
+//	                  in template[data-trouble] #trouble
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
 //	#gauge            button, the bar's gauge where there is no rail
 //	#scroll           the one scroller of the page

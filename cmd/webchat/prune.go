@@ -57,8 +57,14 @@ type pruned struct {
 	After    int64 `json:"after"`
 }
 
+// shrinking is a store that gives room back to the disk.
+type shrinking interface {
+	Size() (int64, error)
+	Vacuum(ctx context.Context) error
+}
+
 // prune deletes old sessions and gives their room back to the disk.
-func prune(ctx context.Context, sessions *session.Manager, db *store.Steady, older time.Duration) (p pruned, err error) {
+func prune(ctx context.Context, sessions *session.Manager, db shrinking, older time.Duration) (p pruned, err error) {
 	if p.Before, err = db.Size(); err != nil {
 		return p, err
 	}
@@ -115,14 +121,11 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, dir.close()) }()
-	db, moved, err := store.OpenSteady(store.Config{Dir: path}, log)
+	db, err := store.Open(store.Config{Dir: path})
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.Trouble(); err != nil || moved != "" {
-		return p, errors.Join(err, movedError(moved))
-	}
 	m, err := session.New(session.Config{Log: db, Catalog: db, Drafts: db, Workspace: path, Logger: log,
 		Backends: []agent.Backend{offline.New(offline.Config{})}})
 	if err != nil {
@@ -134,13 +137,6 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	p, err = prune(ctx, m, db, older)
 	stop()
 	return p, errors.Join(err, <-ran)
-}
-
-func movedError(moved string) error {
-	if moved == "" {
-		return nil
-	}
-	return fmt.Errorf("the sessions' file was damaged and is now %s; nothing was deleted", moved)
 }
 
 // bytesText is a size as people say it.

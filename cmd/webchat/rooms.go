@@ -26,7 +26,7 @@ const keptAttachments = 128 << 20
 
 // rooms are the parts of a server, complete and unstarted.
 type rooms struct {
-	db       *store.Steady
+	db       *store.File
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *session.Manager
@@ -69,7 +69,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	var moved string
-	if r.db, moved, err = store.OpenSteady(store.Config{Dir: dir}, log); err != nil {
+	if r.db, moved, err = store.OpenFile(store.Config{Dir: dir}, log); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -129,14 +129,13 @@ func notice(moved string) string {
 	return "The file with the sessions was damaged. It was moved to " + filepath.Base(moved) + " in the data folder, and new sessions go into a new one."
 }
 
-// runSessions runs the sessions beside what brings them to the disk.
+// runSessions runs the sessions, and beside them makes older ones searchable.
 func (r *rooms) runSessions(ctx context.Context) error {
-	saving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	saved := make(chan error, 1)
-	go func() { saved <- r.db.Run(saving, r.sessions.Trouble) }()
+	indexed := make(chan struct{})
+	go func() { defer close(indexed); r.db.Index(ctx) }()
 	err := r.sessions.Run(ctx)
-	stop()
-	return errors.Join(err, <-saved)
+	<-indexed
+	return err
 }
 
 // work starts everything that has to run and returns the errors with which it

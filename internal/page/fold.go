@@ -34,7 +34,6 @@ type fold struct {
 	now                   time.Time
 	unlogged              bool   // the event at hand
 	trouble               string // the log cannot be written
-	unsaved               bool   // and what is logged all the same is in memory only
 }
 
 func newFold(cfg *Config) *fold {
@@ -46,9 +45,6 @@ func (f *fold) take(e event.Entry) {
 	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
 	if logged(e) {
 		f.seq = max(f.seq, e.Seq)
-		if !f.unsaved {
-			f.setTrouble("")
-		}
 	}
 	if !f.begun && e.Seq > 0 {
 		f.begun, f.first = true, e.Seq
@@ -78,7 +74,6 @@ func (f *fold) setTrouble(text string) {
 
 // logTrouble folds an error about the log, which cannot be in it.
 func (f *fold) logTrouble(d event.SessionError) {
-	f.unsaved = d.ErrorType == "unsaved"
 	if d.ErrorType == "saved" {
 		f.setTrouble("")
 		f.batch.say("say", d.Message)

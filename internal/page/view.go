@@ -167,7 +167,7 @@ func (c *chrome) Foot() string {
 
 // SessionsList writes the inner HTML of #sessions, and of #today in a template.
 func (p *Pages) SessionsList(w io.Writer, v View, current string) error {
-	return p.write(w, "sessions.now", &chrome{View: v, Groups: p.groups(v.Sessions, current)})
+	return p.write(w, "sessions.now", &chrome{View: v, fold: &fold{}, Groups: p.groups(v.Sessions, current)})
 }
 
 // groups sorts sessions, which come latest first, into the parts of the list.

@@ -13,11 +13,18 @@ type displayRequest struct {
 type displayReply struct {
 	Output     *displayed `json:"output"`
 	ToolCallID string     `json:"toolCallId"`
+	NotKept    bool       `json:"notKept,omitempty"` // it was shown, but the log could not be written
 }
 
 type displayed struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
+}
+
+// displayFailure says why nothing was shown. If that is not kept, no card says so.
+type displayFailure struct {
+	refusalBody
+	NotKept bool `json:"notKept,omitempty"`
 }
 
 func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
@@ -37,9 +44,9 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if result.Error != nil {
-		return reply(w, http.StatusUnprocessableEntity, refusalBody{result.Error.Message, result.Error.Code})
+		return reply(w, http.StatusUnprocessableEntity, displayFailure{refusalBody{result.Error.Message, result.Error.Code}, result.NotKept})
 	}
-	out := displayReply{ToolCallID: result.ToolCallID}
+	out := displayReply{ToolCallID: result.ToolCallID, NotKept: result.NotKept}
 	if result.Output != nil {
 		out.Output = &displayed{result.Output.ID, result.Output.Type}
 	}

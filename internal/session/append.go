@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"webchat/internal/event"
@@ -13,23 +13,49 @@ import (
 // six bytes of one, so the longest message fits.
 const maxEvent = 7 * MaxMessage
 
-// append is the only way an event comes into being. It stamps data, makes what
-// is logged durable, folds it and hands it to the subscribers, in that order and
-// under one lock. Either all of it happens or nothing.
-func (s *Session) append(data ...event.Data) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.appendLocked(data...)
+// change calls f as the only one who appends to the session, in the order of the
+// callers. f holds s.mu, except while the log writes: so a log that is slow holds up
+// what is to be appended next, and nobody who reads, joins or stops. What f relies
+// on over a write has to change inside of change only. The error is f's, or ctx's if
+// that ended while others appended.
+func (s *Session) change(ctx context.Context, f func() error) error {
+	select {
+	case s.appending <- struct{}{}:
+	default:
+		select {
+		case s.appending <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return s.changing(f)
 }
 
-// appendLocked is append for callers that hold s.mu.
+// changing is change for a caller that has its place in s.appending already, and
+// gives it up.
+func (s *Session) changing(f func() error) error {
+	defer func() { <-s.appending }()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return f()
+}
+
+// append appends data by change.
+func (s *Session) append(data ...event.Data) error {
+	return s.change(context.Background(), func() error { return s.appendLocked(data...) })
+}
+
+// appendLocked is the only way an event comes into being. It stamps data, makes what
+// is logged durable, folds it and hands it to the subscribers, in that order. Either
+// all of it happens or nothing. It is called within change, and s.mu is free while
+// the log writes.
 func (s *Session) appendLocked(data ...event.Data) error {
 	if s.state == stateClosed {
 		return fmt.Errorf("session %s: %w", s.id, ErrClosed)
 	}
 	sum := *s.summary.Load()
 	entries := make([]event.Entry, 0, len(data))
-	logged := make([]event.Entry, 0, len(data))
+	logged, size := 0, 0
 	now := s.now()
 	for _, d := range data {
 		e := event.Entry{Seq: sum.LastSeq, Event: event.New(d, sum.Open.LastID, now)}
@@ -41,27 +67,38 @@ func (s *Session) appendLocked(data ...event.Data) error {
 		}
 		if d.Logged() {
 			sum = Fold(sum, e)
-			logged = append(logged, e)
+			logged++
+			size += len(e.JSON)
 		}
 		entries = append(entries, e)
 	}
-	if len(logged) > 0 {
-		// A write that began is finished: no caller's context ends it.
-		if err := s.m.cfg.Log.Append(context.Background(), s.id, logged, sum); err != nil {
-			err = fmt.Errorf("%w: %w", ErrLog, err)
-			s.tellLogLocked(err)
+	if logged > 0 {
+		durable := entries
+		if logged < len(entries) {
+			durable = slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
+		}
+		if err := s.writeLocked(durable, sum, size); err != nil {
 			return err
 		}
-		s.logDown = false
+		marks := s.summary.Load()
+		sum.Pinned, sum.DeletedAt = marks.Pinned, marks.DeletedAt
 		s.summary.Store(&sum)
 	}
 	for i := range entries {
 		s.fanOutLocked(entries[i])
 	}
-	if len(logged) > 0 {
+	if logged > 0 {
 		s.m.changed(sum)
 	}
 	return nil
+}
+
+// writeLocked has the log write entries while s.mu is free.
+func (s *Session) writeLocked(entries []event.Entry, sum Summary, size int) error {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	// A write that began is finished: no caller's context ends it.
+	return s.m.wrote(s.m.cfg.Log.Append(context.Background(), s.id, entries, sum), size)
 }
 
 // fanOutLocked gives e its position and hands it to everybody.
@@ -73,24 +110,6 @@ func (s *Session) fanOutLocked(e event.Entry) {
 		if !sub.push(e) {
 			delete(s.subs, sub)
 		}
-	}
-}
-
-// tellLogLocked tells subscribers, once until the log works again, that it does not.
-func (s *Session) tellLogLocked(err error) {
-	if s.logDown {
-		return
-	}
-	s.logDown = true
-	s.m.cfg.Logger.Error("the log cannot be written", "session", s.id, "error", err)
-	sum := s.summary.Load()
-	e := event.Entry{Seq: sum.LastSeq, Event: event.New(event.SessionError{
-		Message:   "What happens now cannot be saved: the log cannot be written. Look at the disk of the data folder; saving is tried again.",
-		ErrorType: ErrorLog,
-	}, sum.Open.LastID, s.now())}
-	e.Event.Ephemeral = true
-	if encode(&e) == nil {
-		s.fanOutLocked(e)
 	}
 }
 
@@ -108,23 +127,3 @@ func encode(e *event.Entry) error {
 
 // now is the time events are stamped with, in whole milliseconds.
 func (s *Session) now() time.Time { return s.m.cfg.Now().UTC().Truncate(time.Millisecond) }
-
-// persist calls f, which appends under the lock, until the log takes it. It gives
-// up with the last error when the session ends or f fails for another reason.
-func (s *Session) persist(f func() error) error {
-	pause := 250 * time.Millisecond
-	for {
-		s.mu.Lock()
-		err := f()
-		s.mu.Unlock()
-		if !errors.Is(err, ErrLog) {
-			return err
-		}
-		select {
-		case <-s.ctx.Done():
-			return err
-		case <-time.After(pause):
-			pause = min(2*pause, 5*time.Second)
-		}
-	}
-}

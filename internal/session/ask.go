@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,12 +36,14 @@ type decided struct {
 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
-	ctx, leave, err := h.inTurn(ctx)
-	if err != nil {
-		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
-	}
-	defer leave()
-	return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
+	return aside(h.turnOver(), h.s, func() (agent.Verdict, error) {
+		ctx, leave, err := h.inTurn(ctx)
+		if err != nil {
+			return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
+		}
+		defer leave()
+		return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
+	})
 }
 
 // inTurn returns ctx ending with the running turn, too. The end of the turn waits
@@ -70,36 +71,45 @@ func (h *host) inTurn(ctx context.Context) (context.Context, func(), error) {
 }
 
 // ask decides about an act; before, if any, are hooks that come first. When it
-// returns, the decision is durable, or it is an error, or a deny that the log could
-// not take.
+// returns, the decision is durable, or it is an error, or a deny because the turn
+// ended before the log took it: then the end of the turn logs it.
 func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, before hookAsker) (agent.Verdict, error) {
 	r, rule := s.judge(ctx, p, by)
 	verdict, decided, err := s.decideFirst(ctx, r, rule, before)
 	if err != nil {
 		return denial(event.DecidedByAbort, stopReason(ctx)), nil
 	}
-	moved := s.moved(r)
-	s.mu.Lock()
-	if !decided {
-		verdict, decided = s.grantedLocked(r)
-	}
-	if decided { // the user is not asked, but the log knows
-		defer s.mu.Unlock()
-		if verdict.Decision == event.Allow && moved {
-			verdict = denial(event.DecidedByAbort, movedReason)
-		}
-		ask := r.ask.(event.PermissionRequested)
-		ask.Grants = []event.Grant{} // there is nothing to choose
-		if err := s.appendLocked(ask, completed(r.id, verdict)); err != nil {
-			return agent.Verdict{}, err
-		}
-		s.rememberLocked(r.id, verdict.By)
-		return verdict, nil
-	}
-	err = s.putLocked(r)
-	s.mu.Unlock()
-	if err != nil {
+	asks := false
+	err = s.put(r, func() error {
+		moved := s.moved(r)
+		return s.change(context.Background(), func() error {
+			ask := r.ask.(event.PermissionRequested)
+			ask.ExpiresAt = event.Time(s.now().Add(s.m.cfg.PermissionTimeout))
+			r.ask = ask
+			granted := false
+			if !decided {
+				verdict, granted = s.grantedLocked(r)
+			}
+			if asks = !decided && !granted; asks {
+				return s.putLocked(r)
+			}
+			// The user is not asked, but the log knows.
+			if verdict.Decision == event.Allow && moved {
+				verdict = denial(event.DecidedByAbort, movedReason)
+			}
+			ask.Grants = []event.Grant{} // there is nothing to choose
+			if err := s.appendLocked(ask, completed(r.id, verdict)); err != nil {
+				return err
+			}
+			s.rememberLocked(r.id, verdict.By)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
 		return agent.Verdict{}, err
+	case !asks:
+		return verdict, nil
 	}
 	limit := time.NewTimer(s.m.cfg.PermissionTimeout)
 	defer limit.Stop()
@@ -115,6 +125,10 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 
 // AskUser implements [agent.Host].
 func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	return aside(h.turnOver(), h.s, func() (agent.Answer, error) { return h.askUser(ctx, q) })
+}
+
+func (h *host) askUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	ctx, leave, err := h.inTurn(ctx)
 	if err != nil {
 		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
@@ -124,10 +138,8 @@ func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
 	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: q.ToolCallID, Question: q.Question, Choices: q.Choices,
 		AllowFreeform: q.AllowFreeform || len(q.Choices) == 0}
-	s.mu.Lock()
-	err = s.putLocked(r)
-	s.mu.Unlock()
-	if err != nil {
+	ask := func() error { return s.change(context.Background(), func() error { return s.putLocked(r) }) }
+	if err := s.put(r, ask); err != nil {
 		return agent.Answer{}, err
 	}
 	select {
@@ -136,6 +148,15 @@ func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 		s.giveUp(r, event.DecidedByAbort, stopReason(ctx))
 	}
 	return r.answer, nil
+}
+
+// put calls f, which logs a request, until the log takes it: a turn waits for that,
+// a display of the user's does not.
+func (s *Session) put(r *request, f func() error) error {
+	if r.byUser {
+		return f()
+	}
+	return retry(r.ctx, f)
 }
 
 // putLocked opens a request.
@@ -168,26 +189,30 @@ func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error 
 
 // answer settles an open request as the user wants it.
 func (s *Session) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error)) error {
-	s.mu.Lock()
-	r := s.requests[requestID]
-	if r == nil {
-		s.mu.Unlock()
+	open := true
+	err := s.change(ctx, func() error {
+		r := s.requests[requestID]
+		if open = r != nil; !open {
+			return nil
+		}
+		if r.ctx.Err() != nil { // it is about to be settled
+			return fmt.Errorf("request %s: %w", requestID, ErrGone)
+		}
+		d, err := with(r)
+		if err != nil {
+			return err
+		}
+		if err := s.appendLocked(d); err != nil {
+			r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
+			return err
+		}
+		s.settleLocked(r, cmp.Or(r.verdict.By, event.DecidedByUser))
+		return nil
+	})
+	if !open {
 		return s.whyNot(ctx, requestID)
 	}
-	defer s.mu.Unlock()
-	if r.ctx.Err() != nil { // it is about to be settled
-		return fmt.Errorf("request %s: %w", requestID, ErrGone)
-	}
-	d, err := with(r)
-	if err != nil {
-		return err
-	}
-	if err := s.appendLocked(d); err != nil {
-		r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
-		return err
-	}
-	s.settleLocked(r, cmp.Or(r.verdict.By, event.DecidedByUser))
-	return nil
+	return err
 }
 
 // whyNot says why a request is not open.
@@ -230,25 +255,25 @@ func (s *Session) whyNot(ctx context.Context, requestID string) error {
 }
 
 // giveUp settles a request nobody answered in time; too late it does nothing. If
-// the log cannot take it, it means no all the same, and is logged when the turn ends.
+// the turn ends before the log takes that, it means no all the same, and the end of
+// the turn logs it.
 func (s *Session) giveUp(r *request, by event.Decider, reason string) {
-	d := refusal(r.ask, by, reason)
-	once := func() error {
+	ctx := r.ctx
+	if r.byUser { // no end of a turn logs it
+		ctx = s.ctx
+	}
+	err := s.persist(ctx, func() error {
 		if r.settled {
 			return nil
 		}
-		err := s.appendLocked(d)
-		if errors.Is(err, ErrLog) && r.byUser && s.ctx.Err() == nil {
-			return err // no end of a turn will log it
-		}
-		if errors.Is(err, ErrLog) {
-			s.unlogged = append(s.unlogged, d)
+		if err := s.appendLocked(refusal(r.ask, by, reason)); err != nil {
+			return err
 		}
 		r.verdict = denial(by, reason)
 		s.settleLocked(r, by)
 		return nil
-	}
-	if err := s.persist(once); err == nil {
+	})
+	if err == nil {
 		return
 	}
 	s.mu.Lock()

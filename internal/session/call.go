@@ -22,27 +22,35 @@ type call struct {
 	cancel context.CancelCauseFunc
 	at     time.Time
 	other  bool // it is not what the agent announced under this id
+	unkept bool // the log could not be written when it began: it takes no part in it
 }
 
 // CallTool implements [agent.Host].
 func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
+	over := h.turnOver()
+	return aside(over, h.s, func() (agent.Result, error) { return h.call(ctx, over, tc) })
+}
+
+// call is CallTool, waiting for the log until over ends.
+func (h *host) call(ctx, over context.Context, tc agent.ToolCall) (agent.Result, error) {
 	s := h.s
-	s.mu.Lock()
-	t, err := h.turnLocked()
 	var c *call
-	if err == nil {
-		c, err = s.startLocked(tc, event.ByAgent, t)
-	}
-	s.mu.Unlock()
+	err := s.persist(over, func() error {
+		t, err := h.turnLocked()
+		if err == nil {
+			c, err = s.startLocked(tc, event.ByAgent, t)
+		}
+		return err
+	})
 	if err != nil {
 		return agent.Result{}, fmt.Errorf("call tool %s: %w", tc.Name, err)
 	}
 	defer context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })()
 	res := s.perform(c)
+	err = s.persist(c.turn.ctx, func() error { return s.completeLocked(c, res) })
 	s.mu.Lock()
-	err = s.completeLocked(c, res)
-	t.leaveLocked()
-	s.wg.Done()
+	s.dropLocked(c)
+	c.turn.leaveLocked()
 	s.mu.Unlock()
 	switch {
 	case err != nil:
@@ -54,10 +62,18 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 }
 
 // startLocked logs the start of a call, unless that is in the log already, and
-// counts it in s.wg and as a guest of its turn.
-func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call, error) {
-	if s.state >= stateClosing || by == event.ByUser && s.state != stateOpen {
-		return nil, s.usable()
+// counts it as dropLocked and, where there is a turn, leaveLocked take back.
+func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
+	if err := s.usable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
+		return nil, err
+	}
+	if t != nil {
+		t.guests.Add(1)
+		defer func() {
+			if err != nil {
+				t.leaveLocked()
+			}
+		}()
 	}
 	if tc.ID == "" {
 		tc.ID = string(event.NewID())
@@ -79,17 +95,31 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (*call
 	default:
 		other = s.differsLocked(reported.start, tc)
 	}
-	c := &call{ToolCall: tc, by: by, turn: t, at: s.m.cfg.Now(), other: other}
-	parent := s.ctx
-	if t != nil {
-		parent = t.ctx
-		t.guests.Add(1)
-	}
-	c.ctx, c.cancel = context.WithCancelCause(parent)
-	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: tc.ID, By: by, Started: c.at})
-	s.calls[tc.ID] = c
-	s.wg.Add(1)
+	c := &call{ToolCall: tc, by: by, turn: t, other: other}
+	s.takeUpLocked(c)
 	return c, nil
+}
+
+// takeUpLocked begins a call: it can be stopped, and the session waits for its end.
+func (s *Session) takeUpLocked(c *call) {
+	parent := s.ctx
+	if c.turn != nil {
+		parent = c.turn.ctx
+	}
+	c.at = s.m.cfg.Now()
+	c.ctx, c.cancel = context.WithCancelCause(parent)
+	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: c.ID, By: c.by, Started: c.at})
+	s.calls[c.ID] = c
+	s.wg.Add(1)
+}
+
+// dropLocked ends what takeUpLocked began.
+func (s *Session) dropLocked(c *call) {
+	if s.calls[c.ID] == c {
+		delete(s.calls, c.ID)
+	}
+	c.cancel(nil)
+	s.wg.Done()
 }
 
 // differsLocked reports whether a call is another one than its agent announced:
@@ -106,10 +136,6 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 
 // completeLocked logs the end of a call, once.
 func (s *Session) completeLocked(c *call, res agent.Result) error {
-	if s.calls[c.ID] == c {
-		delete(s.calls, c.ID)
-	}
-	c.cancel(nil)
 	begun := s.open.tool(c.ID)
 	if begun == nil {
 		return nil // the end of its turn closed it
@@ -118,11 +144,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 	if d.OutputID == "" && begun.output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.output(), telemetryOf(begun.output())
 	}
-	err := s.appendLocked(d)
-	if errors.Is(err, ErrLog) && c.turn != nil {
-		s.unlogged = append(s.unlogged, d)
-	}
-	return err
+	return s.appendLocked(d)
 }
 
 // completion is a result as it is logged.
@@ -186,7 +208,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure("failure", "%s", sentence(err))
 	}
-	v, err := s.hook(c.ctx, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
 		return agent.Failure("aborted", "%s", stopped(c.ctx))
@@ -228,6 +250,9 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 	if ask == nil || c.by == event.ByUser && !ask.Sensitive {
 		return agent.Verdict{}, false
 	}
+	if c.unkept {
+		return denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true
+	}
 	p := *ask
 	p.ToolCallID, p.ToolName = c.ID, c.Name
 	if p.Digest == "" {
@@ -262,7 +287,7 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hook(c.ctx, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}
@@ -275,12 +300,15 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 func (s *Session) progress(c *call) agent.Progress {
 	return func(d event.ToolExecutionProgress) {
 		d.ToolCallID = c.ID
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.calls[c.ID] != c || s.open.tool(c.ID) == nil {
-			return
-		}
-		if err := s.appendLocked(d); err != nil {
+		ctx, cancel := context.WithTimeout(c.ctx, logGrace)
+		defer cancel()
+		err := s.change(ctx, func() error {
+			if s.calls[c.ID] != c || s.open.tool(c.ID) == nil {
+				return nil
+			}
+			return s.appendLocked(d)
+		})
+		if err != nil && ctx.Err() == nil { // else the log is slow, and the next progress says more
 			s.log().Warn("progress was not sent", "error", err)
 		}
 	}

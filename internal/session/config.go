@@ -225,6 +225,7 @@ type DisplayResult struct {
 	Output     *OutputRef
 	Error      *event.ToolError
 	Telemetry  json.RawMessage
+	NotKept    bool // the log does not have it: it could not be written
 }
 
 // Decision is a user's answer to a permission request.

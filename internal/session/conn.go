@@ -112,8 +112,9 @@ func (s *Session) sayForgotten(t *turn) {
 		return !spoken
 	})
 	if err == nil && spoken {
-		err = s.append(event.SessionError{ErrorType: ErrorForgotten,
-			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
+		d := event.SessionError{ErrorType: ErrorForgotten,
+			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."}
+		err = s.persist(t.ctx, func() error { return s.appendLocked(d) })
 	}
 	if err != nil {
 		s.log().Warn("it was not said that the agent begins anew", "error", err)

@@ -155,15 +155,15 @@ func (s *Session) Granted() []Given { return slices.Clone(s.summary.Load().Open.
 
 // TakeBack ends a grant of the session at once; [ErrNotFound] if it has none of that id.
 func (s *Session) TakeBack(grantID string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(); err != nil {
-		return err
-	}
-	for _, g := range s.summary.Load().Open.Grants {
-		if g.ID == grantID {
-			return s.appendLocked(event.PermissionRevoked{Grant: g.Grant})
+	return s.change(context.Background(), func() error {
+		if err := s.usable(); err != nil {
+			return err
 		}
-	}
-	return fmt.Errorf("grant %s: %w", grantID, ErrNotFound)
+		for _, g := range s.summary.Load().Open.Grants {
+			if g.ID == grantID {
+				return s.appendLocked(event.PermissionRevoked{Grant: g.Grant})
+			}
+		}
+		return fmt.Errorf("grant %s: %w", grantID, ErrNotFound)
+	})
 }

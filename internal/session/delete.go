@@ -16,7 +16,7 @@ func (m *Manager) Delete(ctx context.Context, id ID) error {
 		return err
 	}
 	at := m.cfg.Now().UTC()
-	if err := m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &at}); err != nil {
+	if err := m.wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &at}), 0); err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
 	s.retire(at)
@@ -33,6 +33,9 @@ func (m *Manager) Restore(ctx context.Context, id ID) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	if s.ended() {
+		return Summary{}, fmt.Errorf("session %s: %w", id, ErrNotFound) // the purge has begun
+	}
 	m.mu.Lock()
 	timer := m.purges[id]
 	delete(m.purges, id)
@@ -43,7 +46,7 @@ func (m *Manager) Restore(ctx context.Context, id ID) (Summary, error) {
 	if timer == nil || !timer.Stop() {
 		return Summary{}, fmt.Errorf("session %s: %w", id, ErrNotFound) // the purge has begun
 	}
-	if err := m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}); err != nil {
+	if err := m.wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}), 0); err != nil {
 		m.schedulePurge(id, UndoDelete)
 		return Summary{}, fmt.Errorf("restore session %s: %w", id, err)
 	}
@@ -70,7 +73,7 @@ func (m *Manager) schedulePurge(id ID, in time.Duration) {
 	})
 }
 
-// purge removes a deleted session for good. What fails is done at the next start.
+// purge removes a deleted session for good. What the log refuses is tried again.
 func (m *Manager) purge(id ID) {
 	m.loadMu.Lock() // nobody loads it again meanwhile
 	defer m.loadMu.Unlock()
@@ -80,8 +83,12 @@ func (m *Manager) purge(id ID) {
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
 		defer m.forget(id, sum.Backend)
 	}
-	if err := m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id); err != nil {
-		m.cfg.Logger.Error("a deleted session could not be removed", "session", string(id), "error", err)
+	if err := m.wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0); err != nil {
+		m.cfg.Logger.Error("a deleted session could not be removed; it is tried again", "session", string(id), "error", err)
+		m.mu.Lock()
+		delete(m.purges, id)
+		m.mu.Unlock()
+		m.schedulePurge(id, lastRetry)
 		return
 	}
 	if m.cfg.Outputs != nil {

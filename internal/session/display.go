@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -23,6 +24,8 @@ const maxNotes = 20
 // Display waits for the end. When ctx ends first it returns ctx's error and what
 // is known, and the display goes on: it belongs to the session, and AbortTool
 // stops it. A display that failed is no error: [DisplayResult].Error says why.
+// While the log cannot be written a display is done all the same and is not kept,
+// unless it has to be asked about.
 // [ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
 	clean, err := checkArguments(args)
@@ -32,20 +35,24 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if _, err := s.tool(tool); err != nil {
 		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
-	s.mu.Lock()
-	c, err := s.startLocked(agent.ToolCall{Name: tool, Arguments: clean}, event.ByUser, nil)
-	if err == nil {
-		s.nameLocked(c)
-	}
-	s.mu.Unlock()
+	var c *call
+	err = s.change(ctx, func() (err error) {
+		tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
+		c, err = s.startLocked(tc, event.ByUser, nil)
+		switch {
+		case err == nil:
+			s.nameLocked(c)
+		case errors.Is(err, ErrLog): // looking goes on
+			c, err = &call{ToolCall: tc, by: event.ByUser, unkept: true}, nil
+			s.takeUpLocked(c)
+		}
+		return err
+	})
 	if err != nil {
 		return DisplayResult{}, fmt.Errorf("display with %s: %w", tool, err)
 	}
 	done := make(chan DisplayResult, 1)
-	go func() {
-		defer s.wg.Done() // counted by startLocked
-		done <- s.display(c)
-	}()
+	go func() { done <- s.display(c) }()
 	select {
 	case r := <-done:
 		return r, nil
@@ -77,15 +84,12 @@ func subject(c *call) string {
 	return cmp.Or(args.Command, args.Path)
 }
 
-// display performs a user's call to its end in the log.
+// display performs a user's call. Its end is logged when the log takes it.
 func (s *Session) display(c *call) DisplayResult {
 	res := s.perform(c)
 	d := completion(c, res, s.m.cfg.Now())
-	err := s.persist(func() error { return s.completeLocked(c, res) })
-	if err != nil {
-		s.log().Error("the end of a display was not logged", "error", err)
-	}
-	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry}
+	kept := s.finish(c, res)
+	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
 		out.Output = &OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
 	}
@@ -97,6 +101,36 @@ func (s *Session) display(c *call) DisplayResult {
 		s.mu.Unlock()
 	}
 	return out
+}
+
+// finish ends a user's call, in the log, too. It reports whether that has it: if
+// not, it is tried again by itself, unless the log knows nothing of the call.
+func (s *Session) finish(c *call, res agent.Result) (kept bool) {
+	drop := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.dropLocked(c)
+	}
+	if c.unkept {
+		drop()
+		return false
+	}
+	complete := func() error { return s.completeLocked(c, res) }
+	err := s.change(context.Background(), complete)
+	if !errors.Is(err, ErrLog) {
+		if err != nil {
+			s.log().Error("the end of a display was not logged", "error", err)
+		}
+		drop()
+		return err == nil
+	}
+	go func() { // counted by takeUpLocked
+		defer drop()
+		if err := s.persist(s.ctx, complete); err != nil {
+			s.log().Error("the end of a display was not logged", "error", err)
+		}
+	}()
+	return false
 }
 
 // noteOf tells an agent in a few words what its user did.

@@ -6,9 +6,10 @@
 //
 // # Guarantees
 //
-//   - Durable before visible: append stamps an event, writes it to the [Log],
-//     folds it and only then hands it to subscribers, all under one lock. An
-//     ephemeral event skips the log. Sequences have no holes.
+//   - Durable before visible, without exception: an event is stamped, written to
+//     the [Log], folded and only then handed to subscribers, one append after the
+//     other. An ephemeral event skips the log, not its place. Sequences have no
+//     holes.
 //   - One prompt at a time, in order. user.message is logged when a prompt is
 //     accepted, before Send returns; its turn.start says when the work on it
 //     began. Each accepted message gets exactly one turn.start and turn.end, or
@@ -20,13 +21,22 @@
 //   - Nothing acts before its permission.completed is durable. The first answer
 //     wins; a time limit, an abort and a restart mean deny.
 //
-// # When the log cannot be written
+// # When the log cannot be written, or is slow
 //
-// The operation that needed it returns an error that wraps [ErrLog] and has had
-// no effect on the log: the caller may try again, and nothing is ever logged
-// twice. Subscribers are told once by an ephemeral session.error of errorType
-// "log". What ends something (turn.end and what it closes) is tried again with a
-// growing pause until it is durable or the process ends; the queue waits for it.
+// What the log refuses has not happened: the operation that needed it returns an
+// error that wraps [ErrLog], and nothing is ever logged twice. Every reader is told
+// at once by an ephemeral session.error of errorType "log", and by one of type
+// "saved" when the log takes as much as it refused. Meanwhile:
+//
+//   - a prompt, a decision, a title, a mark and a deletion are refused;
+//   - a running turn waits at its next logged event and tries again, with pauses
+//     up to five seconds, until that is durable or the turn is stopped. A stop acts
+//     at once; turn.end and what it closes are logged when the log takes them;
+//   - a user's display is done and not kept ([DisplayResult].NotKept);
+//   - what an earlier process left open can be read, and is closed later.
+//
+// A write that takes long holds up what is to be appended after it, in order, and
+// nothing else: s.mu is free while the log writes.
 //
 // # Concurrency
 //

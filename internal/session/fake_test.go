@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -31,7 +32,8 @@ type memory struct {
 	logs   map[ID][]event.Entry
 	rows   map[ID]Summary
 	drafts map[ID][]Draft
-	fail   error
+	fail   error         // of everything that writes
+	slow   time.Duration // how long a write of events takes
 	writes int
 }
 
@@ -45,7 +47,20 @@ func (m *memory) broken(err error) {
 	m.fail = err
 }
 
+// slowly makes each write of events take so long.
+func (m *memory) slowly(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow = d
+}
+
 func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s Summary) error {
+	m.mu.Lock()
+	slow := m.slow
+	m.mu.Unlock()
+	if slow > 0 {
+		time.Sleep(slow)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -71,6 +86,13 @@ func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s Summa
 	m.logs[id], m.rows[id] = log, s
 	m.writes++
 	return nil
+}
+
+// Writable implements [Log].
+func (m *memory) Writable(context.Context, int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fail
 }
 
 func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.Entry, error) {
@@ -110,6 +132,9 @@ func (m *memory) Mark(_ context.Context, id ID, k Mark) error {
 	if !ok {
 		return ErrNotFound
 	}
+	if m.fail != nil {
+		return m.fail
+	}
 	if k.Pinned != nil {
 		s.Pinned = *k.Pinned
 	}
@@ -123,6 +148,9 @@ func (m *memory) Mark(_ context.Context, id ID, k Mark) error {
 func (m *memory) Delete(_ context.Context, id ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
 	delete(m.rows, id)
 	delete(m.logs, id)
 	return nil
@@ -131,6 +159,9 @@ func (m *memory) Delete(_ context.Context, id ID) error {
 func (m *memory) SaveDrafts(_ context.Context, id ID, d []Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
 	m.drafts[id] = d
 	return nil
 }

@@ -20,6 +20,45 @@ var errHook = errors.New("a hook refused")
 
 // hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
 func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error) {
+	return s.runHook(ctx, c, func(d event.Data) error {
+		wait := ctx
+		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
+			wait = s.ctx
+		}
+		return s.persist(wait, func() error { return s.appendLocked(d) })
+	})
+}
+
+// hookOf asks the user's hooks about a call. The user's own does not wait for the
+// log.
+func (s *Session) hookOf(c *call, about hooks.Call) (hooks.Verdict, error) {
+	if c.by != event.ByUser {
+		return s.hook(c.ctx, about)
+	}
+	kept := !c.unkept
+	return s.runHook(c.ctx, about, func(d event.Data) error {
+		if !kept {
+			return nil
+		}
+		err := s.append(d)
+		if !errors.Is(err, ErrLog) {
+			return err
+		}
+		if _, starts := d.(event.HookStart); starts {
+			kept = false
+			return nil
+		}
+		s.wg.Go(func() {
+			if err := s.persist(s.ctx, func() error { return s.appendLocked(d) }); err != nil {
+				s.log().Error("the end of a hook was not logged", "error", err)
+			}
+		})
+		return nil
+	})
+}
+
+// runHook runs the user's hooks, which log their runs by report.
+func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
 	if s.m.cfg.Hooks == nil {
 		return hooks.Verdict{Allow: true}, nil
 	}
@@ -30,7 +69,7 @@ func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
 		return s.m.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
 			switch d.(type) {
 			case event.HookStart, event.HookEnd:
-				return s.append(d)
+				return report(d)
 			}
 			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, d.EventType())
 		})
@@ -73,6 +112,10 @@ var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.Afte
 
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
+	return aside(h.turnOver(), h.s, func() (agent.HookVerdict, error) { return h.runHook(ctx, c) })
+}
+
+func (h *host) runHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
 	inTurn, leave, err := h.inTurn(ctx)
 	switch {
 	case err == nil:
@@ -157,14 +200,22 @@ func (s *Session) hookSessionEnd() {
 func (s *Session) hookErrors(t *turn, failure error) {
 	s.mu.Lock()
 	errs := slices.Clone(t.errs)
-	if failure != nil && t.whole.Err() == nil && !t.told[failure.Error()] {
+	fresh := failure != nil && t.whole.Err() == nil && !t.told[failure.Error()]
+	s.mu.Unlock()
+	if fresh {
 		e := event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)}
-		if err := s.appendLocked(e); err == nil { // else the end of the turn says it
+		err := s.persist(t.whole, func() error {
+			if err := s.appendLocked(e); err != nil {
+				return err
+			}
 			t.told[failure.Error()] = true
+			return nil
+		})
+		if err != nil {
+			s.log().Info("the end of the turn tells of its failure", "error", err)
 		}
 		errs = append(errs, e)
 	}
-	s.mu.Unlock()
 	for _, e := range errs {
 		s.hookError(t.whole, e)
 	}

@@ -283,12 +283,12 @@ func TestHookLeftOpenByAKill(t *testing.T) {
 		e := event.Entry{Seq: 4, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", s.now())}
 		var o open
 		o.apply(e)
-		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, nil, s.now())
+		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, s.now())
 		if len(ends) != 1 || ends[0].(event.HookEnd).HookID != "h" || ends[0].(event.HookEnd).Allow {
 			t.Errorf("%+v", ends)
 		}
 		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", s.now())})
-		equal(t, "left open", len(o.closing(ending{all: true}, nil, s.now())), 0)
+		equal(t, "left open", len(o.closing(ending{all: true}, s.now())), 0)
 	})
 }
 

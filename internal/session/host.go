@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,13 +47,37 @@ func (h *host) turnLocked() (*turn, error) {
 // Report implements [agent.Host].
 func (h *host) Report(ctx context.Context, data event.Data) error {
 	s := h.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h.gone {
-		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
-	}
 	if data == nil {
 		return fmt.Errorf("%w: a report without data", ErrInvalid)
+	}
+	take := func() error { return h.reportLocked(data) }
+	if !data.Logged() {
+		select {
+		case s.appending <- struct{}{}:
+			return s.changing(take)
+		default: // somebody appends just now; if the log is slow, nobody waits beyond the turn
+		}
+	}
+	return h.report(take)
+}
+
+// turnOver returns a context that ends with the turn; outside of one it has ended.
+func (h *host) turnOver() context.Context {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	if h.s.turn != nil {
+		return h.s.turn.ctx
+	}
+	ctx, cancel := context.WithCancelCause(h.s.ctx)
+	cancel(ErrNoTurn)
+	return ctx
+}
+
+// reportLocked appends what the agent reports.
+func (h *host) reportLocked(data event.Data) error {
+	s := h.s
+	if h.gone {
+		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
 	}
 	t, err := h.turnLocked()
 	if err != nil && !betweenTurns(data) {
@@ -69,9 +92,6 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return nil
 	}
 	if err := s.appendLocked(relay); err != nil {
-		if errors.Is(err, ErrLog) && endKey(relay) != "" && len(s.unlogged) < 1000 {
-			s.unlogged = append(s.unlogged, relay)
-		}
 		return fmt.Errorf("report %s: %w", data.EventType(), err)
 	}
 	if t != nil {

@@ -7,8 +7,8 @@ import (
 	"webchat/internal/event"
 )
 
-// Log is the sessions' events as the heart needs them. Both methods may be
-// called concurrently; Append is never called twice at once for one session.
+// Log is the sessions' events as a session needs them. Its methods may be called
+// concurrently; Append is never called twice at once for one session.
 type Log interface {
 	// Append adds entries to the log of session id and is durable when it
 	// returns nil; after an error none of them is in the log. Their sequences go
@@ -20,6 +20,10 @@ type Log interface {
 	// After returns up to limit entries with a sequence above seq, ascending,
 	// decoded and with their exact bytes; none for an unknown session.
 	After(ctx context.Context, id ID, seq int64, limit int) ([]event.Entry, error)
+	// Writable tries whether Append would take about so many bytes, and returns why
+	// not. It is called at the start with 0, which writes nothing, and now and then
+	// after a write has failed. It leaves nothing in any log.
+	Writable(ctx context.Context, bytes int) error
 }
 
 // Catalog is the list of sessions. Its methods may be called concurrently.

@@ -30,32 +30,34 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		live := r.s.Subscribe()
 		defer live.Close()
-		r.mem.broken(errDisk)
-		for range 3 {
-			_, err := r.s.Send(r.Context(), Message{Content: "hi"})
-			is(t, err, ErrLog)
-			is(t, err, errDisk)
+		told := func(what, kind string) {
+			t.Helper()
+			seen := drain(r, live)
+			equal(t, what, typesOf(seen), "session.error")
+			d := seen[0].Event.Data.(event.SessionError)
+			equal(t, what+": type", d.ErrorType, kind)
+			equal(t, what+": ephemeral", seen[0].Event.Ephemeral, true)
 		}
-		seen := drain(r, live)
-		equal(t, "told once", typesOf(seen), "session.error")
-		d := seen[0].Event.Data.(event.SessionError)
-		equal(t, "type", d.ErrorType, "log")
-		equal(t, "ephemeral", seen[0].Event.Ephemeral, true)
-		r.mem.broken(nil)
+		for range 2 {
+			r.mem.broken(errDisk)
+			for range 3 {
+				_, err := r.s.Send(r.Context(), Message{Content: "hi"})
+				is(t, err, ErrLog)
+				is(t, err, errDisk)
+			}
+			told("told once", ErrorLog)
+			r.mem.broken(nil)
+			time.Sleep(lastRetry) // nobody writes anything meanwhile
+			told("told that it is over", ErrorSaved)
+		}
 		r.ask("hi")
 		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start assistant.message turn.end")
-		r.mem.broken(errDisk)
-		drain(r, live)
-		_, err := r.s.Send(r.Context(), Message{Content: "hi"})
-		is(t, err, ErrLog)
-		equal(t, "told again", typesOf(drain(r, live)), "session.error")
-		r.mem.broken(nil)
 	})
 }
 
-// A disk that fills in the middle of a turn: the turn ends when there is room, and
-// the ends are the real ones.
-func TestLogFailsDuringATurn(t *testing.T) {
+// A disk that fills in the middle of a turn: the turn waits, prompts are refused, and
+// when there is room the turn goes on as if nothing had been.
+func TestTurnWaitsForTheLog(t *testing.T) {
 	play(t, func(r *rig, c *Config) {
 		r.tools.tools = []agent.Tool{acts("run", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
 			r.mem.broken(errDisk)
@@ -63,18 +65,18 @@ func TestLogFailsDuringATurn(t *testing.T) {
 		})}
 	}, func(r *rig) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			_, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run"})
-			is(t, err, ErrLog)
-			_, err = h.CallTool(ctx, agent.ToolCall{ID: "c2", Name: "run"})
-			is(t, err, ErrLog)
-			is(t, say(ctx, h, "m1", "all of it"), ErrLog)
-			is(t, say(ctx, h, "m1", "all of it"), ErrLog)
-			return nil
+			res, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run"})
+			is(t, err, nil)
+			equal(t, "result", res.TextForModel, "ran")
+			return say(ctx, h, "m1", "all of it")
 		}
 		id := r.send("go")
 		synctest.Wait()
+		time.Sleep(time.Minute)
 		equal(t, "status", r.s.Summary().Status, event.Running)
-		time.Sleep(time.Minute) // of fake time: the session keeps trying
+		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start")
+		_, err := r.s.Send(r.Context(), Message{Content: "more"})
+		is(t, err, ErrLog)
 		r.mem.broken(nil)
 		res := r.wait(id)
 		equal(t, "content", res.Content, "all of it")

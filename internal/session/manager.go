@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -28,8 +27,8 @@ type Manager struct {
 	ready    chan struct{}   // closed when recovery is over
 	ctx      context.Context // of everything all sessions do
 	cancel   context.CancelCauseFunc
-	wg       sync.WaitGroup         // purges
-	trouble  atomic.Pointer[string] // see Trouble; nil: none yet
+	wg       sync.WaitGroup // purges, and the wait for the log
+	trouble  trouble
 
 	loadMu sync.Mutex // one session is loaded or purged at a time
 
@@ -81,6 +80,7 @@ func (m *Manager) Run(ctx context.Context) error {
 // recover loads every session that was left unfinished, which closes what is open
 // in it, and purges what was deleted long enough ago.
 func (m *Manager) recover(ctx context.Context) {
+	_ = m.wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
 	err := m.each(ctx, QueryUnfinished, func(s Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
@@ -255,7 +255,10 @@ func (m *Manager) load(ctx context.Context, id ID) (*Session, error) {
 	s := newSession(m, sum)
 	s.past = sum.LastSeq > 1
 	if sum.Unfinished() {
-		if err := s.recover(ctx); err != nil {
+		switch err := s.recover(ctx); {
+		case errors.Is(err, ErrLog): // it can be read all the same
+			s.recoverLater()
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -292,7 +295,7 @@ func (m *Manager) Update(ctx context.Context, id ID, p Patch) (Summary, error) {
 	}
 	if p.Pinned != nil {
 		mark := Mark{Pinned: p.Pinned}
-		if err := m.cfg.Catalog.Mark(ctx, id, mark); err != nil {
+		if err := m.wrote(m.cfg.Catalog.Mark(ctx, id, mark), 0); err != nil {
 			return Summary{}, fmt.Errorf("pin session %s: %w", id, err)
 		}
 		s.mu.Lock()
@@ -324,15 +327,16 @@ func (s *Session) rename(ctx context.Context, title string) error {
 	if title == "" {
 		return fmt.Errorf("%w: the title is empty", ErrInvalid)
 	}
-	s.mu.Lock()
-	if err = s.usable(); err == nil && title != s.summary.Load().Title {
-		err = s.appendLocked(event.SessionTitleChanged{Title: title})
-	}
-	if err == nil {
-		s.named = true
-	}
-	conn := s.conn
-	s.mu.Unlock()
+	var conn *liveConn
+	err = s.change(ctx, func() error {
+		conn = s.conn
+		err := s.usable()
+		if err == nil && title != s.summary.Load().Title {
+			err = s.appendLocked(event.SessionTitleChanged{Title: title})
+		}
+		s.named = s.named || err == nil
+		return err
+	})
 	if err != nil || conn == nil {
 		return err
 	}
@@ -357,10 +361,10 @@ func (s *Session) setModel(ctx context.Context, model string) error {
 			return fmt.Errorf("change the model to %q: %w", model, err)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if model == s.summary.Load().Model { // the agent reported it already
-		return nil
-	}
-	return s.appendLocked(event.SessionModelChange{NewModel: model})
+	return s.change(ctx, func() error {
+		if model == s.summary.Load().Model { // the agent reported it already
+			return nil
+		}
+		return s.appendLocked(event.SessionModelChange{NewModel: model})
+	})
 }

@@ -224,22 +224,11 @@ type ending struct {
 }
 
 // closing returns what ends everything the turn opened, but not the turn.
-// unlogged are the real ends of things the log did not take when they came; they
-// go first and in their order.
-func (o *open) closing(why ending, unlogged []event.Data, now time.Time) []event.Data {
+func (o *open) closing(why ending, now time.Time) []event.Data {
 	var out []event.Data
-	real := map[string]bool{}
-	for _, d := range unlogged {
-		k := endKey(d)
-		if o.done[k] || real[k] {
-			continue
-		}
-		real[k] = true
-		out = append(out, d)
-	}
 	for _, f := range o.flights {
 		switch {
-		case real[f.key()] || len(f.text) == 0:
+		case len(f.text) == 0:
 		case f.reasoning:
 			out = append(out, event.AssistantReasoning{ReasoningID: f.id, Content: string(f.text), ParentToolCallID: f.parent})
 		default:
@@ -247,7 +236,7 @@ func (o *open) closing(why ending, unlogged []event.Data, now time.Time) []event
 		}
 	}
 	for _, e := range o.requests {
-		if real[requestKey(questionID(e.Event.Data))] || !why.all && o.ofUser(e.Event.Data) {
+		if !why.all && o.ofUser(e.Event.Data) {
 			continue
 		}
 		out = append(out, refusal(e.Event.Data, event.DecidedByAbort, why.reason))
@@ -258,7 +247,7 @@ func (o *open) closing(why ending, unlogged []event.Data, now time.Time) []event
 		}
 	}
 	for _, t := range o.tools {
-		if real[toolKey(t.start.ToolCallID)] || !why.all && t.start.By == event.ByUser {
+		if !why.all && t.start.By == event.ByUser {
 			continue
 		}
 		d := event.ToolExecutionComplete{ToolCallID: t.start.ToolCallID, OutputID: t.output(),

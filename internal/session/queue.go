@@ -44,16 +44,21 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 		return "", err
 	}
 	p := &prompt{id: string(event.NewID()), content: msg.Content, attachments: attached, done: make(chan struct{})}
-	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(); err != nil {
+	if err := s.change(ctx, func() error { return s.acceptLocked(p, msg) }); err != nil {
 		return "", err
 	}
-	if len(s.queue) >= MaxQueue {
-		return "", fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
+	return p.id, nil
+}
+
+// acceptLocked logs a prompt and gives it its turn.
+func (s *Session) acceptLocked(p *prompt, msg Message) error {
+	if err := s.usable(); err != nil {
+		return err
 	}
+	if len(s.queue) >= MaxQueue {
+		return fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
+	}
+	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
 	sum := s.summary.Load()
 	if sum.Title == "" {
 		if title := titleOf(msg.Content); title != "" {
@@ -62,7 +67,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	}
 	p.place = sum.LastSeq
 	if err := s.beginLocked(data...); err != nil {
-		return "", err
+		return err
 	}
 	s.prompts[p.id] = p
 	s.places = append(s.places, place{p.id, p.place})
@@ -71,10 +76,10 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	}
 	if s.turn != nil && msg.Mode == SendSteer && s.conn != nil && s.turn.joinLocked() {
 		s.goSteer(s.turn, s.conn, p)
-		return p.id, nil
+		return nil
 	}
 	s.enqueueLocked(p)
-	return p.id, nil
+	return nil
 }
 
 func validate(msg Message) error {
@@ -117,7 +122,7 @@ func (s *Session) goSteer(t *turn, conn *liveConn, p *prompt) {
 		defer s.mu.Unlock()
 		defer t.leaveLocked()
 		switch {
-		case s.turn != t: // the turn could not wait for the answer
+		case s.turn != t || t.ending: // the turn could not wait for the answer
 			s.enqueueLocked(p)
 		case err == nil || late: // late: the agent may have it, so it is not asked again
 			t.steered = append(t.steered, p)
@@ -148,11 +153,15 @@ func titleOf(content string) string {
 	return strings.TrimRight(cut, " .,;:") + "…"
 }
 
+// stopOrder is how long a stop waits for its place before what it stops: only a log
+// that is slow holds it up.
+const stopOrder = stopGrace / 10
+
 // Abort stops the running turn, within about a second and with everything the
 // agent started in it, and drops the prompts that wait: each gets its turn.start
 // and its turn.end with outcome aborted. Displays of the user go on; only when no
-// turn runs they are what is stopped. Abort returns at once; nothing to stop is no
-// error.
+// turn runs they are what is stopped. Abort returns when that is logged, but does
+// not wait long for a log that is slow or refuses it; nothing to stop is no error.
 func (s *Session) Abort(ctx context.Context, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -161,38 +170,77 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 		reason = "Stopped by the user."
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turn == nil && len(s.calls) == 0 {
+	idle := s.turn == nil && len(s.calls) == 0
+	s.mu.Unlock()
+	if idle {
 		return nil
 	}
-	err := s.stopLocked(reason)
-	return err
+	first := false
+	place := time.NewTimer(stopOrder)
+	defer place.Stop()
+	select {
+	case s.appending <- struct{}{}:
+		first = true
+	case <-place.C:
+	}
+	s.mu.Lock()
+	stopped := s.stopLocked(reason)
+	s.mu.Unlock()
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace-stopOrder-logGrace)
+	defer cancel()
+	_, err := aside(limit, s, func() (struct{}, error) {
+		say := func() error { return s.sayStoppedLocked(stopped) }
+		if first {
+			return struct{}{}, s.changing(say)
+		}
+		return struct{}{}, s.change(context.Background(), say)
+	})
+	if err != nil { // the end of the turn says it
+		s.log().Warn("a stop was not logged at once", "error", err)
+	}
+	return nil
 }
 
-// stopLocked logs the abort and stops. It stops even if the log cannot say so.
-func (s *Session) stopLocked(reason string) error {
-	if s.turn == nil {
-		var err error
-		if len(s.calls) > 0 {
-			err = s.appendLocked(event.Abort{Reason: reason})
-		}
+// halt is what a stop stopped.
+type halt struct {
+	reason string
+	turn   *turn // nil: none ran
+	calls  bool  // of the user, where no turn ran
+}
+
+// stopLocked stops what runs. sayStoppedLocked logs it.
+func (s *Session) stopLocked(reason string) halt {
+	t := s.turn
+	h := halt{reason: reason, turn: t, calls: t == nil && len(s.calls) > 0}
+	switch {
+	case t == nil:
 		for _, c := range s.calls {
 			c.cancel(errAborted)
 		}
-		return err
+		return h
+	case t.whole.Err() == nil: // else it is stopping
+		t.abort = &event.Abort{Reason: reason}
 	}
-	t := s.turn
 	t.dropped = append(t.dropped, s.queue...)
 	s.queue = nil
-	if t.whole.Err() != nil {
-		return nil // it is stopping
-	}
-	err := s.appendLocked(append([]event.Data{event.Abort{Reason: reason}}, s.openRefusalsLocked()...)...)
 	t.stop(errAborted)
-	if err == nil {
-		s.abandonRequestsLocked()
+	return h
+}
+
+// sayStoppedLocked logs a stop, unless the end of the turn has said it, or will.
+func (s *Session) sayStoppedLocked(h halt) error {
+	switch {
+	case h.calls:
+		return s.appendLocked(event.Abort{Reason: h.reason})
+	case h.turn == nil || s.turn != h.turn || h.turn.abort == nil || h.turn.ending:
+		return nil
 	}
-	return err
+	if err := s.appendLocked(append([]event.Data{*h.turn.abort}, s.openRefusalsLocked()...)...); err != nil {
+		return err
+	}
+	h.turn.abort = nil
+	s.abandonRequestsLocked()
+	return nil
 }
 
 // openRefusalsLocked are the ends of the questions of the turn: once it is stopped,

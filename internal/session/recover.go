@@ -28,7 +28,41 @@ func (s *Session) recover(ctx context.Context) error {
 			}
 		}
 	}
-	data := o.closing(ending{code: "interrupted", reason: reasons[event.Interrupted], all: true}, nil, o.lastAt)
+	data := o.interrupted()
+	err = s.change(ctx, func() (err error) {
+		s.open = o
+		if len(data) > 0 {
+			err = s.appendLocked(data...)
+		}
+		s.open = open{}
+		s.leftOpen = s.leftOpen && err != nil
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("recover session %s: %w", s.id, err)
+	}
+	if s.m.cfg.Drafts != nil {
+		s.saveDrafts(nil)
+	}
+	return nil
+}
+
+// recoverLater recovers the session as soon as the log can be written; until then
+// it can only be read.
+func (s *Session) recoverLater() {
+	s.mu.Lock()
+	s.leftOpen = true
+	s.mu.Unlock()
+	s.wg.Go(func() {
+		if err := retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
+			s.log().Error("a session could not be recovered: it can be read until the next start", "error", err)
+		}
+	})
+}
+
+// interrupted returns what closes everything that is open.
+func (o *open) interrupted() []event.Data {
+	data := o.closing(ending{code: "interrupted", reason: reasons[event.Interrupted], all: true}, o.lastAt)
 	if o.turn.TurnID != "" {
 		data = append(data, event.TurnEnd{TurnID: o.turn.TurnID, MessageID: o.turn.MessageID, Outcome: event.Interrupted,
 			DurationMs: max(0, o.lastAt.Sub(o.turnAt).Milliseconds())})
@@ -38,18 +72,5 @@ func (s *Session) recover(ctx context.Context) error {
 		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id},
 			event.TurnEnd{TurnID: turnID, MessageID: id, Outcome: event.Interrupted})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open = o
-	if len(data) > 0 {
-		if err := s.appendLocked(data...); err != nil {
-			s.open = open{}
-			return fmt.Errorf("recover session %s: %w", s.id, err)
-		}
-	}
-	s.open = open{}
-	if s.m.cfg.Drafts != nil {
-		s.saveDrafts(nil)
-	}
-	return nil
+	return data
 }

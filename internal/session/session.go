@@ -50,15 +50,16 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
+	appending chan struct{} // has room for one, who appends; see change
+
 	mu        sync.Mutex // guards what follows
-	state     state
+	state     state      // changes within change only; so do open, turn, queue, requests and calls, as far as the log says
 	pos       int64
 	open      open
 	subs      map[*Subscription]struct{}
-	logDown   bool         // subscribers know that the log cannot be written
-	unlogged  []event.Data // ends of things in this turn the log did not take
-	startedAt time.Time    // of this process's work on the session; zero: none yet
-	turn      *turn        // nil: none runs, and the queue is empty
+	leftOpen  bool      // what an earlier process left open is not closed yet: the log cannot be written
+	startedAt time.Time // of this process's work on the session; zero: none yet
+	turn      *turn     // nil: none runs, and the queue is empty
 	queue     []*prompt
 	prompts   map[string]*prompt // all that are not done
 	places    []place            // where the last prompts are in the log
@@ -75,7 +76,7 @@ type Session struct {
 
 func newSession(m *Manager, sum Summary) *Session {
 	s := &Session{
-		m: m, id: sum.ID,
+		m: m, id: sum.ID, appending: make(chan struct{}, 1),
 		subs:     map[*Subscription]struct{}{},
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
@@ -101,10 +102,12 @@ func (s *Session) log() *slog.Logger { return s.m.cfg.Logger.With("session", str
 
 // usable returns why nothing new may begin, or nil. The caller holds s.mu.
 func (s *Session) usable() error {
-	switch s.state {
-	case stateOpen:
+	switch {
+	case s.state == stateOpen && s.leftOpen:
+		return fmt.Errorf("session %s is not recovered yet: %w", s.id, ErrLog)
+	case s.state == stateOpen:
 		return nil
-	case stateDeleted:
+	case s.state == stateDeleted:
 		return fmt.Errorf("session %s is deleted: %w", s.id, ErrNotFound)
 	default:
 		return fmt.Errorf("session %s: %w", s.id, ErrClosed)
@@ -208,26 +211,38 @@ func (s *Session) tools() ([]agent.Tool, error) {
 
 // retire stops the session's work after a soft deletion.
 func (s *Session) retire(at time.Time) {
-	s.mu.Lock()
-	if s.state == stateOpen {
-		s.state = stateDeleted
+	err := s.change(context.Background(), func() error {
+		if s.state == stateOpen {
+			s.state = stateDeleted
+		}
+		s.markLocked(Mark{DeletedAt: &at})
+		t := s.stopLocked("The session was deleted.")
+		for _, c := range s.calls {
+			c.cancel(errAborted)
+		}
+		return s.sayStoppedLocked(t)
+	})
+	if err != nil {
+		s.log().Warn("the stop of a deleted session was not logged", "error", err)
 	}
-	s.markLocked(Mark{DeletedAt: &at})
-	s.stopLocked("The session was deleted.")
-	for _, c := range s.calls {
-		c.cancel(errAborted)
-	}
-	s.mu.Unlock()
 }
 
 // revive undoes retire.
 func (s *Session) revive() {
+	_ = s.change(context.Background(), func() error { // it does not fail
+		if s.state == stateDeleted {
+			s.state = stateOpen
+		}
+		s.markLocked(Mark{DeletedAt: &time.Time{}})
+		return nil
+	})
+}
+
+// ended reports whether the session's work in this process is over.
+func (s *Session) ended() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state == stateDeleted {
-		s.state = stateOpen
-	}
-	s.markLocked(Mark{DeletedAt: &time.Time{}})
+	return s.state >= stateClosing
 }
 
 // markLocked takes over what the catalog keeps.
@@ -246,14 +261,16 @@ func (s *Session) markLocked(m Mark) {
 // close ends the session's work in this process and returns when nothing of it is
 // left: turn, tools, conversation, subscribers.
 func (s *Session) close() {
-	s.mu.Lock()
-	if s.state >= stateClosing {
-		s.mu.Unlock()
+	s.cancel(errShutdown)
+	closed := false
+	_ = s.change(context.Background(), func() error { // it does not fail
+		closed = s.state >= stateClosing
+		s.state = max(s.state, stateClosing)
+		return nil
+	})
+	if closed {
 		return
 	}
-	s.state = stateClosing
-	s.mu.Unlock()
-	s.cancel(errShutdown)
 	s.wg.Wait()
 
 	s.mu.Lock()
@@ -278,17 +295,19 @@ func (s *Session) close() {
 	}
 	s.wg.Wait()
 
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.startedAt.IsZero() {
-		d := s.m.cfg.Now().Sub(s.startedAt)
-		if err := s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds())}); err != nil {
-			s.log().Error("session.shutdown was not logged", "error", err)
+	err := s.change(context.Background(), func() (err error) {
+		if !s.startedAt.IsZero() {
+			d := s.m.cfg.Now().Sub(s.startedAt)
+			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds())})
 		}
+		s.state = stateClosed
+		for sub := range s.subs {
+			sub.end(fmt.Errorf("session %s: %w", s.id, ErrClosed))
+		}
+		clear(s.subs)
+		return err
+	})
+	if err != nil {
+		s.log().Error("session.shutdown was not logged", "error", err)
 	}
-	s.state = stateClosed
-	for sub := range s.subs {
-		sub.end(fmt.Errorf("session %s: %w", s.id, ErrClosed))
-	}
-	clear(s.subs)
 }

@@ -31,9 +31,13 @@ type turn struct {
 	usage   event.Usage
 	steered []*prompt       // what joined it
 	dropped []*prompt       // what an abort took out of the queue
+	abort   *event.Abort    // the stop that is not logged yet
 	told    map[string]bool // messages of the errors the backend reported
 	errs    []event.SessionError
 	ended   bool           // nothing joins any more
+	ending  bool           // its end was composed and is being logged
+	named   int            // how many of dropped that end names
+	jobs    chan job       // what its agent reports, for doJobs; nil: none yet
 	guests  sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
@@ -77,7 +81,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	s.mu.Lock()
 	t.at = s.m.cfg.Now()
 	s.mu.Unlock()
-	err := s.persist(func() error {
+	err := s.persist(t.whole, func() error {
 		if err := s.appendLocked(event.TurnStart{TurnID: t.id, MessageID: t.prompt.id}); err != nil {
 			return err
 		}
@@ -123,8 +127,11 @@ func (s *Session) leave(t *turn) {
 
 // end closes the turn and what it opened in one append, and returns the next one.
 func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn) {
-	err := s.persist(func() error {
-		if err := s.appendLocked(s.endingLocked(t, outcome, failure)...); err != nil {
+	err := s.persist(s.ctx, func() error {
+		data := s.endingLocked(t, outcome, failure)
+		t.ending, t.named = true, len(t.dropped)
+		if err := s.appendLocked(data...); err != nil {
+			t.ending = false
 			return err
 		}
 		next = s.nextLocked(t)
@@ -135,24 +142,29 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn
 	}
 	// The program ends and the log still fails: its next start closes the turn.
 	s.log().Error("the end of a turn was not logged", "error", err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.nextLocked(t)
+	_ = s.change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
+	return next
 }
 
 // nextLocked leaves t behind and returns the next turn, if a prompt waits.
 func (s *Session) nextLocked(t *turn) *turn {
 	s.abandonRequestsLocked()
-	s.unlogged = nil
 	clear(s.rewritten)
-	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped...) {
+	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped[:t.named]...) {
 		delete(s.prompts, p.id)
 		close(p.done)
 	}
 	s.turn = nil
+	dropped := t.dropped[t.named:] // while the end was logged: that does not say so
+	s.queue = append(dropped, s.queue...)
 	if len(s.queue) > 0 {
 		s.turn = s.newTurn(s.queue[0])
 		s.queue = s.queue[1:]
+		if len(dropped) > 0 {
+			s.turn.dropped, s.queue = s.queue[:len(dropped)-1:len(dropped)-1], s.queue[len(dropped)-1:]
+			s.turn.abort = t.abort
+			s.turn.stop(errAborted)
+		}
 		return s.turn
 	}
 	if err := s.appendLocked(event.SessionIdle{}); err != nil {
@@ -171,7 +183,10 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if !t.started { // its start found no log
 		data = append(data, event.TurnStart{TurnID: t.id, MessageID: t.prompt.id})
 	}
-	data = append(data, s.open.closing(why, s.unlogged, s.now())...)
+	if t.abort != nil && outcome == event.Aborted {
+		data = append(data, *t.abort)
+	}
+	data = append(data, s.open.closing(why, s.now())...)
 	if outcome == event.Failed && !t.told[failure.Error()] {
 		data = append(data, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
 	}
@@ -297,7 +312,7 @@ func (s *Session) drafts() (drafts []Draft, version int) {
 }
 
 func (s *Session) saveDrafts(drafts []Draft) {
-	if err := s.m.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts); err != nil {
+	if err := s.m.wrote(s.m.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts), 0); err != nil {
 		s.log().Warn("drafts were not saved", "error", err)
 	}
 }

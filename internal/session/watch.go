@@ -18,6 +18,7 @@ type Watch struct {
 	mu     sync.Mutex // guards what follows
 	latest map[ID]event.SessionChanged
 	order  []ID
+	log    *event.SessionError // what is to be said of the log itself; nil: nothing new
 	pos    int64
 	err    error
 }
@@ -64,26 +65,31 @@ func (w *Watch) signal() {
 	}
 }
 
+// watchTrouble tells the watches what is wrong with the log; no text: nothing is.
+func (m *Manager) watchTrouble(text string) {
+	d := troubleOf(text)
+	m.watchMu.Lock()
+	defer m.watchMu.Unlock()
+	for w := range m.watches {
+		w.mu.Lock()
+		w.log = &d
+		w.signal()
+		w.mu.Unlock()
+	}
+}
+
 // Next waits for changes and returns one ephemeral session.changed for each
-// session that changed. The error is ctx's, or [ErrClosed].
+// session that changed, and a session.error if the log begins or ceases to refuse
+// what it is given. The error is ctx's, or [ErrClosed].
 func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		w.mu.Lock()
-		entries := make([]event.Entry, 0, len(w.order))
-		for _, id := range w.order {
-			w.pos++
-			e := event.Entry{Pos: w.pos, Event: event.New(w.latest[id], "", w.m.cfg.Now())}
-			if err := encode(&e); err != nil {
-				w.mu.Unlock()
-				return nil, err
-			}
-			entries = append(entries, e)
-		}
-		w.order = nil
-		clear(w.latest)
+		entries, bad := w.takeLocked()
 		err := w.err
 		w.mu.Unlock()
 		switch {
+		case bad != nil:
+			return nil, bad
 		case len(entries) > 0:
 			return entries, nil
 		case err != nil:
@@ -95,6 +101,29 @@ func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 		case <-w.ready:
 		}
 	}
+}
+
+// takeLocked returns what there is to tell.
+func (w *Watch) takeLocked() ([]event.Entry, error) {
+	said := make([]event.Data, 0, len(w.order)+1)
+	if w.log != nil {
+		said = append(said, *w.log)
+	}
+	for _, id := range w.order {
+		said = append(said, w.latest[id])
+	}
+	w.log, w.order = nil, nil
+	clear(w.latest)
+	entries := make([]event.Entry, len(said))
+	for i, d := range said {
+		w.pos++
+		entries[i] = event.Entry{Pos: w.pos, Event: event.New(d, "", w.m.cfg.Now())}
+		entries[i].Event.Ephemeral = true
+		if err := encode(&entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
 }
 
 // Close ends the watch. It may be called twice.

@@ -11,6 +11,14 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
+// refusal is a kind of error of the disk; it implements [session.Refusal].
+type refusal struct{ text, advice string }
+
+func (r *refusal) Error() string { return r.text }
+
+// Advice implements [session.Refusal].
+func (r *refusal) Advice() string { return r.advice }
+
 // ours turns an error of the driver into one of this package, keeping its text.
 func ours(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -24,19 +32,19 @@ func ours(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	kind, hint := error(nil), ""
 	if e.Code() == lib.SQLITE_IOERR_SHMSIZE { // the shared memory of readers is a file, too
-		return fmt.Errorf("%w (free some space): %v", ErrFull, err)
+		return fmt.Errorf("%w: %v", ErrFull, err)
 	}
+	var kind error
 	switch e.Code() & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_FORMAT:
-		kind, hint = ErrCorrupt, "move it away to start anew, or restore a copy"
+		kind = ErrCorrupt
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		kind, hint = ErrLocked, "stop the other program"
+		kind = ErrLocked
 	case lib.SQLITE_FULL:
-		kind, hint = ErrFull, "free some space"
+		kind = ErrFull
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_AUTH, lib.SQLITE_CANTOPEN:
-		kind, hint = ErrReadOnly, "check who owns the file and its folder"
+		kind = ErrReadOnly
 	case lib.SQLITE_INTERRUPT:
 		return context.Canceled
 	case lib.SQLITE_CONSTRAINT:
@@ -44,7 +52,7 @@ func ours(err error) error {
 	default:
 		return fmt.Errorf("the database failed: %v", err)
 	}
-	return fmt.Errorf("%w (%s): %v", kind, hint, err)
+	return fmt.Errorf("%w: %v", kind, err)
 }
 
 // damaged is what err means when a statement of ours does not fit a file of our

@@ -264,7 +264,17 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	check()
+	if err := db.Writable(t.Context(), len(big.Content)); !errors.Is(err, ErrFull) {
+		t.Errorf("Writable on a full disk: %v", err)
+	}
 	limit(1_000_000)
+	if err := db.Writable(t.Context(), len(big.Content)); err != nil {
+		t.Errorf("Writable with space again: %v", err)
+	}
+	var left int
+	if err := db.read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("Writable left %d drafts (%v)", left, err)
+	}
 	e := storetest.Entry(t, s.LastSeq+1, big)
 	s = session.Fold(s, e)
 	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {

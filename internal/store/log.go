@@ -21,6 +21,7 @@ type statements struct {
 	saveDrafts, noDrafts    *sql.Stmt
 	dropEvents, dropFound   *sql.Stmt
 	forgetPurged, searched  *sql.Stmt
+	scratch, noScratch      *sql.Stmt
 
 	all []*sql.Stmt
 }
@@ -52,6 +53,9 @@ func (s *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 		{&s.dropFound, `DELETE FROM found WHERE rowid IN (SELECT at FROM events
 			WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff ORDER BY at DESC LIMIT ?2)`},
 		{&s.searched, `UPDATE unsearched SET after = ?2 WHERE session = ?1`},
+		// No session has the key 0.
+		{&s.scratch, `INSERT INTO drafts (session, json) VALUES (0, zeroblob(?)) ON CONFLICT (session) DO UPDATE SET json = excluded.json`},
+		{&s.noScratch, `DELETE FROM drafts WHERE session = 0`},
 		{&s.forgetPurged, `DELETE FROM purges WHERE session = ?`},
 	} {
 		stmt, err := conn.PrepareContext(ctx, p.text)
@@ -182,6 +186,30 @@ func (db *DB) after(ctx context.Context, id session.ID, seq int64, limit int) ([
 		entries = append(entries, e)
 	}
 	return entries, ours(rows.Err())
+}
+
+// Writable implements [session.Log]: so many bytes are written and deleted again.
+func (db *DB) Writable(ctx context.Context, bytes int) error {
+	if db.readOnly {
+		return ErrReadOnly
+	}
+	if bytes <= 0 {
+		return nil
+	}
+	err := db.run(ctx, func(ctx context.Context) error {
+		_, err := db.put.scratch.ExecContext(ctx, bytes)
+		return ours(err)
+	})
+	if err == nil {
+		err = db.run(ctx, func(ctx context.Context) error {
+			_, err := db.put.noScratch.ExecContext(ctx)
+			return ours(err)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("try to write %s: %w", db.path, err)
+	}
+	return nil
 }
 
 // SaveDrafts implements [session.Drafts]; a session that is not in the log has

@@ -83,6 +83,9 @@ func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int)
 	return slices.Clone(log[:min(limit, len(log))]), nil
 }
 
+// Writable implements [session.Log].
+func (m *Memory) Writable(context.Context, int) error { return nil }
+
 // Summary implements [session.Catalog].
 func (m *Memory) Summary(_ context.Context, id session.ID) (session.Summary, error) {
 	m.mu.RLock()

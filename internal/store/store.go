@@ -1,8 +1,7 @@
 // Package store keeps the sessions' logs: in one SQLite file ([DB]), in memory
-// for tests and for who wants nothing kept ([Memory]), and in a file as long as
-// the disk takes it and in memory meanwhile ([Steady], which the program uses).
-// All implement session.Log, session.Catalog and session.Drafts, and pass
-// storetest.
+// for tests and for who wants nothing kept ([Memory]), and in a file that a program
+// can start without ([File], which webchat uses). All implement session.Log,
+// session.Catalog and session.Drafts, and pass storetest.
 //
 // Guarantees of DB:
 //
@@ -46,15 +45,15 @@ import (
 // session.ErrInvalid.
 var (
 	// ErrCorrupt: the file is damaged or no webchat database.
-	ErrCorrupt = errors.New("the database file is damaged")
+	ErrCorrupt error = &refusal{"the database file is damaged", "Stop webchat and move the file away, or restore a copy"}
 	// ErrNewer: the file was written by a newer webchat.
 	ErrNewer = errors.New("the database file is of a newer webchat")
 	// ErrLocked: another program holds the file.
-	ErrLocked = errors.New("the database file is in use by another program")
+	ErrLocked error = &refusal{"the database file is in use by another program", "Stop the other program"}
 	// ErrFull: there is no space left to write.
-	ErrFull = errors.New("the disk is full")
+	ErrFull error = &refusal{"the disk is full", "Free some space"}
 	// ErrReadOnly: the file or its folder cannot be written.
-	ErrReadOnly = errors.New("the database file cannot be written")
+	ErrReadOnly error = &refusal{"the database file cannot be written", "Check who owns the file and its folder"}
 	// ErrSequence: the entries do not go on from the last one.
 	ErrSequence = errors.New("not the next sequence")
 	// ErrClosed: the store was closed.

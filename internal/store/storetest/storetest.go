@@ -13,7 +13,6 @@ package storetest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,9 +33,8 @@ type Store interface {
 type Maker func(t testing.TB) (s Store, reopen func() Store)
 
 // Run tests the stores of mk, a fresh one for each subtest. notNext is the
-// error a store wraps when entries do not go on from the last one. without names
-// subtests that do not hold for a store.
-func Run(t *testing.T, mk Maker, notNext error, without ...string) {
+// error a store wraps when entries do not go on from the last one.
+func Run(t *testing.T, mk Maker, notNext error) {
 	for name, f := range map[string]func(*testing.T, *rig){
 		"ExactBytes":       exactBytes,
 		"After":            after,
@@ -58,9 +56,6 @@ func Run(t *testing.T, mk Maker, notNext error, without ...string) {
 		"Cancel":           cancel,
 		"Model":            model,
 	} {
-		if slices.Contains(without, name) {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			s, reopen := mk(t)
 			f(t, &rig{t: t, Store: s, reopen: reopen, notNext: notNext})

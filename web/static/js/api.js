@@ -9,10 +9,11 @@ const key = `webchat.secret${base}`
 
 /** A refusal of the server, or no answer at all (status 0). */
 export class Refused extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, notKept = false) {
     super(message)
     this.status = status
     this.code = code
+    this.notKept = notKept // a display failed, and no card says so
   }
 }
 
@@ -57,7 +58,7 @@ async function send(method, path, options = {}) {
   let said = {}
   try { said = await reply.json() } catch { /* not ours to read */ }
   if (reply.status === 401) document.dispatchEvent(new CustomEvent('webchat:signed-out'))
-  throw new Refused(reply.status, said.code ?? '', said.error ?? `The server answered ${reply.status}.`)
+  throw new Refused(reply.status, said.code ?? '', said.error ?? `The server answered ${reply.status}.`, said.notKept)
 }
 
 export const get = (path, options) => send('GET', path, options)

@@ -2,6 +2,7 @@
 
 import { getText, path, post } from './api.js'
 import { base } from './base.js'
+import { display } from './display.js'
 import { expire } from './expire.js'
 import { find } from './find.js'
 import { close as closeLines, isOpen, line, open, rowsOf, wrapped } from './lines.js'
@@ -88,7 +89,7 @@ async function fold(card) {
 /** Repeats a display without any model; a command after one confirmation. */
 async function again(card) {
   if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return
-  await post(path('/display'), { tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
+  await display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
 }
 
 function confirmed(title, text, yes) {

@@ -8,6 +8,7 @@ import { onlyShow, parse, showing } from './commands.js'
 import { forget, pick, suggest, use } from './complete.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
+import { display } from './display.js'
 import { draft, recaller, remember, sentCount } from './drafts.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
@@ -96,15 +97,15 @@ async function deliver(text, asked) {
   }
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
   if (meant.act) return act(meant.act, meant.rest)
-  const display = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
+  const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
   await ensure()
-  await (display ? show(display) : prompt(meant.prompt))
+  await (wanted ? show(wanted) : prompt(meant.prompt))
 }
 
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
-async function show(display) {
-  const answer = post(path('/display'), display).catch((err) => { if (err.status !== 422) throw err })
-  if (display.tool !== 'run_and_display') return answer
+async function show(wanted) {
+  const answer = display(wanted).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
+  if (wanted.tool !== 'run_and_display') return answer
   const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
   if (refused) throw refused
   answer.catch(failed)

@@ -8,6 +8,7 @@ import { toEnd } from './scroll.js'
 import { openSearch } from './search.js'
 import { path, post } from './api.js'
 import { visit } from './base.js'
+import { display } from './display.js'
 import { failed } from './toast.js'
 
 const app = document.getElementById('app')
@@ -81,7 +82,7 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
-  show: (b) => post(path('/display'), { tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
+  show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }

@@ -1,0 +1,530 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/session"
+	"webchat/internal/store/storetest"
+)
+
+// mood is how a disk behaves.
+type mood struct {
+	events error         // of writing events; nil: they are taken
+	rest   error         // of marks, drafts and deletions
+	slow   time.Duration // how long a write of events takes
+}
+
+var moods = map[string]mood{
+	"good": {}, "slow": {slow: 7 * time.Second},
+	"full": {events: ErrFull, rest: ErrFull}, "read-only": {events: ErrReadOnly, rest: ErrReadOnly},
+	"full for marks": {rest: ErrFull}, "full for events": {events: ErrFull}, "slow and full": {events: ErrFull, slow: 2 * time.Second},
+}
+
+// disk is a real file on a disk with moods.
+type disk struct {
+	*DB
+	mu  sync.Mutex // guards now
+	now mood
+}
+
+func (d *disk) set(m mood) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now = m
+}
+
+func (d *disk) mood() mood {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now
+}
+
+// Append is of a disk that is as it is at the end of the write.
+func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	time.Sleep(d.mood().slow)
+	if err := d.mood().events; err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return d.DB.Append(ctx, id, entries, s)
+}
+
+func (d *disk) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+	if err := d.mood().rest; err != nil {
+		return err
+	}
+	return d.DB.Mark(ctx, id, m)
+}
+
+func (d *disk) Delete(ctx context.Context, id session.ID) error {
+	if err := d.mood().rest; err != nil {
+		return err
+	}
+	return d.DB.Delete(ctx, id)
+}
+
+func (d *disk) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
+	if err := d.mood().rest; err != nil {
+		return err
+	}
+	return d.DB.SaveDrafts(ctx, id, drafts)
+}
+
+func (d *disk) Writable(ctx context.Context, bytes int) error {
+	if m := d.mood(); m.events != nil || m.rest != nil {
+		return errors.Join(m.events, m.rest)
+	}
+	return d.DB.Writable(ctx, bytes)
+}
+
+// echo is an agent that says what it was told, or waits to be stopped.
+type echo struct{ host agent.Host }
+
+func (*echo) Name() string                                  { return "echo" }
+func (*echo) Info(context.Context) agent.Info               { return agent.Info{Available: true} }
+func (*echo) Models(context.Context) ([]agent.Model, error) { return nil, nil }
+func (*echo) Open(_ context.Context, _ agent.Options, h agent.Host) (agent.Conn, error) {
+	return &echo{h}, nil
+}
+func (*echo) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsupported }
+func (*echo) SetModel(context.Context, string) error    { return nil }
+func (*echo) SetTitle(context.Context, string) error    { return nil }
+func (*echo) Close() error                              { return nil }
+
+func (e *echo) Prompt(ctx context.Context, p agent.Prompt) error {
+	id, offset := "m-"+p.MessageID, int64(0)
+	for word := range strings.FieldsSeq(p.Content) {
+		if err := e.host.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: offset, DeltaContent: word}); err != nil {
+			return err
+		}
+		offset += int64(len(word))
+		time.Sleep(300 * time.Millisecond) // a draft is saved
+	}
+	if strings.HasPrefix(p.Content, "wait") {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if _, err := e.host.CallTool(ctx, agent.ToolCall{Name: "show"}); err != nil {
+		return err
+	}
+	return e.host.Report(ctx, event.AssistantMessage{MessageID: id, Content: strings.Join(strings.Fields(p.Content), "")})
+}
+
+// show is a tool that needs no permission.
+type show struct{}
+
+func (show) Tools() []agent.Tool  { return []agent.Tool{show{}} }
+func (show) Close() error         { return nil }
+func (show) Spec() agent.ToolSpec { return agent.ToolSpec{Name: "show"} }
+func (show) Plan(context.Context, json.RawMessage) (agent.Action, error) {
+	return agent.Action{Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+		return agent.Result{TextForModel: "Displayed it", Type: agent.Success,
+			Telemetry: &agent.Telemetry{OutputID: "out_" + agent.CallFrom(ctx).ToolCallID}}, nil
+	}}, nil
+}
+
+// program is one life of a program over a disk.
+type program struct {
+	disk *disk
+	m    *session.Manager
+	stop func() error
+}
+
+// start runs sessions over the file in dir. It is called in a bubble.
+func start(t testing.TB, dir string, m mood) *program {
+	t.Helper()
+	db, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{disk: &disk{DB: db, now: m}}
+	p.m, err = session.New(session.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspace: dir,
+		Tools: func(session.ID) (agent.Toolset, error) { return show{}, nil }, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- p.m.Run(ctx) }()
+	p.stop = sync.OnceValue(func() error { cancel(); return errors.Join(<-ran, db.Close()) })
+	return p
+}
+
+// begin creates a session.
+func (p *program) begin(t testing.TB) *session.Session {
+	t.Helper()
+	s, err := p.m.Create(context.Background(), session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// prompts returns the prompts in the file of a program that has ended, in order.
+func prompts(t testing.TB, dir string, id session.ID) (contents []string) {
+	t.Helper()
+	db, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	entries, err := db.After(context.Background(), id, 0, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if d, ok := e.Event.Data.(event.UserMessage); ok {
+			contents = append(contents, d.Content)
+		}
+	}
+	return contents
+}
+
+// TestPartlyFullDiskLosesNothing: a disk that takes events again but no marks yet.
+// What was accepted is in the file at the end, and so is what comes after.
+func TestPartlyFullDiskLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	var id session.ID
+	var accepted []string
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, dir, mood{})
+		s := p.begin(t)
+		id = s.ID()
+		pinned := true
+		for i, name := range []string{"full", "full for marks", "good"} {
+			p.disk.set(moods[name])
+			content := fmt.Sprint("prompt ", i)
+			if _, err := s.Send(context.Background(), session.Message{Content: content}); err == nil {
+				accepted = append(accepted, content)
+			}
+			_, _ = p.m.Update(context.Background(), id, session.Patch{Pinned: &pinned}) // it may be refused
+			time.Sleep(time.Minute)
+		}
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := prompts(t, dir, id); !slices.Equal(got, accepted) || len(accepted) < 2 {
+		t.Errorf("the file has %q, accepted were %q", got, accepted)
+	}
+}
+
+// watched is a context that notices when it is looked at.
+type watched struct {
+	context.Context
+	look func()
+}
+
+func (w watched) Err() error { w.look(); return w.Context.Err() }
+
+// TestDiskRecoversDuringAnAppend: whatever the moment, an append is taken or refused
+// for the disk's sake, never as out of sequence.
+func TestDiskRecoversDuringAnAppend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, t.TempDir(), mood{})
+		sum := session.Summary{ID: "a"}
+		add := func(ctx context.Context) {
+			t.Helper()
+			e := storetest.Entry(t, sum.LastSeq+1, event.Abort{Reason: "x"})
+			next := session.Fold(sum, e)
+			switch err := p.disk.Append(ctx, sum.ID, []event.Entry{e}, next); {
+			case err == nil:
+				sum = next
+			case !errors.Is(err, ErrFull):
+				t.Errorf("entry %d: %v", e.Seq, err)
+			}
+		}
+		add(t.Context())
+		p.disk.set(moods["full"])
+		add(t.Context())
+		add(watched{t.Context(), sync.OnceFunc(func() { p.disk.set(mood{}); time.Sleep(time.Minute) })})
+		add(t.Context())
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// world is a model of a program on a disk with moods: what was accepted, and
+// nothing else, is what there is.
+type world struct {
+	t   *testing.T
+	rt  *rapid.T
+	dir string
+	*program
+	readers sync.WaitGroup
+
+	mu       sync.Mutex // guards faults
+	faults   []string   // what readers found
+	healthy  time.Time  // since when the disk is good; zero: it is not
+	accepted map[session.ID][]string
+	kept     map[session.ID]int // displays
+	pinned   map[session.ID]bool
+	deleted  map[session.ID]time.Time
+}
+
+func (w *world) fault(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, fmt.Sprintf(format, args...))
+}
+
+// judge accepts an error that the disk may be the reason of.
+func (w *world) judge(what string, err error) (accepted bool) {
+	switch {
+	case err == nil:
+		return true
+	case !errors.Is(err, session.ErrLog):
+		w.rt.Fatalf("%s: %v", what, err)
+	case !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second:
+		w.rt.Fatalf("%s is refused though the disk is good: %v", what, err)
+	}
+	return false
+}
+
+// some returns one of the sessions that are not deleted.
+func (w *world) some() *session.Session {
+	ids := slices.Sorted(maps.Keys(w.accepted))
+	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return !w.deleted[id].IsZero() })
+	if len(ids) == 0 {
+		w.rt.Skip("there is no session")
+	}
+	s, err := w.m.Get(context.Background(), rapid.SampledFrom(ids).Draw(w.rt, "session"))
+	if err != nil {
+		w.rt.Fatal(err)
+	}
+	return s
+}
+
+func (w *world) create(*rapid.T) {
+	s, err := w.m.Create(context.Background(), session.Options{})
+	if w.judge("a new session", err) {
+		w.accepted[s.ID()] = nil
+		w.read(s)
+	}
+}
+
+// read follows a session and looks each logged event up in the file.
+func (w *world) read(s *session.Session) {
+	live, db := s.Subscribe(), w.disk.DB
+	w.readers.Go(func() {
+		defer live.Close()
+		for {
+			entries, err := live.Next(context.Background())
+			for _, e := range entries {
+				if e.Event.Ephemeral {
+					continue
+				}
+				got, err := db.After(context.Background(), s.ID(), e.Seq-1, 1)
+				if errors.Is(err, ErrClosed) || s.Summary().DeletedAt.IsZero() && err == nil && len(got) == 1 && bytes.Equal(got[0].JSON, e.JSON) {
+					continue
+				}
+				if s.Summary().DeletedAt.IsZero() {
+					w.fault("%s of session %s was seen and is not durable: %v", e.Event.Type(), s.ID(), err)
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+func (w *world) change(rt *rapid.T) {
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(moods))).Draw(rt, "mood")
+	w.disk.set(moods[name])
+	switch {
+	case name != "good":
+		w.healthy = time.Time{}
+	case w.healthy.IsZero():
+		w.healthy = time.Now()
+	}
+}
+
+func (w *world) prompt(rt *rapid.T) {
+	s := w.some()
+	content := rapid.SampledFrom([]string{"hello you", "wait for me", strings.Repeat("long ", 20)}).Draw(rt, "content")
+	content = fmt.Sprint(content, " ", len(w.accepted[s.ID()]))
+	_, err := s.Send(context.Background(), session.Message{Content: content})
+	if w.judge("a prompt", err) {
+		w.accepted[s.ID()] = append(w.accepted[s.ID()], content)
+	} else if w.m.Unsaved() == "" && w.disk.mood().events != nil {
+		rt.Fatal("a prompt was refused and nobody is told")
+	}
+}
+
+func (w *world) look(rt *rapid.T) {
+	s := w.some()
+	res, err := s.Display(context.Background(), "show", nil)
+	if err != nil || res.Output == nil {
+		rt.Fatalf("a look: %+v, %v", res, err)
+	}
+	if !res.NotKept {
+		w.kept[s.ID()]++
+	}
+}
+
+func (w *world) abort(rt *rapid.T) {
+	began := time.Now()
+	if err := w.some().Abort(context.Background(), ""); err != nil || time.Since(began) > time.Second {
+		rt.Fatalf("a stop: %v after %v", err, time.Since(began))
+	}
+}
+
+func (w *world) pin(rt *rapid.T) {
+	s, pinned := w.some(), rapid.Bool().Draw(rt, "pinned")
+	_, err := w.m.Update(context.Background(), s.ID(), session.Patch{Pinned: &pinned})
+	if w.judge("a pin", err) {
+		w.pinned[s.ID()] = pinned
+	}
+}
+
+func (w *world) delete(*rapid.T) {
+	s := w.some()
+	if w.judge("a deletion", w.m.Delete(context.Background(), s.ID())) {
+		w.deleted[s.ID()] = time.Now()
+	}
+}
+
+func (w *world) wait(rt *rapid.T) {
+	time.Sleep(time.Duration(rapid.IntRange(1, 60).Draw(rt, "seconds")) * time.Second)
+	synctest.Wait()
+	if text := w.m.Unsaved(); text != "" && !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second {
+		rt.Fatalf("the disk is good and it is said: %s", text)
+	}
+}
+
+// restart ends the program, whatever the disk is like, and starts it again.
+func (w *world) restart(rt *rapid.T) {
+	_ = w.stop() // a slow disk may not let it end in time
+	w.readers.Wait()
+	w.program = start(w.t, w.dir, w.disk.mood())
+	if !w.healthy.IsZero() {
+		w.healthy = time.Now()
+	}
+	for id := range w.accepted {
+		if s, err := w.m.Get(context.Background(), id); err == nil {
+			w.read(s)
+		} else if w.deleted[id].IsZero() {
+			rt.Fatalf("session %s is gone: %v", id, err)
+		}
+	}
+}
+
+func (w *world) check(rt *rapid.T) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.faults) > 0 {
+		rt.Fatal(strings.Join(w.faults, "\n"))
+	}
+}
+
+// settle lets everything end on a good disk, and compares the file with the model.
+func (w *world) settle(rt *rapid.T) {
+	w.disk.set(mood{})
+	time.Sleep(time.Minute)
+	for id := range w.accepted {
+		if s, err := w.m.Get(context.Background(), id); err == nil {
+			if err := s.Abort(context.Background(), ""); err != nil { // some wait to be stopped
+				rt.Fatal(err)
+			}
+		}
+	}
+	time.Sleep(time.Minute)
+	if err := w.stop(); err != nil {
+		rt.Fatal(err)
+	}
+	w.readers.Wait()
+	w.check(rt)
+	db, err := Open(Config{Dir: w.dir})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Check(context.Background()); err != nil {
+		rt.Fatal(err)
+	}
+	for id, accepted := range w.accepted {
+		if sum, err := db.Summary(context.Background(), id); !w.deleted[id].IsZero() {
+			if !errors.Is(err, session.ErrNotFound) {
+				rt.Fatalf("the deleted session %s: %v", id, err)
+			}
+		} else if err != nil || sum.Unfinished() || sum.Pinned != w.pinned[id] {
+			rt.Fatalf("session %s is left as %+v, %v", id, sum, err)
+		} else {
+			w.compare(rt, db, id, accepted)
+		}
+	}
+}
+
+// compare checks that the log has each accepted prompt once, with one end, and every
+// display that is kept.
+func (w *world) compare(rt *rapid.T, db *DB, id session.ID, accepted []string) {
+	entries, err := db.After(context.Background(), id, 0, 100_000)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var said []string
+	ends, looks := map[string]int{}, 0
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.UserMessage:
+			said = append(said, d.Content)
+			ends[d.MessageID] += 0
+		case event.TurnEnd:
+			ends[d.MessageID]++
+		case event.ToolExecutionStart:
+			if d.By == event.ByUser {
+				looks++
+			}
+		}
+	}
+	if !slices.Equal(said, accepted) || looks < w.kept[id] {
+		rt.Fatalf("the log of %s has %q and %d looks; accepted were %q and %d", id, said, looks, accepted, w.kept[id])
+	}
+	for id, n := range ends {
+		if n != 1 {
+			rt.Fatalf("message %s ended %d times", id, n)
+		}
+	}
+}
+
+// TestDiskModel drives full, read-only, slow and recovering disks through prompts,
+// drafts, displays, marks, stops, deletions and restarts.
+func TestDiskModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var failure any
+		// rapid tells by panics, which have to leave the bubble's own goroutine.
+		synctest.Test(t, func(t *testing.T) {
+			defer func() { failure = recover() }()
+			w := &world{t: t, rt: rt, dir: t.TempDir(), healthy: time.Now(), accepted: map[session.ID][]string{}, kept: map[session.ID]int{},
+				pinned: map[session.ID]bool{}, deleted: map[session.ID]time.Time{}}
+			w.program = start(t, w.dir, mood{})
+			defer func() { _ = w.stop(); w.readers.Wait() }()
+			w.create(rt)
+			rt.Repeat(map[string]func(*rapid.T){"create": w.create, "change": w.change, "change again": w.change, "prompt": w.prompt, "look": w.look,
+				"abort": w.abort, "pin": w.pin, "delete": w.delete, "wait": w.wait, "restart": w.restart, "": w.check})
+			w.settle(rt)
+		})
+		if failure != nil {
+			panic(failure)
+		}
+	})
+}

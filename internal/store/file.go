@@ -1,0 +1,277 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// checkTime bounds how long a start looks for damage: a file that is not read
+// through in this time is used, and what is damaged in it shows when it is read.
+const checkTime = 300 * time.Millisecond
+
+// File is the sessions' file of a program that has to start whatever its disk is
+// like: it reads what can be read, refuses what cannot be written, and opens the
+// file for writing as soon as that works ([File.Writable]). What it did not refuse
+// is in the file.
+//
+// A damaged file is moved aside, never deleted; a newer one is refused.
+//
+// Concurrency: as [DB].
+type File struct {
+	config Config
+	log    *slog.Logger
+	db     atomic.Pointer[opened]
+
+	mu     sync.Mutex // guards what follows, and who sets db
+	old    *DB        // the one that was replaced; closed at the end, for it may still be read
+	closed bool
+}
+
+// opened is a file that is open, or why it is not.
+type opened struct {
+	*DB       // nil: not even for reading
+	why error // why nothing can be written; nil: it can
+}
+
+// OpenFile opens the file of c as [Open] does, and starts without one where that
+// cannot be. moved is where a damaged file is now; empty: there was none. The error
+// wraps [ErrNewer], or says that c is wrong.
+func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
+	db, err := openSound(c)
+	if errors.Is(err, ErrCorrupt) {
+		log.Error("the sessions' file is damaged; it is moved aside and a new one begun", "error", err)
+		if moved, err = moveAside(c); err == nil {
+			log.Error("the damaged file was kept", "file", moved)
+			db, err = openSound(c)
+		}
+	}
+	if errors.Is(err, ErrNewer) || errors.Is(err, errConfig) {
+		return nil, "", err
+	}
+	f = &File{config: c, log: log}
+	now := &opened{DB: db, why: err}
+	if err != nil {
+		if now.DB, err = openToRead(c); err != nil {
+			now.DB = nil
+		}
+	}
+	f.db.Store(now)
+	return f, moved, nil
+}
+
+// Writable implements [session.Log]. It opens the file for writing if that has not
+// worked yet.
+func (f *File) Writable(ctx context.Context, bytes int) error {
+	if f.db.Load().why != nil {
+		if err := f.reopen(); err != nil {
+			return err
+		}
+	}
+	return f.db.Load().Writable(ctx, bytes)
+}
+
+func (f *File) reopen() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.db.Load()
+	switch {
+	case f.closed:
+		return ErrClosed
+	case now.why == nil:
+		return nil
+	}
+	fresh, err := Open(f.config)
+	if err != nil {
+		f.db.Store(&opened{DB: now.DB, why: err})
+		return err
+	}
+	f.old = now.DB
+	f.db.Store(&opened{DB: fresh})
+	return nil
+}
+
+// writer returns the file if it can be written, else why not.
+func (f *File) writer() (*DB, error) {
+	now := f.db.Load()
+	return now.DB, now.why
+}
+
+// Append implements [session.Log].
+func (f *File) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("append to the log of session %s: %w", id, err)
+	}
+	return db.Append(ctx, id, entries, s)
+}
+
+// After implements [session.Log].
+func (f *File) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.After(ctx, id, seq, limit)
+	}
+	return nil, ctx.Err()
+}
+
+// Summary implements [session.Catalog].
+func (f *File) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.Summary(ctx, id)
+	}
+	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+}
+
+// List implements [session.Catalog].
+func (f *File) List(ctx context.Context, q session.Query) (session.Page, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.List(ctx, q)
+	}
+	_, err := pageOf(q)
+	return session.Page{}, err
+}
+
+// Mark implements [session.Catalog].
+func (f *File) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("mark session %s: %w", id, err)
+	}
+	return db.Mark(ctx, id, m)
+}
+
+// Delete implements [session.Catalog].
+func (f *File) Delete(ctx context.Context, id session.ID) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
+	return db.Delete(ctx, id)
+}
+
+// SaveDrafts implements [session.Drafts].
+func (f *File) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("save the drafts of session %s: %w", id, err)
+	}
+	return db.SaveDrafts(ctx, id, drafts)
+}
+
+// LoadDrafts implements [session.Drafts].
+func (f *File) LoadDrafts(ctx context.Context, id session.ID) ([]session.Draft, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.LoadDrafts(ctx, id)
+	}
+	return nil, ctx.Err()
+}
+
+// Index makes an older file searchable, as [DB.Index] does; a failure of it costs
+// nothing but that.
+func (f *File) Index(ctx context.Context) {
+	db, err := f.writer()
+	if err == nil {
+		err = db.Index(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		f.log.Error("older sessions cannot be searched", "error", err)
+	}
+}
+
+// Size implements what [DB.Size] does; without a file it is 0.
+func (f *File) Size() (int64, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.Size()
+	}
+	return 0, nil
+}
+
+// Vacuum implements what [DB.Vacuum] does.
+func (f *File) Vacuum(ctx context.Context) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("vacuum: %w", err)
+	}
+	return db.Vacuum(ctx)
+}
+
+// Close closes the file. It may be called twice.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	var err error
+	for _, db := range []*DB{f.old, f.db.Load().DB} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
+}
+
+// openSound opens the file and looks for damage as long as a start may take.
+func openSound(c Config) (*DB, error) {
+	db, err := Open(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	var verdict string
+	err = db.read.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict)
+	switch {
+	case ctx.Err() != nil: // it is large; what is looked at next is not
+		err = db.probe()
+	case err != nil:
+		err = ours(err)
+	case verdict != "ok":
+		err = fmt.Errorf("%w: %s", ErrCorrupt, verdict)
+	default:
+		err = db.probe()
+	}
+	if err == nil {
+		return db, nil
+	}
+	return nil, fmt.Errorf("open %s: %w", db.path, errors.Join(err, db.Close()))
+}
+
+// probe tries what every page needs: the names in the schema may be damaged where
+// its pages are sound.
+func (db *DB) probe() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	for _, q := range []session.Query{{Text: "anything", Limit: 1}, {Kind: session.QueryUnfinished, Limit: 1}, {Kind: session.QueryDeleted, Limit: 1}} {
+		_, err := db.List(ctx, q)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return damaged(err)
+		}
+	}
+	return nil
+}
+
+// moveAside renames the file and what SQLite keeps beside it.
+func moveAside(c Config) (moved string, err error) {
+	path := filePath(c)
+	moved = path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(path+end, moved+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("move the damaged file aside: %w", fileError(err))
+		}
+	}
+	return moved, nil
+}

@@ -1,0 +1,267 @@
+package store
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"webchat/internal/session"
+	"webchat/internal/store/storetest"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// TestFile: with a disk that works it is a store like any other.
+func TestFile(t *testing.T) {
+	storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
+		c := Config{Dir: t.TempDir()}
+		open := func() *File {
+			f, moved, err := OpenFile(c, quiet)
+			if err != nil || moved != "" {
+				t.Fatal(moved, err)
+			}
+			return f
+		}
+		f := open()
+		shut := func() {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		t.Cleanup(func() { shut() })
+		return f, func() storetest.Store {
+			shut()
+			f = open()
+			return f
+		}
+	}, ErrSequence)
+}
+
+// refuses checks that nothing can be written, for this reason, and that what can be
+// read is n entries of session "s5".
+func refuses(t *testing.T, f *File, why error, n int) {
+	t.Helper()
+	entries, sum := storetest.Start(t, "fresh", 3)
+	pinned := true
+	for what, err := range map[string]error{
+		"Append":     f.Append(t.Context(), "fresh", entries, sum),
+		"Mark":       f.Mark(t.Context(), "s5", session.Mark{Pinned: &pinned}),
+		"Delete":     f.Delete(t.Context(), "s5"),
+		"SaveDrafts": f.SaveDrafts(t.Context(), "s5", nil),
+		"Vacuum":     f.Vacuum(t.Context()),
+		"Writable":   f.Writable(t.Context(), 0),
+	} {
+		if err == nil || why != nil && !errors.Is(err, why) {
+			t.Errorf("%s: %v, want %v", what, err, why)
+		}
+	}
+	list, err := f.List(t.Context(), session.Query{})
+	if err != nil || len(list.Sessions) != n/5 {
+		t.Errorf("List: %d, %v", len(list.Sessions), err)
+	}
+	if got, err := f.After(t.Context(), "s5", 0, 100); err != nil || len(got) != n {
+		t.Errorf("After: %d, %v", len(got), err)
+	}
+	if _, err := f.Summary(t.Context(), "s5"); n == 0 && !errors.Is(err, session.ErrNotFound) || n > 0 && err != nil {
+		t.Errorf("Summary: %v", err)
+	}
+	if _, err := f.LoadDrafts(t.Context(), "s5"); err != nil {
+		t.Errorf("LoadDrafts: %v", err)
+	}
+}
+
+// recovers checks that everything can be written once the file can be opened.
+func recovers(t *testing.T, f *File) {
+	t.Helper()
+	if err := f.Writable(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	works(t, f)
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := f.Writable(t.Context(), 1); !errors.Is(err, ErrClosed) {
+		t.Errorf("Writable of what is closed: %v", err)
+	}
+}
+
+// TestFileWithoutADisk: there is no file, and none can be made.
+func TestFileWithoutADisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // in the folder's place
+		t.Fatal(err)
+	}
+	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
+	if err != nil || moved != "" {
+		t.Fatal(moved, err)
+	}
+	refuses(t, f, nil, 0)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	recovers(t, f)
+}
+
+// TestFileThatCanOnlyBeRead: it is read, and written as soon as it can be.
+func TestFileThatCanOnlyBeRead(t *testing.T) {
+	dir, path := filled(t)
+	other, err := sql.Open("sqlite", source(path, SyncNormal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), `BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
+	if err != nil || moved != "" {
+		t.Fatal(moved, err)
+	}
+	refuses(t, f, ErrLocked, 50)
+	if _, err := conn.ExecContext(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	recovers(t, f)
+}
+
+// TestDamagedFilesAreMovedAside: a start with a bad file works, and the file is
+// still there under another name, byte for byte.
+func TestDamagedFilesAreMovedAside(t *testing.T) {
+	_, good := filled(t)
+	sound, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Clone(sound)
+	binary.BigEndian.PutUint32(other[68:], 77)
+	for name, file := range map[string][]byte{
+		"text": []byte(strings.Repeat("this is no database. ", 100)), "short": sound[:50], "truncated": sound[:4096*3+100],
+		"zeroes": append(bytes.Clone(sound[:100]), make([]byte, 8000)...), "of another program": other, "folder": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, FileName)
+			if file == nil {
+				err = os.Mkdir(path, 0o700)
+			} else {
+				err = os.WriteFile(path, file, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, moved, err := OpenFile(Config{Dir: dir}, quiet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if !strings.HasPrefix(moved, path+".corrupt-") {
+				t.Fatalf("it is at %q", moved)
+			}
+			if kept, err := os.ReadFile(moved); file != nil && (err != nil || !bytes.Equal(kept, file)) {
+				t.Errorf("the file was changed (%v)", err)
+			}
+			works(t, s)
+		})
+	}
+}
+
+func works(t testing.TB, s *File) {
+	t.Helper()
+	entries, sum := storetest.Start(t, "fresh", 3)
+	if err := s.Append(t.Context(), "fresh", entries, sum); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.After(t.Context(), "fresh", 0, 10); err != nil || len(got) != 3 {
+		t.Errorf("%d entries, %v", len(got), err)
+	}
+}
+
+func TestNewerFileIsRefused(t *testing.T) {
+	dir, file := filled(t)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(b[60:], uint32(len(migrations)+1))
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := OpenFile(Config{Dir: dir}, quiet); !errors.Is(err, ErrNewer) {
+		t.Errorf("OpenFile: %v", err)
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, b) {
+		t.Errorf("the file was touched (%v)", err)
+	}
+}
+
+// flips starts with files of which random bits are wrong: it never fails, and what
+// is read is what was written or an error.
+func flips(t *testing.T, n int) {
+	_, good := filled(t)
+	sound, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	if text := os.Getenv("WEBCHAT_SOAK"); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	moves := 0
+	for range n {
+		b := bytes.Clone(sound)
+		for range 1 + rnd.IntN(20) {
+			b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, FileName), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, moved, err := OpenFile(Config{Dir: dir}, quiet)
+		if errors.Is(err, ErrNewer) {
+			continue // the flip was in the version
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved != "" {
+			moves++
+		}
+		if _, err := s.After(t.Context(), "s5", 0, 100); err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("After: %v", err)
+		}
+		if _, err := s.List(t.Context(), session.Query{Text: "words"}); err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("List: %v", err)
+		}
+		works(t, s)
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	t.Logf("%d of %d files were moved aside", moves, n)
+}
+
+func TestStartsWithFlippedBits(t *testing.T) { flips(t, 40) }
+
+func TestSoakStartsWithFlippedBits(t *testing.T) {
+	if os.Getenv("WEBCHAT_SOAK") == "" {
+		t.Skip("a long run: set WEBCHAT_SOAK to a seed")
+	}
+	flips(t, 500)
+}

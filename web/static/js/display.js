@@ -1,0 +1,13 @@
+// What the user shows without any model.
+
+import { path, post } from './api.js'
+import { base } from './base.js'
+import { toast } from './toast.js'
+
+/** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
+export async function display(wanted) {
+  const shown = await post(path('/display'), wanted)
+  if (!shown.notKept || !shown.output) return
+  const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }
+  toast('Not kept, because the log cannot be written. Open it while the server has it', { how: 'ask', act: open, stay: true })
+}
