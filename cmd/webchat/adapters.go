@@ -29,6 +29,9 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 		return agent.Attachment{}, err
 	}
 	m := o.Meta()
+	if err := lastLine(ranges, max(m.StartLine, 1), o.TotalLines()); err != nil {
+		return agent.Attachment{}, err
+	}
 	a := agent.Attachment{Name: m.Path, MimeType: m.MimeType}
 	if m.Type == outputs.Terminal {
 		a.Name, a.MimeType = m.Command, "text/plain"
@@ -70,6 +73,22 @@ func parseLines(text string) (ranges [][2]int, _ error) {
 		ranges = append(ranges, [2]int{from, to})
 	}
 	return ranges, nil
+}
+
+// lastLine refuses ranges that ask for lines an output of so many lines, numbered
+// from first, does not have.
+func lastLine(ranges [][2]int, first, count int) error {
+	last := first + count - 1
+	for _, r := range ranges {
+		switch {
+		case r[0] == 0 || r[0] >= first && r[1] <= last:
+		case count == 0:
+			return fmt.Errorf("%w: the output is empty, so it has no line %d", session.ErrInvalid, r[0])
+		default:
+			return fmt.Errorf("%w: lines %d to %d are not all there; the output has lines %d to %d", session.ErrInvalid, r[0], r[1], first, last)
+		}
+	}
+	return nil
 }
 
 // limited refuses more than most bytes.

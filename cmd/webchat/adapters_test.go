@@ -27,3 +27,23 @@ func TestLinesOfAnAttachment(t *testing.T) {
 		}
 	}
 }
+
+// Lines an output does not have are refused rather than attached as nothing.
+func TestAttachedLinesAreThere(t *testing.T) {
+	for _, c := range []struct {
+		lines        string
+		first, count int
+		ok           bool
+	}{
+		{"", 1, 0, true}, {"", 1, 21, true}, {"1-21", 1, 21, true}, {"21", 1, 21, true}, {"100-120", 100, 21, true},
+		{"40-60", 1, 21, false}, {"20-22", 1, 21, false}, {"3,22", 1, 21, false}, {"1", 1, 0, false}, {"1-10", 100, 21, false}, {"120-121", 100, 21, false},
+	} {
+		ranges, err := parseLines(c.lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lastLine(ranges, c.first, c.count); (err == nil) != c.ok || err != nil && !errors.Is(err, session.ErrInvalid) {
+			t.Errorf("lines %q of %d from %d: %v", c.lines, c.count, c.first, err)
+		}
+	}
+}

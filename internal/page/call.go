@@ -126,9 +126,9 @@ func command(c *call) string {
 	case "terminal":
 		return "/run " + c.Name()
 	case "image":
-		return "/image " + c.Name()
+		return "/image " + plain(c.Name())
 	}
-	return "/show " + c.Name()
+	return "/show " + plain(c.Name())
 }
 
 // callChanged shows a call's row or card again; what happens inside of it stays.

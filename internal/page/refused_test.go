@@ -51,3 +51,14 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 		t.Errorf("said %d times", n)
 	}
 }
+
+// THREATS 36: what a look of the user's is called shows the characters of the name
+// that would be invisible or turn it round.
+func TestThreat36NameOfALook(t *testing.T) {
+	pr := pages(t, 3).Projector("s1")
+	pr.Feed(newLog().add(event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", By: event.ByUser,
+		Arguments: raw("{\"path\":\"rlo\u202etxt.exe\\u001b[31m\"}")}).entries...)
+	if h := pr.Transcript(); !strings.Contains(h, "/show rlo⟨U&#43;202E⟩txt.exe⟨U&#43;001B⟩[31m</h2>") {
+		t.Error(h)
+	}
+}

@@ -91,8 +91,10 @@ func workspaceFile(workspace, name string) (agent.Attachment, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return agent.Attachment{}, fmt.Errorf("file %s: %w", name, ErrNotFound)
-	case err != nil:
-		return agent.Attachment{}, fmt.Errorf("%w: %s cannot be attached: %v", ErrInvalid, name, err)
+	case errors.Is(err, fs.ErrPermission):
+		return agent.Attachment{}, fmt.Errorf("%w: webchat is not allowed to read %s", ErrInvalid, name)
+	case err != nil: // os.Root has no error of its own for a link that leads outside
+		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", ErrInvalid, name)
 	case !info.Mode().IsRegular():
 		return agent.Attachment{}, fmt.Errorf("%w: %s is not a regular file", ErrInvalid, name)
 	}
