@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"webchat/internal/proc"
@@ -15,5 +16,8 @@ import (
 
 func main() {
 	proc.Main() // this process may be the helper of another one
+	if err := proc.Server(); err != nil {
+		fmt.Fprintln(os.Stderr, "webchat:", err) // it works, with fewer guarantees
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -63,6 +64,9 @@ func TestSecretsStayInside(t *testing.T) {
 	p.listensOnLoopbackOnly(t)
 	for _, name := range []string{"cmdline", "environ"} { // of all our processes
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name))
+		if name == "environ" && errors.Is(err, os.ErrPermission) && os.Getuid() != 0 {
+			continue // nobody but root may read it
+		}
 		if err != nil || strings.Contains(string(b), launchSecret) || strings.Contains(string(b), p.token) {
 			t.Errorf("row 17: %s tells a secret, or %v", name, err)
 		}

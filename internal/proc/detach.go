@@ -18,7 +18,7 @@ func Detach(args, env []string) error {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}
 	defer null.Close()
-	p, err := startOwn(path, args, &os.ProcAttr{Env: env, Files: []*os.File{null, null, null}, Sys: detachedAttr()})
+	p, err := startDetached(path, args, &os.ProcAttr{Env: env, Files: []*os.File{null, null, null}, Sys: detachedAttr()})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +21,7 @@ type process struct {
 	identity
 	parent, session int
 	zombie          bool
+	stopped         bool // by a signal
 }
 
 // signal sends sig to p and to no other: between the list and now its number may
@@ -41,6 +43,9 @@ func (p process) signal(sig syscall.Signal) {
 type family struct {
 	helper  int
 	command int
+	// ours is the processes that are children of helper without belonging to the
+	// tree; nil: none.
+	ours func(process) bool
 
 	mu   sync.Mutex
 	seen map[identity]bool // guarded by mu
@@ -50,7 +55,7 @@ type family struct {
 }
 
 func newFamily(helper, command int) *family {
-	return &family{helper: helper, command: command, seen: map[identity]bool{}, held: true}
+	return &family{helper: helper, command: command, seen: map[identity]bool{}, held: command > 0}
 }
 
 // commandEnded notes the orphans of a command that ended this moment.
@@ -95,7 +100,9 @@ func (f *family) alive() []process {
 	now := map[identity]bool{}
 	for _, p := range all {
 		byID[p.pid] = p
-		children[p.parent] = append(children[p.parent], p.pid)
+		if p.parent != f.helper || f.ours == nil || !f.ours(p) {
+			children[p.parent] = append(children[p.parent], p.pid)
+		}
 	}
 	todo := append(f.strays(all), children[f.helper]...)
 	var list []process
@@ -115,9 +122,50 @@ func (f *family) alive() []process {
 	return list
 }
 
-func (f *family) list() []Process {
-	var l []Process
-	for _, p := range f.alive() {
+// kill stops everything first, so that nothing forks while it goes through the
+// list, then kills it. What it found is added to hit. It returns what was there.
+func (f *family) kill(hit map[identity]bool) []process {
+	stopped := map[identity]bool{}
+	list := f.alive()
+	for range 100 {
+		fresh := false
+		for _, p := range list {
+			if !stopped[p.identity] {
+				stopped[p.identity], hit[p.identity], fresh = true, true, true
+				p.signal(unix.SIGSTOP)
+			}
+		}
+		if !fresh {
+			break
+		}
+		list = f.alive()
+	}
+	for _, p := range list {
+		p.signal(unix.SIGKILL)
+	}
+	return list
+}
+
+// end kills until nothing is left, at most for killPatience, and returns what is
+// left. tidy, which may be nil, is called in between.
+func (f *family) end(hit map[identity]bool, tidy func()) []process {
+	until := time.Now().Add(killPatience)
+	for {
+		left := f.kill(hit)
+		if tidy != nil {
+			tidy()
+		}
+		if len(left) == 0 || time.Now().After(until) {
+			return left
+		}
+		time.Sleep(killInterval)
+	}
+}
+
+func (f *family) list() []Process { return describe(f.alive()) }
+
+func describe(list []process) (l []Process) {
+	for _, p := range list {
 		l = append(l, Process{PID: p.pid, Command: commandOf(p.pid)})
 	}
 	return l

@@ -30,10 +30,11 @@ func beHelper() {
 
 // keeper is the helper's work: one command and its tree.
 type keeper struct {
-	conn   *os.File
-	enc    *gob.Encoder
-	grace  time.Duration
-	family *family
+	conn    *os.File
+	enc     *gob.Encoder
+	grace   time.Duration
+	silence time.Duration
+	family  *family
 
 	exited chan Exit     // the command's end, once
 	empty  chan struct{} // closed when nothing is left
@@ -42,12 +43,23 @@ type keeper struct {
 	phase  phase
 	until  time.Time         // asking: when to kill; killing: when to give up
 	hit    map[identity]bool // what was signalled
+	silent int               // ticks since the last order
 }
 
 type phase int
 
-// askInterval is how often new processes are looked for during the grace.
-const askInterval = 50 * time.Millisecond
+const (
+	// askInterval is how often new processes are looked for during the grace.
+	askInterval  = 50 * time.Millisecond
+	killInterval = 10 * time.Millisecond
+
+	// silenceTicks is how many ticks without an order make a silence. They are
+	// counted instead of measured, because a helper that did not run itself,
+	// in a container that was paused, has missed nothing. Go's timers stand still
+	// while the machine sleeps: their clock is CLOCK_MONOTONIC on Linux and that
+	// of CLOCK_UPTIME_RAW on macOS.
+	silenceTicks = 20
+)
 
 const (
 	running phase = iota
@@ -63,6 +75,7 @@ func help(conn *os.File) int {
 	// command.
 	signal.Notify(make(chan os.Signal, 1))
 	closeOnExec()
+	_ = conceal() // its connection is not for the command to take
 	if err := becomeReaper(); err != nil {
 		gob.NewEncoder(conn).Encode(report{Failed: fmt.Sprintf("keep its processes together: %v", err)})
 		return 1
@@ -74,7 +87,7 @@ func help(conn *os.File) int {
 	if dec.Decode(&req) != nil {
 		return 1
 	}
-	k.grace = req.Grace
+	k.grace, k.silence = req.Grace, req.Silence
 	pid, err := syscall.ForkExec(req.Path, req.Args, &syscall.ProcAttr{
 		Dir: req.Dir, Env: req.Env, Files: []uintptr{0, 1, 2}, Sys: commandAttr(),
 	})
@@ -142,10 +155,15 @@ func (k *keeper) run() int {
 	if lookEvery > 0 {
 		look = time.Tick(lookEvery)
 	}
+	pulse := time.NewTicker(k.silence / silenceTicks)
 	for {
 		select {
 		case <-look:
 			k.family.alive()
+		case <-pulse.C:
+			if k.silent++; k.silent == silenceTicks {
+				k.abandon()
+			}
 		case e := <-k.exited:
 			k.tell(report{Exited: true, Exit: e})
 		case <-k.empty:
@@ -157,6 +175,7 @@ func (k *keeper) run() int {
 			k.tell(report{Over: true, Ended: len(k.hit)})
 			return 0
 		case o, ok := <-k.orders:
+			k.silent = 0
 			k.obey(o, ok)
 		case <-k.timer:
 			late := time.Now().After(k.until)
@@ -177,12 +196,9 @@ func (k *keeper) obey(o order, ok bool) {
 	switch {
 	case !ok:
 		k.orders = nil
-		k.grace = min(k.grace, orphanGrace)
-		if k.phase == asking {
-			k.until = time.Now().Add(k.grace)
-			return
-		}
-		k.ask()
+		k.abandon()
+	case o.Beat:
+		k.tell(report{Beat: true})
 	case o.List:
 		k.tell(report{Listed: true, List: k.family.list()})
 	case o.Stop:
@@ -190,6 +206,16 @@ func (k *keeper) obey(o order, ok bool) {
 	case o.Kill && k.phase != killing:
 		k.kill()
 	}
+}
+
+// abandon ends the tree because nobody waits for it any more.
+func (k *keeper) abandon() {
+	k.grace = min(k.grace, orphanGrace)
+	if k.phase == asking {
+		k.until = time.Now().Add(k.grace)
+		return
+	}
+	k.ask()
 }
 
 // ask begins to end the tree.
@@ -214,32 +240,14 @@ func (k *keeper) askAll() {
 	k.timer = time.After(min(askInterval, time.Until(k.until)))
 }
 
-// kill stops everything first, so that nothing forks while we go through the
-// list, then kills it. It is repeated until the tree is empty.
+// kill is repeated until the tree is empty.
 func (k *keeper) kill() {
 	if k.phase != killing {
 		k.phase = killing
 		k.until = time.Now().Add(killPatience)
 	}
-	stopped := map[identity]bool{}
-	list := k.family.alive()
-	for range 100 {
-		fresh := false
-		for _, p := range list {
-			if !stopped[p.identity] {
-				stopped[p.identity], k.hit[p.identity], fresh = true, true, true
-				p.signal(unix.SIGSTOP)
-			}
-		}
-		if !fresh {
-			break
-		}
-		list = k.family.alive()
-	}
-	for _, p := range list {
-		p.signal(unix.SIGKILL)
-	}
-	k.timer = time.After(10 * time.Millisecond)
+	k.family.kill(k.hit)
+	k.timer = time.After(killInterval)
 }
 
 // dropFiles lets go of the command's files: its output must end with it.

@@ -65,12 +65,13 @@ func look(pid int) (process, bool) {
 }
 
 func fromKernel(k *unix.KinfoProc) process {
-	const zombie = 5 // SZOMB of sys/proc.h
+	const stopped, zombie = 4, 5 // SSTOP and SZOMB of sys/proc.h
 	pid := int(k.Proc.P_pid)
 	p := process{
 		identity: identity{pid: pid, start: uint64(k.Proc.P_starttime.Sec)*1e6 + uint64(k.Proc.P_starttime.Usec)},
 		parent:   int(k.Eproc.Ppid),
 		zombie:   k.Proc.P_stat == zombie,
+		stopped:  k.Proc.P_stat == stopped,
 	}
 	p.session, _ = unix.Getsid(pid)
 	return p
@@ -91,6 +92,29 @@ func startOwn(path string, args []string, attr *os.ProcAttr) (*os.Process, error
 }
 
 func waitOwn(p *os.Process) { _, _ = p.Wait() }
+
+// startDetached starts a program that is not ours to end.
+func startDetached(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
+	return startOwn(path, args, attr)
+}
+
+// beDetacher does nothing: see startDetached.
+func beDetacher() {}
+
+// helperAttr keeps the terminal's Ctrl-C from the helper.
+func helperAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// adopt has nothing to do: there are no subreapers.
+func adopt() error { return nil }
+
+// conceal has nothing to do: the system has no such switch.
+func conceal() error { return nil }
+
+// endOrphans finds what a dead helper leaves by its session.
+func (t *tree) endOrphans(hit map[identity]bool) (left []process, all bool) { return t.endSession(hit) }
+
+// collectOrphans has nothing to do: they are not ours.
+func collectOrphans() {}
 
 // reapAsInit has nothing to do: this system has no containers.
 func reapAsInit() {}

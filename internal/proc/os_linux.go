@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"math"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -91,7 +89,7 @@ func parseStat(pid int, b []byte) (process, bool) {
 	if len(f) < 20 {
 		return process{}, false
 	}
-	p := process{identity: identity{pid: pid}, zombie: f[0] == "Z" || f[0] == "X"}
+	p := process{identity: identity{pid: pid}, zombie: f[0] == "Z" || f[0] == "X", stopped: f[0] == "T"}
 	var err [3]error
 	p.parent, err[0] = strconv.Atoi(f[1])
 	p.session, err[1] = strconv.Atoi(f[3])
@@ -112,55 +110,4 @@ func commandOf(pid int) string {
 	}
 	b, _ := os.ReadFile(dir + "/comm")
 	return strings.TrimSpace(string(b))
-}
-
-// own are the processes this program started itself and waits for. reaper keeps
-// away from them.
-var own struct {
-	sync.Mutex
-	pids map[int]bool // guarded by Mutex
-}
-
-func startOwn(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
-	own.Lock() // until the number is noted the reaper must not look
-	defer own.Unlock()
-	p, err := os.StartProcess(path, args, attr)
-	if err != nil {
-		return nil, err
-	}
-	if own.pids == nil {
-		own.pids = map[int]bool{}
-	}
-	own.pids[p.Pid] = true
-	return p, nil
-}
-
-func waitOwn(p *os.Process) {
-	_, _ = p.Wait()
-	own.Lock()
-	delete(own.pids, p.Pid)
-	own.Unlock()
-}
-
-// reapAsInit collects orphans for as long as the process lives if it is process
-// 1: the kernel gives them to it, and nobody else can.
-func reapAsInit() {
-	if os.Getpid() == 1 {
-		go reapOrphans()
-	}
-}
-
-func reapOrphans() {
-	died := make(chan os.Signal, 1)
-	signal.Notify(died, unix.SIGCHLD)
-	for range died {
-		own.Lock()
-		all, _ := processes()
-		for _, p := range all {
-			if p.zombie && p.parent == os.Getpid() && !own.pids[p.pid] {
-				_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
-			}
-		}
-		own.Unlock()
-	}
 }

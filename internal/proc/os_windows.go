@@ -41,6 +41,20 @@ func waitOwn(p *os.Process) { _, _ = p.Wait() }
 // beHelper does nothing: the kernel does a helper's work here.
 func beHelper() {}
 
+// beDetacher does nothing: see startDetached.
+func beDetacher() {}
+
+// startDetached starts a program that is not ours to end.
+func startDetached(path string, args []string, attr *os.ProcAttr) (*os.Process, error) {
+	return startOwn(path, args, attr)
+}
+
+// adopt has nothing to do: jobs have no orphans.
+func adopt() error { return nil }
+
+// conceal has nothing to do: who may read a process is not ours to say.
+func conceal() error { return nil }
+
 // reapAsInit has nothing to do: there are no zombies.
 func reapAsInit() {}
 
@@ -236,6 +250,9 @@ func (t *tree) list() []Process {
 		return nil
 	}
 }
+
+// watch returns when the tree is gone.
+func (t *tree) watch() { <-t.gone }
 
 // stop does not wait for Grace: there is no signal to be graceful with.
 func (t *tree) stop(context.Context) (int, error) {

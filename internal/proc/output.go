@@ -112,26 +112,45 @@ func (d *drain) end() {
 
 // pipe is the read end of a command's output that closes itself at its end.
 type pipe struct {
-	f   *os.File
-	mu  sync.Mutex
-	eof bool // guarded by mu
+	f    *os.File
+	mu   sync.Mutex
+	eof  bool // guarded by mu
+	over bool // guarded by mu: nothing is left of the tree
 }
 
+// Read implements [io.Reader].
 func (p *pipe) Read(b []byte) (int, error) {
-	n, err := p.f.Read(b)
-	if err == nil {
-		return n, nil
+	for {
+		n, err := p.f.Read(b)
+		if err == nil {
+			return n, nil
+		}
+		p.mu.Lock()
+		late := errors.Is(err, os.ErrDeadlineExceeded) && p.over
+		if late && pending(p.f) > 0 && p.f.SetReadDeadline(time.Now().Add(holdPatience)) == nil {
+			p.mu.Unlock()
+			continue
+		}
+		if late || errors.Is(err, io.EOF) {
+			p.eof = true
+			p.f.Close()
+		}
+		if p.eof {
+			err = io.EOF
+		}
+		p.mu.Unlock()
+		return n, err
 	}
+}
+
+// end makes the pipe end soon when nothing is left of the tree, although a process
+// outside of it may have been handed the other end. What was written is read.
+func (p *pipe) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if errors.Is(err, io.EOF) {
-		p.eof = true
-		p.f.Close()
+	if p.over = true; !p.eof {
+		_ = p.f.SetReadDeadline(time.Now().Add(holdPatience)) // a pipe without deadlines keeps its reader
 	}
-	if p.eof {
-		err = io.EOF
-	}
-	return n, err
 }
 
 func (p *pipe) Close() error {

@@ -9,21 +9,36 @@
 // returns when nothing of the tree is left. When this process dies, by kill -9
 // too, the helper notices a closed pipe and ends the tree itself.
 //
+// The helper runs as the same user as the command, which can stop or kill it. No
+// call waits for a helper without a bound:
+//
+//   - A helper that is stopped, or that does not answer for a second while somebody
+//     waits for the end of its tree (otherwise for 20 s), is killed with its tree,
+//     without Grace.
+//   - What a killed helper leaves becomes a child of a process that called [Server],
+//     and is killed at once.
+//   - A helper that hears nothing from this process for 20 s ends its tree: this
+//     process is stopped. Time in which the machine sleeps does not count.
+//   - The kernel wakes a stopped helper when this process dies.
+//
 // The command gets file descriptors 0, 1 and 2 and no other, exactly the given
 // environment, a session of its own without a terminal, and nothing to read
 // unless [Command].Pipes is set. What it leaves running after its own end stays
 // until Stop ([Child.Left] lists it), also when it still holds the output pipe.
 //
-// What the other systems lack:
+// # What cannot be promised
 //
+//   - A process that was started by other means is not ended: by another program
+//     that the command asked to (cron, at, systemd, Docker, a terminal multiplexer).
+//   - A command that keeps its helper stopped when this process is killed or stopped
+//     too may go on: nobody is left to end it.
+//   - A process of another user (sudo) cannot be signalled: Stop says so.
 //   - macOS has no subreaper. The helper looks at the process table ten times a
 //     second and remembers what belongs to the tree; a process that leaves its
-//     session and loses its parent between two looks gets away.
+//     session and loses its parent between two looks gets away, and so does what
+//     had left the command's session when the helper is killed.
 //   - Windows has no SIGTERM. The tree is a job object, ended at once, without
 //     Grace; it dies with this process.
-//   - A command that kills its own helper dies too, but on every system what it
-//     moved to other sessions before may then stay.
-//   - A process of another user (sudo) cannot be signalled: Stop says so.
 //
 // [Detach] is for the one thing that is not ours to end, such as the browser.
 //
@@ -36,7 +51,8 @@
 // # Usage
 //
 //	func main() {
-//		proc.Main() // first: this process may be the helper of another one
+//		proc.Main()   // first: this process may be the helper of another one
+//		proc.Server() // its environment is closed to commands
 //		child, err := proc.Start(proc.Command{Args: []string{"make"}, Dir: dir, Env: env, Output: &buf})
 //		...
 //		defer child.Stop(ctx)
@@ -86,6 +102,7 @@ var ready atomic.Bool
 func Main() {
 	ready.Store(true)
 	beHelper()
+	beDetacher()
 	reapAsInit()
 }
 
@@ -106,6 +123,8 @@ type Command struct {
 	Pipes bool
 	// Grace is the time between SIGTERM and SIGKILL; 0 means 3 s.
 	Grace time.Duration
+
+	silence time.Duration // after which a helper gives us up; 0: defaultSilence
 }
 
 // Exit is how a command ended. A signal counts as code 128 plus its number, as
@@ -229,12 +248,14 @@ func (c *Child) closePipes() {
 
 // watch sees the tree's end through.
 func (c *Child) watch() {
-	<-c.tree.gone
+	c.tree.watch()
 	if c.out != nil {
 		c.out.end()
 	}
 	if c.stdin != nil {
 		c.stdin.Close()
+		c.stdout.end()
+		c.stderr.end()
 	}
 	close(c.over)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,16 +24,17 @@ const helperName = "webchat-tree"
 type (
 	// request is the first thing a helper is told.
 	request struct {
-		Path  string
-		Args  []string
-		Dir   string
-		Env   []string
-		Grace time.Duration
+		Path    string
+		Args    []string
+		Dir     string
+		Env     []string
+		Grace   time.Duration
+		Silence time.Duration // the helper ends the tree when it hears nothing for so long
 	}
 	// order is what a helper is told later. The end of the connection is an
-	// order to end the tree, too.
+	// order to end the tree, too. A Beat asks for nothing but an answer.
 	order struct {
-		List, Stop, Kill bool
+		List, Stop, Kill, Beat bool
 	}
 	// report is what a helper tells.
 	report struct {
@@ -40,6 +42,7 @@ type (
 		Started int    // its process
 		Exited  bool
 		Exit    Exit
+		Beat    bool
 		Listed  bool
 		List    []Process
 		Over    bool // nothing is left, but for List if it could not be ended
@@ -47,11 +50,34 @@ type (
 	}
 )
 
+// newRequest asks for c, whose program is at path.
+func newRequest(path string, c Command) request {
+	r := request{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Grace: c.Grace, Silence: c.silence}
+	if r.Silence <= 0 {
+		r.Silence = defaultSilence
+	}
+	return r
+}
+
 // tree is our side of a helper.
 type tree struct {
-	pid    int
+	pid    int // the command, 0 before started is closed
+	grace  time.Duration
+	beat   time.Duration // between two beats
 	helper *os.Process
+	self   process // the helper, as the system's table has it
 	conn   *os.File
+
+	started  chan struct{} // closed when pid is set; gone comes first if it fails
+	startErr error         // set before gone is closed
+	ending   chan struct{} // closed when somebody asked for the end
+	endOnce  sync.Once
+	answers  atomic.Int64 // reports received
+
+	taking sync.Once
+	takes  atomic.Bool   // takeOver has begun
+	taken  chan struct{} // closed when it is done
+	killed int           // processes ended by that; set before taken is closed
 
 	exited  chan struct{} // closed after exit and exitErr are set
 	exit    Exit
@@ -80,97 +106,117 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 	helper, err := startOwn(self, []string{helperName}, &os.ProcAttr{
 		Env:   []string{},
 		Files: append(append([]*os.File{}, files...), theirs),
-		Sys:   &syscall.SysProcAttr{Setsid: true}, // the terminal's Ctrl-C is not for it
+		Sys:   helperAttr(),
 	})
 	theirs.Close()
 	if err != nil {
 		ours.Close()
 		return nil, err
 	}
-	t := &tree{helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1),
+	req := newRequest(path, c)
+	t := &tree{grace: c.Grace, beat: req.Silence / beatsPerSilence, helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1),
+		started: make(chan struct{}), ending: make(chan struct{}), taken: make(chan struct{}),
 		exited: make(chan struct{}), gone: make(chan struct{})}
-	dec := gob.NewDecoder(ours)
-	var first report
-	err = t.enc.Encode(request{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Grace: c.Grace})
-	if err == nil {
-		err = dec.Decode(&first)
+	t.self, _ = look(helper.Pid) // it is there until follow waits for it
+	go t.follow()
+	t.sending.Lock()
+	err = t.write(req)
+	t.sending.Unlock()
+	if err != nil { // the helper is dead already, or does not read
+		t.takeOver()
+		<-t.gone
+		return nil, fmt.Errorf("tell its watching process: %w", err)
 	}
-	if err == nil && first.Failed != "" {
-		err = errors.New(first.Failed)
-	} else if err != nil {
-		err = fmt.Errorf("its watching process ended: %w", err)
-	}
-	if err != nil {
-		ours.Close()
-		waitOwn(helper)
+	if err := t.awaitStart(); err != nil {
+		<-t.gone
 		return nil, err
 	}
-	t.pid = first.Started
-	go t.follow(dec)
 	return t, nil
 }
 
-// follow reads the helper's reports until its end.
-func (t *tree) follow(dec *gob.Decoder) {
+// follow reads the helper's reports until its end, and collects what it leaves.
+func (t *tree) follow() {
+	defer close(t.gone)
 	over := false
+	dec := gob.NewDecoder(t.conn)
 	for !over {
 		var r report
 		if err := dec.Decode(&r); err != nil {
 			break
 		}
+		t.answers.Add(1)
 		switch {
+		case r.Failed != "":
+			over = true
+			t.startErr = errors.New(r.Failed)
+		case r.Started > 0:
+			t.pid = r.Started
+			close(t.started)
 		case r.Exited:
 			t.exit = r.Exit
 			close(t.exited)
 		case r.Listed:
-			t.lists <- r.List
+			select {
+			case t.lists <- r.List:
+			default: // an answer that list did not wait for
+			}
 		case r.Over:
 			over = true
 			t.ended = r.Ended
 			if len(r.List) > 0 {
 				t.goneErr = fmt.Errorf("could not end %s", names(r.List))
+				collectOrphans()
 			}
 		}
 	}
-	waitOwn(t.helper)
+	t.endHelper()
 	t.conn.Close()
 	if !over {
-		// Somebody killed the helper. The kernel kills the command with it
-		// (on Linux); its session is what we can still reach.
-		t.goneErr = errors.New("the process that watched the command was killed")
-		t.ended = killSession(t.pid)
+		t.inherit()
 	}
 	select {
 	case <-t.exited:
 	default:
 		t.exit = Exit{Code: 128 + int(syscall.SIGKILL), Signal: "SIGKILL"}
-		t.exitErr = t.goneErr
 		if t.exitErr == nil {
 			t.exitErr = errors.New("the command's end was not reported")
 		}
 		close(t.exited)
 	}
-	close(t.gone)
 }
 
 func (t *tree) send(o order) {
 	t.sending.Lock()
 	defer t.sending.Unlock()
-	_ = t.enc.Encode(o) // if it fails, follow sees the end
+	_ = t.write(o) // if it fails, follow or watch sees why
 }
 
+// write gives up after a while: a helper that is stopped reads nothing. The
+// caller holds sending.
+func (t *tree) write(message any) error {
+	_ = t.conn.SetWriteDeadline(time.Now().Add(reactPatience)) // a closed connection fails below
+	return t.enc.Encode(message)
+}
+
+// list asks the helper. One that does not answer knows no more than the system's
+// table does.
 func (t *tree) list() []Process {
 	t.listing.Lock()
 	defer t.listing.Unlock()
 	select {
 	case <-t.gone:
 		return nil
+	case <-t.lists: // too late for the call before
 	default:
 	}
 	t.send(order{List: true})
+	late := time.NewTimer(reactPatience)
+	defer late.Stop()
 	select {
 	case l := <-t.lists:
 		return l
+	case <-late.C:
+		return newFamily(t.self.pid, t.pid).list()
 	case <-t.gone:
 		select {
 		case <-t.lists: // answered and ended at once
@@ -186,12 +232,13 @@ func (t *tree) stop(ctx context.Context) (int, error) {
 		return t.ended, t.goneErr
 	default:
 	}
+	t.endOnce.Do(func() { close(t.ending) })
 	t.send(order{Stop: true})
 	select {
 	case <-t.gone:
 	case <-ctx.Done():
 		t.send(order{Kill: true})
-		<-t.gone
+		<-t.gone // watch sees to it
 	}
 	return t.ended, t.goneErr
 }
