@@ -81,7 +81,7 @@ func lines(n int64) string {
 func size(n int64) string { return sized(n, 1) }
 
 func sized(n int64, decimals int) string {
-	f, unit := float64(n), "GB"
+	f, unit := float64(n), "TB"
 	switch {
 	case n == 1:
 		return "1 byte"
@@ -91,8 +91,10 @@ func sized(n int64, decimals int) string {
 		f, unit = f/1e3, "kB"
 	case n < 1e9:
 		f, unit = f/1e6, "MB"
+	case n < 1e12:
+		f, unit = f/1e9, "GB"
 	default:
-		f /= 1e9
+		f /= 1e12
 	}
 	return fmt.Sprintf("%.*f %s", decimals, f, unit)
 }

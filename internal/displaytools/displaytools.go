@@ -75,7 +75,9 @@ type Set struct {
 	shell   string
 	env     []string
 	limit   time.Duration
-	tools   []agent.Tool
+	// readTime is how long one showing of a file may read.
+	readTime time.Duration
+	tools    []agent.Tool
 
 	mu       sync.Mutex
 	closed   bool           // guarded by mu
@@ -96,7 +98,7 @@ func New(c Config) (*Set, error) {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
 	env := environment(c.Env, c.EnvAllow, c.EnvDeny)
-	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout,
+	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
 		shell: shell(c.Shell), env: env, children: map[*job]bool{}}
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
 	return s, nil

@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
@@ -26,6 +28,9 @@ const (
 	// sizeless is how much is read of files that say they have no size, as those
 	// of /proc do.
 	sizeless = 16 << 20
+	// readTime is how long one showing may read. That is enough for tens of GB
+	// from a local disk; somebody who waits longer thinks that it hangs.
+	readTime = 10 * time.Second
 )
 
 // fileTool is render_file_contents.
@@ -115,7 +120,8 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 	if most == 0 {
 		most = sizeless
 	}
-	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size()}
+	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size(),
+		until: time.Now().Add(c.set.readTime)}
 	r.meta.Path = filepath.ToSlash(c.place.rel)
 	r.stop = func() {}
 	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }
@@ -134,31 +140,38 @@ type reading struct {
 	to      int // the last one; 0: the file's
 	size    int64
 
-	ends    int  // line ends read
-	open    bool // the last byte was none
-	started bool
+	until time.Time // when it has taken too long
+	ends  int       // line ends read
+	open  bool      // the last byte was none
+	more  bool      // a file without a size was cut
 }
 
-func (r *reading) all(ctx context.Context, src io.Reader) error {
+func (r *reading) all(ctx context.Context, src *sparse) error {
 	buf := make([]byte, readSize)
-	n, err := io.ReadFull(src, buf)
-	for n > 0 || !r.started {
-		if !r.started {
-			r.started = true
-			if err := r.begin(buf[:n]); err != nil {
-				return err
-			}
+	n, err := io.ReadFull(src, buf) // what the file is shows in its beginning
+	if err := r.begin(buf[:n]); err != nil {
+		return err
+	}
+	if err := r.take(buf[:n]); err != nil {
+		return err
+	}
+	for err == nil && ctx.Err() == nil {
+		if time.Now().After(r.until) {
+			r.meta.Unread = src.left()
+			break
 		}
+		if hole := src.skip(); hole > 0 {
+			err = r.zeros(hole)
+			continue
+		}
+		n, err = src.Read(buf)
 		if err := r.take(buf[:n]); err != nil {
 			return err
 		}
-		if err != nil || ctx.Err() != nil {
-			break
-		}
-		n, err = io.ReadFull(src, buf)
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
+		r.more = r.size == 0 && src.left() == 0 && src.size == sizeless
 	}
 	return errors.Join(err, context.Cause(ctx))
 }
@@ -231,14 +244,33 @@ func upTo(b []byte, n int) []byte {
 	return b[:end]
 }
 
+// zeros takes n zero bytes. There is no line end among them.
+func (r *reading) zeros(n int64) error {
+	r.open = true
+	if line := r.ends + 1; line < r.from || r.to > 0 && line > r.to {
+		return nil
+	}
+	if err := r.need(); err != nil {
+		return err
+	}
+	r.w.WriteZeros(n)
+	return nil
+}
+
 func (r *reading) keep(b []byte) error {
-	if r.w == nil {
-		if err := r.create(); err != nil {
-			return err
-		}
+	if err := r.need(); err != nil {
+		return err
 	}
 	_, err := r.w.Write(b)
 	return err
+}
+
+// need makes the output unless it is there.
+func (r *reading) need() error {
+	if r.w != nil {
+		return nil
+	}
+	return r.create()
 }
 
 func (r *reading) create() (err error) {
@@ -261,22 +293,24 @@ func (r *reading) total() int {
 	return r.ends
 }
 
-// noLine says that a file of so many lines has no such line.
-func noLine(name string, total, line int) error {
-	switch total {
-	case 0:
-		return say("%s is empty, so there is no line %d. Leave out startLine and endLine.", name, line)
-	case 1:
-		return say("%s has 1 line, so there is no line %d. Ask for line 1.", name, line)
+// beyond says that a file has no such line, or that it was not reached.
+func (r *reading) beyond(name string, total int) error {
+	switch {
+	case r.meta.Unread > 0:
+		return say("Line %d of %s was not reached within %s. Run sed or tail to see it.", r.from, name, short(r.call.set.readTime))
+	case total == 0:
+		return say("%s is empty, so there is no line %d. Leave out startLine and endLine.", name, r.from)
+	case total == 1:
+		return say("%s has 1 line, so there is no line %d. Ask for line 1.", name, r.from)
 	}
-	return say("%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), line, total)
+	return say("%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), r.from, total)
 }
 
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	name := called(r.call.place.rel)
 	total := r.total()
 	if failure == nil && !r.meta.Binary && r.from > max(total, 1) {
-		failure = noLine(name, total, r.from)
+		failure = r.beyond(name, total)
 	}
 	if failure == nil && r.w == nil {
 		failure = r.create() // an empty file is shown, too
@@ -287,7 +321,10 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	}
 	r.stop()
 	if r.w != nil {
-		r.w.Complete(func(m *outputs.Meta) { m.TotalLines, m.EndLine = total, last })
+		r.w.Complete(func(m *outputs.Meta) {
+			m.TotalLines, m.EndLine = total, last
+			m.Unread, m.Truncated = r.meta.Unread, r.meta.Unread > 0 || r.more
+		})
 	}
 	switch {
 	case failure == nil:
@@ -300,9 +337,26 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	}
 	shown := int64(last - r.from + 1)
 	count := lines(shown)
-	if r.meta.Binary {
+	switch {
+	case r.meta.Unread > 0 && (r.to == 0 || r.to > total):
+		count = "first " + sized(r.size-r.meta.Unread, 0)
+	case r.more:
+		count = "first " + sized(sizeless, 0)
+	case r.meta.Binary:
 		shown, count = 0, sized(r.w.Bytes(), 0)+", binary"
 	}
 	text := confirm("Displayed %s to user ("+count+")", r.call.place.asked)
-	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
+	return agent.Result{Type: agent.Success, TextForModel: text, SessionLog: r.log(), Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
+}
+
+// log says what was not read.
+func (r *reading) log() string {
+	switch {
+	case r.meta.Unread > 0:
+		return fmt.Sprintf("Reading stopped after %s: the last %s of %s were not read. Run tail to see the end.",
+			short(r.call.set.readTime), size(r.meta.Unread), size(r.size))
+	case r.more:
+		return fmt.Sprintf("The file does not say how long it is: only its first %s were read. Run head to see more.", size(sizeless))
+	}
+	return ""
 }

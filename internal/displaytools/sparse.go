@@ -6,7 +6,8 @@ import (
 )
 
 // sparse reads the first size bytes of a file. It does not ask the system for
-// the holes of a sparse file, which would fill the page cache with zeros.
+// the holes of a sparse file, which would fill the page cache with zeros, and
+// passes them over at once where skip is called.
 type sparse struct {
 	f         *os.File
 	size, pos int64
@@ -19,9 +20,7 @@ func (s *sparse) Read(p []byte) (int, error) {
 	if s.pos >= s.size {
 		return 0, io.EOF
 	}
-	if s.pos >= s.hole && s.pos >= s.data {
-		s.hole, s.data = s.extent()
-	}
+	s.look()
 	if s.pos < s.hole {
 		n := int(min(int64(len(p)), s.hole-s.pos))
 		clear(p[:n])
@@ -35,3 +34,24 @@ func (s *sparse) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+func (s *sparse) look() {
+	if s.pos >= s.hole && s.pos >= s.data {
+		s.hole, s.data = s.extent()
+	}
+}
+
+// skip passes the hole at the current place, if there is one, and returns its
+// length.
+func (s *sparse) skip() int64 {
+	if s.pos >= s.size {
+		return 0
+	}
+	s.look()
+	n := max(s.hole-s.pos, 0)
+	s.pos += n
+	return n
+}
+
+// left is how many bytes have not been read.
+func (s *sparse) left() int64 { return s.size - s.pos }

@@ -28,6 +28,9 @@ type Meta struct {
 	// stored bytes (0 means 1), TotalLines counts the whole file.
 	StartLine, EndLine, TotalLines int
 	Binary                         bool // file: bytes for download rather than text
+	// Unread is how many bytes at the end of a file were not read, because it took
+	// too long. Then TotalLines counts what was read.
+	Unread int64
 
 	Command    string // terminal
 	Cwd        string
@@ -60,6 +63,7 @@ type fileJSON struct {
 	Binary     bool   `json:"binary,omitempty"`
 	Truncated  bool   `json:"truncated,omitempty"`
 	Gap        *Gap   `json:"gap,omitempty"`
+	Unread     int64  `json:"unread,omitempty"`
 }
 
 type terminalJSON struct {
@@ -90,7 +94,7 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 	case Image:
 		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
 	default:
-		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap})
+		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread})
 	}
 }
 

@@ -62,6 +62,49 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// WriteZeros appends n zero bytes, as Write would, but in a time that is bounded
+// by the limits: once the whole tail is zeros, more of them only move it.
+func (w *Writer) WriteZeros(n int64) {
+	zeros := make([]byte, min(n, maxChunk))
+	w.mu.Lock()
+	enough := w.limits.Tail + maxChunk
+	w.mu.Unlock()
+	for tail := int64(0); n > 0; {
+		k := min(n, int64(len(zeros)))
+		w.Write(zeros[:k])
+		n -= k
+		w.mu.Lock()
+		if w.tailing {
+			tail += k
+		}
+		if tail > enough+maxChunk { // of which the first may have been the head's
+			w.move(n)
+			n = 0
+		}
+		if w.done {
+			n = 0
+		}
+		w.mu.Unlock()
+	}
+}
+
+// move moves the tail, which is all zeros, by n bytes. The caller holds w.mu.
+func (w *Writer) move(n int64) {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	v := &w.o.view
+	if v.complete || n == 0 {
+		return
+	}
+	v.tail = append([]chunk(nil), v.tail...) // snapshots keep theirs
+	for i := range v.tail {
+		v.tail[i].off += n
+	}
+	v.last.off += n
+	v.size += n
+	w.o.notify()
+}
+
 // next seals the full chunk and starts another: of the head while its limit and
 // the budget allow, then of the tail, whose oldest chunk makes room in the end.
 func (w *Writer) next() {

@@ -79,6 +79,46 @@ func TestWriterKeepsHeadAndTail(t *testing.T) {
 	})
 }
 
+// TestWriteZeros compares what is kept of zeros with what was written, as for Write.
+func TestWriteZeros(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, err := New(Config{TTL: time.Hour, Budget: 4 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Limits{rapid.Int64Range(minChunk, 300<<10).Draw(t, "head"), rapid.Int64Range(2*minChunk, 300<<10).Draw(t, "tail")}
+		w, err := s.Create(Meta{Type: File}, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []byte
+		for range rapid.IntRange(0, 8).Draw(t, "writes") {
+			p := make([]byte, rapid.SampledFrom([]int{0, 1, 61, 5000, 200_000}).Draw(t, "size"))
+			pattern(p, int64(len(all)))
+			w.Write(p)
+			n := rapid.SampledFrom([]int{0, 1, 5000, 700_000, 3_000_000}).Draw(t, "zeros")
+			w.WriteZeros(int64(n))
+			all = append(append(all, p...), make([]byte, n)...)
+		}
+		v, _ := w.Output().acquire()
+		defer w.Output().release(&v)
+		if v.size != int64(len(all)) || v.nl != count(all) || v.open != (len(all) > 0 && all[len(all)-1] != '\n') {
+			t.Fatalf("%d bytes, %d line ends; want %d, %d", v.size, v.nl, len(all), count(all))
+		}
+		var kept int64
+		for i := range v.len() {
+			c := v.at(i)
+			if !bytes.Equal(c.buf, all[c.off:c.end()]) || c.nl != count(all[:c.off]) {
+				t.Fatalf("chunk at %d differs", c.off)
+			}
+			kept += int64(len(c.buf))
+		}
+		if least := min(v.size, l.Head+l.Tail-2*max(minChunk, l.Tail/8)); kept < least {
+			t.Fatalf("%d bytes of %d are kept with %+v", kept, v.size, l)
+		}
+	})
+}
+
 // TestReadersWhileTheRingTurns: bytes that were handed out never change although
 // the writer uses the memory of dropped chunks again.
 func TestReadersWhileTheRingTurns(t *testing.T) {
