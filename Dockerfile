@@ -1,16 +1,19 @@
 # docker build -t webchat . && docker run --rm -p 127.0.0.1:8080:8080 -v "$PWD:/workspace" webchat
-FROM golang:1.26-alpine AS build
+FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o /webchat ./cmd/webchat
 
-FROM alpine:3 AS base
-# A shell and git are what people run in a workspace. Any user id may run the
-# image (docker run --user), so the data folder belongs to everybody, and git
+FROM debian:13-slim AS base
+# Debian, since the agents' programs are built for its C library. A shell and git
+# are what people run in a workspace; curl asks for the health. Any user id may run
+# the image (docker run --user), so the data folder belongs to everybody, and git
 # works in a workspace that is somebody else's.
-RUN apk add --no-cache bash git \
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bash ca-certificates curl git \
+ && rm -rf /var/lib/apt/lists/* \
  && git config --system --add safe.directory '*' \
  && mkdir -p /data /workspace && chmod 1777 /data
 COPY --from=build /webchat /usr/local/bin/webchat
@@ -21,7 +24,7 @@ USER 10001:10001
 WORKDIR /workspace
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD wget -q -O /dev/null http://127.0.0.1:8080/healthz
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD curl -fsS -o /dev/null http://127.0.0.1:8080/healthz
 ENTRYPOINT ["webchat"]
 
 # docker build --target copilot -t webchat-copilot . adds the GitHub Copilot CLI,
@@ -29,7 +32,7 @@ ENTRYPOINT ["webchat"]
 # holds it. It talks to a model of yours, for example on the host:
 #   docker run --rm -p 127.0.0.1:8080:8080 -v "$PWD:/workspace" --add-host=host.docker.internal:host-gateway \
 #     -e WEBCHAT_PROVIDER_URL=http://host.docker.internal:11434/v1 -e WEBCHAT_MODEL=qwen3 -e WEBCHAT_PROVIDER_KEY webchat-copilot
-FROM node:22-alpine AS cli
+FROM node:22-slim AS cli
 RUN npm install --no-audit --no-fund --prefix /opt/copilot @github/copilot@1.0.102
 
 FROM base AS copilot
