@@ -41,6 +41,7 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		"npm run build -- --watch":              "npm run build",
 		"cargo test --workspace -- --nocapture": "cargo test",
 		"pytest -q src":                         "pytest",
+		"pytest -vv --lf -k 'a or b'":           "pytest",
 		"ls":                                    "ls",
 		"ls -la src":                            "ls",
 		"cat a.txt":                             "cat",
@@ -51,6 +52,7 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		"go test -coverprofile=.git/hooks/x": "", "go test -modfile=x": "", "go vet -vettool=x": "", "go test -args -x": "",
 		"npm test --script-shell=evil": "", "npm test --prefix sub": "", "npm --prefix sub test": "", "npm install": "", "npm run": "", "npm run -- x": "",
 		"cargo test --config evil": "", "pytest -p evil": "", "pytest -c x": "", "pytest --rootdir=sub": "",
+		"pytest -co": "", "pytest -lf": "", "cargo test -release": "", "go test -- -exec x": "", "npm test -silent": "",
 		"go build ./...": "", "go run .": "", "go generate ./...": "", "go env -w X=1": "",
 		"goo test": "", "./go test": "", "/usr/bin/ls": "", "GO test": "",
 		// What is sensitive, outside or run later is not covered.

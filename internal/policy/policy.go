@@ -1,7 +1,10 @@
 // Package policy says what may happen without asking the user: the user's rules,
-// which files are sensitive, and which variables a command inherits.
+// what the user allowed before, which files are sensitive, and which variables a
+// command inherits.
 //
-// A [Policy] answers for one workspace. Files are judged by the name they were
+// A [Policy] answers for one workspace. What the user may allow beyond one act are the
+// act's grants ([Policy.Grants]): a grant that was given covers every act that has it
+// among its own. [Kept] keeps those that were given for a workspace. Files are judged by the name they were
 // given and by where that name leads. Nothing in the workspace can change what a
 // Policy says.
 //

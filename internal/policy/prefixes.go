@@ -107,15 +107,17 @@ func (x prefix) permits(words []string) bool {
 	if x.reader {
 		return true
 	}
+	oneDash := x.words[0] == "go" // -run and --run are one flag; elsewhere -run is -r -u -n
 	for _, w := range words {
 		if w == "--" {
-			return true
+			return !oneDash
 		}
 		if !strings.HasPrefix(w, "-") || w == "-" {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
-		if !slices.Contains(x.flags, name) {
+		long := strings.Trim(name, "v") != "" && len(name) > 1 // -vv is short
+		if !slices.Contains(x.flags, name) || !oneDash && long != strings.HasPrefix(w, "--") {
 			return false
 		}
 	}

@@ -261,3 +261,33 @@ func TestQuestionsDoNotBlockEachOther(t *testing.T) {
 		equal(t, "decisions", len(all[event.PermissionCompleted](r)), 3)
 	})
 }
+
+// THREATS 78: what leads outside is asked about under --permissions allow, too, and an
+// answer for the session counts once.
+func TestThreat78OutsideIsAskedInEveryMode(t *testing.T) {
+	for _, mode := range []Mode{ModeAsk, ModeAllow} {
+		outside := t.TempDir()
+		play(t, func(r *rig, c *Config) {
+			c.Permissions, c.Policy = mode, policy.New(policy.Config{Workspace: c.Workspace, Reading: true})
+			if err := os.Symlink(outside, filepath.Join(c.Workspace, "link")); err != nil {
+				r.Skipf("no symbolic links here: %v", err)
+			}
+			r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "edit", Kind: agent.Kind(p.Content), Action: "do it", Resource: filepath.Join(c.Workspace, "link", "notes.txt")})
+				equal(t, "decision", v.Decision, event.Allow)
+				return err
+			}
+		}, func(r *rig) {
+			for _, kind := range []agent.Kind{agent.KindWrite, agent.KindRead, agent.KindWrite, agent.KindRead} {
+				id := r.send(string(kind))
+				r.decide(Decision{Decision: event.Allow, Scope: event.ForSession})
+				r.wait(id)
+				asked := last[event.PermissionRequested](r)
+				if !asked.Sensitive || len(asked.Grants) != 0 || filepath.Base(filepath.Dir(asked.Target)) != filepath.Base(outside) {
+					t.Errorf("%s %s: %+v", mode, kind, asked)
+				}
+				equal(t, "scope", last[event.PermissionCompleted](r).Scope, event.Once)
+			}
+		})
+	}
+}
