@@ -67,3 +67,21 @@ hooks:
 	p.say("/help")
 	p.wait(`document.getElementById('keys').open`)
 }
+
+// What was allowed for the session is listed, and taken back by one click.
+func TestTakeBack(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo one")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click("[data-act=allow-session]")
+	p.done()
+	p.say("/permissions")
+	p.has("#consent-grants", "this command, exactly: `echo one`")
+	p.has("#consent-permissions", "built in")
+	p.click("[data-take-back]")
+	p.has("#consent-grants", "Nothing.")
+	p.press("Escape")
+	p.say("run echo one") // it is asked again
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+}
