@@ -64,8 +64,10 @@
 //	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
 //	                  #earlier and children of #turns go before the present ones
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
-//	#pinned           bar over the composer for an open question out of sight, hidden;
-//	                  [data-what] holds its text
+//	#dock-asks        the open questions, above the composer; hidden without one, data-many
+//	                  with several. #asks-head, ol#asks (one li#q-ID[data-rev] each), and
+//	                  #asks-alike: [data-alike="REQUEST REQUEST"] with buttons data-act=
+//	                  allow-all|ways|grant|deny-all for those that one grant covers
 //	#trouble          why the log cannot be written, hidden while it can
 //	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
 //	                  and queue|steer by it), data-backend, data-model,
@@ -99,10 +101,14 @@
 //	tool row    div#c-ID.call > details#c-ID.r.tool, and div#c-ID.n.nest for what a
 //	            helper agent did inside of it
 //	card        div#c-ID.call > article#c-ID.r.card
-//	question    section#p-ID.perm[data-ask=permission][data-request][data-expires]
-//	            [data-asked], or [data-ask=input] with a form; buttons data-act=allow-once|
-//	            allow-session|deny|deny-reason; for input: [data-choice] buttons, an
-//	            input[name=answer] and submit. Answered: details#p-ID.tool
+//	question    details#p-ID.tool: [data-waits] while it is open, then [data-answered].
+//	            Its card is in li#q-ID: section.perm[data-ask=permission][data-request]
+//	            [data-row=p-ID][data-expires][data-asked], or [data-ask=input] with a form.
+//	            Buttons data-act=allow-once|deny|deny-reason|ways|details, and in .ways
+//	            grant[data-grant][data-scope=session|workspace]; for input: [data-choice]
+//	            buttons, an input[name=answer] and submit. What would be done is in
+//	            [data-whole] and ends with .perm-end. A script sets data-ready once clicks
+//	            count, data-keys once keys do, data-read once the end was on the screen
 //	note        div#n-….row.note-row
 //
 // # Cards
@@ -130,7 +136,7 @@
 //	                      read read-all read-hits (all, or what was found) unread
 //	data-act elsewhere    side rail theme new search keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]
-//	                      retry, model, restart, recall (errors), review, latest, show[data-path]
+//	                      retry, model, restart, recall (errors), latest, show[data-path]
 //
 // What a button needs stands on it or on its card. data-key names the key that
 // presses it while its card or question has the focus.

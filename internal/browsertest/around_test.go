@@ -239,6 +239,7 @@ func TestKeyboardOnly(t *testing.T) {
 		p.press("Shift+Tab")
 	}
 	p.is(`document.activeElement.dataset.act`, "allow-once")
+	p.wait(`document.activeElement.closest('[data-ready]')`) // it ignores keys for a moment after it got the focus
 	p.press("Enter")
 	p.has("[data-answered]", "Allowed once by you")
 	p.wait(card)

@@ -89,7 +89,7 @@ const audit = `(() => {
 	const said = new Set('p ul ol li blockquote pre code em strong b i del s a h1 h2 h3 h4 h5 h6 table thead tbody tr th td hr br span div input sup sub section bdi details summary kbd'.split(' '))
 	const ours = /^[mr]-[\w-]+\.\d+(\.c(\.\d+)?)?$/ // the parts of a block that streams
 	const say = (e, why) => bad.push(why + ': ' + e.outerHTML.slice(0, 160))
-	for (const e of document.querySelectorAll('#turns *, #side *, #rail *, #pinned *, #title *, .lines *, main.export *')) {
+	for (const e of document.querySelectorAll('#turns *, #dock-asks *, #side *, #rail *, #title *, .lines *, main.export *')) {
 		const name = e.localName.toLowerCase()
 		const inSaid = e.parentElement.closest('.said') && !e.closest('.copy-code')
 		if (never.has(name) || name.includes('-')) say(e, 'element')
@@ -200,7 +200,7 @@ func TestHostileNames(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); h.say(t, id, "name/"+c.Name) }()
 		for _, part := range []string{".perm-cmd", ".diff"} { // a command, then a change of a file
-			at := `document.querySelector('#turns [data-ask=permission] ` + part + `')`
+			at := `document.querySelector('#asks [data-ask=permission] ` + part + `')`
 			p.wait(at)
 			p.harmless(c.Name+", asked", h.site, asked)
 			p.do(chromedp.Reload())
@@ -208,7 +208,7 @@ func TestHostileNames(t *testing.T) {
 			p.wait(at)
 			p.harmless(c.Name+", asked again", h.site, asked)
 			// What stands isolated in a box of its own, with its code point, can be seen.
-			whole := eval[string](p, `(() => { const q = document.querySelector('#turns [data-ask=permission]').cloneNode(true); q.querySelectorAll('bdi.err[title]').forEach((e) => e.remove()); return q.textContent })()`)
+			whole := eval[string](p, `(() => { const q = document.querySelector('#asks [data-ask=permission]').cloneNode(true); q.querySelectorAll('bdi.err[title]').forEach((e) => e.remove()); return q.textContent })()`)
 			if i := strings.IndexFunc(whole, unseen); i >= 0 {
 				t.Errorf("%s: the question holds what nobody sees: %q", c.Name, whole[max(0, i-20):min(len(whole), i+20)])
 			}

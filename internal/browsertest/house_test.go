@@ -181,6 +181,7 @@ func (h *house) decide(t *testing.T, id string) {
 type liar struct {
 	mu    sync.Mutex
 	texts map[string]string
+	plots map[string]plot
 }
 
 func (l *liar) learn(cases []hostile.Case) {
@@ -207,8 +208,11 @@ type lies struct {
 
 func (c *lies) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Lock()
-	text := c.texts[p.Content]
+	text, act := c.texts[p.Content], c.plots[p.Content]
 	c.mu.Unlock()
+	if act != nil {
+		return act(ctx, c.host)
+	}
 	kind, _, _ := strings.Cut(p.Content, "/")
 	if kind == string(hostile.Name) {
 		return c.names(ctx, p.MessageID, text)

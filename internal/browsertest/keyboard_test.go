@@ -62,6 +62,12 @@ func strike(ctx context.Context, key string) error {
 	return err
 }
 
+// double clicks twice in the same place, as fast as it goes.
+func (p *page) double(x, y float64) {
+	p.t.Helper()
+	p.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y))
+}
+
 // write puts text where the focus is, as a keyboard or an input method does.
 func (p *page) write(text string) {
 	p.t.Helper()

@@ -39,6 +39,9 @@ type (
 		GitRoot string `json:"gitRoot,omitempty"`
 		Branch  string `json:"branch,omitempty"`
 		Commit  string `json:"commit,omitempty"`
+		// Instructions are the absolute paths of the files the agent loads from the
+		// folder as instructions; only in the first session there.
+		Instructions []string `json:"instructions,omitempty"`
 	}
 
 	// TurnStart opens the work on one prompt.
@@ -291,7 +294,9 @@ type (
 		HookID  string `json:"hookId"`
 		Event   string `json:"event"`
 		Command string `json:"command"`
-		Extra   Extra  `json:"-"`
+		// ToolCallID is the call the hook is asked about, if it is known.
+		ToolCallID string `json:"toolCallId,omitempty"`
+		Extra      Extra  `json:"-"`
 	}
 
 	// HookEnd says what a hook decided, after its command ended.

@@ -2,28 +2,35 @@ package page
 
 import (
 	"html/template"
+	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"webchat/internal/event"
 	"webchat/internal/render"
 )
 
-// ask is a question: may the agent act, or what does it want to know.
+// ask is a question: may the agent act, or what does it want to know. While it
+// waits it stands in the dock above the composer, and a row marks its place in the
+// transcript.
 type ask struct {
 	Request, Call string
 	Who           string // the backend that asks
 	Answered      bool
 
 	// A permission.
-	Tool, Kind, Action, Resource, Cwd, Why, Digest string
-	Diff                                           string
-	Sensitive                                      bool // a yes counts once
-	Decision                                       event.Decision
-	Scope                                          event.Scope
-	Reason                                         string
-	By                                             event.Decider
-	Asked, Expires                                 time.Time
+	Tool, Kind, Action, Resource, Target, Cwd, Why, Digest string
+	Diff                                                   string
+	Withheld                                               []string // names of variables the command does not get
+	Sensitive                                              bool     // it can only be allowed once
+	Grants                                                 []event.Grant
+	Decision                                               event.Decision
+	Scope                                                  event.Scope
+	Grant                                                  *event.Grant // what was given, or what allows it
+	Reason                                                 string
+	By                                                     event.Decider
+	Asked, Expires                                         time.Time
 
 	// An agent's question.
 	Question  string
@@ -32,8 +39,10 @@ type ask struct {
 	Answer    string
 	Cancelled bool
 
-	now func() time.Time
-	rev int64
+	f     *fold
+	row   string // the id of its row in the transcript
+	hides *node  // the call whose row it hides while it waits
+	rev   int64
 }
 
 // Open reports whether it waits for an answer.
@@ -42,11 +51,24 @@ func (a *ask) Open() bool { return !a.Answered }
 // Rev changes whenever the question does.
 func (a *ask) Rev() int64 { return a.rev }
 
+// Row is the id of the question's row in the transcript.
+func (a *ask) Row() string { return a.row }
+
 // IsPermission tells the two kinds apart.
 func (a *ask) IsPermission() bool { return a.Question == "" }
 
 // Command is what would be done, whole, with nothing hidden.
 func (a *ask) Command() template.HTML { return render.Visible(a.Resource) }
+
+// Length says how long the command or the change is.
+func (a *ask) Length() string {
+	text := a.Resource
+	if a.Diff != "" {
+		text = a.Diff
+	}
+	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+	return some(lines, "line") + ", " + some(utf8.RuneCountInString(text), "character")
+}
 
 // What is the same in one line.
 func (a *ask) What() string {
@@ -59,27 +81,61 @@ func (a *ask) What() string {
 // Where is the folder it would happen in, with nothing hidden.
 func (a *ask) Where() template.HTML { return render.Visible(a.Cwd) }
 
+// Leads is where the links of a path lead, if it is another place than the path
+// says; nothing is hidden in it.
+func (a *ask) Leads() template.HTML {
+	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(firstOf(a.Cwd, a.f.cwd), a.Resource) {
+		return ""
+	}
+	return render.Visible(a.Resource) + " → " + render.Visible(a.Target)
+}
+
+// Outside reports whether that place is outside of the workspace.
+func (a *ask) Outside() bool {
+	rel, err := filepath.Rel(a.f.cwd, a.Target)
+	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Held are the names of the variables the command does not get.
+func (a *ask) Held() template.HTML { return render.Visible(strings.Join(a.Withheld, ", ")) }
+
 // Changes are what a write would change.
 func (a *ask) Changes() template.HTML { return render.Diff(a.Diff) }
 
 // Hides says how many characters would not be seen as they are.
 func (a *ask) Hides() string {
-	n := strings.Count(string(a.Command()), `class="vis"`)
-	switch {
-	case n == 0:
+	n := strings.Count(string(a.Command()+a.Leads()+a.Where()), `class="vis"`)
+	if n == 0 {
 		return ""
-	case n == 1:
-		return "One character that hides is made visible."
 	}
-	return count(n) + " characters that hide are made visible."
+	if n == 1 {
+		return "1 invisible character is shown as its code."
+	}
+	return count(n) + " invisible characters are shown as their codes."
 }
 
-// Left is the time until it is denied, and Drain the part of the bar that is left.
-func (a *ask) Left() string { return clock(max(0, a.Expires.Sub(a.now()))) }
+// Searched is what a search looks for, taken from its call; else empty.
+func (a *ask) Searched() template.HTML {
+	if c := a.f.nodes["c-"+a.Call]; a.Call != "" && c != nil {
+		return render.Visible(c.Call.Searches())
+	}
+	return ""
+}
+
+// Rewrites are what hooks changed in the call the question is about.
+func (a *ask) Rewrites() []rewrite {
+	if c := a.f.nodes["c-"+a.Call]; a.Call != "" && c != nil {
+		return c.Call.Rewrites
+	}
+	return nil
+}
+
+// Left is the time until it is denied.
+func (a *ask) Left() string { return clock(max(0, a.Expires.Sub(a.f.cfg.Now()))) }
 
 // Drain is the width of the bar that empties until then.
 func (a *ask) Drain() string {
-	whole, left := a.Expires.Sub(a.Asked), a.Expires.Sub(a.now())
+	whole, left := a.Expires.Sub(a.Asked), a.Expires.Sub(a.f.cfg.Now())
 	if whole <= 0 || left <= 0 {
 		return "0%"
 	}
@@ -98,155 +154,43 @@ func (a *ask) Timed() bool { return !a.Expires.IsZero() }
 // Head is the question in one line.
 func (a *ask) Head() string {
 	if !a.IsPermission() {
-		return a.Who + " wants to know"
+		return a.Who + " asks you"
 	}
 	return a.Who + " asks to " + plain(a.Action)
 }
 
-// Verdict is the answer, as the row begins.
-func (a *ask) Verdict() string {
-	allowed := a.Decision == event.Allow
-	word := "Denied"
-	if allowed {
-		word = "Allowed"
+// Options are the grants the card offers, as the template shows them.
+func (a *ask) Options() []option {
+	out := make([]option, len(a.Grants))
+	for i, g := range a.Grants {
+		out[i] = option{Grant: g}
 	}
-	switch a.By {
-	case event.DecidedByUser:
-		switch {
-		case allowed && a.Scope == event.ForSession:
-			return "Allowed for this session by you"
-		case allowed:
-			return "Allowed once by you"
-		}
-		return "Denied by you"
-	case event.DecidedByRule:
-		return word + " by rule"
-	case event.DecidedByHook:
-		return word + " by hook"
-	case event.DecidedByMode:
-		return word + " without asking"
-	case event.DecidedByAbort:
-		return "Not answered"
-	}
-	return word
+	return out
 }
 
-// Because is the reason behind a refusal.
-func (a *ask) Because() string {
-	switch {
-	case a.Decision == event.Allow:
-		return ""
-	case a.By == event.DecidedByTimeout:
-		return "nobody answered in " + span(a.Expires.Sub(a.Asked))
-	case a.By == event.DecidedByAbort:
-		return "the turn was stopped"
-	case a.By == event.DecidedByUser: // the verdict says so already
-		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
-	}
-	return a.Reason
-}
+// option is a grant in words.
+type option struct{ event.Grant }
 
-// Icon is the mark of the answered row.
-func (a *ask) Icon() string {
-	switch {
-	case !a.IsPermission() && !a.Cancelled, a.Decision == event.Allow:
-		return "check"
-	}
-	return "x"
-}
+// Words are what it covers, with nothing hidden and what stands between backquotes as code.
+func (o option) Words() template.HTML { return grantWords(o.Text) }
 
-func (f *fold) permission(d event.PermissionRequested) {
-	a := &ask{
-		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Cwd: d.Cwd, Why: d.Why, Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest, Asked: f.now, Expires: time.Time(d.ExpiresAt),
-	}
-	f.addAsk(a, d.ToolCallID)
-	f.batch.say("alert", a.Head()+": "+firstLine(a.What(), 200))
-}
+// Label is the same for those who hear it.
+func (o option) Label() string { return plain(o.Text) }
 
-func (f *fold) question(d event.UserInputRequested) {
-	a := &ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
-	if a.Question == "" {
-		a.Question = "It did not say what"
+// grantWords shows the text of a grant. A part of a command in it stands between
+// backquotes; one without a partner is shown as it is.
+func grantWords(text string) template.HTML {
+	parts := strings.Split(text, "`")
+	if len(parts)%2 == 0 {
+		return render.Visible(text)
 	}
-	f.addAsk(a, d.ToolCallID)
-	f.batch.say("alert", a.Head()+": "+firstLine(a.What(), 200))
-}
-
-func (f *fold) addAsk(a *ask, callID string) {
-	a.now, a.rev = f.cfg.Now, f.seq
-	if f.nodes["p-"+a.Request] != nil {
-		return
-	}
-	n := f.node(elementID("p-", a.Request))
-	n.Ask = a
-	f.nodes["p-"+a.Request] = n
-	f.setOpen(f.open + 1)
-	c := f.nodes["c-"+callID]
-	if callID == "" || c == nil {
-		f.addStep(f.place(""), n)
-		return
-	}
-	c.Call.Asked++
-	if p := c.parent; p.Steps != nil {
-		f.insertBefore(p, c, n)
-	} else if p.last() == c {
-		f.stepBefore(p, c, n)
-	} else {
-		f.addStep(p, n)
-	}
-	f.callChanged(c)
-}
-
-// insertBefore puts n before one of the children of parent.
-func (f *fold) insertBefore(parent, sibling, n *node) {
-	n.parent = parent
-	for i, k := range parent.Kids {
-		if k == sibling {
-			parent.Kids = append(parent.Kids[:i:i], append([]*node{n}, parent.Kids[i:]...)...)
-			break
+	var out template.HTML
+	for i, p := range parts {
+		if i%2 == 0 {
+			out += render.Visible(p)
+		} else {
+			out += "<code>" + render.Visible(p) + "</code>"
 		}
 	}
-	f.touch(n)
-	f.batch.before(sibling, n)
-}
-
-func (f *fold) decided(d event.PermissionCompleted) {
-	n := f.nodes["p-"+d.RequestID]
-	if n == nil || n.Ask.Answered {
-		return
-	}
-	a := n.Ask
-	a.Decision, a.Scope, a.Reason, a.By = d.Decision, d.Scope, d.Reason, d.By
-	f.settle(n, d.Decision == event.Deny)
-}
-
-func (f *fold) answered(d event.UserInputCompleted) {
-	n := f.nodes["p-"+d.RequestID]
-	if n == nil || n.Ask.Answered {
-		return
-	}
-	n.Ask.Answer = d.Answer
-	n.Ask.Cancelled = d.By == event.DecidedByAbort || d.By == event.DecidedByTimeout
-	f.settle(n, false)
-}
-
-func (f *fold) settle(n *node, refused bool) {
-	n.Ask.Answered, n.Ask.rev = true, f.seq
-	f.setOpen(f.open - 1)
-	f.stepChanged(n)
-	f.batch.replace(n)
-	if c := f.nodes["c-"+n.Ask.Call]; n.Ask.Call != "" && c != nil {
-		c.Call.Asked--
-		c.Call.Refused = c.Call.Refused || refused
-		f.callChanged(c)
-	}
-}
-
-// who is the agent's name, as questions use it.
-func (f *fold) who() string {
-	if f.backend == "" {
-		return "The agent"
-	}
-	return f.backend
+	return out
 }

@@ -26,6 +26,8 @@ type call struct {
 	Tokens   int // that Line costs
 	Asked    int // open questions about it
 	Refused  bool
+	Allowed  *ask      // the rule that allowed it, if one did
+	Rewrites []rewrite // what hooks changed in its arguments
 
 	telemetry telemetry
 	print     *event.Fingerprint
@@ -36,6 +38,7 @@ type call struct {
 	early     bool // its start was not seen, a helper agent's was
 	el        string
 	f         *fold
+	now       json.RawMessage // its arguments as hooks left them; nil: as they came
 }
 
 // telemetry is what a display tool says beside its result.
@@ -93,6 +96,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 		if n.Call.early {
 			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.early = d.ToolName, d.Arguments, d.By, false
 			f.callChanged(n)
+			f.askChanged(d.ToolCallID)
 			f.ledgerChanged()
 		}
 		return
@@ -111,6 +115,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 	default:
 		f.addStep(at, n)
 	}
+	f.askChanged(d.ToolCallID)
 }
 
 func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {

@@ -27,7 +27,8 @@ type fold struct {
 
 	title, backend, model string
 	status                event.Status
-	open                  int // questions without an answer
+	asks                  *node  // the open questions, which stand in the dock
+	cwd                   string // the workspace
 	ledger                ledger
 	outputs               []*call // in the order shown; the last ones only
 	showings              showings
@@ -37,7 +38,7 @@ type fold struct {
 }
 
 func newFold(cfg *Config) *fold {
-	return &fold{cfg: cfg, root: &node{ID: "turns"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, queued: map[string]*node{}, status: event.Idle}
+	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, queued: map[string]*node{}, status: event.Idle}
 }
 
 // take folds one event.
@@ -50,7 +51,7 @@ func (f *fold) take(e event.Entry) {
 		f.begun, f.first = true, e.Seq
 	}
 	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) {
-		f.asks(e.Event.Data)
+		f.consent(e.Event.Data)
 	}
 	f.setStatus()
 	f.trim()
@@ -88,8 +89,10 @@ func (f *fold) session(data event.Data) bool {
 	case event.SessionStart:
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
+		f.cwd = d.Context.Cwd
 	case event.SessionResume:
 		f.setBackend(d.Backend, d.Model)
+		f.cwd = d.Context.Cwd
 	case event.SessionTitleChanged:
 		f.setTitle(d.Title)
 	case event.SessionModelChange:
@@ -173,7 +176,7 @@ func (f *fold) tools(data event.Data) bool {
 	return true
 }
 
-func (f *fold) asks(data event.Data) {
+func (f *fold) consent(data event.Data) {
 	switch d := data.(type) {
 	case event.PermissionRequested:
 		f.permission(d)
@@ -336,7 +339,7 @@ func (f *fold) setTitle(title string) {
 func (f *fold) setStatus() {
 	s := event.Idle
 	switch {
-	case f.open > 0:
+	case len(f.asks.Kids) > 0:
 		s = event.Waiting
 	case f.current != nil || len(f.queued) > 0:
 		s = event.Running
@@ -347,16 +350,11 @@ func (f *fold) setStatus() {
 	}
 }
 
-func (f *fold) setOpen(n int) {
-	f.open = max(0, n)
-	f.batch.title(f.DocumentTitle())
-}
-
 // DocumentTitle counts the open questions before the name.
 func (f *fold) DocumentTitle() string {
 	t := f.Title() + " · webchat"
-	if f.open > 0 {
-		return "(" + count(f.open) + ") " + t
+	if n := len(f.asks.Kids); n > 0 {
+		return "(" + count(n) + ") " + t
 	}
 	return t
 }

@@ -54,7 +54,7 @@ type change struct {
 type batch struct {
 	list  []change
 	index map[string]int // changes of which only the last one counts, by what they change
-	says  []Op
+	says  []said
 }
 
 func (b *batch) add(c change) {
@@ -101,8 +101,17 @@ func (b *batch) trim(first string) { b.add(change{action: "trim", target: "turns
 
 func (b *batch) title(text string) { b.add(change{action: "title", value: &text}) }
 
-func (b *batch) say(action, text string) {
-	b.says = append(b.says, Op{Action: action, HTML: text})
+func (b *batch) say(action, text string) { b.sayOf(nil, action, text) }
+
+// sayOf says something about n, unless n is gone when the batch is over.
+func (b *batch) sayOf(n *node, action, text string) {
+	b.says = append(b.says, said{n, Op{Action: action, HTML: text}})
+}
+
+// said is what a screen reader is told.
+type said struct {
+	about *node
+	op    Op
 }
 
 // ops renders the batch.
@@ -144,7 +153,12 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 		}
 		out = append(out, op)
 	}
-	return append(out, b.says...)
+	for _, s := range b.says {
+		if s.about == nil || !s.about.gone {
+			out = append(out, s.op)
+		}
+	}
+	return out
 }
 
 func covered(n *node, whole map[*node]bool) bool {

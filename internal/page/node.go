@@ -15,7 +15,8 @@ type node struct {
 	Reasoning *message
 	Call      *call
 	Steps     *steps
-	Ask       *ask
+	Ask       *ask // its row
+	Question  *ask // its card in the dock, while it waits
 	Hook      *hook
 	Note      *note
 

@@ -64,7 +64,7 @@ func (c *call) Icon() string {
 // arguments are a call's, as far as they are an object of simple values.
 func (c *call) arguments() map[string]any {
 	var m map[string]any
-	_ = json.Unmarshal(c.Args, &m) // arguments of another shape have no names to show
+	_ = json.Unmarshal(c.args(), &m) // arguments of another shape have no names to show
 	return m
 }
 
@@ -72,6 +72,9 @@ var named = []string{"path", "file_path", "filePath", "file", "filename", "comma
 
 // Name is the argument that says most: a path, a command, a pattern.
 func (c *call) Name() string {
+	if s := c.pattern(); s != "" {
+		return s
+	}
 	m := c.arguments()
 	for _, k := range named {
 		if s, ok := m[k].(string); ok && s != "" {
@@ -79,6 +82,40 @@ func (c *call) Name() string {
 		}
 	}
 	return ""
+}
+
+// pattern is what a search looks for, which says more than where; empty for other
+// calls.
+func (c *call) pattern() string {
+	v, _ := verbOf(c.Tool)
+	s, _ := c.arguments()["pattern"].(string)
+	if v.done != "Searched" && v.done != "Listed" {
+		return ""
+	}
+	return s
+}
+
+// Searches is what a search looks for, and where; empty for other calls.
+func (c *call) Searches() string {
+	s := c.pattern()
+	if s == "" {
+		return ""
+	}
+	return s + c.within(c.arguments())
+}
+
+// within says where a search looks.
+func (c *call) within(m map[string]any) string {
+	var in []string
+	for _, k := range []string{"glob", "include", "path"} {
+		if s, ok := m[k].(string); ok && s != "" {
+			in = append(in, s)
+		}
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(in, ", ")
 }
 
 // What is what the row shows behind its verb.
@@ -91,12 +128,8 @@ func (c *call) What() string {
 	if _, known := verbOf(c.Tool); !known {
 		s = strings.TrimSpace(plain(c.Tool) + " " + s)
 	}
-	if _, isPattern := m["pattern"].(string); isPattern {
-		for _, k := range []string{"glob", "include", "path"} {
-			if in, ok := m[k].(string); ok && in != "" {
-				return s + "  in " + plain(in)
-			}
-		}
+	if _, isPattern := m["pattern"].(string); isPattern && c.Name() == m["pattern"] {
+		return s + plain(c.within(m))
 	}
 	if from, to := lineRange(m); from > 0 {
 		s += ":" + strconv.Itoa(from)
@@ -147,6 +180,14 @@ func (c *call) Why() string {
 		return "by you"
 	}
 	return firstLine(plain(c.Line), 90)
+}
+
+// args are its arguments as hooks left them.
+func (c *call) args() json.RawMessage {
+	if c.now != nil {
+		return c.now
+	}
+	return c.Args
 }
 
 // Arguments are all of them, for the unfolded row.

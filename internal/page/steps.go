@@ -1,11 +1,6 @@
 package page
 
-import (
-	"strconv"
-	"time"
-
-	"webchat/internal/event"
-)
+import "time"
 
 // longSteps is how many rows stand open; more fold when they are over.
 const longSteps = 6
@@ -98,51 +93,4 @@ func (f *fold) stepChanged(n *node) {
 	if p := n.parent; p != nil && p.Steps != nil && p.Steps.Long {
 		f.batch.part(p, p.ID+".s", "steps.sum", p)
 	}
-}
-
-// hook is a command of the user's that had a say.
-type hook struct {
-	ID, Event, Command string
-	Done, Allow        bool
-	Reason             string
-	ExitCode           int
-	Took               time.Duration
-}
-
-// Verdict is what it decided, in words.
-func (h *hook) Verdict() string {
-	switch {
-	case !h.Done:
-		return ""
-	case h.Allow:
-		return "allowed this"
-	case h.Reason != "":
-		return "said no: " + strconv.Quote(h.Reason)
-	}
-	return "said no"
-}
-
-// Duration is how long it ran.
-func (h *hook) Duration() string { return took(h.Took) }
-
-func (f *fold) hookStart(d event.HookStart) {
-	if f.nodes["h-"+d.HookID] != nil {
-		return
-	}
-	n := f.node(elementID("h-", d.HookID))
-	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command}
-	f.nodes["h-"+d.HookID] = n
-	f.addStep(f.place(""), n)
-}
-
-func (f *fold) hookEnd(d event.HookEnd) {
-	n := f.nodes["h-"+d.HookID]
-	if n == nil {
-		return
-	}
-	h := n.Hook
-	h.Done, h.Allow, h.Reason, h.ExitCode = true, d.Allow, d.Reason, d.ExitCode
-	h.Took = time.Duration(d.DurationMs) * time.Millisecond
-	f.stepChanged(n)
-	f.batch.replace(n)
 }

@@ -16,10 +16,12 @@ type turn struct {
 	State       string // queued, joined, running, completed, aborted, error, interrupted
 	At          time.Time
 	Attachments []event.Attachment
+	Rewrites    []rewrite // what hooks changed in the prompt
 
 	f    *fold
-	from int64 // of its first event
-	seq  int64 // of its last change
+	from int64  // of its first event
+	seq  int64  // of its last change
+	now  string // the prompt as hooks left it
 }
 
 // From is the place of the turn in the log.

@@ -135,6 +135,9 @@ func (c *chrome) Heading() string { return c.fold.Title() }
 // Answers is who answers, for the composer.
 func (c *chrome) Answers() string { return c.fold.Answers() }
 
+// Dock are the open questions.
+func (c *chrome) Dock() dock { return c.fold.Dock() }
+
 // Trouble is why the log cannot be written.
 func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
 

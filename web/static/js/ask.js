@@ -1,51 +1,89 @@
-// Questions: permissions and an agent's questions to the user. They ignore keys
-// and clicks for a moment after they appear, so that nobody answers what they
-// have not read.
+// Answers to questions: permissions and an agent's questions to the user. When one
+// may be answered decides ready.js.
 
 import { path, post } from './api.js'
 import { announce } from './ops.js'
+import { attend, hold, holdAll, members, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 
-const inert = 400 // milliseconds
 const seen = new WeakSet()
-const told = new Set() // ids
+const told = new Set() // requests
+const list = () => document.getElementById('asks') // a join may put another one there
+let held = null // the question that has the focus
 
-const ready = (el) => 'ready' in el.dataset
-
-function watch(root) {
-  for (const el of [root, ...root.querySelectorAll('[data-ask]')]) {
-    if (!el.matches('[data-ask]') || seen.has(el)) continue
+function watch() {
+  for (const el of list().querySelectorAll('[data-ask]')) {
+    if (seen.has(el)) continue
     seen.add(el)
-    setTimeout(() => { el.dataset.ready = '' }, inert)
+    attend(el)
   }
 }
 
-/** How the question with an id was answered, as its row says, if that has come. */
-function verdict(id) {
-  const words = document.querySelector(`#${CSS.escape(id)}[data-answered] b`)?.textContent.replace(/ by you$/, '')
+/** How a question was answered, as its row says, if that has come. */
+function verdict(el) {
+  const words = document.querySelector(`#${CSS.escape(el.dataset.row)}[data-answered] b`)?.textContent.replace(/ by you$/, '')
   return words ? `: ${words[0].toLowerCase()}${words.slice(1)}` : ''
 }
 
-async function decide(el, body) {
-  if (!ready(el) || el.ariaBusy === 'true') return
+async function send(el, body) {
+  if (el.ariaBusy === 'true') return
   el.ariaBusy = 'true'
   try {
     await post(path(`/permissions/${el.dataset.request}`), body)
-    el.dataset.answeredHere = ''
   } catch (err) {
-    if (err.status === 409) toast(`Already answered in another tab${verdict(el.id)}`, { how: 'ask' })
-    else if (err.status === 410) toast('Too late: this question is closed', { how: 'ask' })
+    if (err.status === 409) toast(`Already answered in another tab${verdict(el)}`, { how: 'ask' })
+    else if (err.status === 410) toast('This question is closed. Nothing was done', { how: 'ask' })
     else failed(err)
   } finally { el.ariaBusy = 'false' }
 }
 
+/** Leads to the end of what has to be read first. */
+function unread(el) {
+  const text = el.querySelector('[data-whole]')
+  text.scrollIntoView({ block: 'nearest' })
+  text.focus()
+  announce('Scroll to the end of it first')
+}
+
+/** Sends one answer to each of some questions, once all of them may be answered. */
+function decide(els, body) {
+  if (!els.length || !els.every(ready)) return
+  const missed = body.decision === 'allow' && els.find((el) => !read(el))
+  if (missed) return unread(missed)
+  for (const el of els) send(el, body)
+}
+
+const grant = (b) => ({ decision: 'allow', grant: b.dataset.grant, scope: b.dataset.scope })
 const reasonOf = (el) => el.querySelector('[name=reason]')
 
-const decisions = {
-  'allow-once': (el) => decide(el, { decision: 'allow', scope: 'once' }),
-  'allow-session': (el) => decide(el, { decision: 'allow', scope: 'session' }),
-  deny: (el) => decide(el, { decision: 'deny' }),
-  'deny-reason': (el) => decide(el, { decision: 'deny', reason: reasonOf(el).value.trim() || undefined }),
+const acts = {
+  'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
+  grant: (el, b) => decide([el], grant(b)),
+  deny: (el) => decide([el], { decision: 'deny' }),
+  'deny-reason': (el) => decide([el], { decision: 'deny', reason: reasonOf(el).value.trim() || undefined }),
+  ways: (el, b) => ways(el, b),
+  details(el, b) {
+    b.setAttribute('aria-expanded', String(el.toggleAttribute('data-open')))
+    holdAll()
+  },
+}
+
+const bulk = {
+  'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }),
+  grant: (group, b) => decide(members(group), grant(b)),
+  'deny-all': (group) => decide(members(group), { decision: 'deny' }),
+  ways: (group, b) => ways(group, b),
+}
+
+/** Opens what else may be allowed; none of it can be pressed at once. */
+function ways(of, button) {
+  const place = of.querySelector('.ways')
+  place.hidden = !place.hidden
+  button.setAttribute('aria-expanded', String(!place.hidden))
+  if (place.hidden) return
+  for (const el of of.dataset.alike ? members(of) : [of]) hold(el)
+  place.querySelector('button').focus()
+  place.scrollIntoView({ block: 'nearest' })
 }
 
 async function answer(el, text, wasFreeform) {
@@ -55,74 +93,70 @@ async function answer(el, text, wasFreeform) {
   } catch (err) { failed(err) }
 }
 
-const keys = { a: 'allow-once', s: 'allow-session' }
+const keys = {
+  a: (el) => acts['allow-once'](el),
+  s: (el) => el.querySelector('[data-act=ways]')?.click(),
+  d: (el) => reasonOf(el).focus(),
+}
 
 function keydown(e) {
   const el = e.target.closest?.('[data-ask=permission]')
   if (!el) return
   if (e.target.name === 'reason' && e.key === 'Enter') {
     e.preventDefault()
-    decisions['deny-reason'](el)
+    return acts['deny-reason'](el)
   }
-  if (e.target !== el || e.ctrlKey || e.metaKey || e.altKey) return
-  if (el.querySelector(`[data-act=${keys[e.key]}]`)) decisions[keys[e.key]](el)
-  if (e.key === 'd') {
-    e.preventDefault()
-    reasonOf(el).focus()
-  }
+  if (e.target !== el && !e.target.matches('[data-whole]') || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
+  if (!Object.hasOwn(keys, e.key)) return
+  e.preventDefault()
+  if (readyForKeys(el)) keys[e.key](el)
+}
+
+function click(e) {
+  const b = e.target.closest?.('[data-act], [data-choice]')
+  const of = b?.closest('[data-ask], [data-alike]')
+  if (!of) return
+  const mine = of.dataset.alike ? bulk : acts
+  if (Object.hasOwn(mine, b.dataset.act ?? '')) mine[b.dataset.act](of, b)
+  else if (b.dataset.choice !== undefined) answer(of, b.dataset.choice || b.textContent, false)
+}
+
+/** The focus of a question that is gone goes to the next one, or back to the composer. */
+function refocus() {
+  if (!held || held.isConnected || document.activeElement !== document.body) return
+  held = null
+  const next = list().querySelector('[data-ask]')
+  if (next) next.focus()
+  else if (!matchMedia('(pointer: coarse)').matches) document.getElementById('prompt').focus()
 }
 
 /** The server has questions announced as they come; those that were missed come with a join. */
 function tell(e) {
-  for (const el of document.querySelectorAll('#turns [data-ask]')) {
-    if (e.detail.join && !told.has(el.id)) announce(`${el.querySelector('h3').textContent}: ${el.dataset.what}`, 'alert')
-    told.add(el.id)
+  for (const el of list().querySelectorAll('[data-ask]')) {
+    if (e.detail.join && !told.has(el.dataset.request)) announce(`${el.querySelector('h3').textContent}: ${el.dataset.what}`, 'alert')
+    told.add(el.dataset.request)
   }
 }
 
-/** The first open question, for the bar over the composer. */
-function pinned() {
-  const bar = document.getElementById('pinned')
-  const scroller = document.getElementById('scroll')
-  if (!bar || !scroller) return
-  const first = document.querySelector('#turns [data-ask]')
-  const box = first?.getBoundingClientRect()
-  const view = scroller.getBoundingClientRect()
-  const out = box && (box.top > view.bottom - 120 || box.bottom < view.top + 40)
-  bar.hidden = !out
-  if (out) bar.querySelector('[data-what]').textContent = first.dataset.what
-}
-
 export function asking() {
-  const turns = document.getElementById('turns')
-  if (!turns) return
-  watch(turns)
+  const dock = document.getElementById('dock')
+  if (!dock) return
+  readying()
+  watch()
   new MutationObserver((changes) => {
-    for (const c of changes) for (const n of c.addedNodes) if (n.nodeType === Node.ELEMENT_NODE) watch(n)
-  }).observe(turns, { childList: true, subtree: true })
-  document.addEventListener('click', (e) => {
-    const el = e.target.closest?.('[data-ask]')
-    if (el) {
-      const act = e.target.closest('[data-act]')?.dataset.act
-      if (decisions[act]) decisions[act](el)
-      const choice = e.target.closest('[data-choice]')
-      if (choice) answer(el, choice.dataset.choice || choice.textContent, false)
-    }
-    if (e.target.closest?.('[data-act=review]')) {
-      const first = document.querySelector('#turns [data-ask]')
-      first?.scrollIntoView({ block: 'center' })
-      first?.focus({ preventScroll: true })
-    }
-  })
-  document.addEventListener('submit', (e) => {
+    if (!changes.some(({ target }) => target.id === 'asks' || target === dock)) return
+    watch()
+    holdAll()
+    refocus()
+  }).observe(dock, { childList: true, subtree: true })
+  dock.addEventListener('focusin', (e) => { held = e.target.closest('[data-ask], [data-alike]') })
+  dock.addEventListener('click', click)
+  dock.addEventListener('submit', (e) => {
     const el = e.target.closest('[data-ask=input]')
     if (!el) return
     e.preventDefault()
     answer(el, e.target.querySelector('[name=answer]').value, true)
   })
   document.addEventListener('keydown', keydown)
-  document.addEventListener('webchat:frame', pinned)
   document.addEventListener('webchat:frame', tell)
-  document.getElementById('scroll')?.addEventListener('scroll', pinned, { passive: true })
-  pinned()
 }

@@ -5,11 +5,9 @@ import { onApplied } from './queue.js'
 
 const scroller = document.getElementById('scroll')
 const latest = document.getElementById('latest')
-const gap = 8 // pixels between a prompt that sticks and a question
 const near = 80 // pixels from the end that still count as the end
 let following = true
 let news = 0
-let held // the id of the question that was put into view
 let top = 0 // where it was put last
 let soon = 0 // the frame that will settle it
 
@@ -18,34 +16,13 @@ export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller
 export function toEnd() {
   following = true
   news = 0
-  held = undefined
   follow()
   show()
 }
 
-/** The question that waits at the end of the transcript. */
-const question = () => document.getElementById('turns')?.lastElementChild?.querySelector('[data-ask]')
-
-/** How far a question begins above what can be seen of it, below the prompt if that sticks. */
-function above(ask) {
-  const prompt = ask.closest('.turn').querySelector('.ask-row')
-  const sticks = prompt && getComputedStyle(prompt).position === 'sticky' ? prompt.offsetHeight : 0
-  return scroller.getBoundingClientRect().top + sticks + gap - ask.getBoundingClientRect().top
-}
-
-/** Whether the question that was put into view still begins there. */
-function atHead() {
-  const ask = held && question()
-  return Boolean(ask) && ask.id === held && Math.abs(above(ask)) < near
-}
-
 function follow() {
   if (!following) return
-  const ask = question()
-  if (ask && ask.id === held) return // it stands still while it is read
   scroller.scrollTop = scroller.scrollHeight
-  held = ask?.id
-  if (ask) scroller.scrollTop -= Math.max(0, above(ask))
   top = scroller.scrollTop
 }
 
@@ -53,7 +30,7 @@ function follow() {
 function settle() {
   soon = 0
   // Who scrolled up since then is elsewhere, though no event has said so yet.
-  if (scroller.scrollTop < top - 1 && !atEnd() && !atHead()) following = false
+  if (scroller.scrollTop < top - 1 && !atEnd()) following = false
   follow()
   show()
 }
@@ -69,7 +46,7 @@ export function scroll() {
   if (!scroller) return
   scroller.addEventListener('scroll', () => {
     // What grew below since it was put there is no reader's doing: who leaves goes up.
-    following = atEnd() || atHead() || (following && scroller.scrollTop >= top - 1)
+    following = atEnd() || (following && scroller.scrollTop >= top - 1)
     if (following) news = 0
     show()
   }, { passive: true })
@@ -83,6 +60,11 @@ export function scroll() {
   // What a reader unfolds grows where it stands.
   document.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
   new ResizeObserver(follow).observe(scroller)
+  const dock = document.getElementById('dock')
+  new ResizeObserver(() => { // what is brought into view must not stand below it
+    scroller.style.scrollPaddingBottom = `${dock.offsetHeight + 16}px`
+    follow()
+  }).observe(dock)
   if (location.hash.length > 1 || document.querySelector('#hello:not([hidden])')) following = false
   else toEnd()
   earlier()

@@ -1,0 +1,140 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"html/template"
+	"strconv"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/render"
+)
+
+// hook is a command of the user's that had a say.
+type hook struct {
+	ID, Event, Command string
+	Done, Allow        bool
+	Reason             string
+	ExitCode           int
+	Took               time.Duration
+
+	call   *node // the call it was asked about, if that is known
+	prompt string
+}
+
+// Verdict is what it decided, in words.
+func (h *hook) Verdict() string {
+	switch {
+	case !h.Done:
+		return ""
+	case h.Allow:
+		return "allowed this"
+	case h.Reason != "":
+		return "said no: " + strconv.Quote(h.Reason)
+	}
+	return "said no"
+}
+
+// Duration is how long it ran.
+func (h *hook) Duration() string { return took(h.Took) }
+
+// rewrite is what a hook put in the place of something else.
+type rewrite struct {
+	Command  string // of the hook
+	Was, Now template.HTML
+}
+
+// changed makes one, with nothing hidden in either.
+func changed(command, was, now string) rewrite {
+	return rewrite{Command: plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
+}
+
+func (f *fold) hookStart(d event.HookStart) {
+	if f.nodes["h-"+d.HookID] != nil {
+		return
+	}
+	n := f.node(elementID("h-", d.HookID))
+	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command, call: f.calledFor(d)}
+	f.nodes["h-"+d.HookID] = n
+	f.addStep(f.place(""), n)
+}
+
+// calledFor is the call a hook is asked about: the one it names, or the only one
+// that runs.
+func (f *fold) calledFor(d event.HookStart) *node {
+	if d.ToolCallID != "" {
+		return f.nodes["c-"+d.ToolCallID]
+	}
+	var only *node
+	if f.current == nil || d.Event != "before_tool" {
+		return nil
+	}
+	for _, n := range f.current.calls(nil) {
+		if n.Call.Done() {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = n
+	}
+	return only
+}
+
+// calls are the calls in n.
+func (n *node) calls(to []*node) []*node {
+	for _, k := range n.Kids {
+		to = k.calls(to)
+	}
+	if n.Call != nil {
+		to = append(to, n)
+	}
+	return to
+}
+
+func (f *fold) hookEnd(d event.HookEnd) {
+	n := f.nodes["h-"+d.HookID]
+	if n == nil {
+		return
+	}
+	h := n.Hook
+	h.Done, h.Allow, h.Reason, h.ExitCode = true, d.Allow, d.Reason, d.ExitCode
+	h.Took = time.Duration(d.DurationMs) * time.Millisecond
+	if d.Allow {
+		f.rewritten(h, d)
+	}
+	f.stepChanged(n)
+	f.batch.replace(n)
+}
+
+// rewritten shows what a hook changed, where that stands: at its call and the
+// question about it, or at the prompt of the turn.
+func (f *fold) rewritten(h *hook, d event.HookEnd) {
+	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
+		c.Call.Rewrites = append(c.Call.Rewrites, changed(h.Command, indented(c.Call.args()), indented(d.Arguments)))
+		c.Call.now = d.Arguments
+		c.Call.rev = f.seq
+		f.callChanged(c)
+		f.askChanged(c.Call.ID)
+	}
+	if t := f.current; t != nil && d.Prompt != "" {
+		was := t.Turn.Prompt
+		if n := len(t.Turn.Rewrites); n > 0 {
+			was = t.Turn.now
+		}
+		t.Turn.now = d.Prompt
+		t.Turn.Rewrites = append(t.Turn.Rewrites, changed(h.Command, was, d.Prompt))
+		f.touch(t)
+		f.batch.part(t, t.ID+".p", "turn.rewrites", t)
+	}
+}
+
+// indented is JSON for a reader.
+func indented(j json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, j, "", "  ") != nil {
+		return string(j)
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package page
+
+import (
+	"html/template"
+	"strings"
+
+	"webchat/internal/event"
+)
+
+// builtIn is how the reason of a decision begins that no one configured: package
+// policy's last rule.
+const builtIn = "Built-in rule: "
+
+// Verdict is the answer, as the row begins: who decided, and how.
+func (a *ask) Verdict() string {
+	allowed := a.Decision == event.Allow
+	word := "Denied"
+	if allowed {
+		word = "Allowed"
+	}
+	switch a.By {
+	case event.DecidedByUser:
+		switch {
+		case !allowed:
+			return "Denied by you"
+		case a.Scope == event.ForWorkspace:
+			return "Allowed by you, in this workspace from now on"
+		case a.Scope == event.ForSession:
+			return "Allowed by you, in this session from now on"
+		}
+		return "Allowed once by you"
+	case event.DecidedByGrant:
+		return word + " by your grant"
+	case event.DecidedByRule:
+		if strings.HasPrefix(a.Reason, builtIn) {
+			return word + " by the built-in rule"
+		}
+		return word + " by your rule"
+	case event.DecidedByHook:
+		return word + " by your hook"
+	case event.DecidedByMode:
+		return word + " without asking"
+	case event.DecidedByAbort:
+		return "Not answered"
+	}
+	return word
+}
+
+// Covers is what the grant or the rule behind the decision covers, in words.
+func (a *ask) Covers() template.HTML {
+	switch {
+	case a.Grant != nil:
+		return grantWords(a.Grant.Text)
+	case a.By == event.DecidedByRule && a.Decision == event.Allow:
+		return grantWords(strings.TrimPrefix(a.Reason, builtIn))
+	}
+	return ""
+}
+
+// Because is the reason behind a refusal.
+func (a *ask) Because() string {
+	switch {
+	case a.Decision == event.Allow:
+		return ""
+	case a.By == event.DecidedByTimeout:
+		return "no answer within " + span(a.Expires.Sub(a.Asked))
+	case a.By == event.DecidedByAbort:
+		return "the turn was stopped"
+	case a.By == event.DecidedByUser: // the verdict says so already
+		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
+	}
+	return strings.TrimPrefix(a.Reason, builtIn)
+}
+
+// Icon is the mark of the row.
+func (a *ask) Icon() string {
+	switch {
+	case a.Open():
+		return "shield"
+	case !a.IsPermission() && !a.Cancelled, a.Decision == event.Allow:
+		return "check"
+	}
+	return "x"
+}
+
+// quiet reports a decision that needs no row of its own: a rule allowed it, and the
+// row of its call says so.
+func (a *ask) quiet() bool { return a.By == event.DecidedByRule && a.Decision == event.Allow }

@@ -1,0 +1,120 @@
+// When a question may be answered. A question ignores clicks until it has been in
+// sight for half a second, in a window that has the focus, and keys until it has had
+// the focus for half a second. It is allowed only after the end of what would be done
+// was on the screen.
+
+const inert = 500 // milliseconds
+const timers = new WeakMap() // question → its timer
+const inSight = new WeakSet()
+let byPointer = false
+
+const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all]'
+const list = () => document.getElementById('dock-asks')
+const all = () => [...list().querySelectorAll('[data-ask]')]
+const whole = (el) => el.querySelector('[data-whole]')
+
+/** Whether a question may be answered by a click. */
+export const ready = (el) => 'ready' in el.dataset
+
+/** Whether it may be answered by a key. */
+export const readyForKeys = (el) => ready(el) && 'keys' in el.dataset
+
+/** Whether the end of what would be done was on the screen. */
+export const read = (el) => 'read' in el.dataset
+
+/** Whether it may be allowed. */
+export const allowable = (el) => ready(el) && read(el)
+
+/** The questions a group of alike ones stands for. */
+export const members = (group) => group.dataset.alike.split(' ')
+  .map((id) => list().querySelector(`[data-request="${CSS.escape(id)}"]`)).filter(Boolean)
+
+/** Makes a question inert for half a second from now. */
+export function hold(el) {
+  delete el.dataset.ready
+  clearTimeout(timers.get(el))
+  timers.set(el, setTimeout(() => {
+    if (!inSight.has(el) || document.hidden) return
+    el.dataset.ready = ''
+    show()
+  }, inert))
+  show()
+}
+
+/** Shows on the buttons whether they would do something. */
+function show() {
+  for (const el of all()) {
+    for (const b of el.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!allowable(el)))
+    const unread = el.querySelector('[data-unread]')
+    if (unread) unread.hidden = read(el)
+  }
+  for (const group of list().querySelectorAll('[data-alike]')) {
+    for (const b of group.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!members(group).every(allowable)))
+  }
+}
+
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) {
+      inSight.add(target)
+      hold(target)
+    } else {
+      inSight.delete(target)
+      delete target.dataset.ready
+    }
+  }
+  show()
+})
+
+const ends = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting || document.hidden) continue
+    ends.unobserve(target)
+    target.closest('[data-ask]').dataset.read = ''
+  }
+  show()
+})
+
+/** What does not fit its place scrolls in it, can be reached by keys, and says how long it is. */
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const long = target.scrollHeight > target.clientHeight + 1
+    if (long) target.tabIndex = 0
+    else target.removeAttribute('tabindex')
+    const size = target.closest('[data-ask]')?.querySelector('[data-size]')
+    if (size) size.hidden = !long
+  }
+})
+
+/** Makes all of them inert: they moved, and what was under the pointer is another. */
+export const holdAll = () => all().forEach(hold)
+
+/** Looks after a question that is new in the page. */
+export function attend(el) {
+  sight.observe(el)
+  const text = whole(el)
+  if (!text) return
+  sizes.observe(text)
+  const end = text.querySelector('.perm-end')
+  if (end) ends.observe(end)
+}
+
+export function readying() {
+  addEventListener('focus', holdAll)
+  document.addEventListener('visibilitychange', () => document.hidden || holdAll())
+  // A press with the pointer gives the focus, too, and must not undo itself.
+  document.addEventListener('pointerdown', () => { byPointer = true }, true)
+  document.addEventListener('keydown', () => { byPointer = false }, true)
+  document.getElementById('dock').addEventListener('focusin', (e) => {
+    const el = e.target.closest('[data-ask]')
+    if (!el || el.contains(e.relatedTarget)) return
+    const timer = setTimeout(() => { el.dataset.keys = '' }, inert)
+    el.addEventListener('focusout', function left(gone) {
+      if (el.contains(gone.relatedTarget)) return
+      clearTimeout(timer)
+      delete el.dataset.keys
+      el.removeEventListener('focusout', left)
+    })
+    if (!byPointer) hold(el)
+  })
+}
