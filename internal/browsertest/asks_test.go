@@ -76,7 +76,7 @@ func TestQuestionAnsweredInAnotherTab(t *testing.T) {
 	b.js(`document.getElementById('asks').append(late); document.getElementById('dock-asks').hidden = false`)
 	b.wait(`late.querySelector('[data-ready][data-read]')`)
 	b.click("[data-ask] [data-act=allow-once]")
-	b.has(".toast[data-how=ask]", "Already answered in another tab: denied")
+	b.has(".toast[data-how=ask]", "Already answered: denied")
 }
 
 func TestQuestionShowsWhatHides(t *testing.T) {

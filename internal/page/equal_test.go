@@ -87,6 +87,7 @@ func stories() map[string][]event.Data {
 			event.AssistantMessage{MessageID: "a" + m, Content: "Words " + m}, event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
 	}
 	maps.Copy(s, answers())
+	maps.Copy(s, questions())
 	return s
 }
 

@@ -27,8 +27,9 @@ type fold struct {
 
 	title, backend, model string
 	status                event.Status
-	asks                  *node  // the open questions, which stand in the dock
-	cwd                   string // the workspace
+	asks                  *node    // the open questions, which stand in the dock
+	cwd                   string   // the workspace
+	instructions          []string // files the agent loads, until the first turn says so
 	ledger                ledger
 	outputs               []*call // in the order shown; the last ones only
 	showings              showings
@@ -89,7 +90,7 @@ func (f *fold) session(data event.Data) bool {
 	case event.SessionStart:
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
-		f.cwd = d.Context.Cwd
+		f.cwd, f.instructions = d.Context.Cwd, d.Context.Instructions
 	case event.SessionResume:
 		f.setBackend(d.Backend, d.Model)
 		f.cwd = d.Context.Cwd

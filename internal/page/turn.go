@@ -1,6 +1,7 @@
 package page
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,8 +61,36 @@ func (f *fold) addTurn(t *turn, id string) *node {
 	f.root.Kids = append(f.root.Kids, n)
 	f.batch.append(f.root, n)
 	f.batch.attr(nil, "hello", "hidden", ptr(""))
+	f.loads(n)
 	return n
 }
+
+// loads says in the first turn which instructions the agent reads in this folder.
+func (f *fold) loads(turn *node) {
+	if len(f.instructions) == 0 {
+		return
+	}
+	n := f.node("n-loads")
+	n.Note = &note{Icon: "read", Text: "The agent reads these instructions of this folder:"}
+	for _, path := range f.instructions {
+		n.Note.Files = append(n.Note.Files, f.loaded(path))
+	}
+	f.instructions = nil
+	f.add(turn, n)
+}
+
+// loaded is a file of the workspace by its name there, which can be shown; another
+// one by its path.
+func (f *fold) loaded(path string) file {
+	rel, err := filepath.Rel(f.cwd, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return file{Name: plain(path)}
+	}
+	return file{Name: plain(filepath.ToSlash(rel)), Path: filepath.ToSlash(rel)}
+}
+
+// file is one that a note names; Path is empty if it cannot be shown.
+type file struct{ Name, Path string }
 
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, which that one's end tells.
@@ -185,6 +214,7 @@ type note struct {
 	Status            int
 	Title             string
 	Actions           []action
+	Files             []file
 }
 
 // action is a button that is the way out.

@@ -7,9 +7,8 @@ import (
 	"webchat/internal/event"
 )
 
-// builtIn is how the reason of a decision begins that no one configured: package
-// policy's last rule.
-const builtIn = "Built-in rule: "
+// BuiltIn is how the reason begins of what the rule allows that webchat brings itself.
+const BuiltIn = "Built-in rule: "
 
 // Verdict is the answer, as the row begins: who decided, and how.
 func (a *ask) Verdict() string {
@@ -32,7 +31,7 @@ func (a *ask) Verdict() string {
 	case event.DecidedByGrant:
 		return word + " by your grant"
 	case event.DecidedByRule:
-		if strings.HasPrefix(a.Reason, builtIn) {
+		if strings.HasPrefix(a.Reason, BuiltIn) {
 			return word + " by the built-in rule"
 		}
 		return word + " by your rule"
@@ -52,7 +51,7 @@ func (a *ask) Covers() template.HTML {
 	case a.Grant != nil:
 		return grantWords(a.Grant.Text)
 	case a.By == event.DecidedByRule && a.Decision == event.Allow:
-		return grantWords(strings.TrimPrefix(a.Reason, builtIn))
+		return grantWords(strings.TrimPrefix(a.Reason, BuiltIn))
 	}
 	return ""
 }
@@ -69,7 +68,7 @@ func (a *ask) Because() string {
 	case a.By == event.DecidedByUser: // the verdict says so already
 		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
 	}
-	return strings.TrimPrefix(a.Reason, builtIn)
+	return strings.TrimPrefix(a.Reason, BuiltIn)
 }
 
 // Icon is the mark of the row.

@@ -25,16 +25,20 @@ function verdict(el) {
   return words ? `: ${words[0].toLowerCase()}${words.slice(1)}` : ''
 }
 
+/** Sends the answer to a question. It stays busy until it is taken away, unless it has to be answered again. */
 async function send(el, body) {
   if (el.ariaBusy === 'true') return
   el.ariaBusy = 'true'
   try {
     await post(path(`/permissions/${el.dataset.request}`), body)
   } catch (err) {
-    if (err.status === 409) toast(`Already answered in another tab${verdict(el)}`, { how: 'ask' })
+    if (err.status === 409) toast(`Already answered${verdict(el)}`, { how: 'ask' })
     else if (err.status === 410) toast('This question is closed. Nothing was done', { how: 'ask' })
-    else failed(err)
-  } finally { el.ariaBusy = 'false' }
+    else {
+      el.ariaBusy = 'false'
+      failed(err)
+    }
+  }
 }
 
 /** Leads to the end of what has to be read first. */

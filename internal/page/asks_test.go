@@ -1,0 +1,221 @@
+package page_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"webchat/internal/event"
+	"webchat/internal/page"
+	"webchat/internal/page/pagetest"
+)
+
+const workspace = "/home/me/code/relay"
+
+func starts(id, tool, args string) event.ToolExecutionStart {
+	return event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: raw(args), By: event.ByAgent}
+}
+
+// wants is a question about a command with what may be granted beyond it.
+func wants(req, call, command string) event.PermissionRequested {
+	p := allow(req, call, command)
+	p.ToolName = "bash"
+	p.Grants = []event.Grant{{ID: "exact " + command, Text: "this command, exactly: `" + command + "`"}}
+	if strings.HasPrefix(command, "go test ") {
+		p.Grants = append(p.Grants, event.Grant{ID: "go test", Text: "commands that begin with `go test`"})
+	}
+	return p
+}
+
+// reads is a question that a rule answers at once.
+func reads(req, call, path string) []event.Data {
+	p := event.PermissionRequested{RequestID: req, ToolCallID: call, ToolName: "grep", Kind: "read", Action: "search files", Resource: path, Digest: "9f86", Grants: []event.Grant{}}
+	return []event.Data{p, event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByRule, Reason: page.BuiltIn + "reading in this workspace"}}
+}
+
+// questions are the stories about permissions.
+func questions() map[string][]event.Data {
+	yes := func(req string) event.PermissionCompleted {
+		return event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByUser}
+	}
+	write := event.PermissionRequested{RequestID: "p1", ToolCallID: "c1", ToolName: "edit", Kind: "write", Action: "change a file", Resource: "notes.txt", Target: "/elsewhere/notes\u202e.txt",
+		Diff: "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n", Digest: "9f86", Sensitive: true, Why: "It leads outside this workspace.", Withheld: []string{"DATABASE_URL", "TOKEN\u200b"}, Grants: []event.Grant{}}
+	go1 := event.Grant{ID: "go test", Text: "commands that begin with `go test`", Scope: event.ForSession}
+	return map[string][]event.Data{
+		"several": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), starts("c2", "bash", `{"command":"go test ./b"}`), starts("c3", "bash", `{"command":"rm x"}`),
+			wants("p1", "c1", "go test ./a"), wants("p2", "c2", "go test ./b"), wants("p3", "c3", "rm x"), event.UserInputRequested{RequestID: "q1", Question: "Which?", Choices: []string{"a", "b"}},
+			event.PermissionCompleted{RequestID: "p2", Decision: event.Allow, Scope: event.ForSession, Grant: &go1, By: event.DecidedByUser}, yes("p1"),
+			event.UserInputCompleted{RequestID: "q1", Answer: "a"}, event.PermissionCompleted{RequestID: "p3", Decision: event.Deny, By: event.DecidedByTimeout}, closing(event.Completed)),
+		"granted": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
+			event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.ForWorkspace, Grant: &event.Grant{ID: "go test", Text: go1.Text, Scope: event.ForWorkspace}, By: event.DecidedByGrant}, closing(event.Completed)),
+		"by rule": join(opening(), starts("c1", "grep", `{"pattern":"needle","path":"src","glob":"*.go"}`), reads("p1", "c1", "src"),
+			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "1 hit"}, DurationMs: 12}, reads("p2", "", "src"),
+			starts("c2", "render_file_contents", `{"path":"go.mod"}`), reads("p3", "c2", "go.mod"), reads("p4", "c9", "src"), starts("c9", "view", `{"path":"src"}`), closing(event.Completed)),
+		"elsewhere": join(opening(), starts("c1", "edit", `{"path":"notes.txt"}`), write, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByHook, Reason: "no"}, closing(event.Completed)),
+		"changed by hooks": join(opening(), event.HookStart{HookID: "h0", Event: "prompt_submitted", Command: "check.sh"}, event.HookEnd{HookID: "h0", Event: "prompt_submitted", Command: "check.sh", Allow: true, Prompt: "show me go.mod, only"},
+			starts("c1", "bash", `{"command":"rm -rf /"}`), event.HookStart{HookID: "h1", Event: "before_tool", Command: "soften.sh", ToolCallID: "c1"},
+			wants("p1", "c1", "rm -rf build"), event.HookEnd{HookID: "h1", Event: "before_tool", Command: "soften.sh", Allow: true, Arguments: raw(`{"command":"rm -rf build"}`)}, yes("p1"),
+			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: 9},
+			starts("c2", "bash", `{"command":"ls"}`), event.HookStart{HookID: "h2", Event: "before_tool", Command: "which one.sh"}, event.HookEnd{HookID: "h2", Event: "before_tool", Command: "which one.sh", Allow: true, Arguments: raw(`{"command":"ls -l"}`)}, closing(event.Completed)),
+		"late call": join(opening(), wants("p1", "c1", "go test ./a"), starts("c1", "grep", `{"pattern":"x"}`), yes("p1"), wants("p2", "c1", "go test ./a"), yes("p2"), closing(event.Completed)),
+		"instructions": join(event.SessionStart{SessionID: "s1", Backend: "copilot", Context: event.Context{Cwd: workspace, Instructions: []string{workspace + "/AGENTS.md", workspace + "/docs/CLAUDE.md", "/home/me/AGENTS.md"}}},
+			opening()[1:], closing(event.Completed)),
+	}
+}
+
+// read is what a reader sees of an element, on one line.
+func read(n *html.Node) string {
+	var b strings.Builder
+	var add func(*html.Node)
+	add = func(n *html.Node) {
+		if _, hidden := pagetest.Attr(n, "hidden"); hidden {
+			return
+		}
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+		if n.Data == "dt" || n.Data == "dd" || n.Data == "p" || n.Data == "pre" {
+			b.WriteByte(' ')
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			add(c)
+		}
+	}
+	add(n)
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// after feeds the first n events of a story, and returns the page.
+func after(t *testing.T, story string, n int) *pagetest.DOM {
+	t.Helper()
+	p := pages(t, 3)
+	pr := p.Projector("s1")
+	pr.Feed(newLog().add(questions()[story]...).entries[:n]...)
+	return pagetest.Parse(t, wholePage(t, p, pr))
+}
+
+// upTo is how many events of a story come before and with the first that fits.
+func upTo(story string, fits func(event.Data) bool) int {
+	return slices.IndexFunc(questions()[story], fits) + 1
+}
+
+func says(t *testing.T, d *pagetest.DOM, id string, parts ...string) {
+	t.Helper()
+	n := pagetest.ByID(d.Root, id)
+	if n == nil {
+		t.Fatalf("the page has no #%s", id)
+	}
+	for _, part := range parts {
+		if got := read(n); !strings.Contains(got, part) {
+			t.Errorf("#%s does not say %q: %s", id, part, got)
+		}
+	}
+}
+
+func TestQuestionsThatAreAlikeHaveOneButton(t *testing.T) {
+	open := func(d event.Data) bool { _, is := d.(event.UserInputRequested); return is }
+	d := after(t, "several", upTo("several", open))
+	says(t, d, "asks-head", "copilot asks 4 questions")
+	groups := pagetest.ByID(d.Root, "asks-alike")
+	var alike []string
+	walk(groups, func(n *html.Node) {
+		if v, ok := pagetest.Attr(n, "data-alike"); ok {
+			alike = append(alike, v)
+		}
+	})
+	if !slices.Equal(alike, []string{"p1 p2"}) {
+		t.Errorf("alike are %q: two tests are, and what may be allowed word by word is not", alike)
+	}
+	says(t, d, "asks-alike", "2 alike: commands that begin with go test", "Allow these 2 once")
+	for _, id := range []string{"q-p1", "q-p2", "q-p3", "q-q1"} {
+		if pagetest.ByID(d.Root, id) == nil {
+			t.Errorf("the question %s is not in the list", id)
+		}
+	}
+}
+
+// What a card offers beyond this once is in words, and nothing of it is chosen.
+func TestGrantsAreOfferedInWords(t *testing.T) {
+	d := after(t, "several", upTo("several", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
+	var offered []string
+	walk(pagetest.ByID(d.Root, "q-p1"), func(n *html.Node) {
+		if id, ok := pagetest.Attr(n, "data-grant"); ok {
+			scope, _ := pagetest.Attr(n, "data-scope")
+			offered = append(offered, id+" for "+scope)
+		}
+		for _, name := range []string{"checked", "selected", "autofocus"} {
+			if _, ok := pagetest.Attr(n, name); ok {
+				t.Errorf("<%s> is %s", n.Data, name)
+			}
+		}
+	})
+	want := []string{"exact go test ./a for session", "exact go test ./a for workspace", "go test for session", "go test for workspace"}
+	if !slices.Equal(offered, want) {
+		t.Errorf("offered are %q, want %q", offered, want)
+	}
+	d = after(t, "elsewhere", upTo("elsewhere", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
+	says(t, d, "q-p1", "notes.txt → /elsewhere/notesU+202E.txt, outside this workspace", "DATABASE_URL, TOKENU+200B: the command does not get these variables.",
+		"This can only be allowed once.", "It leads outside this workspace.", "1 invisible character is shown as its code.")
+	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Allow more") {
+		t.Errorf("what counts once is offered for longer: %s", got)
+	}
+}
+
+func TestRowsSayWhoDecided(t *testing.T) {
+	whole := func(story string) *pagetest.DOM { return after(t, story, len(questions()[story])) }
+	says(t, whole("several"), "p-p1", "Allowed once by you")
+	says(t, whole("several"), "p-p2", "Allowed by you, in this session from now on: commands that begin with go test")
+	says(t, whole("several"), "p-p3", "Denied", "no answer within")
+	says(t, whole("granted"), "p-p1", "Allowed by your grant: commands that begin with go test")
+	says(t, whole("elsewhere"), "p-p1", "Denied by your hook", "/elsewhere/notesU+202E.txt")
+	d := whole("by rule")
+	if pagetest.ByID(d.Root, "p-p1") != nil || pagetest.ByID(d.Root, "p-p3") != nil {
+		t.Error("what a rule allowed has a row of its own beside that of its call")
+	}
+	says(t, d, "c-c1", "Searched", "needle in *.go, src", "Allowed by the built-in rule: reading in this workspace")
+	says(t, d, "c-c2", "Allowed by the built-in rule: reading in this workspace")
+	says(t, d, "p-p2", "Allowed by the built-in rule: reading in this workspace") // there is no call it could stand in
+	if hidden := pagetest.ByID(d.Root, "dock-asks"); hidden == nil || read(hidden) != "" {
+		t.Error("answered questions stand in the list of open ones")
+	}
+}
+
+func TestQuestionShowsTheSearchAndTheRewrite(t *testing.T) {
+	d := after(t, "by rule", upTo("by rule", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
+	says(t, d, "q-p1", "Pattern needle in *.go, src")
+	d = after(t, "changed by hooks", upTo("changed by hooks", func(d event.Data) bool { e, is := d.(event.HookEnd); return is && e.HookID == "h1" }))
+	says(t, d, "q-p1", "Changed by your hook: soften.sh", `"command": "rm -rf /"`, `"command": "rm -rf build"`)
+	d = after(t, "changed by hooks", len(questions()["changed by hooks"]))
+	says(t, d, "c-c1", "Changed by your hook: soften.sh", `"command": "rm -rf /"`, `"command": "rm -rf build"`)
+	says(t, d, "c-c2", "Changed by your hook: which one.sh", `"command": "ls"`, `"command": "ls -l"`)
+	says(t, d, "t-m1.p", "Changed by your hook: check.sh", "Before show me go.mod Now show me go.mod, only")
+}
+
+func TestFirstTurnNamesTheInstructions(t *testing.T) {
+	d := after(t, "instructions", len(questions()["instructions"]))
+	says(t, d, "n-loads", "The agent reads these instructions of this folder: AGENTS.md, docs/CLAUDE.md, /home/me/AGENTS.md")
+	var shows []string
+	walk(pagetest.ByID(d.Root, "n-loads"), func(n *html.Node) {
+		if path, ok := pagetest.Attr(n, "data-path"); ok {
+			shows = append(shows, path)
+		}
+	})
+	if !slices.Equal(shows, []string{"AGENTS.md", "docs/CLAUDE.md"}) {
+		t.Errorf("%q can be shown", shows)
+	}
+}
+
+// A question that a rule answers at once is not announced.
+func TestWhatARuleAllowsIsNotAnnounced(t *testing.T) {
+	p := pages(t, 3)
+	pr := p.Projector("s1")
+	story := questions()["by rule"]
+	f, _ := pr.Feed(newLog().add(story...).entries...)
+	for _, op := range f.Ops {
+		if op.Action == "alert" {
+			t.Errorf("announced: %q", op.HTML)
+		}
+	}
+}
