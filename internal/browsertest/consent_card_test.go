@@ -2,8 +2,12 @@ package browsertest
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"webchat/internal/agent"
 )
@@ -134,4 +138,40 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 	p.press("Enter")
 	p.has("[data-answered]", "not that file")
 	p.done()
+}
+
+// What a hook made of a prompt and of a command stands in the page with what it was
+// before: in the question, and in the row or card afterwards.
+func TestHookRewritesAreShown(t *testing.T) {
+	if noBrow != "" {
+		t.Skip(noBrow)
+	}
+	config := filepath.Join(t.TempDir(), "config.yml")
+	rules := `hooks:
+  - {event: prompt_submitted, command: "printf '%s' '{\"allow\":true,\"prompt\":\"run echo from the hook\"}'"}
+  - {event: before_tool, matcher: run_and_display, command: "printf '%s' '{\"allow\":true,\"arguments\":{\"command\":\"echo softened\"}}'"}
+`
+	if err := os.WriteFile(config, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, "--config", config)
+	p := s.open("/")
+	p.say("run echo as it was said")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.is(`document.querySelector('.perm-cmd').textContent`, "echo softened")
+	p.has("[data-ask] .facts", `Changed by your hook:`)
+	p.has("[data-ask] .facts", `Before { "command": "echo from the hook" } Now { "command": "echo softened" }`)
+	p.shots("hook-rewrite")
+	p.click(".turn .note-row .rewrite summary")
+	p.has(".turn .note-row", "Before run echo as it was said Now run echo from the hook")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click("[data-act=allow-once]")
+	p.wait(card)
+	p.done()
+	p.click(".card > .rewrite > summary")
+	p.has(".card .rewrite", `Before { "command": "echo from the hook" } Now { "command": "echo softened" }`)
+	p.shots("hook-rewrite-done")
+	p.do(chromedp.Reload())
+	p.live()
+	p.has(".card .rewrite", `echo softened`)
 }

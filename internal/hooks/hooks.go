@@ -101,6 +101,8 @@ type Call struct {
 	Prompt    string          `json:"prompt,omitempty"`
 	Workspace string          `json:"workspace"` // Run sets it
 
+	// ToolCallID is the call this is about, for the log; empty if that is not known.
+	ToolCallID string `json:"-"`
 	// Within parts moments whose ids are unique only there, as calls in a turn.
 	Within string `json:"-"`
 	// Fixed says that the arguments cannot be changed any more: a hook that
@@ -271,7 +273,7 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 		name = h.Name
 	}
 	id := string(event.NewID())
-	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: name}); err != nil {
+	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: name, ToolCallID: c.ToolCallID}); err != nil {
 		return Verdict{}, fmt.Errorf("log the start of a hook: %w", err)
 	}
 	began := time.Now()

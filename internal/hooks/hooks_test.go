@@ -66,7 +66,7 @@ func before(command string) hooks.Hook {
 }
 
 func call() hooks.Call {
-	return hooks.Call{RequestID: "r1", SessionID: "s1", Event: hooks.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
+	return hooks.Call{RequestID: "r1", ToolCallID: "c1", SessionID: "s1", Event: hooks.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
 }
 
 func run(t *testing.T, s *hooks.Set, c hooks.Call) (hooks.Verdict, *audit) {
@@ -189,8 +189,8 @@ func TestRewriteAndOrder(t *testing.T) {
 	if !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` || len(a.ends) != 2 {
 		t.Errorf("%+v %+v", v, a.ends)
 	}
-	if a.ends[0].Allow && string(a.ends[0].Arguments) != `{"command":"ls -l"}` || a.ends[1].Arguments != nil {
-		t.Errorf("the log says %+v", a.ends)
+	if got := string(a.ends[0].Arguments); got != `{"command":"ls -l"}` || a.ends[1].Arguments != nil || a.starts[0].ToolCallID != "c1" {
+		t.Errorf("the log says of the first hook %s, of the second %s, and of the call %q", got, a.ends[1].Arguments, a.starts[0].ToolCallID)
 	}
 	if one, two := read(t, dir, "one"), read(t, dir, "two"); !strings.Contains(one, `"ls"`) || !strings.Contains(two, `"ls -l"`) {
 		t.Errorf("%s%s", one, two)

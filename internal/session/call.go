@@ -208,7 +208,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure("failure", "%s", sentence(err))
 	}
-	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
 		return agent.Failure("aborted", "%s", stopped(c.ctx))
@@ -287,7 +287,7 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}

@@ -136,9 +136,12 @@ func (h *host) runHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		c.Arguments = clean
 	}
 	h.s.mu.Lock()
-	within := h.s.turn.name()
+	within, call := h.s.turn.name(), ""
+	if h.s.open.tool(c.RequestID) != nil { // most agents name the moment by their call
+		call = c.RequestID
+	}
 	h.s.mu.Unlock()
-	v, err := h.s.hook(ctx, hooks.Call{Within: within, RequestID: c.RequestID, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
+	v, err := h.s.hook(ctx, hooks.Call{Within: within, RequestID: c.RequestID, ToolCallID: call, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
 		Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite})
 	if err == nil && v.Arguments != nil {
 		h.s.mu.Lock()
