@@ -4,6 +4,9 @@ import "testing"
 
 const question = `document.querySelector('[data-ask=permission]')`
 
+// ready1 is true once the one question that is left can be clicked.
+const ready1 = `document.querySelectorAll('[data-ask]').length === 1 && document.querySelector('[data-ask][data-ready]')`
+
 // ripe is true once a key answers the question that has the focus.
 const ripe = `document.activeElement.matches('[data-ask][data-ready][data-read]') && document.activeElement.dataset.keys !== undefined`
 

@@ -25,7 +25,7 @@ func sixty() string {
 // be allowed after its end was on the screen.
 func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("long", asking(shell("c1", sixty())))
+	h.backend.on("long", asking(h.site.workspace, shell("c1", sixty())))
 	for _, size := range [][2]int64{{1100, 640}, {360, 740}} {
 		id := h.session(t)
 		p := h.site.open("/sessions/" + id)
@@ -65,7 +65,7 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 // until half a second after it came into sight, or the window got the focus.
 func TestQuestionIsInertAfterFocus(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("act", asking(shell("c1", "touch acted")))
+	h.backend.on("act", asking(h.site.workspace, shell("c1", "touch acted")))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.say("act")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
@@ -102,41 +102,176 @@ func TestQuestionIsInertAfterFocus(t *testing.T) {
 // the next one does not take a click meant for the one before.
 func TestSeveralQuestionsAreOneList(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("several", asking(shell("c1", "go test ./internal/a"), shell("c2", "go test ./internal/b"),
+	h.backend.on("several", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "go test ./internal/b"), shell("c4", "git push --tags"),
 		wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt", Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}}))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.say("several")
-	p.wait(`document.querySelectorAll('#asks > li [data-ask][data-ready]').length === 3`)
-	p.js(`for (const e of document.querySelectorAll('[data-whole]')) e.scrollTop = e.scrollHeight`)
-	p.wait(`document.querySelectorAll('#asks > li [data-ask][data-read]').length === 3`)
-	p.has("#asks-head", "liar asks 3 questions")
-	p.wait(`document.title.startsWith('(3) ')`)
+	ready := func(n int) {
+		t.Helper()
+		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) + ` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
+	}
+	p.wait(`document.querySelectorAll('[data-ask]').length === 4`)
+	p.is(`document.querySelector('[data-act=allow-all]').ariaDisabled`, "true") // not all of it was on the screen
+	p.js(`for (const li of document.querySelectorAll('#asks > li')) { li.scrollIntoView(); const e = li.querySelector('[data-whole]'); e.scrollTop = e.scrollHeight; await new Promise((done) => setTimeout(done, 100)) }`)
+	p.wait(`document.querySelectorAll('[data-ask][data-read]').length === 4`)
+	p.has("#asks-head", "liar asks 4 questions")
+	p.has("#asks-alike", "2 alike: commands that begin with go test")
+	p.wait(`document.title.startsWith('(4) ')`)
 	p.shots("several-questions")
-	p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === 3`)
-	p.click("#asks > li:nth-child(2) [data-act=details]")
-	p.wait(`document.querySelector('#asks > li:nth-child(2) [data-open]')`)
+	first := `#asks > li:first-child `
+	p.click(first + "[data-act=details]")
+	p.wait(`document.querySelector('` + first + `[data-open]')`)
 	p.shots("several-questions-open")
-	if n := eval[int](p, `[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 3 {
+	p.look(1440, 1400, "light")
+	if n := eval[int](p, `[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 4 {
 		t.Errorf("%d questions can be seen while one is open", n)
 	}
-	p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === 3`)
-	// A double click answers one.
-	x, y := p.middle("#asks > li:first-child [data-act=allow-once]")
-	p.double(x, y)
-	p.wait(`document.querySelectorAll('[data-answered]').length === 1 && document.querySelectorAll('[data-ask]').length === 2`)
-	p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === 2`)
+	ready(4)
+	// A double click answers one, and not the one that moves into its place.
+	p.double(p.middle(first + "[data-act=deny]"))
+	p.wait(`document.querySelectorAll('[data-answered]').length === 1`)
+	ready(3)
 	if n := eval[int](p, `document.querySelectorAll('[data-answered]').length`); n != 1 {
 		t.Fatalf("a double click answered %d questions", n)
 	}
+	// By keys: the next one has the focus when one is answered.
 	p.js(question + `.focus()`)
 	p.wait(ripe)
-	p.press("a")
-	p.wait(`document.querySelectorAll('[data-ask]').length === 1 && document.activeElement.matches('[data-ask]')`)
-	p.wait(ripe)
 	p.press("d")
-	p.write("not that file")
+	p.write("not now")
 	p.press("Enter")
-	p.has("[data-answered]", "not that file")
+	p.has("[data-answered]", "not now")
+	p.wait(`document.activeElement.matches('[data-ask]')`)
+	ready(2)
+	p.wait(ripe)
+	p.press("a")
+	ready(1)
+	p.wait(ripe)
+	p.press("a")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 4 && document.activeElement.id === 'prompt'`)
+	p.done()
+}
+
+// What is alike is answered by one button, by mouse and by keys, and each answer is
+// an event of its own.
+func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "git push"), shell("c3", "go test ./internal/b"), shell("c4", "go test ./internal/c")))
+	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"), shell("d2", "git push"), shell("d3", "go test ./internal/b")))
+	h.backend.on("again", asking(h.site.workspace, shell("e1", "go test ./internal/d")))
+	id := h.session(t)
+	p := h.site.open("/sessions/" + id)
+	p.look(1440, 1400, "light")
+	decisions := func() int {
+		n := 0
+		for _, e := range h.events(t, id) {
+			if e == "permission.completed" {
+				n++
+			}
+		}
+		return n
+	}
+	p.say("alike")
+	p.wait(`document.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.click("[data-act=allow-all]")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 3 && document.querySelector('.perm-cmd').textContent === 'git push'`)
+	if n := decisions(); n != 3 {
+		t.Errorf("%d decisions are in the log, want one for each question", n)
+	}
+	p.wait(ready1)
+	p.click("[data-act=deny]")
+	p.done()
+	// By keys, and for longer than once.
+	p.say("more")
+	p.wait(`document.querySelector('[data-act=allow-all]')?.ariaDisabled === 'false'`)
+	p.js(`document.querySelector('[data-alike] [data-act=ways]').focus()`)
+	p.press("Enter")
+	p.wait(`document.activeElement.matches('[data-alike] [data-act=grant]')`)
+	p.press("Enter") // at once: nothing
+	p.wait(`document.activeElement.ariaDisabled === 'false'`)
+	p.shot("alike-more")
+	p.accessible("what else may be allowed for several")
+	if n := decisions(); n != 4 {
+		t.Fatalf("%d decisions: a key pressed as the menu opened chose something", n)
+	}
+	p.press("Enter")
+	p.wait(`document.querySelectorAll('[data-ask]').length === 1`)
+	p.has("[data-answered]", "Allowed by you, in this session from now on: commands that begin with go test")
+	p.wait(ready1)
+	p.click("[data-act=deny]")
+	p.done()
+	p.say("again")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with go test go test ./internal/d")
+	p.done()
+}
+
+// What may be allowed beyond this once is offered in words, and holds as long as the
+// words say.
+func TestGrantsOnTheCard(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo one")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.js(question + `.focus()`)
+	p.wait(ripe)
+	p.press("s")
+	p.has(".ways dt", "this command, exactly: echo one")
+	p.has(".ways dt", "commands that begin with echo")
+	p.shots("grants")
+	if p.true(`document.querySelector('.ways :checked, .ways [aria-pressed=true], .ways [aria-selected=true]')`) {
+		t.Error("a grant is chosen beforehand")
+	}
+	p.js(`document.querySelector('#prompt').focus()`)
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click(".ways dt:nth-of-type(2) + dd [data-scope=workspace]")
+	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that begin with echo")
+	p.done()
+	p.say("run echo two")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.done()
+	p.shots("grants-given")
+	// Another session in the same workspace has it, too.
+	p.do(chromedp.Navigate(s.url + "/"))
+	p.live()
+	p.say("run echo three")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.done()
+	// Keys and passwords: no grant is offered.
+	p.expect("422") // it is denied
+	p.say("show me .env")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.has("[data-ask] .facts", "This can only be allowed once.")
+	if p.true(`document.querySelector('[data-act=ways]')`) {
+		t.Error("reading keys is offered for longer than once")
+	}
+	p.shots("sensitive")
+	p.click("[data-act=deny]")
+	p.done()
+}
+
+// A name that leads out of the workspace is shown with where it leads.
+func TestLinksAreShownWithTheirTarget(t *testing.T) {
+	h := newHouse(t)
+	outside := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(outside, []byte("two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(h.site.workspace, "notes.txt")); err != nil {
+		t.Fatal(err)
+	}
+	h.backend.on("write", asking(h.site.workspace, wish{"c1", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt",
+		Withheld: []string{"DATABASE_URL"}, Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-two\n+three\n"}}))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("write")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	real, err := filepath.EvalSymlinks(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.has("[data-ask] .facts", "notes.txt → "+real+", outside this workspace")
+	p.has("[data-ask] .facts", "DATABASE_URL: the command does not get these variables.")
+	p.shots("leads-outside")
+	p.click("[data-act=deny]")
 	p.done()
 }
 
@@ -160,7 +295,7 @@ func TestHookRewritesAreShown(t *testing.T) {
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.is(`document.querySelector('.perm-cmd').textContent`, "echo softened")
 	p.has("[data-ask] .facts", `Changed by your hook:`)
-	p.has("[data-ask] .facts", `Before { "command": "echo from the hook" } Now { "command": "echo softened" }`)
+	p.has("[data-ask] .facts", `Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
 	p.shots("hook-rewrite")
 	p.click(".turn .note-row .rewrite summary")
 	p.has(".turn .note-row", "Before run echo as it was said Now run echo from the hook")
@@ -169,7 +304,7 @@ func TestHookRewritesAreShown(t *testing.T) {
 	p.wait(card)
 	p.done()
 	p.click(".card > .rewrite > summary")
-	p.has(".card .rewrite", `Before { "command": "echo from the hook" } Now { "command": "echo softened" }`)
+	p.has(".card .rewrite", `Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
 	p.shots("hook-rewrite-done")
 	p.do(chromedp.Reload())
 	p.live()

@@ -21,6 +21,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/hostile"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -59,6 +60,7 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	db := store.NewMemory()
 	sessions, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
+		Policy:      policy.New(policy.Config{Workspace: h.site.workspace}),
 		Attachments: session.NewUploads(1 << 20), Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.site.workspace, Outputs: out, Env: os.Environ()})
 		}})
@@ -156,6 +158,17 @@ func (h *house) say(t *testing.T, id, content string) {
 		t.Error(err)
 	}
 	h.api(t, "POST", "/api/sessions/"+id+"/messages?wait=true", b, nil)
+}
+
+// events are the types of what a session logged.
+func (h *house) events(t *testing.T, id string) (types []string) {
+	t.Helper()
+	var list struct{ Events []struct{ Type string } }
+	h.api(t, "GET", "/api/sessions/"+id+"/events?limit=5000", nil, &list)
+	for _, e := range list.Events {
+		types = append(types, e.Type)
+	}
+	return types
 }
 
 // decide denies what a session asks last.

@@ -33,8 +33,9 @@ func shell(call, command string) wish {
 	return wish{call, "bash", `{"command":` + quote(command) + `}`, agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: command}}
 }
 
-// asking is the plot of an agent that asks for several things at once.
-func asking(wishes ...wish) plot {
+// asking is the plot of an agent that works in a folder and asks for several things
+// at once.
+func asking(dir string, wishes ...wish) plot {
 	return func(ctx context.Context, host agent.Host) error {
 		for _, w := range wishes {
 			err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: w.call, ToolName: w.tool, Arguments: json.RawMessage(w.arguments), By: event.ByAgent})
@@ -46,6 +47,9 @@ func asking(wishes ...wish) plot {
 		for _, w := range wishes {
 			wg.Go(func() {
 				p := w.Permission
+				if p.Cwd == "" {
+					p.Cwd = dir
+				}
 				p.ToolCallID, p.ToolName = w.call, w.tool
 				v, err := host.AskPermission(ctx, p)
 				if err != nil {

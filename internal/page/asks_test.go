@@ -186,10 +186,10 @@ func TestQuestionShowsTheSearchAndTheRewrite(t *testing.T) {
 	d := after(t, "by rule", upTo("by rule", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	says(t, d, "q-p1", "Pattern needle in *.go, src")
 	d = after(t, "changed by hooks", upTo("changed by hooks", func(d event.Data) bool { e, is := d.(event.HookEnd); return is && e.HookID == "h1" }))
-	says(t, d, "q-p1", "Changed by your hook: soften.sh", `"command": "rm -rf /"`, `"command": "rm -rf build"`)
+	says(t, d, "q-p1", "Changed by your hook: soften.sh", `{"command":"rm -rf /"}`, `{"command":"rm -rf build"}`)
 	d = after(t, "changed by hooks", len(questions()["changed by hooks"]))
-	says(t, d, "c-c1", "Changed by your hook: soften.sh", `"command": "rm -rf /"`, `"command": "rm -rf build"`)
-	says(t, d, "c-c2", "Changed by your hook: which one.sh", `"command": "ls"`, `"command": "ls -l"`)
+	says(t, d, "c-c1", "Changed by your hook: soften.sh", `{"command":"rm -rf /"}`, `{"command":"rm -rf build"}`)
+	says(t, d, "c-c2", "Changed by your hook: which one.sh", `{"command":"ls"}`, `{"command":"ls -l"}`)
 	says(t, d, "t-m1.p", "Changed by your hook: check.sh", "Before show me go.mod Now show me go.mod, only")
 }
 

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"bytes"
-	"encoding/json"
 	"html/template"
 	"strconv"
 	"time"
@@ -112,7 +110,7 @@ func (f *fold) hookEnd(d event.HookEnd) {
 // question about it, or at the prompt of the turn.
 func (f *fold) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
-		c.Call.Rewrites = append(c.Call.Rewrites, changed(h.Command, indented(c.Call.args()), indented(d.Arguments)))
+		c.Call.Rewrites = append(c.Call.Rewrites, changed(h.Command, readable(c.Call.args()), readable(d.Arguments)))
 		c.Call.now = d.Arguments
 		c.Call.rev = f.seq
 		f.callChanged(c)
@@ -128,13 +126,4 @@ func (f *fold) rewritten(h *hook, d event.HookEnd) {
 		f.touch(t)
 		f.batch.part(t, t.ID+".p", "turn.rewrites", t)
 	}
-}
-
-// indented is JSON for a reader.
-func indented(j json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, j, "", "  ") != nil {
-		return string(j)
-	}
-	return b.String()
 }

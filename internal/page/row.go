@@ -192,20 +192,25 @@ func (c *call) args() json.RawMessage {
 
 // Arguments are all of them, for the unfolded row.
 func (c *call) Arguments() string {
-	var b bytes.Buffer
-	if len(c.Args) == 0 || json.Indent(&b, c.Args, "", "  ") != nil {
-		return ""
-	}
-	s := b.String()
-	if strings.Count(s, "\n") <= 3 { // few enough for one line
-		b.Reset()
-		_ = json.Compact(&b, c.Args) // it was valid a moment ago
-		s = b.String()
-	}
+	s := readable(c.Args)
 	if s == "{}" || s == "null" {
 		return ""
 	}
 	return cut(s)
+}
+
+// readable is JSON for a reader; what is none is empty.
+func readable(j json.RawMessage) string {
+	var b bytes.Buffer
+	if len(j) == 0 || json.Indent(&b, j, "", "  ") != nil {
+		return ""
+	}
+	if strings.Count(b.String(), "\n") > 3 {
+		return b.String()
+	}
+	b.Reset()               // few enough for one line
+	_ = json.Compact(&b, j) // it was valid a moment ago
+	return b.String()
 }
 
 // Result is what came of it, for the unfolded row.

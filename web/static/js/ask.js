@@ -64,7 +64,11 @@ const acts = {
   'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
   grant: (el, b) => decide([el], grant(b)),
   deny: (el) => decide([el], { decision: 'deny' }),
-  'deny-reason': (el) => decide([el], { decision: 'deny', reason: reasonOf(el).value.trim() || undefined }),
+  'deny-reason'(el) {
+    const reason = reasonOf(el).value.trim()
+    if (reason) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
+    else decide([el], { decision: 'deny' })
+  },
   ways: (el, b) => ways(el, b),
   details(el, b) {
     b.setAttribute('aria-expanded', String(el.toggleAttribute('data-open')))
@@ -100,7 +104,10 @@ async function answer(el, text, wasFreeform) {
 const keys = {
   a: (el) => acts['allow-once'](el),
   s: (el) => el.querySelector('[data-act=ways]')?.click(),
-  d: (el) => reasonOf(el).focus(),
+  d(el) {
+    if (!reasonOf(el).checkVisibility()) el.querySelector('[data-act=details]').click()
+    reasonOf(el).focus()
+  },
 }
 
 function keydown(e) {
