@@ -41,6 +41,7 @@ type ask struct {
 
 	f     *fold
 	row   string // the id of its row in the transcript
+	about *call  // the call it belongs to, once that is known
 	hides *node  // the call whose row it hides while it waits
 	rev   int64
 }
@@ -116,18 +117,18 @@ func (a *ask) Hides() string {
 
 // Searched is what a search looks for, taken from its call; else empty.
 func (a *ask) Searched() template.HTML {
-	if c := a.f.nodes["c-"+a.Call]; a.Call != "" && c != nil {
-		return render.Visible(c.Call.Searches())
+	if a.about == nil {
+		return ""
 	}
-	return ""
+	return render.Visible(a.about.Searches())
 }
 
 // Rewrites are what hooks changed in the call the question is about.
 func (a *ask) Rewrites() []rewrite {
-	if c := a.f.nodes["c-"+a.Call]; a.Call != "" && c != nil {
-		return c.Call.Rewrites
+	if a.about == nil {
+		return nil
 	}
-	return nil
+	return a.about.Rewrites
 }
 
 // Left is the time until it is denied.

@@ -107,7 +107,7 @@ func (f *fold) placeAsk(n *node) {
 		f.addStep(f.place(""), n)
 		return
 	}
-	n.Ask.hides = c
+	n.Ask.about, n.Ask.hides = c.Call, c
 	c.Call.Asked++
 	if p := c.parent; p.Steps != nil {
 		f.insertBefore(p, c, n)
@@ -221,7 +221,7 @@ func (f *fold) foldInto(c, n *node) {
 func (f *fold) askChanged(callID string) {
 	for _, q := range f.asks.Kids {
 		if callID != "" && q.Question.Call == callID {
-			q.Question.rev = f.seq
+			q.Question.about, q.Question.rev = f.nodes["c-"+callID].Call, f.seq
 			f.batch.replace(q)
 		}
 	}

@@ -134,6 +134,9 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 				continue
 			}
 		case c.whole != nil:
+			if c.whole.gone && c.action == "replace" {
+				continue // the page has the old one, which is still to be removed
+			}
 			whole[c.whole] = true
 			if c.whole.gone {
 				continue
