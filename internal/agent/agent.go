@@ -60,6 +60,23 @@ type Forgetter interface {
 	Forget(ctx context.Context, sessionID string) error
 }
 
+// ToolNamer is a Backend that knows the names its own tools are called by.
+type ToolNamer interface {
+	// ToolNames returns the names, in any order: of all tools any of its
+	// conversations may be offered, but not of the session's tools and of those of
+	// MCP servers.
+	ToolNames() []string
+}
+
+// Instructor is a Backend whose agent loads files of the workspace that tell it how
+// to work there.
+type Instructor interface {
+	// Instructions returns the absolute paths of the files a conversation in this
+	// workspace will load. It starts nothing and takes no longer than reading a few
+	// folders.
+	Instructions(workspace string) []string
+}
+
 // Info is what a Backend says about itself.
 type Info struct {
 	Available bool

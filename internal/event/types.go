@@ -14,7 +14,10 @@ type (
 		Model     string  `json:"model"`
 		Title     string  `json:"title,omitempty"`
 		Context   Context `json:"context"`
-		Extra     Extra   `json:"-"`
+		// Instructions are the files of the workspace, by their absolute paths, that
+		// the agent will load to be told how to work there.
+		Instructions []string `json:"instructions,omitempty"`
+		Extra        Extra    `json:"-"`
 	}
 
 	// SessionResume says that a later process goes on with the session.
