@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
+	"webchat/internal/displaytools"
 	"webchat/internal/tokens"
 )
 
@@ -46,7 +48,7 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 		return copilot.Config{}, err
 	}
 	cfg := copilot.Config{Path: o.copilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Model: o.model,
-		Hooks: len(c.Hooks) > 0, MCPServers: map[string]copilot.MCPServer{}, Logger: log,
+		MCPServers: map[string]copilot.MCPServer{}, Logger: log, NoInstructions: o.instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
 	for name, m := range c.MCPServers {
 		cfg.MCPServers[name] = copilot.MCPServer(m)
@@ -66,6 +68,33 @@ func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) strin
 		}
 	}
 	return all[len(all)-1].Name()
+}
+
+// toolsOf are the names of tools that backends and the display tools are known by.
+func toolsOf(all []agent.Backend) []string {
+	names := []string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage}
+	for _, b := range all {
+		if n, ok := b.(agent.ToolNamer); ok {
+			names = append(names, n.ToolNames()...)
+		}
+	}
+	return names
+}
+
+// missedRules says of which rules nothing is known that they could be about: the
+// tool they name is none of a backend, nor of a configured MCP server.
+func missedRules(c *config, all []agent.Backend) (missed []string) {
+	names := toolsOf(all)
+	for i, r := range c.Permissions {
+		ofServer := false
+		for server := range c.MCPServers {
+			ofServer = ofServer || strings.HasPrefix(r.Tool, server+"-")
+		}
+		if r.Tool != "" && !ofServer && !slices.Contains(names, r.Tool) {
+			missed = append(missed, fmt.Sprintf("rule %d names the tool %q", i+1, r.Tool))
+		}
+	}
+	return missed
 }
 
 // warnBackend says when what was asked for cannot be had; the server works all

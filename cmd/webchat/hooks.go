@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -100,6 +102,18 @@ func (o *options) consent(c *config) server.Consent {
 		out.Hooks = append(out.Hooks, server.Hook{Event: string(h.Event), Matcher: h.Matcher, Command: h.Command, Timeout: timeout, BestEffort: h.BestEffort})
 	}
 	return out
+}
+
+// searchHits asks the policy of each workspace, which is made once.
+func (o *options) searchHits(c *config, dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
+	var made sync.Map // of workspace, *policy.Policy
+	return func(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
+		p, ok := made.Load(workspace)
+		if !ok {
+			p, _ = made.LoadOrStore(workspace, o.policy(c, workspace, dataDir))
+		}
+		return p.(*policy.Policy).SearchHits(ctx, s)
+	}
 }
 
 // policy is what c says about acts in workspace, with webchat's own files private.

@@ -36,6 +36,7 @@ type options struct {
 	maxRequests  int
 	olderThan    age
 	permissions  string
+	instructions string
 	askTimeout   time.Duration
 	runTimeout   time.Duration
 	publicURL    string
@@ -70,6 +71,7 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.IntVar(&o.maxStreams, "max-streams", 1024, "open event streams; one more is answered 503")
 	f.IntVar(&o.maxRequests, "max-requests", 1024, "other requests at work; a quarter of them for those who are not signed in")
 	f.Var(&o.olderThan, "older-than", "for \"sessions prune\": delete sessions not used for so long, such as 90d")
+	f.StringVar(&o.instructions, "instructions", "on", "off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told")
 	f.StringVar(&o.permissions, "permissions", "ask", "what happens when an agent wants to act: ask, allow or deny")
 	f.DurationVar(&o.askTimeout, "permission-timeout", 5*time.Minute, "how long a question stays open; then it is denied")
 	f.DurationVar(&o.runTimeout, "command-timeout", 10*time.Minute, "how long a command may run; then it is stopped")
@@ -143,6 +145,9 @@ func (o *options) check() error {
 	case session.ModeAsk, session.ModeAllow, session.ModeDeny:
 	default:
 		return usage("--permissions %q: it must be ask, allow or deny", o.permissions)
+	}
+	if o.instructions != "on" && o.instructions != "off" {
+		return usage("--instructions %q: it must be on or off", o.instructions)
 	}
 	for name, d := range map[string]time.Duration{"output-ttl": o.outputTTL, "permission-timeout": o.askTimeout, "command-timeout": o.runTimeout} {
 		if d <= 0 {

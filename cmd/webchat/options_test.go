@@ -35,6 +35,7 @@ func TestOptionErrorsAreUsage(t *testing.T) {
 		{[]string{"--unknown"}, nil, "unknown"},
 		{[]string{"extra"}, nil, `"extra"`},
 		{[]string{"--permissions", "maybe"}, nil, "ask, allow or deny"},
+		{[]string{"--instructions", "maybe"}, nil, "on or off"},
 		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},
 		{[]string{"--output-budget", "much"}, nil, "256MiB"},
 		{[]string{"--listen", "8080"}, nil, "host:port"},

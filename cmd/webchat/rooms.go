@@ -51,6 +51,9 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	o.warnBackend(ctx, backends, log)
+	for _, missed := range missedRules(c, backends) {
+		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
+	}
 	r := &rooms{}
 	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log,
 		Keep: time.Duration(o.keepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -34,9 +35,14 @@ type conn struct {
 	posted  []func()
 	wake    chan struct{} // has room for one
 	offered []string
-	closed  bool
-	turns   sync.WaitGroup // Prompts and steers; Add under mu while not closed
-	closing sync.Once
+	// excluded are tools that were offered and may not be.
+	excluded   []string
+	skipping   bool   // instruction files of the workspace are not loaded
+	skipped    string // why, as it was said; empty: the user wants it, or they are
+	freshShell bool   // each command of the CLI's shell begins in the workspace
+	closed     bool
+	turns      sync.WaitGroup // Prompts and steers; Add under mu while not closed
+	closing    sync.Once
 
 	loop loopState
 }
@@ -206,10 +212,14 @@ func (c *conn) Close() error {
 	return nil
 }
 
+// destroyPatience is how long the CLI may take to let go of a session: more than a
+// second while it works on others.
+const destroyPatience = 5 * time.Second
+
 // destroy has the CLI let go of the session; what it kept on disk stays. A CLI
 // that does not answer is of no use to the other conversations either.
 func (c *conn) destroy() {
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), destroyPatience)
 	defer cancel()
 	if c.ask(ctx, "session.destroy", c.named(nil), nil) != nil && ctx.Err() != nil {
 		c.b.cfg.Logger.Warn("copilot: the CLI did not answer and is restarted")

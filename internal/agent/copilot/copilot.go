@@ -13,6 +13,13 @@
 //     them, or a tool of the session is missing, nothing is sent to the model.
 //   - The CLI's events are translated by an allow-list. Prompts, system messages
 //     and everything named model.* end here.
+//   - Nothing in a workspace runs commands, decides or brings tools: hook files are
+//     off, and the CLI keeps to a list of tools for the main agent and for helpers.
+//     [Sources] are the places that tests and "webchat doctor" try.
+//   - A permission is asked under the name of the call it belongs to, and hooks may
+//     change the arguments of each of the CLI's own tools before that.
+//   - A file of the workspace that tells the agent how to work is loaded only if
+//     none of them leads outside or to keys.
 //   - The CLI acts only after [agent.Host].AskPermission said so, and is told
 //     "once" each time: what is remembered, the session remembers.
 //   - Every turn ends: with the CLI's session.idle, or with the process.
@@ -69,9 +76,12 @@ type Config struct {
 	Model string
 	// MCPServers are started by the CLI for each session, by name.
 	MCPServers map[string]MCPServer
-	// Hooks has the CLI ask the session's hooks before and after each call of its
-	// own tools. Off, they are asked only when it asks for leave.
-	Hooks bool
+	// NoInstructions leaves the instruction files of workspaces out of prompts.
+	NoInstructions bool
+	// SearchHits says which sensitive files a search in a workspace may show; see
+	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil:
+	// none is left out.
+	SearchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
 	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a
@@ -173,7 +183,7 @@ func (*Backend) Name() string { return "copilot" }
 // Info implements [agent.Backend]. It looks for the binary and its version and
 // starts nothing but, where nothing else tells the version, "copilot --version".
 func (b *Backend) Info(ctx context.Context) agent.Info {
-	info := agent.Info{Intercept: agent.InterceptAll, CanResume: true} // where Config.Hooks says so
+	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
 	f, err := b.find(ctx)
 	info.Version = f.version
 	if err != nil {

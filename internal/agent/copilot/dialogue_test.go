@@ -174,7 +174,19 @@ func play(t *testing.T, script []byte, prompts []string) string {
 		fmt.Fprintf(&out, "call %s %s %s\n", c.ID, c.Name, c.Arguments)
 	}
 	for _, p := range host.Asked() {
-		fmt.Fprintf(&out, "asked %s %s %s: %q %q\n", p.ToolCallID, p.Kind, p.ToolName, p.Action, p.Resource)
+		fmt.Fprintf(&out, "asked %s %s %s: %q %q", p.ToolCallID, p.Kind, p.ToolName, p.Action, p.Resource)
+		for name, value := range map[string]any{"sensitive": p.Sensitive, "folder unknown": p.CwdUnknown} {
+			if value == true {
+				fmt.Fprintf(&out, ", %s", name)
+			}
+		}
+		if s := p.Search; s != nil {
+			fmt.Fprintf(&out, ", %q in %q %q, names %v", s.Pattern, s.Path, s.Glob, s.Names)
+		}
+		if p.Server != "" {
+			fmt.Fprintf(&out, ", of %s", p.Server)
+		}
+		fmt.Fprintln(&out)
 	}
 	for _, m := range []string{"session.tools.handlePendingToolCall", "session.permissions.handlePendingPermissionRequest"} {
 		for _, p := range received(t, dir, m) {

@@ -37,7 +37,9 @@ func (b *Backend) environment() []string {
 			env = append(env, kv)
 		}
 	}
-	env = append(env, "COPILOT_HOME="+b.cfg.Home, "COPILOT_AUTO_UPDATE=false")
+	// Without the last, commands of the agent get what the user's login shell exports,
+	// keys among it (1.0.102).
+	env = append(env, "COPILOT_HOME="+b.cfg.Home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
 	if len(b.cfg.Providers) > 0 {
 		// Offline needs an address at the start; sessions bring their own.
 		p := b.cfg.Providers[0]

@@ -242,7 +242,6 @@ func TestRealForget(t *testing.T) {
 func TestRealHooks(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
-	cfg.Hooks = true
 	k := hooked(t, backend(t, cfg))
 	mark := filepath.Join(t.TempDir(), "mark")
 	if err := k.say(`call bash {"command":"touch ` + mark + `","description":"leave a mark"}`); err != nil {

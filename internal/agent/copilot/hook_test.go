@@ -48,7 +48,6 @@ func TestHooks(t *testing.T) {
 	}
 	cfg, dir := scripted(t, []byte("-- > go --\n"+hook("sessionStart", `{}`)+hook("preToolUse", `{"toolName":"bash","toolArgs":{"command":"x"}}`)+
 		hook("preToolUse", `{"toolName":"display_image","toolArgs":{}}`)+hook("postToolUse", `{"toolName":"bash","toolArgs":{},"toolResult":{"a":1}}`)))
-	cfg.Hooks = true
 	k := hooked(t, backend(t, cfg))
 	if err := k.say("go"); err != nil {
 		t.Error(err)

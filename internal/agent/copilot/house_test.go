@@ -33,7 +33,12 @@ type house struct {
 
 func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 	t.Helper()
-	h := &house{t: t, model: copilottest.New(t), dir: t.TempDir()}
+	return newHouseIn(t, t.TempDir(), session.ModeAllow, with)
+}
+
+func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.Config)) *house {
+	t.Helper()
+	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
 	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
 	if with != nil {
@@ -45,7 +50,7 @@ func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 		t.Fatal(err)
 	}
 	db := store.NewMemory()
-	h.manager, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: session.ModeAllow,
+	h.manager, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
 		Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 		}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,9 +16,6 @@ import (
 // rides on each call of a model: short is a feature.
 const guide = "When the user wants to see a file, a command's output or an image, call render_file_contents, run_and_display or " +
 	"display_image: the user sees it all, you get a line. Do not read or repeat it."
-
-// hidden is the CLI's tool that would send files to the model.
-const hidden = "view"
 
 // Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
@@ -129,22 +127,28 @@ func (c *conn) signedIn(ctx context.Context) error {
 }
 
 // parameters is the whole configuration. The CLI remembers nothing of it but the
-// model, so it is sent at each start and resumption: without the exclusion, view
-// would be back.
+// model, so it is sent at each start and resumption: without it, view and the
+// hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
 	var tools []nativeTool
 	for _, t := range c.o.Tools {
 		tools = append(tools, nativeTool{t.Name, t.Description, t.Parameters, true})
 	}
+	skip, _ := c.skipInstructions() // why, the first prompt says
+	c.mu.Lock()
+	c.skipping = skip
+	model, excluded := c.model, append([]string{hidden}, c.excluded...)
+	c.mu.Unlock()
 	p := map[string]any{
 		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
-		"tools": tools, "excludedTools": []string{hidden}, "toolFilterPrecedence": "excluded",
-		"requestPermission": true, "requestUserInput": true, "hooks": c.b.cfg.Hooks, "includeSubAgentStreamingEvents": true,
+		"tools": tools, "availableTools": c.allowed(), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
+		"requestPermission": true, "requestUserInput": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
+		// Nothing in a workspace runs commands, decides, or brings tools.
+		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false, "enableOnDemandInstructionDiscovery": false,
+		"enableSessionStore": false, // it would keep what was said beyond the session's end
 	}
-	c.mu.Lock()
-	model := c.model
-	c.mu.Unlock()
+	maps.Copy(p, skipping(skip))
 	if m := c.b.nativeModel(model); m != "" {
 		p["model"] = m
 	}
@@ -219,32 +223,4 @@ func (b *Backend) servers() map[string]map[string]any {
 		servers[name] = s
 	}
 	return servers
-}
-
-// errExposed says that the offered tools are not what they have to be.
-var errExposed = errors.New("the session was not started, because")
-
-// inspect reads back which tools are offered. Their list is the only sign: a
-// wrong exclusion is no error to the CLI.
-func (c *conn) inspect(ctx context.Context) error {
-	var list struct{ Tools []struct{ Name string } }
-	if err := c.ask(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
-		return c.b.explain(err)
-	}
-	var names []string
-	for _, t := range list.Tools {
-		names = append(names, t.Name)
-	}
-	c.mu.Lock()
-	c.offered = names
-	c.mu.Unlock()
-	if slices.Contains(names, hidden) {
-		return fmt.Errorf("%w: %w GitHub Copilot CLI offers the tool \"view\", which would send files to the model; please report the CLI's version %s", agent.ErrUnavailable, errExposed, c.process().found.version)
-	}
-	for _, t := range c.o.Tools {
-		if !slices.Contains(names, t.Name) {
-			return fmt.Errorf("%w: %w GitHub Copilot CLI does not offer the display tool %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed, t.Name, c.process().found.version)
-		}
-	}
-	return nil
 }

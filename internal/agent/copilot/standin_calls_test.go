@@ -3,7 +3,7 @@ package copilot_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +11,7 @@ import (
 type rpcParams struct {
 	SessionID, Prompt, Mode, WorkingDirectory string
 	Tools                                     []struct{ Name string }
-	ExcludedTools                             []string
+	AvailableTools, ExcludedTools             []string
 }
 
 // handle answers one call of the client.
@@ -34,6 +34,12 @@ func (s *standIn) handle(m rpcMessage) {
 		answer(`{"sessionId":"` + p.SessionID + `"}`)
 	case "session.tools.getCurrentMetadata":
 		answer(session.metadata())
+	case "session.options.update":
+		if _, stubborn := s.script["stubborn"]; !stubborn {
+			session.exclude(p.ExcludedTools)
+		}
+		session.calls <- m
+		answer(`{"success":true}`)
 	case "session.metadata.isProcessing":
 		s.mu.Lock()
 		busy := session.cancel != nil
@@ -81,27 +87,36 @@ func (s *standIn) handleByScript(m rpcMessage, text string) {
 }
 
 // create makes a session that offers some tools of its own and those of the
-// client, but the excluded ones.
+// client, as far as they are available and not excluded, and those of the file
+// "offer" whatever the client says.
 func (s *standIn) create(p rpcParams) {
 	session := &standInSession{id: p.SessionID, calls: make(chan rpcMessage, 100), dir: p.WorkingDirectory}
-	offered := map[string]bool{"bash": true, "view": true, "create": true}
+	for _, name := range []string{"bash", "view", "create", "sql", "lsp"} {
+		if p.AvailableTools == nil || slices.Contains(p.AvailableTools, "builtin:"+name) {
+			session.offer = append(session.offer, name)
+		}
+	}
 	for _, t := range p.Tools {
-		offered[t.Name] = true
+		session.offer = append(session.offer, t.Name)
 	}
-	for _, name := range p.ExcludedTools {
-		delete(offered, name)
-	}
-	for name := range maps.Keys(offered) {
-		session.offer = append(session.offer, name)
-	}
+	session.offer = append(session.offer, strings.Fields(s.script["offer"])...)
+	session.exclude(p.ExcludedTools)
 	s.mu.Lock()
 	s.sessions[p.SessionID] = session
 	s.mu.Unlock()
 }
 
+func (s *standInSession) exclude(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offer = slices.DeleteFunc(s.offer, func(n string) bool { return slices.Contains(names, n) })
+}
+
 // metadata is what the session offers, in the CLI's words.
 func (s *standInSession) metadata() string {
 	var tools []map[string]string
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, name := range s.offer {
 		tools = append(tools, map[string]string{"name": name})
 	}

@@ -21,8 +21,10 @@ import (
 // version 1.0.102 and behaves as that does between the lines of the script.
 //
 // The script is a txtar file. The file "connect" holds the answer to connect;
-// "METHOD" the answer to another method, or "error TEXT", or "hang"; "> WORD" is
-// what happens upon a prompt that begins with WORD, one directive a line:
+// "METHOD" the answer to another method, or "error TEXT", or "hang"; "offer" names
+// tools that are offered whatever the client allows, and "stubborn", if there is
+// such a file, leaves none out later; "> WORD" is what happens upon a prompt that
+// begins with WORD, one directive a line:
 //
 //	event[@AGENT] TYPE JSON   an event; $S, $M, $ARG, $TEXT are filled in
 //	await METHOD              until the client calls METHOD; $TEXT is then its text
@@ -32,6 +34,8 @@ import (
 //	slowly COUNT TYPE JSON    so many events, 10 ms apart
 //	stamps COUNT              so many pieces of a message, 500 µs apart, that say when they were sent
 //	late TYPE JSON            an event behind the end of the turn
+//	after METHOD JSON         a request behind it
+//	offer TOOL                one more tool is offered
 //	child FILE                starts "sleep 600" as a child, its pid goes to FILE
 //	raw TEXT                  bytes that are no frame
 //	stderr TEXT               a line on standard error
@@ -55,10 +59,13 @@ type standInSession struct {
 	id     string
 	cancel context.CancelFunc // of the running turn; nil: none
 	calls  chan rpcMessage    // what the client calls during a turn
-	offer  []string
 	dir    string
 	late   []string
+	after  []string
 	turns  sync.Mutex // held while one runs
+
+	mu    sync.Mutex // guards offer
+	offer []string
 }
 
 type rpcMessage struct {
@@ -212,7 +219,11 @@ event assistant.turn_end {"turnId":"0"}`
 			kind, data, _ := strings.Cut(l, " ")
 			s.event(session.id, "", kind, data)
 		}
-		session.late = nil
+		for _, l := range session.after {
+			method, params, _ := strings.Cut(l, " ")
+			s.ask(context.Background(), method, params)
+		}
+		session.late, session.after = nil, nil
 	}()
 }
 
@@ -237,6 +248,8 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 			session.late = append(session.late, rest)
 		case "await":
 			told = s.await(ctx, session, rest)
+		case "after":
+			session.after = append(session.after, rest)
 		case "request":
 			told = s.ask(ctx, kind, data)
 		case "write":
@@ -263,6 +276,11 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 			}
 		case "hang":
 			<-ctx.Done()
+		case "offer":
+			session.mu.Lock()
+			session.offer = append(session.offer, rest)
+			session.mu.Unlock()
+			s.event(session.id, "", "session.tools_updated", "{}")
 		case "child":
 			startSleeper(rest)
 		case "raw":

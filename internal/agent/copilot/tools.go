@@ -19,6 +19,11 @@ type execution struct {
 	called    bool // the session runs it, and tells its end
 	completed bool
 	output    string // of a foreign tool, so far
+
+	arguments json.RawMessage // an object
+	hooked    bool            // hooks were asked
+	changed   json.RawMessage // what hooks made of the arguments; nil: nothing
+	without   []string        // sensitive files its search leaves out
 }
 
 // shortID is what a provider's id may have at least to be believed to be unique
@@ -65,12 +70,11 @@ func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessa
 	if x != nil {
 		return ours, x
 	}
-	x = &execution{name: name, at: time.Now()}
+	arguments, _ = objectOf(arguments)
+	x = &execution{name: name, at: time.Now(), arguments: arguments}
 	t.tools[ours] = x
-	if len(arguments) == 0 {
-		arguments = json.RawMessage("{}")
-	}
 	c.report(event.ToolExecutionStart{ToolCallID: ours, ToolName: name, Arguments: arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
+	c.settleHeld(t, nil)
 	return ours, x
 }
 

@@ -41,6 +41,7 @@ type turn struct {
 	ended    map[string]bool       // ids of texts that are whole
 	tools    map[string]*execution // by our id
 	requests map[string]bool       // ids of what the CLI asked in it
+	held     []*question           // that wait for the start of their calls
 }
 
 func newTurn(ctx context.Context, id string) *turn {
@@ -69,7 +70,9 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return err
 	}
 	c.post(func() { c.begin(t) })
-	if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
+	if err := c.instruct(t.ctx); err != nil && t.ctx.Err() == nil {
+		c.post(func() { c.finish(t, err) })
+	} else if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
 		c.post(func() { c.finish(t, c.b.explain(err)) })
 	}
 	select {

@@ -1,0 +1,167 @@
+package copilot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/policy"
+)
+
+// search is a call of one of the CLI's search tools. grep and rg take paths, glob
+// and more; glob takes paths, and searches names by its pattern. Versions until
+// 1.0.102 also take path.
+type search struct {
+	pattern, glob string
+	paths         []string // as they were given; one empty: the workspace
+	names         bool
+}
+
+// searchOf decodes a call; ok is false if it is none of a search.
+func searchOf(x *execution) (s search, ok bool) {
+	return searchIn(x.name, x.changedOr(x.arguments))
+}
+
+func searchIn(tool string, arguments json.RawMessage) (s search, ok bool) {
+	if tool != "grep" && tool != "rg" && tool != "glob" {
+		return s, false
+	}
+	var fields map[string]json.RawMessage // the CLI tells upper from lower case
+	if json.Unmarshal(arguments, &fields) != nil {
+		return s, false
+	}
+	text := func(name string) (v string) {
+		if raw := fields[name]; raw != nil && json.Unmarshal(raw, &v) != nil {
+			ok = false
+		}
+		return v
+	}
+	ok = true
+	s = search{pattern: text("pattern"), glob: text("glob"), names: tool == "glob"}
+	if one := text("path"); one != "" {
+		s.paths = append(s.paths, one)
+	}
+	if raw := fields["paths"]; raw != nil {
+		var one string
+		var more []string
+		switch {
+		case json.Unmarshal(raw, &one) == nil:
+			more = []string{one}
+		case json.Unmarshal(raw, &more) != nil:
+			return s, false
+		}
+		s.paths = append(s.paths, more...)
+	}
+	if len(s.paths) == 0 {
+		s.paths = []string{""}
+	}
+	return s, ok
+}
+
+// in returns the search of one of its paths, as the session knows it.
+func (s search) in(path string) agent.Search {
+	return agent.Search{Pattern: s.pattern, Path: path, Glob: s.glob, Names: s.names}
+}
+
+// everything are globs that leave nothing out.
+var everything = []string{"", "*", "**", "**/*"}
+
+// leaveOut returns the arguments with which a search leaves sensitive files out,
+// and which these are; nil where there are none, or it cannot be said.
+func (c *conn) leaveOut(ctx context.Context, tool string, arguments json.RawMessage) (changed json.RawMessage, without []string) {
+	s, ok := searchIn(tool, arguments)
+	if !ok || s.names || !slices.Contains(everything, s.glob) || c.b.cfg.SearchHits == nil {
+		return nil, nil
+	}
+	for _, p := range s.paths {
+		hits, _ := c.b.cfg.SearchHits(ctx, c.o.Workspace, s.in(p)) // where there are more, it is asked
+		for _, h := range hits {
+			// A file the call names is searched whatever the glob, and what is outside is
+			// asked about anyway.
+			if !slices.Contains(without, h) && !c.isFile(p) && !filepath.IsAbs(h) {
+				without = append(without, h)
+			}
+		}
+	}
+	glob, ok := policy.Without(without)
+	if !ok {
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(arguments, &fields) != nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(glob)
+	if err != nil {
+		return nil, nil
+	}
+	fields["glob"] = b
+	if changed, err = json.Marshal(fields); err != nil {
+		return nil, nil
+	}
+	return changed, without
+}
+
+// describeSearch says of a permission to read what is searched for and where, as
+// the call has it: the CLI names the folder only, with what ".." leads to cut out
+// of its name, and opens what it really leads to.
+func (c *conn) describeSearch(p *agent.Permission, x *execution) {
+	s, ok := searchOf(x)
+	if !ok { // of a folder, nobody could tell what is shown
+		p.Sensitive = !c.isFile(p.Resource)
+		return
+	}
+	given := p.Resource
+	for _, path := range s.paths {
+		full := inWorkspace(c.o.Workspace, path)
+		if filepath.Clean(full) != filepath.Clean(p.Resource) {
+			continue
+		}
+		given = path
+		if p.Target = astray(full); p.Target != "" {
+			break // this is the one to ask about
+		}
+	}
+	found := s.in(given)
+	p.Search = &found
+	p.Digest = digestOf(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.changedOr(x.arguments)...), '}'))
+	p.Action = "search a folder"
+	if s.names {
+		p.Action = "search a folder for names"
+	} else if c.isFile(given) {
+		p.Action = "search a file"
+	}
+	if len(x.without) > 0 {
+		p.Action += ", without " + listed(x.without)
+	}
+}
+
+// isFile reports whether a path of a call is that of a file.
+func (c *conn) isFile(path string) bool {
+	return isRegular(policy.Resolve(inWorkspace(c.o.Workspace, path)))
+}
+
+// inWorkspace is a path of a call made absolute, but not cleaned: ".." behind a
+// link leaves what the link leads to.
+func inWorkspace(workspace, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return strings.TrimSuffix(workspace+string(filepath.Separator)+path, string(filepath.Separator))
+}
+
+// listed names files, three at most.
+func listed(names []string) string {
+	const most = 3
+	switch n := len(names); {
+	case n > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
+	case n > 1:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return names[0]
+}
