@@ -57,11 +57,14 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 		return err
 	}
 	say("consent", "--permissions %s, %d rules, %d hooks", o.permissions, len(c.Permissions), len(c.Hooks))
+	for _, missed := range missedRules(c, backends) {
+		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
+	}
 	if err := doctorBackends(ctx, backends, set.Demands(hooks.BeforeTool), say); err != nil {
 		return err
 	}
 	o.doctorSessions(ctx, backends, c, workspace, say)
-	return nil
+	return o.doctorClosed(ctx, backends, say)
 }
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to

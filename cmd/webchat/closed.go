@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/event"
+)
+
+// closedTime bounds the try of what a workspace may bring.
+const closedTime = 90 * time.Second
+
+// doctorClosed tries on the installed CLI whether anything of a workspace runs: in
+// a folder made for that, full of everything that is known to, and below such a
+// one. No model is called but one in this program, which wants a command run.
+func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
+	i := slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == "copilot" })
+	if i < 0 || !all[i].Info(ctx).Available || runtime.GOOS == "windows" { // the traps need sh
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closedTime)
+	defer cancel()
+	ran, err := o.tryClosed(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
+	case len(ran) > 0:
+		return fmt.Errorf("A WORKSPACE CAN RUN COMMANDS IN COPILOT, without being asked about, from %s; do not open folders of others with it", strings.Join(ran, ", "))
+	}
+	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Sources(), ", "))
+	return nil
+}
+
+// tryClosed returns the sources from which something ran.
+func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
+	dir, err := os.MkdirTemp("", "webchat-closed-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	model, err := newWilling(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, model.close()) }()
+	b, err := copilot.New(copilot.Config{Path: o.copilotPath, Home: filepath.Join(dir, "state"), Env: o.env, Logger: slog.New(slog.DiscardHandler),
+		Providers: []copilot.Provider{{URL: model.url, Key: "none", Models: []string{"none"}}}})
+	if err != nil {
+		return nil, err
+	}
+	marks := filepath.Join(dir, "marks")
+	in, below := filepath.Join(dir, "in"), filepath.Join(dir, "above", "below")
+	for _, d := range []string{marks, in, below} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	for _, planted := range []string{in, filepath.Dir(below)} {
+		if err := copilot.PlantSources(planted, marks); err != nil {
+			return nil, err
+		}
+	}
+	for _, resume := range []bool{false, true} {
+		for _, workspace := range []string{in, below} {
+			if err := askOnce(ctx, b, agent.Options{SessionID: filepath.Base(workspace), Workspace: workspace, Resume: resume}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return marked(marks)
+}
+
+// marked returns the sources that left a mark.
+func marked(dir string) (ran []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range copilot.Sources() {
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), strings.ReplaceAll(s, "/", "_")) }) {
+			ran = append(ran, s)
+		}
+	}
+	return ran, nil
+}
+
+// askOnce has the model want a command, and fails if that is not asked about.
+func askOnce(ctx context.Context, b *copilot.Backend, o agent.Options) error {
+	host := &refusing{}
+	conn, err := b.Open(ctx, o, host)
+	if err != nil {
+		return err
+	}
+	err = conn.Prompt(ctx, agent.Prompt{MessageID: "m", Content: "run the command"})
+	if err = errors.Join(err, conn.Close()); err == nil && host.asked() != 1 {
+		err = fmt.Errorf("the command was asked about %d times, not once", host.asked())
+	}
+	return err
+}
+
+// refusing is a host that lets nothing happen, and counts what was asked.
+type refusing struct {
+	mute
+	mu sync.Mutex // guards n
+	n  int
+}
+
+func (r *refusing) asked() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n
+}
+
+// AskPermission implements [agent.Host].
+func (r *refusing) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	return agent.Verdict{Decision: event.Deny, Reason: "This is a test."}, nil
+}
+
+// RunHook implements [agent.Host].
+func (*refusing) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	return agent.HookVerdict{Allow: true}, nil
+}
+
+// willing is a model on loopback that wants one command run in each session, and
+// the tool lsp used, and then says that it is done.
+type willing struct {
+	url    string
+	server *http.Server
+	served chan error
+}
+
+func newWilling(ctx context.Context) (*willing, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen as a model: %w", err)
+	}
+	w := &willing{url: "http://" + l.Addr().String() + "/v1", served: make(chan error, 1)}
+	w.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(answerWillingly)}
+	go func() { w.served <- w.server.Serve(l) }()
+	return w, nil
+}
+
+func (w *willing) close() error {
+	err := w.server.Close()
+	<-w.served // that it was closed
+	return err
+}
+
+// answerWillingly speaks as much of the chat completions protocol as it needs.
+func answerWillingly(w http.ResponseWriter, r *http.Request) {
+	var request struct{ Messages []struct{ Role string } }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, "not understood", http.StatusBadRequest)
+		return
+	}
+	delta, finish := `{"role":"assistant","content":"Done."}`, "stop"
+	if n := len(request.Messages); n > 0 && request.Messages[n-1].Role == "user" {
+		finish = "tool_calls"
+		delta = `{"role":"assistant","tool_calls":[` +
+			`{"index":0,"id":"call_bash","type":"function","function":{"name":"bash","arguments":"{\"command\":\"true\",\"description\":\"try\"}"}},` +
+			`{"index":1,"id":"call_lsp","type":"function","function":{"name":"lsp","arguments":"{\"operation\":\"documentSymbol\",\"file\":\"package.json\"}"}}]}`
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"none","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
+	_, _ = io.WriteString(w, fmt.Sprintf(chunk, delta, "null")+fmt.Sprintf(chunk, "{}", `"`+finish+`"`)+"data: [DONE]\n\n") // the CLI went away, or has it
+}
