@@ -179,7 +179,7 @@ func (r *reading) all(ctx context.Context, src *sparse) error {
 // begin looks at the first bytes.
 func (r *reading) begin(head []byte) error {
 	r.meta.Binary = bytes.IndexByte(head[:min(len(head), binaryHead)], 0) >= 0
-	r.meta.MimeType = "text/plain; charset=utf-8"
+	r.meta.MimeType = "text/plain; charset=" + charset(head)
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
 			return say("%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))

@@ -7,8 +7,11 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -180,7 +183,7 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	}
 	if m.Type != outputs.Terminal {
 		// One document: lines that were left out count as empty ones.
-		code := render.NewCode(m.Highlight, text{o, first}, render.RowOptions{First: first})
+		code := render.NewCode(m.Highlight, fileText(o, m, first), render.RowOptions{First: first})
 		d.head = &part{first: first, rows: code}
 		if cut {
 			d.tail = &part{first: next, rows: shifted{code, next - first}}
@@ -276,6 +279,27 @@ type from struct {
 
 // ReadAt implements [io.ReaderAt].
 func (f from) ReadAt(p []byte, off int64) (int, error) { return f.ReaderAt.ReadAt(p, f.start+off) }
+
+// fileText is the text of a file in UTF-8.
+func fileText(o *outputs.Output, m outputs.Meta, first int) render.Source {
+	if strings.HasSuffix(m.MimeType, "; charset=windows-1252") {
+		return western{text{o, first}}
+	}
+	return text{o, first}
+}
+
+// western is a text in Windows-1252, which contains Latin-1. Its line ends are those
+// of its bytes.
+type western struct{ text }
+
+// Lines implements render.Source.
+func (s western) Lines(ctx context.Context, from, to int) ([]byte, error) {
+	b, err := s.text.Lines(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return charmap.Windows1252.NewDecoder().Bytes(b)
+}
 
 // text is an output as package render reads it.
 type text struct {
