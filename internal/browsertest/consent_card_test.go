@@ -21,7 +21,7 @@ func sixty() string {
 	return b.String() + "rm -rf build"
 }
 
-// A command that does not fit scrolls in its card, says how long it is, and can only
+// THREATS 53: a command that does not fit scrolls in its card, says how long it is, and can only
 // be allowed after its end was on the screen.
 func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	h := newHouse(t)
@@ -61,7 +61,7 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// Keys are ignored until half a second after the question got the focus, and clicks
+// THREATS 15: keys are ignored until half a second after the question got the focus, and clicks
 // until half a second after it came into sight, or the window got the focus.
 func TestQuestionIsInertAfterFocus(t *testing.T) {
 	h := newHouse(t)

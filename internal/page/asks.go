@@ -69,7 +69,7 @@ func (d dock) Alike() []alike {
 func (f *fold) permission(d event.PermissionRequested) {
 	a := &ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: d.Why, Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
+		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
 		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
 	}
 	f.addAsk(a)
@@ -162,7 +162,7 @@ func (f *fold) dockChanged() {
 func (f *fold) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
-		a.Decision, a.Scope, a.Grant, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Reason, d.By
+		a.Decision, a.Scope, a.Grant, a.Reason, a.By = d.Decision, d.Scope, d.Grant, plain(d.Reason), d.By
 		f.settle(q, d.Decision == event.Deny)
 	}
 }

@@ -196,7 +196,7 @@ func (c *call) Arguments() string {
 	if s == "{}" || s == "null" {
 		return ""
 	}
-	return cut(s)
+	return revealed(cut(s))
 }
 
 // readable is JSON for a reader; what is none is empty.
@@ -217,14 +217,17 @@ func readable(j json.RawMessage) string {
 func (c *call) Result() string {
 	switch {
 	case c.Log != "":
-		return cut(c.Log)
+		return revealed(cut(c.Log))
 	case c.Line != "":
-		return cut(c.Line)
+		return revealed(cut(c.Line))
 	case c.Partial != "":
-		return c.Partial
+		return revealed(c.Partial)
 	}
-	return c.progress.ProgressMessage
+	return revealed(c.progress.ProgressMessage)
 }
+
+// Detail is what only the user reads about it, on its card.
+func (c *call) Detail() string { return revealed(c.Log) }
 
 // cut bounds what an unfolded row holds; the log has all of it.
 func cut(s string) string {

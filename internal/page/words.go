@@ -96,13 +96,16 @@ func span(d time.Duration) string {
 // plain shows a short text in one line in which nothing can hide or turn others
 // around: ⟨U+202E⟩. For places that are no template.HTML.
 func plain(s string) string {
+	return revealed(strings.NewReplacer("\n", " ↵ ", "\t", " ").Replace(s))
+}
+
+// revealed is the same for a text of several lines.
+func revealed(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n':
-			b.WriteString(" ↵ ")
-		case r == '\t':
-			b.WriteByte(' ')
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
 		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		default:
