@@ -102,7 +102,7 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 			v.Scope, v.Grant = given.Scope, given
 		}
 		if v.Scope == event.ForWorkspace {
-			if kept, err = s.keep(*given); err != nil {
+			if kept, err = s.keepLocked(*given); err != nil {
 				return nil, err
 			}
 		}
@@ -138,12 +138,14 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 	return &g, nil
 }
 
-// keep makes a grant durable for the workspace.
-func (s *Session) keep(g event.Grant) (added bool, err error) {
+// keepLocked makes a grant durable for the workspace, while s.mu is free.
+func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
 	if s.m.cfg.Kept == nil {
 		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", ErrInvalid)
 	}
+	s.mu.Unlock()
 	added, err = s.m.cfg.Kept.Keep(g, string(s.id), s.now())
+	s.mu.Lock()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrKeep, err)
 	}

@@ -104,7 +104,7 @@ func Fold(s Summary, e event.Entry) Summary {
 	if e.Event.Ephemeral {
 		return s
 	}
-	s.LastSeq, s.Open.LastID = e.Seq, e.Event.ID
+	s.LastSeq, s.Open.LastID, s.Open.Grants = e.Seq, e.Event.ID, grantsAfter(s.Open.Grants, e)
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
@@ -140,14 +140,6 @@ func Fold(s Summary, e event.Entry) Summary {
 	case event.UserInputRequested:
 		s.Pending++
 		s.Open.Asks = brief(d.Question)
-	case event.PermissionRevoked:
-		s.Open.Grants = without(s.Open.Grants, d.Grant.ID)
-	case event.PermissionCompleted:
-		if g := d.Grant; g != nil && d.By == event.DecidedByUser && d.Decision == event.Allow && g.Scope == event.ForSession {
-			s.Open.Grants = append(without(s.Open.Grants, g.ID), Given{*g, e.Event.Timestamp.UnixMilli()})
-		}
-	}
-	switch e.Event.Data.(type) {
 	case event.PermissionCompleted, event.UserInputCompleted:
 		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
 			s.Open.Asks = ""
@@ -169,9 +161,20 @@ func Fold(s Summary, e event.Entry) Summary {
 	return s
 }
 
-// without returns a copy of grants that lacks one.
-func without(grants []Given, id string) []Given {
-	return slices.DeleteFunc(slices.Clone(grants), func(g Given) bool { return g.ID == id })
+// grantsAfter returns what the user allows for the session after e.
+func grantsAfter(grants []Given, e event.Entry) []Given {
+	without := func(id string) []Given {
+		return slices.DeleteFunc(slices.Clone(grants), func(g Given) bool { return g.ID == id })
+	}
+	switch d := e.Event.Data.(type) {
+	case event.PermissionRevoked:
+		return without(d.Grant.ID)
+	case event.PermissionCompleted:
+		if g := d.Grant; g != nil && d.By == event.DecidedByUser && d.Decision == event.Allow && g.Scope == event.ForSession {
+			return append(without(g.ID), Given{*g, e.Event.Timestamp.UnixMilli()})
+		}
+	}
+	return grants
 }
 
 // brief is what a list shows of a long text.
