@@ -206,10 +206,11 @@ func checkAbortTalk(tb testing.TB, b agent.Backend, o Options) {
 
 func checkAbortTool(tb testing.TB, b agent.Backend, o Options) {
 	running, release := make(chan struct{}), make(chan struct{})
-	begun := sync.OnceFunc(func() { close(running) })
+	begin := sync.OnceFunc(func() { close(running) })
 	r := open(tb, b, o, func(h *Host) {
 		h.Tool = func(ctx context.Context, _ agent.ToolCall) agent.Result {
-			begun()
+			begin()
+			h.wake() // the abort waits for running, which no method of h changes
 			select {
 			case <-ctx.Done():
 			case <-release:

@@ -65,11 +65,17 @@ func (h *Host) enter(what string) (leave func()) {
 	return h.leave
 }
 
-// leave unlocks h and wakes who waits.
+// leave unlocks h and wakes the callers of Wait.
 func (h *Host) leave() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.mu.Unlock()
+}
+
+// wake has the callers of Wait look again.
+func (h *Host) wake() {
+	h.mu.Lock()
+	h.leave()
 }
 
 func (h *Host) note(format string, args ...any) {
