@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +28,15 @@ func besiege(t *testing.T, connections, requests int) *besieged {
 	}
 	b := &besieged{Guard: newGuard(t, guard.Config{MaxRequests: requests}), t: t, address: l.Addr().String()}
 	places := guard.NewConnections(connections)
-	server := &http.Server{Handler: routes(b.Guard), ConnContext: places.Context}
+	var open sync.WaitGroup
+	server := &http.Server{Handler: routes(b.Guard), ConnContext: places.Context, ConnState: func(_ net.Conn, s http.ConnState) {
+		switch s {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed:
+			open.Done()
+		}
+	}}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(places.Listener(l)) }()
 	t.Cleanup(func() {
@@ -35,6 +44,7 @@ func besiege(t *testing.T, connections, requests int) *besieged {
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
+		open.Wait() // net/http lingers a moment over a refusal
 	})
 	return b
 }
@@ -185,7 +195,7 @@ func TestStrangersBodiesAreSmall(t *testing.T) {
 		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n401\r\n" + strings.Repeat(" ", 1025):     413,
 		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9999\r\n\r\n":                                                    415,
 		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n":                                               401,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + strings.Repeat(" ", 0xfff):     401,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n7ff\r\n" + strings.Repeat(" ", 0x7ff):     401,
 		"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                                                                 200,
 		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                                   400,
 		"POST /public HTTP/1.1\r\nHost: evil.test\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n":                                          403,
