@@ -16,6 +16,7 @@ import (
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/displaytools"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/session"
 	"webchat/internal/store"
 	"webchat/internal/tokens"
@@ -50,7 +51,11 @@ func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.
 		t.Fatal(err)
 	}
 	db := store.NewMemory()
-	h.manager, err = session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
+	var rules session.Policy
+	if mode == session.ModeAsk {
+		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
+	}
+	h.manager, err = session.New(session.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
 		Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 		}})

@@ -87,6 +87,7 @@ func (c *conn) leaveOut(ctx context.Context, tool string, arguments json.RawMess
 			}
 		}
 	}
+	slices.Sort(without)
 	glob, ok := policy.Without(without)
 	if !ok {
 		return nil, nil

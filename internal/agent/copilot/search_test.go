@@ -12,8 +12,11 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
+	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/event"
 	"webchat/internal/policy"
+	"webchat/internal/session"
 )
 
 func searchHits(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
@@ -84,6 +87,55 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 		if left, _ := searchHits(t.Context(), ws, *p.Search); strings.Join(left, " ") != c.shows || strings.Contains(p.Action, "without") {
 			t.Errorf("%v: asked %+v, which shows %q", c.fields, p, left)
 		}
+	}
+}
+
+// A session that asks does not ask about such a search, nor about where names are
+// looked for, and says by which rule; it does ask where secrets could be shown.
+func TestRealSearchesAreNotAskedAbout(t *testing.T) {
+	const canary = "canary52e19f7b03"
+	ws := files(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
+	h := newHouseIn(t, ws, session.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
+	s := h.session()
+	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`, `call glob {"pattern":"**/*"}`} {
+		if r := h.ask(s, prompt); r.Error != "" || !strings.Contains(r.Content, "a.txt") {
+			t.Errorf("%s: %+v", prompt, r)
+		}
+	}
+	for _, r := range h.model.Requests() {
+		if bytes.Contains(r.Body, []byte(canary)) {
+			t.Fatal("the canary reached the model")
+		}
+	}
+	id, err := s.Send(t.Context(), session.Message{Content: `call grep {"pattern":"canary","glob":".env"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []event.PermissionRequested
+	until(t, "the question", func() bool {
+		entries, err := s.Events(t.Context(), 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked = asked[:0]
+		for _, e := range entries {
+			if d, ok := e.Event.Data.(event.PermissionRequested); ok {
+				asked = append(asked, d)
+			}
+		}
+		return len(asked) == 3
+	})
+	if asked[0].Action != "search a folder, without .env, prod.env and secrets.yml" {
+		t.Errorf("the first is logged as %q", asked[0].Action)
+	}
+	if !asked[2].Sensitive || !strings.Contains(asked[2].Why, ".env") {
+		t.Errorf("the last is asked as %+v", asked[2])
+	}
+	if err := s.Decide(t.Context(), asked[2].RequestID, session.Decision{Decision: event.Deny}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.WaitTurn(t.Context(), id); err != nil {
+		t.Error(err)
 	}
 }
 
