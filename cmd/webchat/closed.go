@@ -40,7 +40,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	case err != nil:
 		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
 	case len(ran) > 0:
-		return fmt.Errorf("A WORKSPACE CAN RUN COMMANDS IN COPILOT, without being asked about, from %s; do not open folders of others with it", strings.Join(ran, ", "))
+		return fmt.Errorf("A WORKSPACE CAN RUN COMMANDS IN COPILOT that nobody is asked about, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
 	}
 	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Sources(), ", "))
 	return nil
@@ -80,13 +80,22 @@ func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
 	}
 	for _, resume := range []bool{false, true} {
 		for _, workspace := range []string{in, below} {
-			if err := askOnce(ctx, b, agent.Options{SessionID: filepath.Base(workspace), Workspace: workspace, Resume: resume}); err != nil {
-				return nil, err
+			err := askOnce(ctx, b, agent.Options{SessionID: filepath.Base(workspace), Workspace: workspace, Resume: resume})
+			ran, unread := marked(marks)
+			switch {
+			case len(ran) > 0:
+				return ran, nil
+			case errors.Is(err, errUnasked):
+				return []string{"a place that is not known"}, nil
+			case err != nil || unread != nil:
+				return nil, errors.Join(err, unread)
 			}
 		}
 	}
-	return marked(marks)
+	return nil, nil
 }
+
+var errUnasked = errors.New("a command was not asked about once")
 
 // marked returns the sources that left a mark.
 func marked(dir string) (ran []string, err error) {
@@ -111,7 +120,7 @@ func askOnce(ctx context.Context, b *copilot.Backend, o agent.Options) error {
 	}
 	err = conn.Prompt(ctx, agent.Prompt{MessageID: "m", Content: "run the command"})
 	if err = errors.Join(err, conn.Close()); err == nil && host.asked() != 1 {
-		err = fmt.Errorf("the command was asked about %d times, not once", host.asked())
+		err = errUnasked
 	}
 	return err
 }
