@@ -125,8 +125,8 @@ func TestKeysOfThePage(t *testing.T) {
 	p.say("/show go.mod")
 	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 2`)
 	p.done()
-	p.press("Escape") // nothing runs: nothing stops
-	p.js(prompt + `.blur()`)
+	p.press("Escape") // out of the composer: from here on letters are keys
+	p.wait(`document.activeElement.id === 'scroll'`)
 	app := `document.getElementById('app').classList`
 	for key, class := range map[string]string{"[": "no-side", "]": "no-rail"} {
 		p.press(key)
@@ -162,8 +162,7 @@ func TestKeysOfThePage(t *testing.T) {
 	p.is(prompt+`.value`, "[j?n")
 	p.js(prompt + `.select()`)
 	p.press("Delete")
-	p.js(prompt + `.blur()`)
-	p.press("n")
+	p.press("Escape", "n")
 	p.wait(`location.pathname === '/' && document.body.dataset.page === 'home'`)
 	_ = s
 }
@@ -216,8 +215,9 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 func TestKeyboardOnly(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
-	// The first stop skips to the composer; nothing on the way is without a visible focus or a name.
-	p.press("Tab")
+	// One may write at once; and from the first stop of the page there is a short way back.
+	p.wait(`document.activeElement.id === 'prompt'`)
+	p.focus(`document.querySelector('.skip')`)
 	p.has(":focus", "To the composer")
 	p.press("Enter")
 	p.wait(`document.activeElement.id === 'prompt'`)

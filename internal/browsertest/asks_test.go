@@ -37,13 +37,12 @@ func TestQuestionIsInertAtFirst(t *testing.T) {
 		t.Fatal("the question was answered before it could be read")
 	}
 	// By keys: k goes to it, d asks why.
-	p.js(prompt + `.blur()`)
-	p.press("k")
+	p.press("Escape", "k")
 	p.wait(`document.activeElement.matches('[data-ask]')`)
 	p.wait(ripe)
 	p.press("d")
 	p.wait(`document.activeElement.name === 'reason'`)
-	p.js(question + `.focus()`)
+	p.focus(question)
 	p.wait(ripe)
 	p.press("a")
 	p.has("[data-answered]", "Allowed once by you")

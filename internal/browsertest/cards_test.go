@@ -25,7 +25,7 @@ func shown(t *testing.T, say string, flags ...string) (*site, *page) {
 // clip returns what copying with a key puts into the clipboard.
 func (p *page) clip(key string) string {
 	p.t.Helper()
-	p.js(card + `.focus()`)
+	p.focus(card)
 	p.press(key)
 	p.has(".toast", "Copied")
 	p.js(prompt + `.select()`)
@@ -75,7 +75,7 @@ func lines(text string) string {
 
 func TestCardKeysAndButtons(t *testing.T) {
 	s, p := shown(t, "/show internal/pump/pump.go")
-	focus := func() { p.js(card + `.focus()`) }
+	focus := func() { p.focus(card) }
 	focus()
 	p.press("w")
 	p.wait(`document.querySelector('.code.wrap') && document.querySelector('[data-act=wrap]').getAttribute('aria-pressed') === 'true'`)
@@ -169,7 +169,7 @@ func TestCardRunningIsFollowedPausedAndStopped(t *testing.T) {
 	}
 	p.click("[data-act=pause]")
 	p.wait(last + ` > ` + quoteInt(stood+20))
-	p.js(`document.querySelector('[data-card]').focus()`)
+	p.focus(`document.querySelector('[data-card]')`)
 	p.press("s")
 	p.wait(`document.querySelector('[data-card][data-state=done] .exit')`)
 	p.has("[data-card] .exit", "stopped")
@@ -180,7 +180,7 @@ func TestCardRunningIsFollowedPausedAndStopped(t *testing.T) {
 func TestCardPictureZooms(t *testing.T) {
 	_, p := shown(t, "/image logo.png")
 	p.wait(`document.querySelector('.pic img').naturalWidth === 320`)
-	p.js(card + `.focus()`)
+	p.focus(card)
 	p.press("1")
 	p.wait(`document.querySelector('.pic img').clientWidth === 320`)
 	p.press("+")
@@ -215,7 +215,7 @@ func TestHostileFileStaysText(t *testing.T) {
 // What a search has found goes to the agent as it is: these lines, at their price.
 func TestCardHitsAreReadByTheAgent(t *testing.T) {
 	_, p := shown(t, "/show internal/pump/pump.go")
-	p.js(card + `.focus()`)
+	p.focus(card)
 	p.press("f")
 	p.wait(card + `.matches('.wide')`)
 	p.write("sinks")
@@ -243,7 +243,7 @@ func TestCardHitsAreReadByTheAgent(t *testing.T) {
 func TestCardPictureThatDoesNotCome(t *testing.T) {
 	_, p := shown(t, "/image logo.png")
 	p.wait(`document.querySelector('.pic img').naturalWidth === 320`)
-	p.js(card + `.focus()`)
+	p.focus(card)
 	p.press("1")
 	p.has(".zoom", "100%")
 	p.js(`document.querySelector('.pic img').remove()`)

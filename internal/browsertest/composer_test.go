@@ -240,9 +240,66 @@ func TestComposerQueuesSteersAndStops(t *testing.T) {
 	p.wait(`document.querySelector('[data-turn]').dataset.state === 'aborted'`)
 	p.wait(`[...document.querySelectorAll('[data-turn]')].at(-1).dataset.state === 'completed'`)
 	p.done()
-	p.say("stream 2000 words slowly")
-	p.wait(composer + `.dataset.status === 'running'`)
-	p.press("Escape")
-	p.wait(`document.querySelectorAll('[data-turn][data-state=aborted]').length === 2`)
+}
+
+// Escape leaves the composer and stops nothing: what waits in the queue gets its turn.
+func TestEscapeStopsNothing(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("stream 300 words slowly")
+	p.wait(`document.querySelector('#turns .said')?.innerText.length > 20`)
+	p.say("what can you do?")
+	p.wait(`document.querySelector('[data-turn][data-state=queued]')`)
+	p.press("Escape", "Escape")
+	p.wait(`document.activeElement.id === 'scroll'`)
+	p.press("i")
+	p.wait(`document.activeElement.id === 'prompt'`)
+	p.wait(`document.querySelectorAll('[data-turn][data-state=completed]').length === 2`)
 	p.done()
+	p.say("stream 2000 words slowly")
+	p.wait(`[...document.querySelectorAll('#turns .said')].at(-1).innerText.length > 20 && ` + composer + `.dataset.status === 'running'`)
+	p.press("Control+.")
+	p.wait(`[...document.querySelectorAll('[data-turn]')].at(-1).dataset.state === 'aborted'`)
+	p.done()
+}
+
+// What is typed goes into the composer: after the page has come, after the first
+// prompt made a session, and after a click on something else; nothing fires. Only
+// who leaves by Escape, or goes somewhere by keys, uses letters as keys.
+func TestTypingReachesTheComposer(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	typed := func(when string) {
+		t.Helper()
+		at := eval[string](p, `location.pathname`)
+		for _, letter := range "now?" { // n and ? are keys elsewhere
+			p.press(string(letter))
+		}
+		p.is(prompt+`.value`, "now?")
+		if got := eval[string](p, `location.pathname + (document.querySelector('dialog[open]')?.id ?? '')`); got != at {
+			t.Fatalf("%s: typing led to %s", when, got)
+		}
+		p.js(prompt + `.select()`)
+		p.press("Delete")
+		p.is(prompt+`.value`, "")
+	}
+	typed("after the page has come")
+	for _, letter := range "what can you do" {
+		p.press(map[bool]string{true: "Space", false: string(letter)}[letter == ' '])
+	}
+	p.press("Enter")
+	p.done()
+	typed("after the first prompt")
+	p.say("/show go.mod")
+	p.wait(card)
+	p.done()
+	for _, place := range []string{".line:nth-child(3) .cl", ".card-head .path", "[data-act=copy]", "h2", "#scroll .said"} {
+		p.click(place)
+		typed("after a click on " + place)
+	}
+	p.press("Escape")
+	p.wait(`document.activeElement.id === 'scroll'`)
+	p.press("j", "w")
+	p.wait(`document.activeElement.matches('[data-card]') && document.querySelector('[data-card] .code.wrap')`)
+	p.is(prompt+`.value`, "")
 }

@@ -15,7 +15,7 @@ var named = map[string]struct {
 }{
 	"Enter": {13, "\r"}, "Tab": {9, ""}, "Escape": {27, ""}, "Backspace": {8, ""}, "Delete": {46, ""}, "Space": {32, " "},
 	"ArrowUp": {38, ""}, "ArrowDown": {40, ""}, "ArrowLeft": {37, ""}, "ArrowRight": {39, ""}, "Home": {36, ""}, "End": {35, ""},
-	"PageDown": {34, ""},
+	"PageDown": {34, ""}, "Shift": {16, ""},
 }
 
 var modifiers = map[string]int64{"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -62,10 +62,12 @@ func strike(ctx context.Context, key string) error {
 	return err
 }
 
-// double clicks twice in the same place, as fast as it goes.
-func (p *page) double(x, y float64) {
+// focus gives the focus to an element as somebody does who uses the keyboard: letters
+// are keys there.
+func (p *page) focus(element string) {
 	p.t.Helper()
-	p.do(chromedp.MouseClickXY(x, y), chromedp.MouseClickXY(x, y))
+	p.press("Shift")
+	p.js(element + `.focus()`)
 }
 
 // write puts text where the focus is, as a keyboard or an input method does.

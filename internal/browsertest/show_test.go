@@ -214,7 +214,7 @@ func TestBigFileScrolls(t *testing.T) {
 	if n := eval[int](p, `document.querySelectorAll('.card *').length`); n > 30_000 {
 		t.Errorf("%d elements for a card", n)
 	}
-	p.js(`document.querySelector('[data-card] .code').focus()`)
+	p.focus(`document.querySelector('[data-card] .code')`)
 	p.press("f")
 	p.wait(`document.querySelector('.find input') === document.activeElement`)
 	p.write("frame=77 ")

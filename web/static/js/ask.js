@@ -5,6 +5,7 @@ import { path, post } from './api.js'
 import { announce } from './ops.js'
 import { attend, hold, holdAll, members, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
+import { pointed } from './typing.js'
 
 const seen = new WeakSet()
 const told = new Set() // requests
@@ -132,12 +133,12 @@ function click(e) {
   else if (b.dataset.choice !== undefined) answer(of, b.dataset.choice || b.textContent, false)
 }
 
-/** The focus of a question that is gone goes to the next one, or back to the composer. */
+/** The focus of a question that is gone goes back to the composer; for who answers by keys to the next one. */
 function refocus() {
   if (!held || held.isConnected || document.activeElement !== document.body) return
   held = null
   const next = list().querySelector('[data-ask]')
-  if (next) next.focus()
+  if (next && !pointed()) next.focus()
   else if (!matchMedia('(pointer: coarse)').matches) document.getElementById('prompt').focus()
 }
 

@@ -7,7 +7,7 @@ export const commands = [
   { name: '/image', hint: 'PATH', what: 'path', icon: 'image', tool: 'display_image', free: true },
   { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen' },
   { name: '/model', hint: 'NAME', what: 'choose who answers', icon: 'chip' },
-  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Esc' },
+  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Ctrl .' },
   { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
   { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },
   { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down' },

@@ -173,12 +173,17 @@ function keydown(e) {
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
     e.preventDefault()
     fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))
-  } else if (e.key === 'Escape' && running()) post(path('/abort')).catch(failed)
+  } else if (e.key === 'Escape') document.getElementById('scroll').focus({ preventScroll: true }) // letters are keys there
+}
+
+/** Stops what runs. */
+export function stop() {
+  if (running()) post(path('/abort')).catch(failed)
 }
 
 const acts = {
   send: () => send(),
-  stop: () => post(path('/abort')).catch(failed),
+  stop,
   attach: () => document.getElementById('attach').click(),
   at: () => { fill(`${field.value}${field.value && !field.value.endsWith(' ') ? ' ' : ''}@`); suggest(field) },
   slash: () => { if (!field.value) fill('/'); suggest(field) },
@@ -209,6 +214,7 @@ export function compose() {
     }
   })
   attach(composer, field)
+  if (!location.hash && !matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true })
   document.addEventListener('webchat:state', connected)
   document.addEventListener('webchat:attach', (e) => { e.detail.remove = add(e.detail.label, e.detail.attachment, e.detail) })
 }

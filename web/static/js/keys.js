@@ -1,7 +1,7 @@
 // Keys of the whole page, and the buttons that are in no card and no list.
 // Single letters act only while the focus is outside of text fields.
 
-import { fill, pickModel } from './composer.js'
+import { fill, pickModel, stop } from './composer.js'
 import { use } from './complete.js'
 import { drawer, isOut } from './drawer.js'
 import { toEnd } from './scroll.js'
@@ -10,6 +10,7 @@ import { path, post } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
+import { typing } from './typing.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 839px)')
@@ -88,8 +89,11 @@ const acts = {
 }
 acts.restart = acts.retry
 
+const compose = () => document.getElementById('prompt')?.focus()
+
 const keys = {
-  '/': () => document.getElementById('prompt')?.focus(),
+  '/': compose,
+  i: compose,
   n: acts.new,
   '[': side,
   ']': rail,
@@ -99,8 +103,6 @@ const keys = {
   G: toEnd,
   '?': acts.keys,
 }
-
-const typing = (el) => el?.matches?.('input, textarea, select, [contenteditable]') ?? false
 
 /** Names the command key as this machine's keyboard does. */
 function nameMod() {
@@ -119,12 +121,20 @@ export function keyboard() {
       e.preventDefault()
       return openSearch()
     }
+    if (e.key === '.' && (e.metaKey || e.ctrlKey) && app) {
+      e.preventDefault()
+      return stop()
+    }
     if (e.key === 'Escape' && isOut() && !document.querySelector('dialog[open]')) return side()
     if (e.key === 'Escape' && !wide.matches && app?.classList.contains('rail-over')) return rail()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
       e.preventDefault()
       return enter(e.target)
+    }
+    if (e.key === 'Enter' && e.target.id === 'scroll') {
+      e.preventDefault()
+      return compose()
     }
     if (keys[e.key]) {
       e.preventDefault()

@@ -19,12 +19,14 @@ import { searching } from './search.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
 import { toast } from './toast.js'
+import { letters } from './typing.js'
 
 document.addEventListener('webchat:signed-out', () => {
   toast('Signed out. What you write is kept. For a new link, run webchat url where webchat runs', { how: 'fail', stay: true })
 }, { once: true })
 
 if (!auth()) {
+  letters() // before all others that listen to keys
   scroll()
   cards()
   changes()

@@ -3,10 +3,11 @@
 // the focus for half a second. It is allowed only after the end of what would be done
 // was on the screen.
 
+import { pointed } from './typing.js'
+
 const inert = 500 // milliseconds
 const timers = new WeakMap() // question → its timer
 const inSight = new WeakSet()
-let byPointer = false
 
 const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all]'
 const list = () => document.getElementById('dock-asks')
@@ -102,9 +103,6 @@ export function attend(el) {
 export function readying() {
   addEventListener('focus', holdAll)
   document.addEventListener('visibilitychange', () => document.hidden || holdAll())
-  // A press with the pointer gives the focus, too, and must not undo itself.
-  document.addEventListener('pointerdown', () => { byPointer = true }, true)
-  document.addEventListener('keydown', () => { byPointer = false }, true)
   document.getElementById('dock').addEventListener('focusin', (e) => {
     const el = e.target.closest('[data-ask]')
     if (!el || el.contains(e.relatedTarget)) return
@@ -115,6 +113,6 @@ export function readying() {
       delete el.dataset.keys
       el.removeEventListener('focusout', left)
     })
-    if (!byPointer) hold(el)
+    if (!pointed()) hold(el) // a press of the pointer gives the focus, too, and must not undo itself
   })
 }

@@ -1,0 +1,33 @@
+// Where typed letters go: into the composer, wherever the focus is, unless the focus
+// was taken elsewhere by the keyboard. There they are keys. So nothing happens to
+// somebody who clicks somewhere and then writes.
+
+let byPointer = false
+
+/** Whether the last input came from a pointer. */
+export const pointed = () => byPointer
+
+/** Whether what is typed there is text. */
+export const typing = (el) => el?.matches?.('input, textarea, select, [contenteditable]') ?? false
+
+const keysThere = (el) => el !== document.body && 'letters' in document.body.dataset
+
+function keydown(e) {
+  byPointer = false
+  const field = document.getElementById('prompt')
+  if (!field || e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return
+  if (keysThere(e.target) || document.querySelector('dialog[open]')) return
+  field.focus({ preventScroll: true }) // and the letter goes there
+  e.stopImmediatePropagation()
+}
+
+export function letters() {
+  document.addEventListener('pointerdown', () => {
+    byPointer = true
+    delete document.body.dataset.letters
+  }, true)
+  document.addEventListener('keydown', keydown, true)
+  document.addEventListener('focusin', (e) => {
+    document.body.toggleAttribute('data-letters', !byPointer && !typing(e.target))
+  })
+}
