@@ -28,8 +28,8 @@ if [ -z "$missing" ]; then
 	:
 elif [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 	echo "installing with apt-get:$missing"
-	# One line for each package that is fetched and set up, and what goes wrong.
-	telling='^(Get:|Setting up|Err:|E:|W:)'
+	# A line when a package is fetched, unpacked and set up, and what goes wrong.
+	telling='^(Get:|Unpacking |Setting up|Err:|E:|W:)'
 	apt-get update -q 2>&1 | grep --line-buffered -E "$telling" || true
 	# shellcheck disable=SC2086 # a list of packages
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing 2>&1 | grep --line-buffered -E "$telling" || true
