@@ -38,6 +38,6 @@ bench: ## our speeds beside their references, measured in the same run
 soak: setup ## the long runs: make soak SEED=7
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
 
-docker:
-	docker build -t $(IMAGE) .
+docker: ## the image, tried with as little as it may need
+	docker build -t $(IMAGE) . && sh scripts/image.sh $(IMAGE)
 docker-copilot: ; docker build --target copilot -t $(IMAGE)-copilot .

@@ -1,17 +1,18 @@
 #!/bin/sh
-# Builds the image and runs it with as little as it may need: an ordinary user, a
-# read-only file system, no capabilities. It has to become healthy, to be no root,
-# and to run a command. Where no Docker runs, that is said in one line.
+# Runs an image with as little as it may need: an ordinary user, a read-only file
+# system, no capabilities. It has to become healthy, not to be root, and to print a
+# sign-in link. Where no Docker runs, that is said in one line.
+#
+#	sh scripts/image.sh IMAGE
 set -eu
+image=${1:-webchat}
 if ! docker info >/dev/null 2>&1; then
 	echo "the image was not tried: no Docker runs here"
 	exit 0
 fi
-cd "$(dirname "$0")/.."
-docker build -q -t webchat-try . >/dev/null
 name=webchat-try-$$
 trap 'docker rm -f "$name" >/dev/null 2>&1' EXIT
-docker run -d --name "$name" --read-only --tmpfs /tmp --cap-drop=ALL --security-opt no-new-privileges webchat-try >/dev/null
+docker run -d --name "$name" --read-only --tmpfs /tmp --cap-drop=ALL --security-opt no-new-privileges "$image" >/dev/null
 for _ in $(seq 60); do
 	state=$(docker inspect -f '{{.State.Health.Status}}' "$name")
 	[ "$state" = starting ] || break
