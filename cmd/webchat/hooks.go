@@ -56,7 +56,7 @@ func (o *options) hooks(c *config, workspace string) (*hooks.Set, error) {
 		}
 		list = append(list, hook)
 	}
-	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: policy.Inherit(o.env, c.EnvAllow, c.keyVariables())})
+	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: policy.InheritWhole(o.env, c.keyVariables())})
 }
 
 // foreign are names a repository could hope to have its own settings read from.

@@ -26,7 +26,8 @@ type program struct {
 	link            string
 	token           string
 	data, workspace string
-	cmd             *exec.Cmd
+	flags           []string
+	cmd             *exec.Cmd // its first argument makes this test's binary the program
 	log             *told
 }
 
@@ -51,6 +52,14 @@ func startProgram(t *testing.T, flags ...string) *program {
 
 func launch(t *testing.T, file string, env []string, flags ...string) *program {
 	t.Helper()
+	p := prepare(t, file, env, flags...)
+	p.start(t)
+	return p
+}
+
+// prepare makes a program that is not started yet.
+func prepare(t *testing.T, file string, env []string, flags ...string) *program {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -59,10 +68,16 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.cmd = exec.Command(file, append([]string{"serve", "--no-open", "--listen", p.address, "--data-dir", p.data, "--workspace", p.workspace}, flags...)...)
-	p.cmd.Args[0] = "webchat" // which is what this test's binary then is
+	p.cmd = exec.Command(file)
+	p.flags = flags
 	p.cmd.Env = append(append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir()), env...)
 	p.cmd.Stderr = p.log
+	return p
+}
+
+func (p *program) start(t *testing.T) {
+	t.Helper()
+	p.cmd.Args = append([]string{"webchat", "serve", "--no-open", "--listen", p.address, "--data-dir", p.data, "--workspace", p.workspace}, p.flags...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +97,6 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 		t.Fatal(err)
 	}
 	p.token = strings.TrimSpace(string(token))
-	return p
 }
 
 func (p *program) stop(t *testing.T) {

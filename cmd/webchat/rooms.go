@@ -95,7 +95,8 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.sessions, err = session.New(sessions); err != nil {
 		return nil, err
 	}
-	if r.files, err = files.New(files.Config{Root: workspace, Env: policy.Inherit(o.env, c.EnvAllow, c.keyVariables())}); err != nil {
+	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/guard"
+	"webchat/internal/policy"
 )
 
 // shutdownTime is how long a stop may take.
@@ -84,11 +85,11 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 		closeAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}
-	return r.serve(ctx, stop, listeners, mostConnections(o.maxStreams+o.maxRequests), log, func() error { return o.announce(r, path, base, workspace, stdout, log) })
+	return r.serve(ctx, stop, listeners, mostConnections(o.maxStreams+o.maxRequests), log, func() error { return o.announce(r, c, path, base, workspace, stdout, log) })
 }
 
 // announce prints the one line of standard output and opens the browser.
-func (o *options) announce(r *rooms, dir, base, workspace string, stdout io.Writer, log *slog.Logger) error {
+func (o *options) announce(r *rooms, c *config, dir, base, workspace string, stdout io.Writer, log *slog.Logger) error {
 	if _, err := fmt.Fprintln(stdout, r.guard.Link(base)); err != nil {
 		return fmt.Errorf("print the sign-in link: %w", err)
 	}
@@ -96,7 +97,7 @@ func (o *options) announce(r *rooms, dir, base, workspace string, stdout io.Writ
 	if !o.mayOpen() {
 		return nil
 	}
-	if err := openBrowser(dir, r.guard.Link(base), o.env); err != nil {
+	if err := openBrowser(dir, r.guard.Link(base), policy.InheritWhole(o.env, c.keyVariables())); err != nil {
 		log.Info("the browser was not opened: open the printed link", "error", err)
 	}
 	return nil

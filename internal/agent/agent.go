@@ -349,7 +349,10 @@ type CallInfo struct {
 	SessionID  string
 	ToolCallID string
 	By         event.Actor
-	Started    time.Time
+	// Typed says that the user typed what the call runs. It is false for what an
+	// agent asked for, also when the user repeats it.
+	Typed   bool
+	Started time.Time
 }
 
 type callKey struct{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -60,8 +61,9 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 	}
 	dir := filepath.Join(t.set.work.real, c.dir.rel)
 	d := digest(RunCommand, t.set.work.real, dir, command)
+	_, withheld := t.set.env.of(agent.CallFrom(ctx))
 	return agent.Action{Digest: d, Run: c.run, Ask: &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RunCommand,
-		Kind: agent.KindShell, Action: "run a command", Resource: command, Cwd: dir, Digest: d}}, nil
+		Kind: agent.KindShell, Action: "run a command", Resource: command, Cwd: dir, Withheld: withheld, Digest: d}}, nil
 }
 
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
@@ -83,7 +85,9 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	}
 	r := &ran{call: c, w: w, started: time.Now()}
 	defer r.complete()
-	r.job, err = s.start(c.command, meta.Cwd, w)
+	env, withheld := s.env.of(agent.CallFrom(ctx))
+	r.withheld, r.again = withheld, agent.CallFrom(ctx).By == event.ByUser
+	r.job, err = s.start(c.command, meta.Cwd, env, w)
 	if err != nil {
 		return agent.Failure("failure", "The command was not run: %v", err), nil
 	}
@@ -105,9 +109,9 @@ func (s *Set) enter() bool {
 }
 
 // start runs command; its child is the Set's to end until forget.
-func (s *Set) start(command, dir string, w *outputs.Writer) (*job, error) {
+func (s *Set) start(command, dir string, env []string, w *outputs.Writer) (*job, error) {
 	s.forgetEnded()
-	cmd := proc.Command{Args: s.invocation(command), Dir: dir, Env: append(s.env[:len(s.env):len(s.env)], "PWD="+dir), Output: w, Grace: commandGrace}
+	cmd := proc.Command{Args: s.invocation(command), Dir: dir, Env: append(env[:len(env):len(env)], "PWD="+dir), Output: w, Grace: commandGrace}
 	child, err := proc.Start(cmd)
 	if errors.Is(err, proc.ErrNotFound) && s.shell != "sh" {
 		cmd.Args[0] = "sh" // the user's shell is not installed here

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 )
 
@@ -96,20 +97,44 @@ func TestCommandFolder(t *testing.T) {
 
 func TestCommandEnvironment(t *testing.T) {
 	b := newBench(t, func(c *Config) {
-		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "WEBCHAT_PROVIDER_KEY=1", "webchat_x=1", "ACME=provider", "GITHUB_TOKEN=1", "AWS_SECRET_ACCESS_KEY=1",
-			"npm_config__authToken=1", "MYSQL_PWD=1", "MY_VAR_KEY=mine", "WEBCHAT_TOKEN=1", "SSH_AUTH_SOCK=/s", "NO_COLOR=1", "TERM=dumb", "COLUMNS=7", "PWD=/old", "OLDPWD=/older",
-			"LANG=C", "MONKEY=1", "TOKENIZERS_PARALLELISM=1", "EMPTY="}
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "WEBCHAT_PROVIDER_KEY=1", "webchat_x=1", "ACME=provider", "GITHUB_TOKEN=1", "DATABASE_URL=1",
+			"MY_VAR_KEY=mine", "WEBCHAT_TOKEN=1", "NO_COLOR=1", "TERM=dumb", "COLUMNS=7", "PWD=/old", "OLDPWD=/older", "LANG=C", "CACHE=redis://:" + "pass@localhost", "EMPTY="}
 		c.EnvAllow = []string{"MY_VAR_KEY", "WEBCHAT_TOKEN"}
 		c.EnvDeny = []string{"ACME"}
 	})
-	got := strings.Split(strings.TrimSpace(b.bytes(b.call(RunCommand, "command", "exec env"))), "\n")
-	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "MY_VAR_KEY=mine", "SSH_AUTH_SOCK=/s", "LANG=C", "MONKEY=1", "TOKENIZERS_PARALLELISM=1", "EMPTY=",
+	agents := []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "MY_VAR_KEY=mine", "LANG=C", "EMPTY=",
 		"CLICOLOR_FORCE=1", "FORCE_COLOR=1", "TERM=xterm-256color", "COLUMNS=120", "PWD=" + b.dir}
-	got = slices.DeleteFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "_=") || strings.HasPrefix(kv, "SHLVL=") }) // the shell's own
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+	withheld := []string{"ACME", "CACHE", "DATABASE_URL", "GITHUB_TOKEN"}
+	const list = "ACME, CACHE, DATABASE_URL, GITHUB_TOKEN"
+	for name, x := range map[string]struct {
+		call     agent.CallInfo
+		want     []string
+		withheld []string
+		log      string
+	}{
+		"an agent's":              {agent.CallInfo{By: event.ByAgent}, agents, withheld, "Withheld: " + list},
+		"nobody's":                {agent.CallInfo{}, agents, withheld, "Withheld: " + list},
+		"an agent's, by the user": {agent.CallInfo{By: event.ByUser}, agents, withheld, "Withheld, because the agent had asked for this command: " + list},
+		"the user's":              {agent.CallInfo{By: event.ByUser, Typed: true}, append([]string{"GITHUB_TOKEN=1", "DATABASE_URL=1", "CACHE=redis://:" + "pass@localhost"}, agents...), nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := agent.WithCall(context.Background(), x.call)
+			a, err := b.tool(RunCommand).Plan(ctx, object(t, "command", "exec env"))
+			if err != nil || !slices.Equal(a.Ask.Withheld, x.withheld) {
+				t.Fatalf("withheld: %q, %v", a.Ask.Withheld, err)
+			}
+			res := b.run(ctx, a)
+			got := strings.Split(strings.TrimSpace(b.bytes(res)), "\n")
+			got = slices.DeleteFunc(got, func(kv string) bool { return strings.HasPrefix(kv, "_=") || strings.HasPrefix(kv, "SHLVL=") }) // the shell's own
+			slices.Sort(got)
+			slices.Sort(x.want)
+			if !slices.Equal(got, x.want) {
+				t.Errorf("got  %q\nwant %q", got, x.want)
+			}
+			if res.SessionLog != x.log {
+				t.Errorf("the card says %q", res.SessionLog)
+			}
+		})
 	}
 }
 

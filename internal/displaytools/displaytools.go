@@ -57,11 +57,11 @@ type Config struct {
 	Outputs   *outputs.Store // where content goes
 
 	Shell string // runs commands, by -c; empty, missing or no shell: sh (on Windows always cmd)
-	// Env is the environment commands inherit, less what is a secret by its
-	// name: WEBCHAT_*, EnvDeny, and names with a word such as TOKEN, KEY or
-	// PASSWORD. EnvAllow names are inherited all the same.
+	// Env is the environment commands inherit, less the server's own variables and,
+	// unless the user typed the command, less what looks like a credential; see
+	// [policy.Inherit].
 	Env      []string
-	EnvAllow []string
+	EnvAllow []string // inherited all the same
 	EnvDeny  []string // the variables that hold providers' keys
 
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
@@ -73,7 +73,7 @@ type Set struct {
 	out     *outputs.Store
 	session string
 	shell   string
-	env     []string
+	env     environments
 	limit   time.Duration
 	// readTime is how long one showing of a file may read.
 	readTime time.Duration
@@ -97,9 +97,8 @@ func New(c Config) (*Set, error) {
 	if c.CommandTimeout <= 0 {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
-	env := environment(c.Env, c.EnvAllow, c.EnvDeny)
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
-		shell: shell(c.Shell), env: env, children: map[*job]bool{}}
+		shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
 	return s, nil
 }

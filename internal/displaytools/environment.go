@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"webchat/internal/agent"
 	"webchat/internal/policy"
 )
 
@@ -16,9 +17,28 @@ var forced = []string{"CLICOLOR_FORCE=1", "FORCE_COLOR=1", "TERM=xterm-256color"
 // dropped would contradict what is forced, or name another folder.
 var dropped = []string{"NO_COLOR", "CLICOLOR", "LINES", "PWD", "OLDPWD", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM", "COLUMNS"}
 
-// environment is what commands get, but for PWD.
-func environment(inherited, allow, deny []string) []string {
-	env := policy.Inherit(inherited, allow, deny)
+// environments are what commands get, but for PWD.
+type environments struct {
+	agents, users []string
+	withheld      []string // names of what an agent's do not get
+}
+
+func newEnvironments(inherited, allow, keys []string) (e environments) {
+	e.agents, e.withheld = policy.Inherit(inherited, allow, keys)
+	e.users = policy.InheritWhole(inherited, keys)
+	e.agents, e.users = forTerminal(e.agents), forTerminal(e.users)
+	return e
+}
+
+// of returns what the command of a call gets, and the names of what it does not.
+func (e *environments) of(call agent.CallInfo) (env, withheld []string) {
+	if call.Typed {
+		return e.users, nil
+	}
+	return e.agents, e.withheld
+}
+
+func forTerminal(env []string) []string {
 	env = slices.DeleteFunc(env, func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
 		return slices.ContainsFunc(dropped, sameVariable(k))

@@ -20,6 +20,9 @@ type ran struct {
 	job     *job
 	started time.Time
 
+	withheld []string // names of the variables it did not get
+	again    bool     // the user ran what an agent had asked for
+
 	took     time.Duration
 	exit     proc.Exit
 	waitErr  error
@@ -137,6 +140,13 @@ func (r *ran) log() string {
 		for _, p := range r.left {
 			fmt.Fprintf(&b, "  %d  %s\n", p.PID, cut(p.Command, 200))
 		}
+	}
+	if len(r.withheld) > 0 {
+		because := ""
+		if r.again {
+			because = ", because the agent had asked for this command"
+		}
+		fmt.Fprintf(&b, "Withheld%s: %s\n", because, strings.Join(r.withheld, ", "))
 	}
 	if g := r.w.Output().Meta().Gap; g != nil {
 		fmt.Fprintf(&b, "Left out: %s (%s) after line %d\n", size(g.Bytes), lines(g.Lines), g.AfterLine)

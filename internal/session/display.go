@@ -25,7 +25,8 @@ const maxNotes = 20
 // is known, and the display goes on: it belongs to the session, and AbortTool
 // stops it. A display that failed is no error: [DisplayResult].Error says why.
 // While the log cannot be written a display is done all the same and is not kept,
-// unless it has to be asked about.
+// unless it has to be asked about. A command that an agent of the session asked for
+// before is not taken for one that the user typed ([agent.CallInfo].Typed).
 // [ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
 	clean, err := checkArguments(args)
@@ -35,6 +36,7 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if _, err := s.tool(tool); err != nil {
 		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
+	typed := !s.asked.has(ctx, s, commandOf(clean))
 	var c *call
 	err = s.change(ctx, func() (err error) {
 		tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
@@ -51,6 +53,9 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if err != nil {
 		return DisplayResult{}, fmt.Errorf("display with %s: %w", tool, err)
 	}
+	info := agent.CallFrom(c.ctx)
+	info.Typed = typed
+	c.ctx = agent.WithCall(c.ctx, info)
 	done := make(chan DisplayResult, 1)
 	go func() { done <- s.display(c) }()
 	select {

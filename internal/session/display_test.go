@@ -109,3 +109,51 @@ func TestDisplayOutlivesItsRequest(t *testing.T) {
 		equal(t, "aborts", len(all[event.Abort](r)), 1)
 	})
 }
+
+// What an agent asked for is not what the user typed, whoever runs it and after a
+// restart, too.
+func TestThreat84RepeatingIsNotTyping(t *testing.T) {
+	var typed []string
+	tools := func(r *rig) {
+		r.tools.tools = []agent.Tool{acts("run", asked(), func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			if agent.CallFrom(ctx).Typed {
+				typed = append(typed, commandOf(args))
+			}
+			return agent.Result{TextForModel: "ran"}, nil
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash", Arguments: []byte(`{"command":"make own"}`)}); err != nil {
+				return err
+			}
+			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{"command":"make agents"}`)})
+			return err
+		}
+	}
+	display := func(r *rig, commands ...string) {
+		r.Helper()
+		for _, command := range commands {
+			args, _ := json.Marshal(map[string]string{"command": command})
+			if _, err := r.s.Display(r.Context(), "run", args); err != nil {
+				r.Error(err)
+			}
+		}
+	}
+	var mem *memory
+	var id ID
+	play(t, func(r *rig, c *Config) { c.Permissions = ModeAllow; tools(r) }, func(r *rig) {
+		display(r, "make agents")
+		r.ask("go")
+		display(r, "make agents", " make agents\n", "make own", "make mine", "make mine")
+		mem, id = r.mem, r.s.ID()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, mem, nil)
+		tools(r)
+		var err error
+		if r.s, err = r.m.Get(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		display(r, "make own", "make again")
+	})
+	equal(t, "typed", fmt.Sprintf("%q", typed), `["make agents" "make mine" "make mine" "make again"]`)
+}

@@ -50,6 +50,8 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
+	asked askedFor // what agents asked for
+
 	appending chan struct{} // has room for one, who appends; see change
 
 	mu        sync.Mutex // guards what follows
