@@ -355,6 +355,9 @@ type CallInfo struct {
 	Started time.Time
 }
 
+// Repeated reports whether the user runs what an agent had asked for.
+func (c CallInfo) Repeated() bool { return c.By == event.ByUser && !c.Typed }
+
 type callKey struct{}
 
 // WithCall returns a context that carries c for [Tool.Plan] and [Action].Run.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -86,7 +85,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	r := &ran{call: c, w: w, started: time.Now()}
 	defer r.complete()
 	env, withheld := s.env.of(agent.CallFrom(ctx))
-	r.withheld, r.again = withheld, agent.CallFrom(ctx).By == event.ByUser
+	r.withheld, r.again = withheld, agent.CallFrom(ctx).Repeated()
 	r.job, err = s.start(c.command, meta.Cwd, env, w)
 	if err != nil {
 		return agent.Failure("failure", "The command was not run: %v", err), nil
