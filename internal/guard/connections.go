@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// patience is the least that a connection gets to send its request before another
+// one takes its place. While all strangers' are younger, further ones have to wait.
+const patience = 100 * time.Millisecond
+
 // farewells is how many connections that were turned away may be read out at the
 // same time; further ones are closed at once.
 const farewells = 64
@@ -26,7 +30,7 @@ var busy = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nConnection: clo
 // share.
 //
 // A connection belongs to a stranger until a request with credentials has come
-// over it. Strangers have a quarter of the places. When these are taken, or all
+// over it. Strangers have three quarters of the places. When these are taken, or all
 // places are, the stranger's connection that has waited longest for its request is
 // closed in favor of the new one, so those who hold connections and say nothing
 // keep nobody out. A connection that finds no place even so is answered 503.
@@ -45,7 +49,7 @@ type Connections struct {
 
 // NewConnections returns room for most connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, strangers: max(most/4, 1), parting: make(chan struct{}, farewells)}
+	return &Connections{most: most, strangers: max(most*3/4, 1), parting: make(chan struct{}, farewells)}
 }
 
 // Listener returns l with its connections bounded together with those of the other
@@ -64,7 +68,12 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p := l.places.admit(c); p != nil {
+		p, wait := l.places.admit(c)
+		for wait > 0 {
+			time.Sleep(wait)
+			p, wait = l.places.admit(c)
+		}
+		if p != nil {
 			return p, nil
 		}
 		l.places.turnAway(c)
@@ -72,28 +81,27 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 }
 
 // admit gives conn a place, a waiting stranger's if there is no other; nil means
-// that there is none at all.
-func (c *Connections) admit(conn net.Conn) *placed {
+// that there is none, or that one can be had after a wait.
+func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	c.mu.Lock()
-	var evicted *placed
+	defer c.mu.Unlock()
 	if c.open >= c.most || c.strange >= c.strangers {
 		oldest := c.waiting.Front()
 		if oldest == nil {
-			c.mu.Unlock()
-			return nil
+			return nil, 0
 		}
-		evicted = oldest.Value.(*placed)
+		evicted := oldest.Value.(*placed)
+		if wait := patience - time.Since(evicted.since); wait > 0 {
+			return nil, wait
+		}
 		evicted.leaveLocked()
-	}
-	p := &placed{Conn: conn, places: c}
-	c.open++
-	c.strange++
-	p.turn = c.waiting.PushBack(p)
-	c.mu.Unlock()
-	if evicted != nil {
 		_ = evicted.Conn.Close() // the server that reads from it notices
 	}
-	return p
+	p = &placed{Conn: conn, places: c}
+	c.open++
+	c.strange++
+	p.waitLocked()
+	return p, 0
 }
 
 // turnAway says why and closes. Closing with bytes unread would destroy the
@@ -126,6 +134,7 @@ type placed struct {
 	places *Connections
 
 	turn  *list.Element // in places.waiting; nil: known, or at work. Guarded by places.mu
+	since time.Time     // when that turn began; guarded by places.mu
 	known bool          // guarded by places.mu
 	left  bool          // guarded by places.mu
 }
@@ -179,9 +188,12 @@ func (p *placed) end() {
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
 	if !p.known && !p.left && p.turn == nil {
-		p.turn = p.places.waiting.PushBack(p)
+		p.waitLocked()
 	}
 }
+
+// waitLocked puts the connection at the end of those that wait. places.mu is held.
+func (p *placed) waitLocked() { p.turn, p.since = p.places.waiting.PushBack(p), time.Now() }
 
 // leaveLocked gives the place back, once. places.mu is held.
 func (p *placed) leaveLocked() {
