@@ -318,3 +318,31 @@ func TestHookRewritesAreShown(t *testing.T) {
 	p.live()
 	p.has(".card .rewrite", `echo softened`)
 }
+
+// The first session in a folder names the instructions that the agent loads there, in
+// one line, and shows them when they are clicked; the next one does not.
+func TestInstructionsAreNamedOnce(t *testing.T) {
+	h := newHouse(t)
+	h.write("AGENTS.md", []byte("# Rules\n\nTests first.\n"))
+	h.write("CLAUDE.md", []byte("See AGENTS.md\n"))
+	h.backend.loads = []string{filepath.Join(h.site.workspace, "AGENTS.md"), filepath.Join(h.site.workspace, "CLAUDE.md"), "/elsewhere/AGENTS.md"}
+	h.backend.on("hello", asking(h.site.workspace))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("hello")
+	p.done()
+	p.has(".note-row", "The agent reads these instructions of this folder: AGENTS.md, CLAUDE.md, /elsewhere/AGENTS.md")
+	p.shots("instructions")
+	if p.true(`document.querySelector('[data-ask], [data-answered]')`) {
+		t.Error("instructions are a question")
+	}
+	p.click(".note-row [data-path='AGENTS.md']")
+	p.wait(card)
+	p.has("[data-card]", "Tests first.")
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + h.session(t)))
+	p.live()
+	p.say("hello")
+	p.done()
+	if p.true(`document.querySelector('#turns .note-row [data-path]')`) {
+		t.Error("the second session names them again")
+	}
+}

@@ -60,7 +60,8 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	db := store.NewMemory()
 	sessions, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
-		Policy:      policy.New(policy.Config{Workspace: h.site.workspace}),
+		Policy: policy.New(policy.Config{Workspace: h.site.workspace, Reading: true,
+			Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}),
 		Attachments: session.NewUploads(1 << 20), Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.site.workspace, Outputs: out, Env: os.Environ()})
 		}})
@@ -195,6 +196,7 @@ type liar struct {
 	mu    sync.Mutex
 	texts map[string]string
 	plots map[string]plot
+	loads []string // instructions
 }
 
 func (l *liar) learn(cases []hostile.Case) {
@@ -205,7 +207,8 @@ func (l *liar) learn(cases []hostile.Case) {
 	}
 }
 
-func (l *liar) Name() string { return "liar" }
+func (l *liar) Name() string                 { return "liar" }
+func (l *liar) Instructions(string) []string { return l.loads }
 func (l *liar) Info(context.Context) agent.Info {
 	return agent.Info{Available: true, Intercept: agent.InterceptAll, CanResume: true}
 }

@@ -17,7 +17,10 @@ type (
 		// Instructions are the files of the workspace, by their absolute paths, that
 		// the agent will load to be told how to work there.
 		Instructions []string `json:"instructions,omitempty"`
-		Extra        Extra    `json:"-"`
+		// InstructionsSeen says that an earlier session in the folder loaded the same
+		// files, so that the user was told of them.
+		InstructionsSeen bool  `json:"instructionsSeen,omitempty"`
+		Extra            Extra `json:"-"`
 	}
 
 	// SessionResume says that a later process goes on with the session.
@@ -42,9 +45,6 @@ type (
 		GitRoot string `json:"gitRoot,omitempty"`
 		Branch  string `json:"branch,omitempty"`
 		Commit  string `json:"commit,omitempty"`
-		// Instructions are the absolute paths of the files the agent loads from the
-		// folder as instructions; only in the first session there.
-		Instructions []string `json:"instructions,omitempty"`
 	}
 
 	// TurnStart opens the work on one prompt.

@@ -32,7 +32,7 @@ func wants(req, call, command string) event.PermissionRequested {
 // reads is a question that a rule answers at once.
 func reads(req, call, path string) []event.Data {
 	p := event.PermissionRequested{RequestID: req, ToolCallID: call, ToolName: "grep", Kind: "read", Action: "search files", Resource: path, Digest: "9f86", Grants: []event.Grant{}}
-	return []event.Data{p, event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByRule, Reason: page.BuiltIn + "reading in this workspace"}}
+	return []event.Data{p, event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByRule, Reason: page.BuiltIn + "reading in this workspace."}}
 }
 
 // questions are the stories about permissions.
@@ -60,7 +60,7 @@ func questions() map[string][]event.Data {
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: 9},
 			starts("c2", "bash", `{"command":"ls"}`), event.HookStart{HookID: "h2", Event: "before_tool", Command: "which one.sh"}, event.HookEnd{HookID: "h2", Event: "before_tool", Command: "which one.sh", Allow: true, Arguments: raw(`{"command":"ls -l"}`)}, closing(event.Completed)),
 		"late call": join(opening(), wants("p1", "c1", "go test ./a"), starts("c1", "grep", `{"pattern":"x"}`), yes("p1"), wants("p2", "c1", "go test ./a"), yes("p2"), closing(event.Completed)),
-		"instructions": join(event.SessionStart{SessionID: "s1", Backend: "copilot", Context: event.Context{Cwd: workspace, Instructions: []string{workspace + "/AGENTS.md", workspace + "/docs/CLAUDE.md", "/home/me/AGENTS.md"}}},
+		"instructions": join(event.SessionStart{SessionID: "s1", Backend: "copilot", Context: event.Context{Cwd: workspace}, Instructions: []string{workspace + "/AGENTS.md", workspace + "/docs/CLAUDE.md", "/home/me/AGENTS.md"}},
 			opening()[1:], closing(event.Completed)),
 	}
 }

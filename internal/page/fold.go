@@ -90,7 +90,10 @@ func (f *fold) session(data event.Data) bool {
 	case event.SessionStart:
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
-		f.cwd, f.instructions = d.Context.Cwd, d.Context.Instructions
+		f.cwd = d.Context.Cwd
+		if !d.InstructionsSeen {
+			f.instructions = d.Instructions
+		}
 	case event.SessionResume:
 		f.setBackend(d.Backend, d.Model)
 		f.cwd = d.Context.Cwd

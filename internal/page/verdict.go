@@ -1,14 +1,16 @@
 package page
 
 import (
+	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 
 	"webchat/internal/event"
 )
 
 // BuiltIn is how the reason begins of what the rule allows that webchat brings itself.
-const BuiltIn = "Built-in rule: "
+const BuiltIn = "A built-in rule allows "
 
 // Verdict is the answer, as the row begins: who decided, and how.
 func (a *ask) Verdict() string {
@@ -31,8 +33,11 @@ func (a *ask) Verdict() string {
 	case event.DecidedByGrant:
 		return word + " by your grant"
 	case event.DecidedByRule:
+		var number int
 		if strings.HasPrefix(a.Reason, BuiltIn) {
 			return word + " by the built-in rule"
+		} else if _, err := fmt.Sscanf(a.Reason, "Rule %d of ", &number); err == nil {
+			return word + " by rule " + strconv.Itoa(number) + " of your configuration"
 		}
 		return word + " by your rule"
 	case event.DecidedByHook:
@@ -50,8 +55,8 @@ func (a *ask) Covers() template.HTML {
 	switch {
 	case a.Grant != nil:
 		return grantWords(a.Grant.Text)
-	case a.By == event.DecidedByRule && a.Decision == event.Allow:
-		return grantWords(strings.TrimPrefix(a.Reason, BuiltIn))
+	case a.By == event.DecidedByRule && strings.HasPrefix(a.Reason, BuiltIn):
+		return grantWords(strings.TrimSuffix(strings.TrimPrefix(a.Reason, BuiltIn), "."))
 	}
 	return ""
 }
@@ -68,7 +73,7 @@ func (a *ask) Because() string {
 	case a.By == event.DecidedByUser: // the verdict says so already
 		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
 	}
-	return strings.TrimPrefix(a.Reason, BuiltIn)
+	return a.Reason
 }
 
 // Icon is the mark of the row.

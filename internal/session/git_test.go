@@ -71,14 +71,7 @@ func TestGitContext(t *testing.T) {
 			if c.root != "" {
 				want.GitRoot = filepath.Join(root, c.root)
 			}
-			got := gitContext(want.Cwd)
-			if len(got.Instructions) > 0 {
-				t.Errorf("git found instructions: %q", got.Instructions)
-			}
-			equal(t, "folder", got.Cwd, want.Cwd)
-			equal(t, "root", got.GitRoot, want.GitRoot)
-			equal(t, "branch", got.Branch, want.Branch)
-			equal(t, "commit", got.Commit, want.Commit)
+			equal(t, "context", gitContext(want.Cwd), want)
 		})
 	}
 }

@@ -197,9 +197,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
 	s := newSession(m, Summary{ID: ID(event.NewID())})
 	s.startedAt = m.cfg.Now()
 	start := event.SessionStart{SessionID: string(s.id), Backend: o.Backend, Model: o.Model, Title: title, Context: gitContext(m.cfg.Workspace)}
-	if i, ok := backend.(agent.Instructor); ok {
-		start.Instructions = i.Instructions(m.cfg.Workspace)
-	}
+	m.tellInstructions(ctx, backend, &start)
 	if err := s.append(start); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
