@@ -158,7 +158,8 @@ type Attachment struct {
 // concurrently, and only between Open and the end of Close.
 type Host interface {
 	// Report tells the session what happened. The session stamps, logs and sends
-	// it; when Report returns nil and the event is a logged one, it is durable.
+	// it; when Report returns nil and the event is a logged one, it is durable. While
+	// the log cannot be written Report waits, until it can or the turn has ended.
 	// A Conn reports in order and only these types: session.error, .title_changed,
 	// .model_change, .usage_info, .truncation, .compaction_*; assistant.*;
 	// tool.execution_*; subagent.*. Others are refused with an error.

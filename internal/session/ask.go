@@ -36,14 +36,12 @@ type decided struct {
 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
-	return aside(h.turnOver(), h.s, func() (agent.Verdict, error) {
-		ctx, leave, err := h.inTurn(ctx)
-		if err != nil {
-			return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
-		}
-		defer leave()
-		return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
-	})
+	ctx, leave, err := h.inTurn(ctx)
+	if err != nil {
+		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
+	}
+	defer leave()
+	return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
 }
 
 // inTurn returns ctx ending with the running turn, too. The end of the turn waits
@@ -125,10 +123,6 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 
 // AskUser implements [agent.Host].
 func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
-	return aside(h.turnOver(), h.s, func() (agent.Answer, error) { return h.askUser(ctx, q) })
-}
-
-func (h *host) askUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	ctx, leave, err := h.inTurn(ctx)
 	if err != nil {
 		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)

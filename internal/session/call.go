@@ -27,15 +27,9 @@ type call struct {
 
 // CallTool implements [agent.Host].
 func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
-	over := h.turnOver()
-	return aside(over, h.s, func() (agent.Result, error) { return h.call(ctx, over, tc) })
-}
-
-// call is CallTool, waiting for the log until over ends.
-func (h *host) call(ctx, over context.Context, tc agent.ToolCall) (agent.Result, error) {
 	s := h.s
 	var c *call
-	err := s.persist(over, func() error {
+	err := s.persist(h.turnOver(), func() error {
 		t, err := h.turnLocked()
 		if err == nil {
 			c, err = s.startLocked(tc, event.ByAgent, t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -25,9 +26,47 @@ func (c *liveConn) close(log *slog.Logger) {
 	c.host.shut()
 }
 
+// left is a conversation whose agent did not stop in time.
+type left struct {
+	conn *liveConn
+	back chan error    // receives what Prompt returns, if it does; has room for one
+	over chan struct{} // closed by letGo
+}
+
+// letGo ends the conversation of an agent that did not stop, unless the agent only
+// waited for a log that was slow: so did the end of the turn, so it is back by now.
+func (s *Session) letGo() {
+	s.mu.Lock()
+	l := s.left
+	s.mu.Unlock()
+	if l == nil {
+		return
+	}
+	grace := time.NewTimer(logGrace)
+	defer grace.Stop()
+	kept := false
+	select {
+	case err := <-l.back:
+		kept = !errors.Is(err, agent.ErrDied)
+	case <-grace.C:
+	}
+	if !kept {
+		s.disconnect(l.conn)
+	}
+	s.mu.Lock()
+	s.left = nil
+	s.mu.Unlock()
+	close(l.over)
+}
+
 // connect returns the session's conversation, opened when there is none.
 func (s *Session) connect(t *turn) (*liveConn, error) {
 	s.mu.Lock()
+	if l := s.left; l != nil {
+		s.mu.Unlock()
+		<-l.over // at once, or after logGrace
+		s.mu.Lock()
+	}
 	conn, resume := s.conn, s.past
 	sum := *s.summary.Load()
 	s.mu.Unlock()

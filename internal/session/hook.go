@@ -112,10 +112,6 @@ var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.Afte
 
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
-	return aside(h.turnOver(), h.s, func() (agent.HookVerdict, error) { return h.runHook(ctx, c) })
-}
-
-func (h *host) runHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
 	inTurn, leave, err := h.inTurn(ctx)
 	switch {
 	case err == nil:

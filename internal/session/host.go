@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,19 +47,14 @@ func (h *host) turnLocked() (*turn, error) {
 
 // Report implements [agent.Host].
 func (h *host) Report(ctx context.Context, data event.Data) error {
-	s := h.s
 	if data == nil {
 		return fmt.Errorf("%w: a report without data", ErrInvalid)
 	}
 	take := func() error { return h.reportLocked(data) }
-	if !data.Logged() {
-		select {
-		case s.appending <- struct{}{}:
-			return s.changing(take)
-		default: // somebody appends just now; if the log is slow, nobody waits beyond the turn
-		}
+	if err := h.s.change(context.Background(), take); !errors.Is(err, ErrLog) {
+		return err
 	}
-	return h.report(take)
+	return h.s.persist(h.turnOver(), take)
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.

@@ -186,14 +186,12 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 	s.mu.Lock()
 	stopped := s.stopLocked(reason)
 	s.mu.Unlock()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace-stopOrder-logGrace)
-	defer cancel()
-	_, err := aside(limit, s, func() (struct{}, error) {
+	err := s.aside(logGrace, func() error {
 		say := func() error { return s.sayStoppedLocked(stopped) }
 		if first {
-			return struct{}{}, s.changing(say)
+			return s.changing(say)
 		}
-		return struct{}{}, s.change(context.Background(), say)
+		return s.change(context.Background(), say)
 	})
 	if err != nil { // the end of the turn says it
 		s.log().Warn("a stop was not logged at once", "error", err)

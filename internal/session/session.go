@@ -66,8 +66,9 @@ type Session struct {
 	prompts   map[string]*prompt // all that are not done
 	places    []place            // where the last prompts are in the log
 	conn      *liveConn
-	past      bool // the agent may remember an earlier conversation of this session
-	worked    bool // an agent of it was started in this process
+	left      *left // conn, if its agent did not stop in time
+	past      bool  // the agent may remember an earlier conversation of this session
+	worked    bool  // an agent of it was started in this process
 	calls     map[string]*call
 	requests  map[string]*request        // those that are open
 	decided   []decided                  // the last ones that were

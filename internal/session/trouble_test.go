@@ -109,13 +109,17 @@ func TestStopWhileTheLogRefuses(t *testing.T) {
 }
 
 // A log that takes seven seconds for a write holds up what follows, in order, and
-// nothing else: not a stop, not who joins or reads.
+// nothing else: not a stop, not those who join or read. The agent that waited for it
+// keeps its conversation.
 func TestSlowLog(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		const slow = 7 * time.Second
-		ended := make(chan time.Time, 1)
+		stopped := make(chan time.Time, 1)
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
-			defer func() { ended <- time.Now() }()
+			if p.Content == "again" {
+				return nil
+			}
+			context.AfterFunc(ctx, func() { stopped <- time.Now() })
 			if err := stream(ctx, h, "m1", "all of it"); err != nil {
 				return err
 			}
@@ -139,14 +143,16 @@ func TestSlowLog(t *testing.T) {
 		if d := time.Since(began); d > time.Second {
 			t.Errorf("reading and stopping took %v", d)
 		}
-		if d := (<-ended).Sub(began); d > time.Second {
-			t.Errorf("the agent went on for %v", d)
+		if d := (<-stopped).Sub(began); d > time.Second {
+			t.Errorf("the agent was stopped after %v", d)
 		}
 		equal(t, "seen before it is durable", typesOf(drain(r, live)), "")
 		equal(t, "outcome", r.wait(id).Outcome, event.Aborted)
 		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start assistant.message abort turn.end")
 		equal(t, "partial", all[event.AssistantMessage](r)[0].Partial, false)
 		r.mem.slowly(0)
+		r.ask("again")
+		equal(t, "conversations", len(r.backend.opened), 1)
 	})
 }
 

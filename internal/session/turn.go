@@ -37,7 +37,6 @@ type turn struct {
 	ended   bool           // nothing joins any more
 	ending  bool           // its end was composed and is being logged
 	named   int            // how many of dropped that end names
-	jobs    chan job       // what its agent reports, for doJobs; nil: none yet
 	guests  sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
@@ -106,6 +105,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	}
 	next = s.end(t, outcome, err)
 	stop() // clears the drafts, now that the log has the messages
+	s.letGo()
 	return next
 }
 
@@ -227,10 +227,18 @@ func (s *Session) converse(t *turn) error {
 	notes := s.notes
 	s.notes = nil
 	s.mu.Unlock()
+	back := make(chan error, 1)
 	_, late, err := within(t.ctx, s, "the agent", func() (struct{}, error) {
-		return struct{}{}, conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+		err := conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+		back <- err
+		return struct{}{}, err
 	}, nil)
-	if late || errors.Is(err, agent.ErrDied) || errors.Is(err, errPanic) {
+	switch {
+	case late:
+		s.mu.Lock()
+		s.left = &left{conn, back, make(chan struct{})}
+		s.mu.Unlock()
+	case errors.Is(err, agent.ErrDied), errors.Is(err, errPanic):
 		s.disconnect(conn)
 	}
 	return err
