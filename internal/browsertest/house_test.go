@@ -34,6 +34,7 @@ type house struct {
 	site    *site
 	guard   *guard.Guard
 	backend *liar
+	disk    *fillable
 }
 
 func newHouse(t *testing.T) *house {
@@ -58,7 +59,8 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	hub, err := sse.New(sse.Config{Closing: server.Closing})
 	must(err)
-	db := store.NewMemory()
+	db := &fillable{Memory: store.NewMemory()}
+	h.disk = db
 	sessions, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
 		Policy: policy.New(policy.Config{Workspace: h.site.workspace, Reading: true,
 			Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}),

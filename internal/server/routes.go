@@ -33,7 +33,7 @@ func (s *Server) routes() []route {
 		{get, "/api/sign-in", guard.Read, s.challenge, 200, nil, challengeReply{}, "", "What a browser signs to prove itself after a restart"},
 		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link (token, and a public P-256 key): a cookie that reads, a secret that writes. With a signature of \"webchat sign-in \" and the challenge: another secret"},
 		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
-		{get, "/api/stream", guard.Read, s.changes, 200, nil, stream("session.changed of every session, as it happens"), "", "What changes in the list of sessions"},
+		{get, "/api/stream", guard.Read, s.changes, 200, nil, stream("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
 
 		{get, "/api/backends", guard.Read, s.backends, 200, nil, []session.BackendInfo{}, "", "Kinds of agents"},
 		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},

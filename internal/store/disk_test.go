@@ -38,8 +38,10 @@ var moods = map[string]mood{
 // disk is a real file on a disk with moods.
 type disk struct {
 	*DB
-	mu  sync.Mutex // guards now
-	now mood
+	mu     sync.Mutex // guards what follows
+	now    mood
+	writes int // so far
+	fails  int // the number of the one write that fails whatever the mood; 0: none
 }
 
 func (d *disk) set(m mood) {
@@ -54,34 +56,47 @@ func (d *disk) mood() mood {
 	return d.now
 }
 
+// write counts a write and returns why it fails.
+func (d *disk) write(of func(mood) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.writes++; d.writes == d.fails {
+		return ErrFull
+	}
+	return of(d.now)
+}
+
+func ofEvents(m mood) error { return m.events }
+func ofRest(m mood) error   { return m.rest }
+
 // Append is of a disk that is as it is at the end of the write.
 func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	time.Sleep(d.mood().slow)
-	if err := d.mood().events; err != nil {
+	if err := d.write(ofEvents); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return d.DB.Append(ctx, id, entries, s)
 }
 
 func (d *disk) Mark(ctx context.Context, id session.ID, m session.Mark) error {
-	if err := d.mood().rest; err != nil {
+	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Mark(ctx, id, m)
 }
 
 func (d *disk) Delete(ctx context.Context, id session.ID) error {
-	if err := d.mood().rest; err != nil {
+	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Delete(ctx, id)
 }
 
 func (d *disk) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
-	if err := d.mood().rest; err != nil {
+	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.SaveDrafts(ctx, id, drafts)
@@ -262,11 +277,17 @@ func TestDiskRecoversDuringAnAppend(t *testing.T) {
 	})
 }
 
+// fataler is a test, or one run of a model.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // world is a model of a program on a disk with moods: what was accepted, and
 // nothing else, is what there is.
 type world struct {
 	t   *testing.T
-	rt  *rapid.T
+	rt  fataler
 	dir string
 	*program
 	readers sync.WaitGroup
@@ -300,13 +321,17 @@ func (w *world) judge(what string, err error) (accepted bool) {
 }
 
 // some returns one of the sessions that are not deleted.
-func (w *world) some() *session.Session {
+func (w *world) some(rt *rapid.T) *session.Session {
 	ids := slices.Sorted(maps.Keys(w.accepted))
 	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return !w.deleted[id].IsZero() })
 	if len(ids) == 0 {
-		w.rt.Skip("there is no session")
+		rt.Skip("there is no session")
 	}
-	s, err := w.m.Get(context.Background(), rapid.SampledFrom(ids).Draw(w.rt, "session"))
+	return w.get(rapid.SampledFrom(ids).Draw(rt, "session"))
+}
+
+func (w *world) get(id session.ID) *session.Session {
+	s, err := w.m.Get(context.Background(), id)
 	if err != nil {
 		w.rt.Fatal(err)
 	}
@@ -359,45 +384,53 @@ func (w *world) change(rt *rapid.T) {
 }
 
 func (w *world) prompt(rt *rapid.T) {
-	s := w.some()
-	content := rapid.SampledFrom([]string{"hello you", "wait for me", strings.Repeat("long ", 20)}).Draw(rt, "content")
+	s := w.some(rt)
+	w.say(s, rapid.SampledFrom([]string{"hello you", "wait for me", strings.Repeat("long ", 20)}).Draw(rt, "content"))
+}
+
+func (w *world) say(s *session.Session, content string) {
 	content = fmt.Sprint(content, " ", len(w.accepted[s.ID()]))
 	_, err := s.Send(context.Background(), session.Message{Content: content})
 	if w.judge("a prompt", err) {
 		w.accepted[s.ID()] = append(w.accepted[s.ID()], content)
 	} else if w.m.Unsaved() == "" && w.disk.mood().events != nil {
-		rt.Fatal("a prompt was refused and nobody is told")
+		w.rt.Fatal("a prompt was refused and nobody is told")
 	}
 }
 
-func (w *world) look(rt *rapid.T) {
-	s := w.some()
+func (w *world) look(rt *rapid.T) { w.show(w.some(rt)) }
+
+func (w *world) show(s *session.Session) {
 	res, err := s.Display(context.Background(), "show", nil)
 	if err != nil || res.Output == nil {
-		rt.Fatalf("a look: %+v, %v", res, err)
+		w.rt.Fatalf("a look: %+v, %v", res, err)
 	}
 	if !res.NotKept {
 		w.kept[s.ID()]++
 	}
 }
 
-func (w *world) abort(rt *rapid.T) {
+func (w *world) abort(rt *rapid.T) { w.halt(w.some(rt)) }
+
+func (w *world) halt(s *session.Session) {
 	began := time.Now()
-	if err := w.some().Abort(context.Background(), ""); err != nil || time.Since(began) > time.Second {
-		rt.Fatalf("a stop: %v after %v", err, time.Since(began))
+	if err := s.Abort(context.Background(), ""); err != nil || time.Since(began) > time.Second {
+		w.rt.Fatalf("a stop: %v after %v", err, time.Since(began))
 	}
 }
 
-func (w *world) pin(rt *rapid.T) {
-	s, pinned := w.some(), rapid.Bool().Draw(rt, "pinned")
+func (w *world) pin(rt *rapid.T) { w.mark(w.some(rt), rapid.Bool().Draw(rt, "pinned")) }
+
+func (w *world) mark(s *session.Session, pinned bool) {
 	_, err := w.m.Update(context.Background(), s.ID(), session.Patch{Pinned: &pinned})
 	if w.judge("a pin", err) {
 		w.pinned[s.ID()] = pinned
 	}
 }
 
-func (w *world) delete(*rapid.T) {
-	s := w.some()
+func (w *world) delete(rt *rapid.T) { w.drop(w.some(rt)) }
+
+func (w *world) drop(s *session.Session) {
 	if w.judge("a deletion", w.m.Delete(context.Background(), s.ID())) {
 		w.deleted[s.ID()] = time.Now()
 	}
@@ -428,16 +461,17 @@ func (w *world) restart(rt *rapid.T) {
 	}
 }
 
-func (w *world) check(rt *rapid.T) {
+func (w *world) check(*rapid.T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.faults) > 0 {
-		rt.Fatal(strings.Join(w.faults, "\n"))
+		w.rt.Fatal(strings.Join(w.faults, "\n"))
 	}
 }
 
 // settle lets everything end on a good disk, and compares the file with the model.
-func (w *world) settle(rt *rapid.T) {
+func (w *world) settle() {
+	rt := w.rt
 	w.disk.set(mood{})
 	time.Sleep(time.Minute)
 	for id := range w.accepted {
@@ -452,7 +486,7 @@ func (w *world) settle(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	w.readers.Wait()
-	w.check(rt)
+	w.check(nil)
 	db, err := Open(Config{Dir: w.dir})
 	if err != nil {
 		rt.Fatal(err)
@@ -469,14 +503,15 @@ func (w *world) settle(rt *rapid.T) {
 		} else if err != nil || sum.Unfinished() || sum.Pinned != w.pinned[id] {
 			rt.Fatalf("session %s is left as %+v, %v", id, sum, err)
 		} else {
-			w.compare(rt, db, id, accepted)
+			w.compare(db, id, accepted)
 		}
 	}
 }
 
 // compare checks that the log has each accepted prompt once, with one end, and every
 // display that is kept.
-func (w *world) compare(rt *rapid.T, db *DB, id session.ID, accepted []string) {
+func (w *world) compare(db *DB, id session.ID, accepted []string) {
+	rt := w.rt
 	entries, err := db.After(context.Background(), id, 0, 100_000)
 	if err != nil {
 		rt.Fatal(err)
@@ -506,6 +541,18 @@ func (w *world) compare(rt *rapid.T, db *DB, id session.ID, accepted []string) {
 	}
 }
 
+// newWorld starts a program with one session on a good disk, of which one write is
+// to fail; 0: none.
+func newWorld(t *testing.T, rt fataler, fails int) *world {
+	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[session.ID][]string{}, kept: map[session.ID]int{},
+		pinned: map[session.ID]bool{}, deleted: map[session.ID]time.Time{}}
+	w.program = start(t, w.dir, mood{})
+	w.disk.fails = fails
+	return w
+}
+
+func (w *world) end() { _ = w.stop(); w.readers.Wait() }
+
 // TestDiskModel drives full, read-only, slow and recovering disks through prompts,
 // drafts, displays, marks, stops, deletions and restarts.
 func TestDiskModel(t *testing.T) {
@@ -514,17 +561,49 @@ func TestDiskModel(t *testing.T) {
 		// rapid tells by panics, which have to leave the bubble's own goroutine.
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { failure = recover() }()
-			w := &world{t: t, rt: rt, dir: t.TempDir(), healthy: time.Now(), accepted: map[session.ID][]string{}, kept: map[session.ID]int{},
-				pinned: map[session.ID]bool{}, deleted: map[session.ID]time.Time{}}
-			w.program = start(t, w.dir, mood{})
-			defer func() { _ = w.stop(); w.readers.Wait() }()
+			w := newWorld(t, rt, 0)
+			defer w.end()
+			w.healthy = time.Now()
 			w.create(rt)
 			rt.Repeat(map[string]func(*rapid.T){"create": w.create, "change": w.change, "change again": w.change, "prompt": w.prompt, "look": w.look,
 				"abort": w.abort, "pin": w.pin, "delete": w.delete, "wait": w.wait, "restart": w.restart, "": w.check})
-			w.settle(rt)
+			w.settle()
 		})
 		if failure != nil {
 			panic(failure)
 		}
 	})
+}
+
+// TestEachWriteFails: whichever write fails, once, what was accepted is there and
+// everything ends.
+func TestEachWriteFails(t *testing.T) {
+	last := 1
+	defer func() { t.Logf("%d writes", last) }()
+	for n := 1; n <= last; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, t, n)
+			defer w.end()
+			for len(w.accepted) < 2 {
+				w.create(nil)
+			}
+			ids := slices.Sorted(maps.Keys(w.accepted))
+			one, other := w.get(ids[0]), w.get(ids[1])
+			w.say(one, "hello you")
+			w.say(other, "wait for me")
+			w.show(one)
+			w.mark(one, true)
+			time.Sleep(10 * time.Second)
+			w.halt(other)
+			w.say(one, "wait for me")
+			w.say(one, "hello again")
+			time.Sleep(time.Second)
+			w.drop(other)
+			time.Sleep(time.Minute)
+			w.settle()
+			if w.disk.writes > last {
+				last = w.disk.writes
+			}
+		})
+	}
 }

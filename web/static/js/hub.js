@@ -94,6 +94,7 @@ export class Hub {
         opened = true
       },
       onData: (e) => {
+        if (e.type === 'session.error') this.tell({ t: 'refresh' }) // the log fails, or works again
         if (e.type !== 'session.changed') return
         this.tell({ t: 'changed', data: e.data })
         this.sessions.get(e.data.sessionId)?.poke(e.data.lastEvent)

@@ -1,0 +1,113 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"webchat/internal/agent/offline"
+	"webchat/internal/event"
+	"webchat/internal/session"
+	"webchat/internal/store"
+)
+
+// fillable is a store whose disk can be full.
+type fillable struct {
+	*store.Memory
+	full atomic.Bool
+}
+
+func (f *fillable) fault() error {
+	if f.full.Load() {
+		return store.ErrFull
+	}
+	return nil
+}
+
+func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+	if err := f.fault(); err != nil {
+		return err
+	}
+	return f.Memory.Append(ctx, id, entries, s)
+}
+
+func (f *fillable) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+	if err := f.fault(); err != nil {
+		return err
+	}
+	return f.Memory.Mark(ctx, id, m)
+}
+
+func (f *fillable) Writable(context.Context, int) error { return f.fault() }
+
+// On a full disk what cannot be saved is refused, every page says why, and reading
+// and looking go on; with room again everything does.
+func TestFullDisk(t *testing.T) {
+	db := &fillable{Memory: store.NewMemory()}
+	h := newHouseOn(t, db, offline.New(offline.Config{Path: os.Getenv("PATH")}))
+	h.file("a.txt", "hello\n")
+	id, path := h.session(t)
+	h.say(t, path, "show a.txt")
+	want := func(method, path, body string, status int, parts ...string) string {
+		t.Helper()
+		res, got := h.do(method, path, body)
+		if res.StatusCode != status {
+			t.Fatalf("%s %s: %d %s, want %d", method, path, res.StatusCode, got, status)
+		}
+		for _, p := range parts {
+			if !strings.Contains(got, p) {
+				t.Errorf("%s %s has no %s: %s", method, path, p, got)
+			}
+		}
+		return got
+	}
+	const shown, hidden = `id="trouble"><`, `id="trouble" hidden`
+	list, live := h.open(t, "GET", "/api/stream", ""), h.open(t, "GET", path+"/events?after=1", "")
+	db.full.Store(true)
+	want("POST", path+"/messages", `{"content":"hi"}`, 503, `"code":"log_unavailable"`)
+	for _, r := range []*reader{list, live} {
+		all := r.until("session.error")
+		if last := all[len(all)-1].data; !strings.Contains(last, `"errorType":"log"`) || !strings.Contains(last, "the disk is full. Free some space") {
+			t.Errorf("told %s", last)
+		}
+	}
+	want("POST", "/api/sessions", `{}`, 503, `"code":"log_unavailable"`)
+	want("PATCH", path, `{"pinned":true}`, 503, `"code":"log_unavailable"`)
+	want("DELETE", path, ``, 503, `"code":"log_unavailable"`)
+	for _, page := range []string{"/", "/sessions", "/sessions/" + id} {
+		want("GET", page, ``, 200, shown, "the disk is full")
+	}
+	want("GET", path+"/events", ``, 200, `"turn.end"`)
+	before := len(h.logOf(t, path))
+	var look struct {
+		NotKept bool
+		Output  struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, 200)), &look); err != nil || !look.NotKept {
+		t.Errorf("a look: %+v, %v", look, err)
+	}
+	if got := want("GET", "/api/outputs/"+look.Output.ID, ``, 200); got != "hello\n" {
+		t.Errorf("the look shows %q", got)
+	}
+	want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"no.txt"}}`, 422, `"notKept":true`)
+	db.full.Store(false)
+	for _, r := range []*reader{list, live} {
+		all := r.until("session.error")
+		if last := all[len(all)-1].data; !strings.Contains(last, `"errorType":"saved"`) {
+			t.Errorf("told %s", last)
+		}
+	}
+	if after := len(h.logOf(t, path)); after != before {
+		t.Errorf("the log went from %d to %d events", before, after)
+	}
+	for _, page := range []string{"/", "/sessions", "/sessions/" + id} {
+		want("GET", page, ``, 200, hidden)
+	}
+	h.say(t, path, "show a.txt")
+	if got := want("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, 200); strings.Contains(got, "notKept") {
+		t.Errorf("a look: %s", got)
+	}
+}
