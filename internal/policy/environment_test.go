@@ -42,7 +42,7 @@ func TestThreat84ValuesOfCredentials(t *testing.T) {
 		}
 	}
 	for _, value := range []string{
-		"", "/usr/local/bin:/usr/bin:/bin", "unix:path=/run/user/1000/bus", "ssh://git@github.com/a/b", "git@github.com:a/b.git", "https://proxy.golang.org,direct",
+		"", "/usr/local/bin:/usr/bin:/bin", "unix:path=/run/user/1000/bus", "ssh://git@github.com/a/b", "git@github.com:a/b.git", "https://modules.example.com,direct",
 		"redis://localhost:6379/0", "postgres://app@localhost/app", "http://localhost:3128", "en_US.UTF-8", "rs=0:di=01;34:ln=01;36:*.key=00;33", "-O2 -g", "sk-learn", "task-runner-name",
 		"/home/me/basic training/files", "tcp://127.0.0.1:2375", "user@example.com", "https://example.com/a:b@c", "2001:db8::1", "no_token", "tokenizer=fast", "risk_assessment_of_a_long_name",
 		"/nix/store/0c0bn9sq3nq9q3q0v3gkq4n2v3v1v9kz-desk-tools-1.0", "xterm-256color", "desk_0123456789abcdef0123",
