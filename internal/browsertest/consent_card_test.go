@@ -55,6 +55,8 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		p.wait(`document.querySelector('[data-ask][data-read]')`)
 		p.wait(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'false' && document.querySelector('[data-unread]').hidden`)
 		p.accessible(fmt.Sprintf("a long command at %d", size[0]))
+		p.focus(question)
+		p.wait(ripe)
 		p.press("a")
 		p.has("[data-answered]", "Allowed once by you")
 		p.done()

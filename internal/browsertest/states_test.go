@@ -32,7 +32,7 @@ func TestStatesOfCards(t *testing.T) {
 		{"missing", "/show go.mdo", "go.mod"},
 		{"binary", "/show data.bin", "Not text:"},
 		{"no-picture", "/image evil.html", "not a picture"},
-		{"too-big", "/image huge.png", "20 MiB limit for pictures"},
+		{"too-big", "/image huge.png", "pictures are shown up to"},
 		{"veto", "run echo hello", "tests first"},
 	} {
 		p.say(state.say)
@@ -55,7 +55,7 @@ func TestStatesOfCards(t *testing.T) {
 	p.wait(`document.querySelector('#turns .turn:last-child [data-state=expired] [data-act=again]')`)
 	p.shots("state-expired")
 	p.click("#turns .turn:last-child [data-act=again]")
-	p.wait(`document.body.innerText.includes('Nothing in') || document.body.innerText.includes('no longer there')`)
+	p.wait(`document.body.innerText.includes('There is no gone.txt')`)
 	if text := eval[string](p, `document.querySelector('#turns').innerText`); !strings.Contains(text, "gone.txt") {
 		t.Errorf("the card forgot what it was: %s", text)
 	}
