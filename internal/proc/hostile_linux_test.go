@@ -30,8 +30,9 @@ func beServer() {
 	if script := os.Getenv("DETACH"); script != "" && fail(Detach([]string{"sh", "-c", script}, os.Environ())) {
 		return
 	}
-	silence, _ := time.ParseDuration(os.Getenv("SILENCE"))
-	command := Command{Args: []string{"sh", "-c", os.Getenv("SCRIPT")}, Env: os.Environ(), silence: silence}
+	silence, _ := time.ParseDuration(os.Getenv("SILENCE")) // not given: the default
+	grace, _ := time.ParseDuration(os.Getenv("GRACE"))
+	command := Command{Args: []string{"sh", "-c", os.Getenv("SCRIPT")}, Env: os.Environ(), Grace: grace, silence: silence}
 	if os.Getenv("LOUD") != "" {
 		command.Output = os.Stdout
 	}
@@ -198,7 +199,11 @@ const untilKilled = -1
 func TestThreat79StopEndsTheHostile(t *testing.T) {
 	for name, h := range hostile {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, h.script, "SILENCE=10m") // it is Stop that has to notice
+			grace := "GRACE=1h" // a helper that does not react gets none
+			if strings.Contains(name, "freezes itself") {
+				grace = "GRACE=100ms"
+			}
+			s := serve(t, h.script, grace, "SILENCE=10m") // it is Stop that has to notice
 			if h.least == untilKilled {
 				until(t, "the helper is killed", func() bool { return dead([]process{s.helper}) })
 			}
