@@ -13,6 +13,10 @@ deps='{{if not (or .Standard .ForTest (eq .Name "main"))}}{{.ImportPath}}{{end}}
 # shellcheck disable=SC2046,SC2086 # a list of packages; a flag or nothing
 $go build -v $race $($go list -deps -test -f "$deps" ./...)
 
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+$go build -o "$report" ./scripts/report
+
 echo "testing"
 # shellcheck disable=SC2086
-$go test $race -json -timeout 15m ./... | $go run ./scripts/report
+$go test $race -json -timeout 15m ./... | "$report"

@@ -192,7 +192,8 @@ func (r *reporter) breakSilence() {
 		parts = append(parts, fmt.Sprintf("%s for %.0fs", short(name), time.Since(r.running[name].began).Seconds()))
 	}
 	if len(parts) == 0 {
-		parts = []string{"compiling"}
+		r.print("compiling tests\n")
+		return
 	}
 	r.print("running %s\n", strings.Join(parts, ", "))
 }
