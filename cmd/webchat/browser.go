@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"html"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -49,9 +46,4 @@ func openBrowser(dir, link string, env []string) error {
 
 func redirectFile(dir string) string { return filepath.Join(dir, "open.html") }
 
-func removeRedirect(dir string) error {
-	if err := os.Remove(redirectFile(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func removeRedirect(dir string) error { return remove(redirectFile(dir)) }

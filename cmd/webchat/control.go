@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +21,7 @@ import (
 // says who can.) Who asks also shows the API token, which is as private.
 type control struct {
 	path   string
-	temp   string // a folder made for the socket, if the data folder's path is too long
+	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read
 	server *http.Server
 	done   chan error
 }
@@ -36,19 +35,28 @@ type controlReply struct {
 	Pruned    pruned `json:"pruned"`
 }
 
+// listen opens the socket at c.path, in place of that of a server that was killed.
+func (c *control) listen(ctx context.Context) (net.Listener, error) {
+	if err := remove(c.path); err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	return config.Listen(ctx, "unix", c.path)
+}
+
 func startControl(ctx context.Context, dir, base string, g *guard.Guard, prune func(context.Context, time.Duration) (pruned, error)) (_ *control, err error) {
 	c := &control{path: filepath.Join(dir, "control"), done: make(chan error, 1)}
-	if len(c.path) > maxSocketPath {
+	var l net.Listener
+	if len(c.path) <= maxSocketPath {
+		l, err = c.listen(ctx)
+	}
+	if l == nil && (err == nil || takesNothing(err)) {
 		if c.temp, err = os.MkdirTemp("", "webchat-"); err != nil { // 0700
 			return nil, err
 		}
 		c.path = filepath.Join(c.temp, "control")
+		l, err = c.listen(ctx)
 	}
-	if err := os.Remove(c.path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a server that was killed
-		return nil, err
-	}
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "unix", c.path)
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket: %w", err)
 	}

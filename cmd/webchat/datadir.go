@@ -70,7 +70,11 @@ func openDataDir(path string) (*dataDir, error) {
 	if err := makeDataDir(path); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(path, "lock")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EROFS) {
+		f, err = os.Open(name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err))
 	}
@@ -82,7 +86,7 @@ func openDataDir(path string) (*dataDir, error) {
 		return nil, inUse(path)
 	}
 	d := &dataDir{path: path, lock: f}
-	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil && !errors.Is(err, syscall.ENOSPC) { // on a full disk the sessions are kept in memory
+	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil && !takesNothing(err) { // what is there can be read
 		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err)), f.Close())
 	}
 	return d, nil
@@ -114,11 +118,21 @@ func (d *dataDir) write(info serverInfo) error {
 
 // close leaves nothing behind that says a server runs.
 func (d *dataDir) close() error {
-	err := os.Remove(filepath.Join(d.path, "server.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	return errors.Join(remove(filepath.Join(d.path, "server.json")), d.lock.Close())
+}
+
+// takesNothing reports whether err is of a disk that is full or can only be read.
+func takesNothing(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)
+}
+
+// remove removes a file of this server. One that is not there, or stays because the
+// disk can only be read, is no error.
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
+		return err
 	}
-	return errors.Join(err, d.lock.Close())
+	return nil
 }
 
 // writePrivate replaces a file whole; nobody else may read it at any moment.

@@ -79,7 +79,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if o.publicURL != "" {
 		info.URL = o.publicURL
 	}
-	if err := dir.write(info); errors.Is(err, syscall.ENOSPC) {
+	if err := dir.write(info); takesNothing(err) {
 		log.Warn("server.json was not written: webchat url does not find this server", "error", plain(err))
 	} else if err != nil {
 		closeAll(listeners)

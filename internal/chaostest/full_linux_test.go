@@ -79,8 +79,8 @@ func (s *server) untilSaved(f func()) {
 	s.t.Fatal("nobody tells that the log can be written again")
 }
 
-// TestFullDisk: a disk runs full, the program is started again on it, and there is
-// room again. Nothing that was accepted is lost, and nothing else is there.
+// TestFullDisk: a disk runs full, the program is started again on it, there is room
+// again, and then it can only be read for a while. Nothing that was accepted is lost, and nothing else is there.
 func TestFullDisk(t *testing.T) {
 	s := newServer(t)
 	if err := os.Mkdir(s.data, 0o700); err != nil {
@@ -119,6 +119,20 @@ func TestFullDisk(t *testing.T) {
 	accepted = append(accepted, s.sendUntilRefused(id)...)
 	looksFull()
 	s.untilSaved(empty)
+	s.end(syscall.SIGTERM)
+	remount := func(flags uintptr) {
+		t.Helper()
+		if err := syscall.Mount("tmpfs", s.data, "tmpfs", syscall.MS_REMOUNT|flags, "size=4m,mode=0700"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remount(syscall.MS_RDONLY)
+	s.up()
+	looksFull()
+	if got := s.sendUntilRefused(id); len(got) > 0 {
+		t.Errorf("a disk that can only be read took %d prompts", len(got))
+	}
+	s.untilSaved(func() { remount(0) })
 	s.do("POST", path+"/messages?wait=true", `{"content":"show go.mod"}`)
 	if strings.Contains(s.get("/sessions/"+id), "The log cannot be written") {
 		t.Error("the page still says that nothing can be saved")

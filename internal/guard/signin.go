@@ -35,9 +35,7 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 		return "", ErrLaunch
 	}
 	cookie := rand.Text() + rand.Text()
-	if secret, err = g.signins.add(cookie, key, g.place(r), now); err != nil {
-		return "", err
-	}
+	secret = g.signins.add(cookie, key, g.place(r), now)
 	c := g.cookie(r)
 	c.Value, c.MaxAge = cookie, int(wholeLife.Seconds())
 	http.SetCookie(w, c)

@@ -348,3 +348,22 @@ func TestBearerTakesTheAPITokenOnly(t *testing.T) {
 		want(t, h, call{method: "POST", target: "/", header: map[string]string{"Authorization": header}}, status)
 	}
 }
+
+// A disk that takes nothing keeps nobody out: the sign-in holds as long as the server.
+func TestSignInThatCannotBeSaved(t *testing.T) {
+	at, dir := newClock(), t.TempDir()
+	var log bytes.Buffer
+	g := newGuard(t, guard.Config{Dir: dir, Now: at.Now, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	h := routes(g)
+	cookie, secret := signIn(t, g)
+	at.add(time.Hour) // its use is to be saved, too
+	if a, b := get(h, cookie), post(h, secret); a != 200 || b != 200 {
+		t.Errorf("signed in, %d and %d", a, b)
+	}
+	if !strings.Contains(log.String(), "cannot be saved") {
+		t.Errorf("the log says %s", &log)
+	}
+}

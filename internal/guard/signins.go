@@ -114,13 +114,18 @@ func (s *signins) save(now time.Time) error {
 	return nil
 }
 
-// add keeps a new sign-in and returns its secret.
-func (s *signins) add(cookie string, key []byte, place string, now time.Time) (secret string, err error) {
+// add keeps a new sign-in and returns its secret. One that cannot be saved ends with
+// the server.
+func (s *signins) add(cookie string, key []byte, place string, now time.Time) (secret string) {
 	x := s.withSecret(signin{Cookie: sumOf(cookie), Key: key, Place: place, Created: now.UTC(), Used: now.UTC()})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, x)
-	return x.secret, s.save(now)
+	if err := s.save(now); err != nil {
+		s.log.Warn("a sign-in ends with the server: it cannot be saved", "error", err)
+		s.noteDisk() // as if it were, so that this is tried again with its use
+	}
+	return x.secret
 }
 
 // find returns the living sign-in of place that has the given sum, and counts that

@@ -1,20 +1,16 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -212,6 +208,63 @@ func prompts(t testing.TB, dir string, id session.ID) (contents []string) {
 	return contents
 }
 
+// TestFullDisk: a file that cannot grow fails the appends, keeps what it has,
+// and takes more once it can grow again.
+func TestFullDisk(t *testing.T) {
+	db := mustOpen(t, t.TempDir())
+	limit := func(pages int) {
+		t.Helper()
+		if _, err := db.conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, s := storetest.Start(t, "a", 1)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	limit(20)
+	big := event.AssistantMessage{MessageID: "m", Content: strings.Repeat("x", 30_000)}
+	var full error
+	for range 10 {
+		e := storetest.Entry(t, s.LastSeq+1, big)
+		next := session.Fold(s, e)
+		if full = db.Append(t.Context(), "a", []event.Entry{e}, next); full != nil {
+			break
+		}
+		s = next
+	}
+	if !errors.Is(full, ErrFull) {
+		t.Fatalf("on a full disk: %v", full)
+	}
+	check := func() {
+		t.Helper()
+		if got, err := db.After(t.Context(), "a", 0, 100); err != nil || int64(len(got)) != s.LastSeq {
+			t.Errorf("%d entries, want %d (%v)", len(got), s.LastSeq, err)
+		}
+		if err := db.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	check()
+	if err := db.Writable(t.Context(), len(big.Content)); !errors.Is(err, ErrFull) {
+		t.Errorf("Writable on a full disk: %v", err)
+	}
+	limit(1_000_000)
+	if err := db.Writable(t.Context(), len(big.Content)); err != nil {
+		t.Errorf("Writable with space again: %v", err)
+	}
+	var left int
+	if err := db.read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("Writable left %d drafts (%v)", left, err)
+	}
+	e := storetest.Entry(t, s.LastSeq+1, big)
+	s = session.Fold(s, e)
+	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+	check()
+}
+
 // TestPartlyFullDiskLosesNothing: a disk that takes events again but no marks yet.
 // What was accepted is in the file at the end, and so is what comes after.
 func TestPartlyFullDiskLosesNothing(t *testing.T) {
@@ -275,335 +328,4 @@ func TestDiskRecoversDuringAnAppend(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// fataler is a test, or one run of a model.
-type fataler interface {
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-}
-
-// world is a model of a program on a disk with moods: what was accepted, and
-// nothing else, is what there is.
-type world struct {
-	t   *testing.T
-	rt  fataler
-	dir string
-	*program
-	readers sync.WaitGroup
-
-	mu       sync.Mutex // guards faults
-	faults   []string   // what readers found
-	healthy  time.Time  // since when the disk is good; zero: it is not
-	accepted map[session.ID][]string
-	kept     map[session.ID]int // displays
-	pinned   map[session.ID]bool
-	deleted  map[session.ID]time.Time
-}
-
-func (w *world) fault(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.faults = append(w.faults, fmt.Sprintf(format, args...))
-}
-
-// judge accepts an error that the disk may be the reason of.
-func (w *world) judge(what string, err error) (accepted bool) {
-	switch {
-	case err == nil:
-		return true
-	case !errors.Is(err, session.ErrLog):
-		w.rt.Fatalf("%s: %v", what, err)
-	case !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second:
-		w.rt.Fatalf("%s is refused though the disk is good: %v", what, err)
-	}
-	return false
-}
-
-// some returns one of the sessions that are not deleted.
-func (w *world) some(rt *rapid.T) *session.Session {
-	ids := slices.Sorted(maps.Keys(w.accepted))
-	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return !w.deleted[id].IsZero() })
-	if len(ids) == 0 {
-		rt.Skip("there is no session")
-	}
-	return w.get(rapid.SampledFrom(ids).Draw(rt, "session"))
-}
-
-func (w *world) get(id session.ID) *session.Session {
-	s, err := w.m.Get(context.Background(), id)
-	if err != nil {
-		w.rt.Fatal(err)
-	}
-	return s
-}
-
-func (w *world) create(*rapid.T) {
-	s, err := w.m.Create(context.Background(), session.Options{})
-	if w.judge("a new session", err) {
-		w.accepted[s.ID()] = nil
-		w.read(s)
-	}
-}
-
-// read follows a session and looks each logged event up in the file.
-func (w *world) read(s *session.Session) {
-	live, db := s.Subscribe(), w.disk.DB
-	w.readers.Go(func() {
-		defer live.Close()
-		for {
-			entries, err := live.Next(context.Background())
-			for _, e := range entries {
-				if e.Event.Ephemeral {
-					continue
-				}
-				got, err := db.After(context.Background(), s.ID(), e.Seq-1, 1)
-				if errors.Is(err, ErrClosed) || s.Summary().DeletedAt.IsZero() && err == nil && len(got) == 1 && bytes.Equal(got[0].JSON, e.JSON) {
-					continue
-				}
-				if s.Summary().DeletedAt.IsZero() {
-					w.fault("%s of session %s was seen and is not durable: %v", e.Event.Type(), s.ID(), err)
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
-	})
-}
-
-func (w *world) change(rt *rapid.T) {
-	name := rapid.SampledFrom(slices.Sorted(maps.Keys(moods))).Draw(rt, "mood")
-	w.disk.set(moods[name])
-	switch {
-	case name != "good":
-		w.healthy = time.Time{}
-	case w.healthy.IsZero():
-		w.healthy = time.Now()
-	}
-}
-
-func (w *world) prompt(rt *rapid.T) {
-	s := w.some(rt)
-	w.say(s, rapid.SampledFrom([]string{"hello you", "wait for me", strings.Repeat("long ", 20)}).Draw(rt, "content"))
-}
-
-func (w *world) say(s *session.Session, content string) {
-	content = fmt.Sprint(content, " ", len(w.accepted[s.ID()]))
-	_, err := s.Send(context.Background(), session.Message{Content: content})
-	if w.judge("a prompt", err) {
-		w.accepted[s.ID()] = append(w.accepted[s.ID()], content)
-	} else if w.m.Unsaved() == "" && w.disk.mood().events != nil {
-		w.rt.Fatal("a prompt was refused and nobody is told")
-	}
-}
-
-func (w *world) look(rt *rapid.T) { w.show(w.some(rt)) }
-
-func (w *world) show(s *session.Session) {
-	res, err := s.Display(context.Background(), "show", nil)
-	if err != nil || res.Output == nil {
-		w.rt.Fatalf("a look: %+v, %v", res, err)
-	}
-	if !res.NotKept {
-		w.kept[s.ID()]++
-	}
-}
-
-func (w *world) abort(rt *rapid.T) { w.halt(w.some(rt)) }
-
-func (w *world) halt(s *session.Session) {
-	began := time.Now()
-	if err := s.Abort(context.Background(), ""); err != nil || time.Since(began) > time.Second {
-		w.rt.Fatalf("a stop: %v after %v", err, time.Since(began))
-	}
-}
-
-func (w *world) pin(rt *rapid.T) { w.mark(w.some(rt), rapid.Bool().Draw(rt, "pinned")) }
-
-func (w *world) mark(s *session.Session, pinned bool) {
-	_, err := w.m.Update(context.Background(), s.ID(), session.Patch{Pinned: &pinned})
-	if w.judge("a pin", err) {
-		w.pinned[s.ID()] = pinned
-	}
-}
-
-func (w *world) delete(rt *rapid.T) { w.drop(w.some(rt)) }
-
-func (w *world) drop(s *session.Session) {
-	if w.judge("a deletion", w.m.Delete(context.Background(), s.ID())) {
-		w.deleted[s.ID()] = time.Now()
-	}
-}
-
-func (w *world) wait(rt *rapid.T) {
-	time.Sleep(time.Duration(rapid.IntRange(1, 60).Draw(rt, "seconds")) * time.Second)
-	synctest.Wait()
-	if text := w.m.Unsaved(); text != "" && !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second {
-		rt.Fatalf("the disk is good and it is said: %s", text)
-	}
-}
-
-// restart ends the program, whatever the disk is like, and starts it again.
-func (w *world) restart(rt *rapid.T) {
-	_ = w.stop() // a slow disk may not let it end in time
-	w.readers.Wait()
-	w.program = start(w.t, w.dir, w.disk.mood())
-	if !w.healthy.IsZero() {
-		w.healthy = time.Now()
-	}
-	for id := range w.accepted {
-		if s, err := w.m.Get(context.Background(), id); err == nil {
-			w.read(s)
-		} else if w.deleted[id].IsZero() {
-			rt.Fatalf("session %s is gone: %v", id, err)
-		}
-	}
-}
-
-func (w *world) check(*rapid.T) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.faults) > 0 {
-		w.rt.Fatal(strings.Join(w.faults, "\n"))
-	}
-}
-
-// settle lets everything end on a good disk, and compares the file with the model.
-func (w *world) settle() {
-	rt := w.rt
-	w.disk.set(mood{})
-	time.Sleep(time.Minute)
-	for id := range w.accepted {
-		if s, err := w.m.Get(context.Background(), id); err == nil {
-			if err := s.Abort(context.Background(), ""); err != nil { // some wait to be stopped
-				rt.Fatal(err)
-			}
-		}
-	}
-	time.Sleep(time.Minute)
-	if err := w.stop(); err != nil {
-		rt.Fatal(err)
-	}
-	w.readers.Wait()
-	w.check(nil)
-	db, err := Open(Config{Dir: w.dir})
-	if err != nil {
-		rt.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.Check(context.Background()); err != nil {
-		rt.Fatal(err)
-	}
-	for id, accepted := range w.accepted {
-		if sum, err := db.Summary(context.Background(), id); !w.deleted[id].IsZero() {
-			if !errors.Is(err, session.ErrNotFound) {
-				rt.Fatalf("the deleted session %s: %v", id, err)
-			}
-		} else if err != nil || sum.Unfinished() || sum.Pinned != w.pinned[id] {
-			rt.Fatalf("session %s is left as %+v, %v", id, sum, err)
-		} else {
-			w.compare(db, id, accepted)
-		}
-	}
-}
-
-// compare checks that the log has each accepted prompt once, with one end, and every
-// display that is kept.
-func (w *world) compare(db *DB, id session.ID, accepted []string) {
-	rt := w.rt
-	entries, err := db.After(context.Background(), id, 0, 100_000)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	var said []string
-	ends, looks := map[string]int{}, 0
-	for _, e := range entries {
-		switch d := e.Event.Data.(type) {
-		case event.UserMessage:
-			said = append(said, d.Content)
-			ends[d.MessageID] += 0
-		case event.TurnEnd:
-			ends[d.MessageID]++
-		case event.ToolExecutionStart:
-			if d.By == event.ByUser {
-				looks++
-			}
-		}
-	}
-	if !slices.Equal(said, accepted) || looks < w.kept[id] {
-		rt.Fatalf("the log of %s has %q and %d looks; accepted were %q and %d", id, said, looks, accepted, w.kept[id])
-	}
-	for id, n := range ends {
-		if n != 1 {
-			rt.Fatalf("message %s ended %d times", id, n)
-		}
-	}
-}
-
-// newWorld starts a program with one session on a good disk, of which one write is
-// to fail; 0: none.
-func newWorld(t *testing.T, rt fataler, fails int) *world {
-	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[session.ID][]string{}, kept: map[session.ID]int{},
-		pinned: map[session.ID]bool{}, deleted: map[session.ID]time.Time{}}
-	w.program = start(t, w.dir, mood{})
-	w.disk.fails = fails
-	return w
-}
-
-func (w *world) end() { _ = w.stop(); w.readers.Wait() }
-
-// TestDiskModel drives full, read-only, slow and recovering disks through prompts,
-// drafts, displays, marks, stops, deletions and restarts.
-func TestDiskModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		var failure any
-		// rapid tells by panics, which have to leave the bubble's own goroutine.
-		synctest.Test(t, func(t *testing.T) {
-			defer func() { failure = recover() }()
-			w := newWorld(t, rt, 0)
-			defer w.end()
-			w.healthy = time.Now()
-			w.create(rt)
-			rt.Repeat(map[string]func(*rapid.T){"create": w.create, "change": w.change, "change again": w.change, "prompt": w.prompt, "look": w.look,
-				"abort": w.abort, "pin": w.pin, "delete": w.delete, "wait": w.wait, "restart": w.restart, "": w.check})
-			w.settle()
-		})
-		if failure != nil {
-			panic(failure)
-		}
-	})
-}
-
-// TestEachWriteFails: whichever write fails, once, what was accepted is there and
-// everything ends.
-func TestEachWriteFails(t *testing.T) {
-	last := 1
-	defer func() { t.Logf("%d writes", last) }()
-	for n := 1; n <= last; n++ {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, t, n)
-			defer w.end()
-			for len(w.accepted) < 2 {
-				w.create(nil)
-			}
-			ids := slices.Sorted(maps.Keys(w.accepted))
-			one, other := w.get(ids[0]), w.get(ids[1])
-			w.say(one, "hello you")
-			w.say(other, "wait for me")
-			w.show(one)
-			w.mark(one, true)
-			time.Sleep(10 * time.Second)
-			w.halt(other)
-			w.say(one, "wait for me")
-			w.say(one, "hello again")
-			time.Sleep(time.Second)
-			w.drop(other)
-			time.Sleep(time.Minute)
-			w.settle()
-			if w.disk.writes > last {
-				last = w.disk.writes
-			}
-		})
-	}
 }

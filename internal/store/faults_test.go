@@ -226,63 +226,6 @@ func TestTwoPrograms(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a file that cannot grow fails the appends, keeps what it has,
-// and takes more once it can grow again.
-func TestFullDisk(t *testing.T) {
-	db := mustOpen(t, t.TempDir())
-	limit := func(pages int) {
-		t.Helper()
-		if _, err := db.conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	entries, s := storetest.Start(t, "a", 1)
-	if err := db.Append(t.Context(), "a", entries, s); err != nil {
-		t.Fatal(err)
-	}
-	limit(20)
-	big := event.AssistantMessage{MessageID: "m", Content: strings.Repeat("x", 30_000)}
-	var full error
-	for range 10 {
-		e := storetest.Entry(t, s.LastSeq+1, big)
-		next := session.Fold(s, e)
-		if full = db.Append(t.Context(), "a", []event.Entry{e}, next); full != nil {
-			break
-		}
-		s = next
-	}
-	if !errors.Is(full, ErrFull) {
-		t.Fatalf("on a full disk: %v", full)
-	}
-	check := func() {
-		t.Helper()
-		if got, err := db.After(t.Context(), "a", 0, 100); err != nil || int64(len(got)) != s.LastSeq {
-			t.Errorf("%d entries, want %d (%v)", len(got), s.LastSeq, err)
-		}
-		if err := db.Check(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	check()
-	if err := db.Writable(t.Context(), len(big.Content)); !errors.Is(err, ErrFull) {
-		t.Errorf("Writable on a full disk: %v", err)
-	}
-	limit(1_000_000)
-	if err := db.Writable(t.Context(), len(big.Content)); err != nil {
-		t.Errorf("Writable with space again: %v", err)
-	}
-	var left int
-	if err := db.read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
-		t.Errorf("Writable left %d drafts (%v)", left, err)
-	}
-	e := storetest.Entry(t, s.LastSeq+1, big)
-	s = session.Fold(s, e)
-	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {
-		t.Errorf("with space again: %v", err)
-	}
-	check()
-}
-
 // TestOneBadJobSparesTheOthers: a shared transaction that fails is taken apart.
 func TestOneBadJobSparesTheOthers(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
