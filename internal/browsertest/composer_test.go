@@ -242,6 +242,36 @@ func TestComposerQueuesSteersAndStops(t *testing.T) {
 	p.done()
 }
 
+// A prompt whose reply was lost is sent once more under its id, and is in the log once;
+// one that never arrived arrives then.
+func TestLostReplyDoesNotDoubleAPrompt(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("what can you do?")
+	p.done()
+	p.js(`const real = window.fetch
+		window.sent = []
+		window.fetch = async (url, init) => {
+			if (init?.method !== 'POST' || !url.endsWith('/messages')) return real(url, init)
+			sent.push(JSON.parse(init.body).messageId)
+			if (sent.length === 1) await real(url, init) // it arrives, the reply does not
+			if (sent.length === 1 || sent.length === 3) throw new TypeError('lost')
+			return real(url, init)
+		}`)
+	p.say("what else?")
+	p.wait(`document.querySelectorAll('.turn').length === 2`)
+	p.done()
+	p.say("and then?")
+	p.wait(`document.querySelectorAll('.turn').length === 3`)
+	p.done()
+	if !p.true(`sent.length === 4 && sent[0] && sent[0] === sent[1] && sent[2] === sent[3] && sent[0] !== sent[2]`) {
+		t.Errorf("sent were %s", eval[string](p, `JSON.stringify(sent)`))
+	}
+	if n := eval[int](p, `document.querySelectorAll('.turn').length`); n != 3 {
+		t.Errorf("%d turns, want 3", n)
+	}
+}
+
 // Escape leaves the composer and stops nothing: what waits in the queue gets its turn.
 func TestEscapeStopsNothing(t *testing.T) {
 	s := start(t)

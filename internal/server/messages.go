@@ -16,6 +16,7 @@ import (
 
 type messageRequest struct {
 	Content     string           `json:"content"`
+	MessageID   string           `json:"messageId,omitempty"` // sent again, it is the same prompt
 	Attachments []attachmentRef  `json:"attachments,omitempty"`
 	Mode        session.SendMode `json:"mode,omitempty"`
 }
@@ -38,7 +39,7 @@ func (messageReply) streams() string {
 }
 
 func (m messageRequest) message() session.Message {
-	out := session.Message{Content: m.Content, Mode: m.Mode}
+	out := session.Message{ID: m.MessageID, Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
 		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Name: attachmentName(x.Name)})
 	}
@@ -82,14 +83,19 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session, m session.Message) error {
 	live := one.Subscribe()
 	defer live.Close()
+	after, again, err := one.Place(r.Context(), m.ID)
+	if err != nil {
+		return err
+	}
 	id, err := one.Send(r.Context(), m)
 	if err != nil {
 		return err
 	}
 	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) error {
 		turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
+		events := follower{one: one, live: live, after: after, replays: again}
 		for !turn.over {
-			entries, err := live.Next(ctx)
+			entries, err := events.next(ctx)
 			if err != nil {
 				return err
 			}
@@ -103,6 +109,34 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 		}
 		return nil
 	})
+}
+
+// follower reads a session's live events, for a prompt that was sent again behind what
+// the log holds since then.
+type follower struct {
+	one     *session.Session
+	live    *session.Subscription
+	after   int64 // what was read of the log, up to this sequence
+	replays bool  // the log is still read
+}
+
+func (f *follower) next(ctx context.Context) ([]event.Entry, error) {
+	if f.replays {
+		entries, err := f.one.Events(ctx, f.after, 0)
+		if err != nil || len(entries) > 0 {
+			f.after += int64(len(entries)) // the log has no holes
+			return entries, err
+		}
+		f.replays = false
+	}
+	entries, err := f.live.Next(ctx)
+	var fresh []event.Entry
+	for _, e := range entries {
+		if !e.Event.Data.Logged() || e.Seq > f.after {
+			fresh = append(fresh, e)
+		}
+	}
+	return fresh, err
 }
 
 // turnOf tells which events belong to the turn that answers one message: from its

@@ -197,6 +197,9 @@ const (
 
 // Message is a prompt as a user sends it.
 type Message struct {
+	// ID is what its sender calls the prompt, unique in the session; empty: the session
+	// makes one. Sent again, it is the same prompt.
+	ID          string
 	Content     string
 	Attachments []event.Attachment
 	Mode        SendMode

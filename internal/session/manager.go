@@ -195,7 +195,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	s := newSession(m, Summary{ID: ID(event.NewID())})
-	s.startedAt = m.cfg.Now()
+	s.startedAt, s.placed = m.cfg.Now(), true
 	start := event.SessionStart{SessionID: string(s.id), Backend: o.Backend, Model: o.Model, Title: title, Context: gitContext(m.cfg.Workspace)}
 	m.tellInstructions(ctx, backend, &start)
 	if err := s.append(start); err != nil {

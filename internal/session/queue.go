@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,27 +25,28 @@ type prompt struct {
 	done        chan struct{} // closed when its turn's end is in the log
 }
 
-// place is where the log holds a prompt.
-type place struct {
-	messageID string
-	after     int64
-}
-
 // Send accepts a prompt: when it returns nil, the user.message is durable, and
 // its turn comes when those before it are done. A prompt that is to steer goes
-// into the running turn if the agent can take it, else into the queue. Errors:
+// into the running turn if the agent can take it, else into the queue. A prompt whose
+// ID is in the log was sent before: nothing happens but the same answer. Errors:
 // [ErrEmpty], [ErrTooLong], [ErrInvalid], [ErrNotFound] (an attachment),
 // [ErrBusy], [ErrLog], [ErrClosed].
 func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err error) {
 	if err := validate(msg); err != nil {
 		return "", err
 	}
+	if msg.ID != "" {
+		if _, known, err := s.Place(ctx, msg.ID); known || err != nil {
+			return msg.ID, err
+		}
+	}
 	attached, err := s.resolve(ctx, msg.Attachments)
 	if err != nil {
 		return "", err
 	}
-	p := &prompt{id: string(event.NewID()), content: msg.Content, attachments: attached, done: make(chan struct{})}
-	if err := s.change(ctx, func() error { return s.acceptLocked(p, msg) }); err != nil {
+	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, done: make(chan struct{})}
+	err = s.change(ctx, func() error { return s.acceptLocked(p, msg) })
+	if err != nil && !errors.Is(err, errRepeated) {
 		return "", err
 	}
 	return p.id, nil
@@ -54,6 +56,9 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 func (s *Session) acceptLocked(p *prompt, msg Message) error {
 	if err := s.usable(); err != nil {
 		return err
+	}
+	if _, twice := s.places[p.id]; twice {
+		return errRepeated
 	}
 	if len(s.queue) >= MaxQueue {
 		return fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
@@ -70,10 +75,7 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 		return err
 	}
 	s.prompts[p.id] = p
-	s.places = append(s.places, place{p.id, p.place})
-	if len(s.places) > 64 {
-		s.places = s.places[1:]
-	}
+	s.places[p.id] = p.place
 	if s.turn != nil && msg.Mode == SendSteer && s.conn != nil && s.turn.joinLocked() {
 		s.goSteer(s.turn, s.conn, p)
 		return nil
@@ -90,6 +92,8 @@ func validate(msg Message) error {
 		return fmt.Errorf("%w: %d bytes, the limit is %d; attach the text as a file", ErrTooLong, len(msg.Content), MaxPrompt)
 	case !utf8.ValidString(msg.Content):
 		return fmt.Errorf("%w: the prompt is not UTF-8", ErrInvalid)
+	case msg.ID != "" && !messageID.MatchString(msg.ID):
+		return fmt.Errorf("%w: a messageId has 1 to 64 letters, digits, - and _", ErrInvalid)
 	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
 		return fmt.Errorf("%w: the mode %q is neither %q nor %q", ErrInvalid, msg.Mode, SendQueue, SendSteer)
 	}

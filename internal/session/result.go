@@ -16,12 +16,7 @@ import (
 func (s *Session) WaitTurn(ctx context.Context, messageID string) (TurnResult, error) {
 	s.mu.Lock()
 	p := s.prompts[messageID]
-	after := int64(0)
-	for _, pl := range s.places {
-		if pl.messageID == messageID {
-			after = pl.after
-		}
-	}
+	after := s.places[messageID] // 0: of an earlier process, or of none
 	s.mu.Unlock()
 	if p != nil {
 		select {

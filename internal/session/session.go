@@ -64,7 +64,8 @@ type Session struct {
 	turn      *turn     // nil: none runs, and the queue is empty
 	queue     []*prompt
 	prompts   map[string]*prompt // all that are not done
-	places    []place            // where the last prompts are in the log
+	places    map[string]int64   // prompts in the log, by the sequence before each
+	placed    bool               // those of earlier processes, too
 	conn      *liveConn
 	left      *left // conn, if its agent did not stop in time
 	past      bool  // the agent may remember an earlier conversation of this session
@@ -84,6 +85,7 @@ func newSession(m *Manager, sum Summary) *Session {
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
 		requests: map[string]*request{},
+		places:   map[string]int64{},
 
 		rewritten: map[string]json.RawMessage{},
 	}

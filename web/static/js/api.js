@@ -79,6 +79,9 @@ export async function upload(path, blob) {
   return (await send('POST', path, { body: blob, type: /^(image|text)\//.test(blob.type) ? blob.type : 'text/plain' })).json()
 }
 
+/** An id that nobody else has; crypto.randomUUID is not there over plain HTTP. */
+export const newID = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('')
+
 /** The session of this page, and a path below it. */
 export const session = () => document.body.dataset.session ?? ''
 export const path = (rest = '') => `/api/sessions/${session()}${rest}`

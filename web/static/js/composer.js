@@ -1,6 +1,6 @@
 // The field where prompts and commands are typed.
 
-import { getJSON, patch, path, post, session } from './api.js'
+import { getJSON, newID, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
@@ -90,7 +90,7 @@ async function offerFree() {
   else if (!old) composer.querySelector('.write').after(clone('tpl-free').root)
 }
 
-async function deliver(text, asked) {
+async function deliver(text, asked, id) {
   const meant = parse(text)
   if (meant.unknown) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
@@ -99,7 +99,7 @@ async function deliver(text, asked) {
   if (meant.act) return act(meant.act, meant.rest)
   const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
   await ensure()
-  await (wanted ? show(wanted) : prompt(meant.prompt))
+  await (wanted ? show(wanted) : prompt(meant.prompt, id))
 }
 
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
@@ -111,30 +111,34 @@ async function show(wanted) {
   answer.catch(failed)
 }
 
-async function prompt(content) {
+/** Sends a prompt. Where the reply was lost it is sent once more, under the same id. */
+async function prompt(content, messageId) {
   const { attachments, clear } = await collect()
   const at = [...content.matchAll(/(?:^|\s)@(\S+)/g)].map((m) => ({ path: m[1] }))
-  const body = { content, mode: running() ? mode : undefined }
+  const body = { content, messageId, mode: running() ? mode : undefined }
   if (attachments.length || at.length) body.attachments = [...attachments, ...at]
-  await post(path('/messages'), body)
+  await post(path('/messages'), body).catch((err) => {
+    if (err.status !== 0) throw err
+    return post(path('/messages'), body)
+  })
   clear()
 }
 
-async function send(asked = false) {
+async function send(asked = false, id = newID()) {
   const text = field.value
   waiting = null
   if (sending || (!text.trim() && !hasAttachments())) return
   forget()
   menu.close()
-  if (!isLive() && !navigator.onLine) return later(asked)
+  if (!isLive() && !navigator.onLine) return later(asked, id)
   sending = true
   composer.ariaBusy = 'true'
   try {
-    await deliver(text, asked)
+    await deliver(text, asked, id)
     sent(text)
     if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
-    if (err.status === 0) later(asked)
+    if (err.status === 0) later(asked, id)
     else failed(err)
   } finally {
     sending = false
@@ -154,15 +158,15 @@ function sent(text) {
 }
 
 /** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
-function later(asked) {
-  waiting = { asked }
+function later(asked, id) {
+  waiting = { asked, id }
   toast('Not connected. What you write is kept and sent when we are back', { how: 'ask' })
 }
 
 function connected(e) {
   const live = e.detail.state === 'live'
   field.placeholder = live ? placeholder : field.dataset.offline
-  if (live && waiting) send(waiting.asked)
+  if (live && waiting) send(waiting.asked, waiting.id)
 }
 
 function keydown(e) {
