@@ -34,6 +34,9 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 			t.Helper()
 			seen := drain(r, live)
 			equal(t, what, typesOf(seen), "session.error")
+			if len(seen) == 0 {
+				return
+			}
 			d := seen[0].Event.Data.(event.SessionError)
 			equal(t, what+": type", d.ErrorType, kind)
 			equal(t, what+": ephemeral", seen[0].Event.Ephemeral, true)
