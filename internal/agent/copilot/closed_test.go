@@ -228,3 +228,17 @@ func TestRealLoginShell(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+// What the CLI itself needs and looks like a credential is not for its commands.
+func TestRealThreat84Environment(t *testing.T) {
+	model := copilottest.New(t)
+	cfg := real(t, model)
+	cfg.Env = append(cfg.Env, "HTTPS_PROXY=http://me:"+"hunter2@127.0.0.1:9", "NO_PROXY=localhost,127.0.0.1")
+	k := open(t, backend(t, cfg), "environment", false)
+	if err := k.say(`call bash {"command":"echo proxy=${#HTTPS_PROXY}, none=${#NO_PROXY}.","description":"look"}`); err != nil {
+		t.Error(err)
+	}
+	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "proxy=0, none=19.") {
+		t.Errorf("said %q", said)
+	}
+}

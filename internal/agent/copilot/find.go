@@ -24,8 +24,12 @@ const (
 	protocol   = 3
 	minVersion = "1.0.0"
 	tested     = "1.0.102"
-	supported  = "supported are version " + minVersion + " and later with protocol 3, tried with " + tested
-	install    = "npm install -g @github/copilot"
+	// secretsVersion is the first one that is known to have --secret-env-vars. One
+	// that does not know it would not start.
+	secretsVersion = "1.0.75"
+
+	supported = "supported are version " + minVersion + " and later with protocol 3, tried with " + tested
+	install   = "npm install -g @github/copilot"
 )
 
 // finding is a binary and its version, as they were when it was looked at.

@@ -15,6 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 )
 
@@ -151,7 +152,11 @@ func (p *process) start(life context.Context) error {
 	if len(p.b.cfg.Providers) > 0 {
 		args = append(args, "--no-auto-login")
 	}
-	child, err := proc.Start(proc.Command{Args: args, Dir: p.b.cfg.Home, Env: p.b.environment(), Pipes: true, Grace: time.Second})
+	env := p.b.environment()
+	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 && !older(p.found.version, secretsVersion) {
+		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
+	}
+	child, err := proc.Start(proc.Command{Args: args, Dir: p.b.cfg.Home, Env: env, Pipes: true, Grace: time.Second})
 	if err != nil {
 		return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
