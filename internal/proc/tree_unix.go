@@ -120,7 +120,7 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 	t.self, _ = look(helper.Pid) // it is there until follow waits for it
 	go t.follow()
 	t.sending.Lock()
-	err = t.write(req)
+	err = t.write(req, startPatience)
 	t.sending.Unlock()
 	if err != nil { // the helper is dead already, or does not read
 		t.takeOver()
@@ -188,13 +188,13 @@ func (t *tree) follow() {
 func (t *tree) send(o order) {
 	t.sending.Lock()
 	defer t.sending.Unlock()
-	_ = t.write(o) // if it fails, follow or watch sees why
+	_ = t.write(o, reactPatience) // if it fails, follow or watch sees why
 }
 
 // write gives up after a while: a helper that is stopped reads nothing. The
 // caller holds sending.
-func (t *tree) write(message any) error {
-	_ = t.conn.SetWriteDeadline(time.Now().Add(reactPatience)) // a closed connection fails below
+func (t *tree) write(message any, patience time.Duration) error {
+	_ = t.conn.SetWriteDeadline(time.Now().Add(patience)) // a closed connection fails below
 	return t.enc.Encode(message)
 }
 

@@ -64,6 +64,7 @@ func TestPumps(t *testing.T) {
 		releaseD()
 		e, releaseE := acquire()
 		p.close()
+		synctest.Wait() // its readers are told beside it
 		if begun != 3 || e.Err() == nil || len(p.byTopic) != 0 {
 			t.Errorf("%d sources begun; after the close: %v, %d topics", begun, e.Err(), len(p.byTopic))
 		}
