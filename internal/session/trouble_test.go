@@ -159,13 +159,18 @@ func TestSlowLog(t *testing.T) {
 // Prompts that a stop drops while the end of the turn is being logged are not lost.
 func TestStopWhileTheEndIsLogged(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		r.backend.prompt = func(context.Context, agent.Host, agent.Prompt) error { r.mem.slowly(7 * time.Second); return nil }
+		queued := make(chan struct{})
+		r.backend.prompt = func(context.Context, agent.Host, agent.Prompt) error {
+			<-queued
+			r.mem.slowly(7 * time.Second)
+			return nil
+		}
 		first := r.send("one")
 		var rest []string
-		r.mem.slowly(time.Second)
 		for range 3 {
 			rest = append(rest, r.send("more"))
 		}
+		close(queued)
 		synctest.Wait()
 		time.Sleep(2 * time.Second) // the end of the first turn is on its way
 		is(t, r.s.Abort(r.Context(), ""), nil)
