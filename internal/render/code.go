@@ -45,7 +45,7 @@ type Code struct {
 	src     Source
 	grammar *grammar // nil: plain text
 	options RowOptions
-	limit   time.Duration // of the work for one request
+	limit   time.Duration // of the work for one request; ten times that for a step of the index
 
 	mu      sync.Mutex // guards what follows
 	spacing int
@@ -142,7 +142,7 @@ func (c *Code) Index(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("index lines from %d: %w", start.line, err)
 		}
-		done := c.lex(ctx, w, start, time.Now().Add(10*WorkLimit), nil, c.save)
+		done := c.lex(ctx, w, start, time.Now().Add(10*c.limit), nil, c.save)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
