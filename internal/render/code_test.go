@@ -16,6 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	matchTimeout = time.Second
 	// The expression engine's clock stops by itself a second after its last use.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
