@@ -17,8 +17,7 @@ type hook struct {
 	ExitCode           int
 	Took               time.Duration
 
-	call   *node // the call it was asked about, if that is known
-	prompt string
+	call *node // the call it was asked about, if that is known
 }
 
 // Verdict is what it decided, in words.

@@ -170,17 +170,3 @@ func describe(list []process) (l []Process) {
 	}
 	return l
 }
-
-// killSession ends the processes of a session whose helper is gone, and says how
-// many there were.
-func killSession(session int) int {
-	n := 0
-	all, _ := processes()
-	for _, p := range all {
-		if p.session == session && !p.zombie {
-			p.signal(unix.SIGKILL)
-			n++
-		}
-	}
-	return n
-}
