@@ -3,9 +3,39 @@ package browsertest
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"webchat/internal/agent"
 	"webchat/internal/event"
 )
+
+// A link to what was shown in a turn that is not in the page any more loads the turns
+// up to there; so does the address of the page, with the lines it names.
+func TestLinksLoadTheTurnsTheyLeadTo(t *testing.T) {
+	h := newHouse(t)
+	h.write("first.txt", []byte("one\ntwo\nthree\n"))
+	id := h.session(t)
+	if !h.display(id, "render_file_contents", "path", "first.txt") {
+		t.Fatal("the file could not be shown")
+	}
+	for range 90 {
+		h.say(t, id, "and then?")
+	}
+	p := h.site.open("/sessions/" + id)
+	p.wait(`!document.getElementById('earlier').hidden && !document.querySelector('#turns [data-card]')`)
+	p.click("#outs a[data-output]")
+	p.wait(card + `?.checkVisibility()`)
+	inSight := `(() => { const r = document.querySelector('#turns [data-card]').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`
+	p.wait(inSight)
+	at := eval[string](p, `document.querySelector('#turns [data-card]').closest('[id^="c-"]').id`)
+	p.do(chromedp.Navigate("about:blank"))
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "#L2@" + at))
+	p.live()
+	p.wait(inSight)
+	p.is(`[...document.querySelectorAll('.line.on .cl')].map((e) => e.textContent.trim()).join()`, "two")
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "#c-never"))
+	p.has(".toast", "That part of the session is no longer there.")
+}
 
 // What a rule allows is no card: the row of its call says which one it was. The row
 // of a search, and the card of one that is asked about, show its pattern.

@@ -14,6 +14,7 @@ import { maps } from './map.js'
 import { notifying } from './notify.js'
 import { popups } from './popup.js'
 import { copying } from './copy.js'
+import { reaching } from './reach.js'
 import { scroll } from './scroll.js'
 import { searching } from './search.js'
 import { selecting } from './select.js'
@@ -31,6 +32,7 @@ if (!auth()) {
   cards()
   changes()
   selecting()
+  reaching()
   maps()
   live()
   asking()
