@@ -17,7 +17,7 @@ cd "$root"
 kept=$root/.cache/hunt
 mkdir -p "$kept"
 touch "$kept/runs"
-loaded=" cmd/webchat internal/agent/copilot internal/browsertest internal/chaostest internal/proc internal/proxytest "
+loaded=" cmd/webchat internal/agent/copilot internal/e2e/browser internal/e2e/chaos internal/e2e/proxy internal/proc "
 [ $# -gt 0 ] || set -- $($go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | sed 's,^[^/]*/,,')
 
 busy=""

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"webchat/internal/proxytest"
+	"webchat/internal/e2e/proxy"
 )
 
 // program runs webchat as another process, until the test ends.
@@ -163,7 +163,7 @@ func TestBehindNginx(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := startProgram(t, "--public-url", c.public)
-			proxy := proxytest.Start(t, p.address, c.locations)
+			proxy := proxy.Start(t, p.address, c.locations)
 			res, body := ask1(t, "GET", proxy, "chat.example", c.path+"/auth", "")
 			if res.StatusCode != c.status {
 				t.Fatalf("%s %s", res.Status, body)

@@ -45,11 +45,11 @@ var ours = map[string][]string{
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "web"},
 
 	"internal/importtest":  {},
-	"internal/hostile":     {}, // tests only: what attackers put into what is shown
-	"internal/proxytest":   {}, // tests only: a real nginx before a server
-	"internal/browsertest": {}, // tests only: the whole program in a real browser
+	"internal/e2e/hostile": {}, // tests only: what attackers put into what is shown
+	"internal/e2e/proxy":   {}, // tests only: a real nginx before a server
+	"internal/e2e/browser": {}, // tests only: the whole program in a real browser
 	// tests only: the whole program, killed and cut off at random instants
-	"internal/chaostest": {"internal/store", "internal/page/pagetest"},
+	"internal/e2e/chaos": {"internal/store", "internal/page/pagetest"},
 	"cmd/webchat":        {"*"}, // the door: it wires everything, and nothing imports it
 }
 
@@ -78,8 +78,8 @@ var theirs = map[string][]string{
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 }
 
-// forTests may be imported by test files, and by the rooms whose name ends in
-// "test", anywhere.
+// forTests may be imported by test files, by the rooms below internal/e2e and by
+// those whose name ends in "test".
 var forTests = []string{
 	"go.uber.org/goleak",
 	"pgregory.net/rapid",
@@ -95,6 +95,6 @@ var forTests = []string{
 // not know them.
 var standardRefused = map[string][]string{
 	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
-	"os/exec":  {"*", "-internal/proc", "-internal/proxytest"}, // only proc starts processes
+	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
 	"flag":     {"*", "-cmd/webchat"},
 }

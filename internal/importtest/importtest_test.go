@@ -105,7 +105,7 @@ func refusedOurs(f file, room string) string {
 func refusedTheirs(f file, imp string) string {
 	within := func(mod string) bool { return imp == mod || strings.HasPrefix(imp, mod+"/") }
 	if slices.ContainsFunc(forTests, within) {
-		if f.test || strings.HasSuffix(f.room, "test") {
+		if f.test || strings.HasSuffix(f.room, "test") || strings.HasPrefix(f.room, "internal/e2e/") {
 			return ""
 		}
 		return "this module is for tests"

@@ -1,0 +1,89 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const lastToast = `document.querySelector('#toasts .toast:last-child')?.textContent ?? ''`
+
+func TestSlashCommands(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte(`
+permissions:
+  - {kind: shell, command: "echo <b>", decision: deny}
+hooks:
+  - {event: before_tool, matcher: run_and_display, command: "echo '<i>tests first</i>' >&2; exit 2"}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, "--config", config)
+	p := s.open("/")
+	p.say("/permissions") // needs no session
+	p.wait(`document.getElementById('consent').open`)
+	p.has("#consent-permissions", "shell echo <b>")
+	p.has("#consent-permissions", "Everything else asks you")
+	p.press("Escape")
+	p.wait(`!document.getElementById('consent').open`)
+	p.say("/hooks")
+	p.wait(`document.getElementById('consent').open`)
+	p.has("#consent-hooks", "before_tool of run_and_display echo '<i>tests first</i>'")
+	p.press("Escape")
+	p.wait(`!document.getElementById('consent').open`)
+	p.is(prompt+`.value`, "")
+
+	p.say("/stpo")
+	p.wait(`(` + lastToast + `).includes('/stpo is not a command. Did you mean /stop?')`)
+	p.js(prompt + `.select()`)
+	p.say("/export") // nothing to save yet
+	p.wait(`(` + lastToast + `).includes('/export needs a session')`)
+
+	// A second slash or a leading space sends the text as it is.
+	p.js(prompt + `.select()`)
+	p.say("//stop it")
+	p.wait(`document.querySelector('.turn')?.textContent.includes('/stop it')`)
+	p.done()
+	p.say(" /title x")
+	p.wait(`document.querySelectorAll('.turn').length === 2`)
+	p.done()
+
+	p.say("/title A better name")
+	p.is(`document.getElementById('title').textContent.trim()`, "A better name")
+	p.say("/export pdf")
+	p.wait(`(` + lastToast + `).includes('/export saves as md, html or jsonl')`)
+	p.js(prompt + `.select()`)
+
+	// A hook's veto is shown with its reason, which is text.
+	p.say("run touch vetoed")
+	p.done()
+	p.wait(`[...document.querySelectorAll('.why')].some((e) => e.textContent.includes('<i>tests first</i>'))`)
+	if p.true(`document.querySelector('#turns i')`) {
+		t.Error("the reason of a hook became markup")
+	}
+	if _, err := os.Stat(filepath.Join(s.workspace, "vetoed")); err == nil {
+		t.Error("a vetoed command ran")
+	}
+	p.say("/help")
+	p.wait(`document.getElementById('keys').open`)
+}
+
+// What was allowed for the session is listed, and taken back by one click.
+func TestTakeBack(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo one")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click("[data-act=ways]")
+	p.wait(`document.querySelector('[data-scope=session]').ariaDisabled === 'false'`)
+	p.click("[data-scope=session]")
+	p.done()
+	p.say("/permissions")
+	p.has("#consent-grants", "this command, exactly: `echo one`")
+	p.has("#consent-permissions", "built in")
+	p.click("[data-take-back]")
+	p.has("#consent-grants", "Nothing.")
+	p.press("Escape")
+	p.say("run echo one") // it is asked again
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+}

@@ -1,0 +1,350 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"webchat/internal/agent"
+)
+
+// sixty is a command of sixty lines.
+func sixty() string {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "echo line %d of a long command &&\n", i+1)
+	}
+	return b.String() + "rm -rf build"
+}
+
+// THREATS 53: a command that does not fit scrolls in its card, says how long it is, and can only
+// be allowed after its end was on the screen.
+func TestLongCommandIsReadToItsEnd(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("long", asking(h.site.workspace, shell("c1", sixty())))
+	for _, size := range [][2]int64{{1100, 640}, {360, 740}} {
+		id := h.session(t)
+		p := h.site.open("/sessions/" + id)
+		p.look(size[0], size[1], "light")
+		p.say("long")
+		p.wait(`document.querySelector('[data-ask][data-ready]')`)
+		p.has(".perm-size", "61 lines, 2,043 characters. Scroll to the end to allow it.")
+		p.shot(fmt.Sprintf("long-command-%d", size[0]))
+		box := eval[[]float64](p, `(() => { const r = document.querySelector('.perm').getBoundingClientRect(), w = innerHeight; return [r.top, r.bottom, w] })()`)
+		if size[0] > 840 && (box[0] < 48 || box[1] > box[2]) {
+			t.Errorf("at %v the question is not wholly in view: from %v to %v", size, box[0], box[1])
+		}
+		// By key and by click: nothing happens, and both lead to what has to be read.
+		p.focus(question)
+		p.wait(`document.activeElement.dataset.keys !== undefined`)
+		p.press("a")
+		p.wait(`document.activeElement.matches('.perm-cmd')`)
+		if !p.true(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'true'`) {
+			t.Error("the button looks as if it would allow")
+		}
+		p.click("[data-act=allow-once]")
+		p.wait(`document.activeElement.matches('.perm-cmd')`)
+		if !p.true(`document.querySelector('[data-ask]:not([data-read])') && !document.querySelector('[data-answered]')`) {
+			t.Fatal("a command was allowed before its end was on the screen")
+		}
+		p.press("End") // the command has the focus, and scrolls
+		p.wait(`document.querySelector('[data-ask][data-read]')`)
+		p.wait(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'false' && document.querySelector('[data-unread]').hidden`)
+		p.accessible(fmt.Sprintf("a long command at %d", size[0]))
+		p.focus(question)
+		p.wait(ripe)
+		p.press("a")
+		p.has("[data-answered]", "Allowed once by you")
+		p.done()
+	}
+}
+
+// THREATS 15: keys are ignored until half a second after the question got the focus, and clicks
+// until half a second after it came into sight, or the window got the focus.
+func TestQuestionIsInertAfterFocus(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("act", asking(h.site.workspace, shell("c1", "touch acted")))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("act")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	// Each of these is struck in the same task that gives the focus or the window back.
+	const press = `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, repeat: false }))`
+	const button = `document.querySelector('[data-act=allow-once]')`
+	for _, early := range []struct{ what, do string }{
+		{"a key", question + `.focus(); ` + press},
+		{"a key that is held down", question + `.focus(); await new Promise((done) => setTimeout(done, 700)); ` + strings.Replace(press, "false", "true", 1)},
+		{"a click after the focus", button + `.focus(); ` + button + `.click()`},
+		{"a click on a window that was not in front", `dispatchEvent(new Event('focus')); ` + button + `.click()`},
+	} {
+		p.js(`document.getElementById('prompt').focus()`)
+		p.wait(`document.querySelector('[data-ask][data-ready]')`)
+		p.js(early.do)
+		if p.true(question + `.ariaBusy === 'true' || document.querySelector('[data-answered]')`) {
+			t.Fatalf("%s answered at once", early.what)
+		}
+	}
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.js(`document.activeElement.blur()`)
+	p.focus(question)
+	p.wait(ripe)
+	p.press("a")
+	p.has("[data-answered]", "Allowed once by you")
+	p.wait(`document.activeElement === document.getElementById('prompt')`)
+	p.done()
+}
+
+// Several questions are one list: each stays in sight and is answered by itself, and
+// the next one does not take a click meant for the one before.
+func TestSeveralQuestionsAreOneList(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("several", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "go test ./internal/b"), shell("c4", "git push --tags"),
+		wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt", Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}}))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("several")
+	ready := func(n int) {
+		t.Helper()
+		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) + ` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
+	}
+	p.wait(`document.querySelectorAll('[data-ask]').length === 4`)
+	p.is(`document.querySelector('[data-act=allow-all]').ariaDisabled`, "true") // not all of it was on the screen
+	p.js(`for (const li of document.querySelectorAll('#asks > li')) { li.scrollIntoView(); const e = li.querySelector('[data-whole]'); e.scrollTop = e.scrollHeight; await new Promise((done) => setTimeout(done, 100)) }`)
+	p.wait(`document.querySelectorAll('[data-ask][data-read]').length === 4`)
+	p.has("#asks-head", "liar asks 4 questions")
+	p.has("#asks-alike", "2 alike: commands that begin with go test")
+	p.wait(`document.title.startsWith('(4) ')`)
+	p.shots("several-questions")
+	first := `#asks > li:first-child `
+	p.click(first + "[data-act=details]")
+	p.wait(`document.querySelector('` + first + `[data-open]')`)
+	p.shots("several-questions-open")
+	p.look(1440, 1400, "light")
+	if n := eval[int](p, `[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 4 {
+		t.Errorf("%d questions can be seen while one is open", n)
+	}
+	ready(4)
+	// A second click, as soon as the first one took its question away, does not answer
+	// the one that moved into its place.
+	p.js(`const button = document.querySelector('` + first + `[data-act=deny]')
+		const at = button.getBoundingClientRect()
+		new MutationObserver((_, o) => {
+			o.disconnect()
+			for (const b of document.querySelectorAll('[data-ask] [data-act=deny]')) b.click()
+			document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2)?.closest('button')?.click()
+			window.twice = true
+		}).observe(document.getElementById('asks'), { childList: true })
+		button.click()
+		button.click()`)
+	p.wait(`window.twice`)
+	p.wait(`document.querySelectorAll('[data-answered]').length === 1`)
+	ready(3)
+	if n := eval[int](p, `document.querySelectorAll('[data-answered]').length`); n != 1 {
+		t.Fatalf("two clicks answered %d questions", n)
+	}
+	// By keys: the next one has the focus when one is answered.
+	p.focus(question)
+	p.wait(ripe)
+	p.press("d")
+	p.write("not now")
+	p.press("Enter")
+	p.has("[data-answered]", "not now")
+	p.wait(`document.activeElement.matches('[data-ask]')`)
+	ready(2)
+	p.wait(ripe)
+	p.press("a")
+	ready(1)
+	p.wait(ripe)
+	p.press("a")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 4 && document.activeElement.id === 'prompt'`)
+	p.done()
+}
+
+// What is alike is answered by one button, by mouse and by keys, and each answer is
+// an event of its own.
+func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "git push"), shell("c3", "go test ./internal/b"), shell("c4", "go test ./internal/c")))
+	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"), shell("d2", "git push"), shell("d3", "go test ./internal/b")))
+	h.backend.on("again", asking(h.site.workspace, shell("e1", "go test ./internal/d")))
+	id := h.session(t)
+	p := h.site.open("/sessions/" + id)
+	p.look(1440, 1400, "light")
+	decisions := func() int {
+		n := 0
+		for _, e := range h.events(t, id) {
+			if e == "permission.completed" {
+				n++
+			}
+		}
+		return n
+	}
+	p.say("alike")
+	p.wait(`document.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.click("[data-act=allow-all]")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 3 && document.querySelector('.perm-cmd').textContent === 'git push'`)
+	if n := decisions(); n != 3 {
+		t.Errorf("%d decisions are in the log, want one for each question", n)
+	}
+	p.wait(ready1)
+	p.click("[data-act=deny]")
+	p.done()
+	// By keys, and for longer than once.
+	p.say("more")
+	p.wait(`document.querySelector('[data-act=allow-all]')?.ariaDisabled === 'false'`)
+	p.focus(`document.querySelector('[data-alike] [data-act=ways]')`)
+	// Who presses again as the menu opens chooses nothing.
+	p.js(`document.activeElement.click(); document.activeElement.click()`)
+	p.wait(`document.activeElement.matches('[data-alike] [data-act=grant]')`)
+	p.wait(`document.activeElement.ariaDisabled === 'false'`)
+	p.shot("alike-more")
+	p.accessible("what else may be allowed for several")
+	if n := decisions(); n != 4 {
+		t.Fatalf("%d decisions: a key pressed as the menu opened chose something", n)
+	}
+	p.press("Enter")
+	p.wait(`document.querySelectorAll('[data-ask]').length === 1`)
+	p.has("[data-answered]", "Allowed by you, in this session from now on: commands that begin with go test")
+	p.wait(ready1)
+	p.click("[data-act=deny]")
+	p.done()
+	p.say("again")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with go test go test ./internal/d")
+	p.done()
+}
+
+// What may be allowed beyond this once is offered in words, and holds as long as the
+// words say.
+func TestGrantsOnTheCard(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo one")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.focus(question)
+	p.wait(ripe)
+	p.press("s")
+	p.has(".ways dt", "this command, exactly: echo one")
+	p.has(".ways dt", "commands that begin with echo")
+	p.shots("grants")
+	if p.true(`document.querySelector('.ways :checked, .ways [aria-pressed=true], .ways [aria-selected=true]')`) {
+		t.Error("a grant is chosen beforehand")
+	}
+	p.js(`document.querySelector('#prompt').focus()`)
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click(".ways dt:nth-of-type(2) + dd [data-scope=workspace]")
+	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that begin with echo")
+	p.done()
+	p.say("run echo two")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.done()
+	p.shots("grants-given")
+	// Another session in the same workspace has it, too.
+	p.do(chromedp.Navigate(s.url + "/"))
+	p.live()
+	p.say("run echo three")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.done()
+	// Keys and passwords: no grant is offered.
+	p.expect("422") // it is denied
+	p.say("show me .env")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.has("[data-ask] .facts", "This can only be allowed once.")
+	if p.true(`document.querySelector('[data-act=ways]')`) {
+		t.Error("reading keys is offered for longer than once")
+	}
+	p.shots("sensitive")
+	p.click("[data-act=deny]")
+	p.done()
+}
+
+// A name that leads out of the workspace is shown with where it leads.
+func TestLinksAreShownWithTheirTarget(t *testing.T) {
+	h := newHouse(t)
+	outside := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(outside, []byte("two\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(h.site.workspace, "notes.txt")); err != nil {
+		t.Fatal(err)
+	}
+	h.backend.on("write", asking(h.site.workspace, wish{"c1", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt",
+		Withheld: []string{"DATABASE_URL"}, Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-two\n+three\n"}}))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("write")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	real, err := filepath.EvalSymlinks(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.has("[data-ask] .facts", "notes.txt → "+real+", outside this workspace")
+	p.has("[data-ask] .facts", "DATABASE_URL: the command does not get these variables.")
+	p.shots("leads-outside")
+	p.click("[data-act=deny]")
+	p.done()
+}
+
+// What a hook made of a prompt and of a command stands in the page with what it was
+// before: in the question, and in the row or card afterwards.
+func TestHookRewritesAreShown(t *testing.T) {
+	if noBrow != "" {
+		t.Skip(noBrow)
+	}
+	config := filepath.Join(t.TempDir(), "config.yml")
+	rules := `hooks:
+  - {event: prompt_submitted, command: "printf '%s' '{\"allow\":true,\"prompt\":\"run echo from the hook\"}'"}
+  - {event: before_tool, matcher: run_and_display, command: "printf '%s' '{\"allow\":true,\"arguments\":{\"command\":\"echo softened\"}}'"}
+`
+	if err := os.WriteFile(config, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, "--config", config)
+	p := s.open("/")
+	p.say("run echo as it was said")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.is(`document.querySelector('.perm-cmd').textContent`, "echo softened")
+	p.has("[data-ask] .facts", `Changed by your hook:`)
+	p.has("[data-ask] .facts", `Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
+	p.shots("hook-rewrite")
+	p.click(".turn .note-row .rewrite summary")
+	p.has(".turn .note-row", "Before run echo as it was said Now run echo from the hook")
+	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.click("[data-act=allow-once]")
+	p.wait(card)
+	p.done()
+	p.click(".card > .rewrite > summary")
+	p.has(".card .rewrite", `Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
+	p.shots("hook-rewrite-done")
+	p.do(chromedp.Reload())
+	p.live()
+	p.has(".card .rewrite", `echo softened`)
+}
+
+// The first session in a folder names the instructions that the agent loads there, in
+// one line, and shows them when they are clicked; the next one does not.
+func TestInstructionsAreNamedOnce(t *testing.T) {
+	h := newHouse(t)
+	h.write("AGENTS.md", []byte("# Rules\n\nTests first.\n"))
+	h.write("CLAUDE.md", []byte("See AGENTS.md\n"))
+	h.backend.loads = []string{filepath.Join(h.site.workspace, "AGENTS.md"), filepath.Join(h.site.workspace, "CLAUDE.md"), "/elsewhere/AGENTS.md"}
+	h.backend.on("hello", asking(h.site.workspace))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("hello")
+	p.done()
+	p.has(".note-row", "The agent reads these instructions of this folder: AGENTS.md, CLAUDE.md, /elsewhere/AGENTS.md")
+	p.shots("instructions")
+	if p.true(`document.querySelector('[data-ask], [data-answered]')`) {
+		t.Error("instructions are a question")
+	}
+	p.click(".note-row [data-path='AGENTS.md']")
+	p.wait(card)
+	p.has("[data-card]", "Tests first.")
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + h.session(t)))
+	p.live()
+	p.say("hello")
+	p.done()
+	if p.true(`document.querySelector('#turns .note-row [data-path]')`) {
+		t.Error("the second session names them again")
+	}
+}

@@ -1,0 +1,110 @@
+package browser
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"webchat/internal/agent/copilot/copilottest"
+)
+
+// TestRealCopilot drives the GitHub Copilot CLI from the page, on a model of
+// ours: words stream in, a file opens whole, a reload shows the same, and no
+// request to the model holds what was shown.
+func TestRealCopilot(t *testing.T) {
+	cache, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "copilot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shim := filepath.Join(cache, "node_modules", ".bin", "copilot")
+	if _, err := os.Stat(shim); err != nil {
+		if _, npm := exec.LookPath("npm"); npm == nil || os.Getenv("CI") != "" {
+			t.Fatal("the real CLI is not installed: run scripts/copilot.sh, which needs npm")
+		}
+		t.Skip("npm is not installed, so the real CLI is not tried")
+	}
+	model := copilottest.New(t)
+	s := start(t, "--backend", "copilot", "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1")
+	p := s.open("/")
+	p.has("#pick-backend", "copilot")
+
+	p.say("hello from the page")
+	p.done()
+	p.has("#turns .said", "You said: hello from the page")
+
+	p.say("show internal/pump/pump.go go.mod") // two: one alone would be shown without the agent
+	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 2`)
+	p.done()
+	p.has("#turns .receipt", "Displayed pump.go to user")
+	p.has("#turns [data-card] .code", "Package pump moves frames")
+	p.has("#ledger", "Describing the tools")
+	p.shots("copilot")
+
+	const turns = `document.querySelector('#turns').innerText.replace(/\s+/g, ' ').replace(/\d+ min/g, '')`
+	before := eval[string](p, turns)
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelectorAll('#turns [data-card] .line').length > 20`)
+	p.is(turns, before)
+
+	// A model that refuses, and an agent that dies: one card each that says so, and
+	// the session goes on.
+	p.say("status 400")
+	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error]')`)
+	p.has("#turns .turn:last-child [data-error]", "400")
+	p.shots("model-error")
+	p.say("talk")
+	p.wait(`document.querySelector('#turns .turn:last-child .said')?.textContent.length > 10`)
+	s.killAgent()
+	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error] [data-act=retry]')`)
+	p.shots("agent-died")
+	p.say("hello again")
+	p.has("#turns .turn:last-child .said", "You said: hello again")
+	p.done()
+
+	for _, r := range model.Requests() {
+		if strings.Contains(string(r.Body), "Patience is how long a sink") || strings.Contains(string(r.Body), "out_") {
+			t.Errorf("a request to the model holds what was shown, or its id: %.2000s", r.Body)
+		}
+	}
+}
+
+// killAgent ends what the server runs as its agent, at once.
+func (s *site) killAgent() {
+	s.t.Helper()
+	children := map[int][]int{}
+	list, err := os.ReadDir("/proc")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range list {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has gone
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	killed := 0
+	for _, helper := range children[s.cmd.Process.Pid] { // the server's helper stands between
+		for _, agent := range children[helper] {
+			if err := syscall.Kill(agent, syscall.SIGKILL); err == nil {
+				killed++
+			}
+		}
+	}
+	if killed == 0 {
+		s.t.Fatal("the server runs no agent")
+	}
+}

@@ -1,0 +1,332 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// page is one tab.
+type page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	expected []string // parts of problems that the test brings about on purpose
+}
+
+// open opens a tab, signs in and goes to a path of the site.
+func (s *site) open(path string) *page {
+	s.t.Helper()
+	p := s.tab()
+	if s.link != "" { // the link works once; its cookie serves all tabs
+		p.do(chromedp.Navigate(s.link))
+		p.wait(`location.pathname === '/'`)
+		s.link = ""
+	}
+	p.do(chromedp.Navigate(s.url + path))
+	p.live()
+	return p
+}
+
+// tab opens an empty tab.
+func (s *site) tab() *page {
+	s.t.Helper()
+	var options []chromedp.ContextOption
+	if s.profile == "" {
+		options = append(options, chromedp.WithNewBrowserContext()) // cookies, storage and workers of its own
+	} else {
+		options = append(options, chromedp.WithExistingBrowserContext(s.profile), chromedp.WithNewWindow(true))
+	}
+	ctx, end := chromedp.NewContext(chrome, options...)
+	p := &page{t: s.t, ctx: ctx}
+	// The first call makes the tab, whose life is that of the call's context.
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1440, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
+		return err
+	})); err != nil {
+		s.t.Fatalf("open a tab: %v", err)
+	}
+	p.focused(true)
+	if s.profile == "" {
+		s.profile = chromedp.FromContext(ctx).BrowserContextID
+	}
+	if err := chromedp.Listen(ctx, p.hear); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		p.mu.Lock()
+		for _, problem := range p.problems {
+			if !p.wanted(problem) {
+				s.t.Errorf("the page complained: %s", problem)
+			}
+		}
+		p.mu.Unlock()
+		end()
+	})
+	return p
+}
+
+// focused lets the tab believe that somebody looks at it, whatever tabs there are.
+func (p *page) focused(yes bool) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: yes})
+		return err
+	}))
+}
+
+// hear notes whatever a console would show in red.
+func (p *page) hear(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		words := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			words += " " + e.ExceptionDetails.Exception.Description
+		}
+		p.problems = append(p.problems, words)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
+			p.problems = append(p.problems, fmt.Sprint("console: ", e.Args[0].Description, string(e.Args[0].Value)))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
+			p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+func (p *page) wanted(problem string) bool {
+	for _, part := range p.expected {
+		if strings.Contains(problem, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// expect names problems that belong to what the test does, such as a refused
+// connection while the server is down.
+func (p *page) expect(parts ...string) { p.expected = append(p.expected, parts...) }
+
+func (p *page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, limit)
+	defer stop()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("browser: %v", err)
+	}
+}
+
+// eval returns the value of a JavaScript expression; a promise is awaited.
+func eval[T any](p *page, js string) T {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, limit)
+	defer stop()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// wait returns when a JavaScript expression is true.
+func (p *page) wait(js string) {
+	p.t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		// A navigation in between ends the promise with an error; then it asks again.
+		ctx, stop := context.WithDeadline(p.ctx, deadline)
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => {
+			const end = performance.now() + 2000
+			const look = async () => { let ok = false; try { ok = Boolean(await (`+js+`)) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, 15) }
+			look()
+		})`, chromedp.EvalAwaitPromise))
+		stop()
+		if err == nil && ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.shot("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
+			p.t.Fatalf("never became true: %s (%v)", js, err)
+		}
+	}
+}
+
+// live waits until the page gets what happens as it happens.
+func (p *page) live() {
+	p.t.Helper()
+	p.wait(`'joined' in document.body.dataset`)
+}
+
+// true says whether an expression holds now.
+func (p *page) true(js string) bool {
+	p.t.Helper()
+	return eval[bool](p, `Boolean(`+js+`)`)
+}
+
+// js runs statements or an expression whose value does not matter.
+func (p *page) js(code string) {
+	p.t.Helper()
+	eval[bool](p, `(async () => { `+code+` ; return true })()`)
+}
+
+// is waits until an expression has a value.
+func (p *page) is(js, want string) {
+	p.t.Helper()
+	p.wait(`(` + js + `) === ` + quote(want))
+}
+
+// has waits until the text of what a selector names holds words.
+func (p *page) has(selector, words string) {
+	p.t.Helper()
+	p.wait(`[...document.querySelectorAll(` + quote(selector) + `)].some((e) => e.innerText.replace(/\s+/g, ' ').includes(` + quote(words) + `))`)
+}
+
+// click presses the middle of the first element of a selector, once it stands still and can be seen.
+func (p *page) click(selector string) {
+	p.t.Helper()
+	p.do(chromedp.MouseClickXY(p.middle(selector)))
+}
+
+// middle returns where the first element of a selector stands.
+func (p *page) middle(selector string) (x, y float64) {
+	p.t.Helper()
+	p.wait(`document.querySelector(` + quote(selector) + `)?.getClientRects().length`)
+	at := eval[[]float64](p, `new Promise((done) => {
+		const inSight = (el) => {
+			const r = el.getBoundingClientRect()
+			return el.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2))
+		}
+		const el = document.querySelector(`+quote(selector)+`)
+		if (!el.checkVisibility({ contentVisibilityAuto: true }) || !inSight(el)) el.scrollIntoView({ block: 'center' })
+		let was = ''
+		const look = () => {
+			const r = el.getBoundingClientRect()
+			const now = [r.left + r.width / 2, r.top + r.height / 2]
+			if (String(now) === was) return done(now)
+			was = String(now)
+			setTimeout(look, 20)
+		}
+		look()
+	})`)
+	return at[0], at[1]
+}
+
+// session returns the id of the page's session.
+func (p *page) session() string {
+	p.t.Helper()
+	p.wait(`document.body.dataset.session && location.pathname.startsWith('/sessions/')`)
+	return eval[string](p, `document.body.dataset.session`)
+}
+
+// look sets the size of the window and the colours.
+func (p *page) look(width, height int64, scheme string) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	}))
+}
+
+// shot keeps a picture of the page for looking at.
+func (p *page) shot(name string) {
+	p.t.Helper()
+	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Logf("screenshot %s: %v", name, err)
+		return
+	}
+	dir := filepath.Join("..", "..", "..", ".cache", "screens")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), b, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// shots keeps pictures at the three widths of the design, light and dark, and
+// has each of them checked by axe-core.
+func (p *page) shots(name string) {
+	p.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		for _, size := range [][2]int64{{1440, 1000}, {840, 1000}, {360, 740}} {
+			p.look(size[0], size[1], scheme)
+			p.shot(fmt.Sprintf("%s-%d-%s", name, size[0], scheme))
+			p.accessible(fmt.Sprintf("%s at %d, %s", name, size[0], scheme))
+		}
+	}
+	p.look(1440, 1000, "light")
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func quoteInt(n int) string { return strconv.Itoa(n) }
+
+// poll waits for something outside of the page.
+func poll(t testing.TB, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came")
+		}
+	}
+}
+
+// grant allows what a browser asks its user for.
+func (s *site) grant(p *page, names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.CallBrowser(ctx, browser.SetPermission, browser.SetPermissionParams{
+				Permission: &browser.PermissionDescriptor{Name: name}, Setting: "granted", BrowserContextID: s.profile})
+			return err
+		}))
+	}
+}
+
+// downloads returns the folder where the site's downloads go.
+func (s *site) downloads(p *page) string {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir, BrowserContextID: s.profile})
+		return err
+	}))
+	return dir
+}
+
+// before has a script run in each document before its own.
+func (p *page) before(script string) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
+}

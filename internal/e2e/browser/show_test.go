@@ -1,0 +1,223 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+const card = `document.querySelector('#turns [data-card][data-state=done]')`
+
+func TestFileFromTypingToPixels(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.shots("empty")
+	p.say("show me the readme")
+	p.wait(card)
+	p.done()
+	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {
+		t.Errorf("the card holds %q", got)
+	}
+	if got := eval[string](p, `document.querySelector('#turns .receipt').innerText`); !strings.Contains(got, "Displayed README.md to user (6 lines)") || !strings.Contains(got, "tokens instead of") {
+		t.Errorf("the receipt says %q", got)
+	}
+	if p.true(card + `.getBoundingClientRect().height < 100`) {
+		t.Error("the card is not visible")
+	}
+	p.shots("file")
+}
+
+func TestEmptyPageOffersWhatWorks(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.has("#pick-backend", "offline")
+	p.has(".tries", "show me README.md")
+	p.has(".tries", "/image logo.png")
+	p.click("[data-act=try]")
+	p.is(prompt+`.value`, "show me README.md")
+	p.press("Enter")
+	p.wait(card)
+	p.done()
+	p.has("#turns .receipt", "Displayed README.md to user (6 lines)")
+}
+
+func TestCommandAsksRunsAndShows(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say(`run printf '\033[31mred\033[0m\n'; for i in 1 2 3; do echo line $i; done; sleep 1; exit 3`)
+	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
+	if got := eval[string](p, `document.querySelector('[data-ask=permission] .perm-cmd').innerText`); !strings.Contains(got, "sleep 1; exit 3") {
+		t.Errorf("the question shows %q", got)
+	}
+	p.shots("permission")
+	if got := eval[string](p, `document.title`); !strings.HasPrefix(got, "(1)") {
+		t.Errorf("the title does not count the question: %q", got)
+	}
+	p.click("[data-act=allow-once]")
+	p.wait(`document.querySelector('[data-card][data-state=running]')`)
+	p.wait(card)
+	p.done()
+	if got := eval[string](p, `document.querySelector('#turns .exit').innerText`); got != "exit 3" {
+		t.Errorf("exit chip says %q", got)
+	}
+	if eval[string](p, `getComputedStyle([...document.querySelectorAll('#turns .cl *')].find((e) => e.textContent === 'red')).color`) == eval[string](p, `getComputedStyle(document.querySelector('#turns .cl')).color`) {
+		t.Error("the red word is not coloured")
+	}
+	if got := eval[string](p, `document.querySelector('[data-answered]').innerText`); !strings.Contains(got, "Allowed once by you") {
+		t.Errorf("the answered question says %q", got)
+	}
+	p.shots("terminal")
+}
+
+func TestPicture(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/image logo.png")
+	p.wait(card)
+	p.wait(`document.querySelector('#turns .pic img').naturalWidth === 320`)
+	p.shots("picture")
+	for n, how := range []string{"/show logo.png", "show me logo.png"} { // the name says that it is one
+		p.say(how)
+		p.wait(fmt.Sprintf(`document.querySelectorAll('#turns .pic img').length === %d`, n+2))
+	}
+}
+
+func TestDenyWithReason(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("run echo never")
+	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
+	p.click("[data-ask] [name=reason]")
+	p.write("tests first")
+	p.press("Enter")
+	p.wait(`document.querySelector('[data-answered]')`)
+	p.done()
+	if got := eval[string](p, `document.getElementById('turns').innerText`); !strings.Contains(got, "tests first") {
+		t.Errorf("the reason did not arrive: %q", got)
+	}
+	p.shot("denied")
+}
+
+func TestErrorsHaveOneClearCard(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show ../outside")
+	p.wait(`document.querySelector('[data-card][data-state=failed]')`)
+	if got := eval[string](p, `document.querySelector('[data-card]').innerText`); !strings.Contains(got, "leaves the workspace") {
+		t.Errorf("the card says %q", got)
+	}
+	p.shots("outside")
+	p.say("/show data.bin")
+	p.wait(`document.querySelector('[data-kind=hex][data-state=done]')`)
+	p.shot("binary")
+	p.expect("400", "422") // the toast's refusals are answers, not faults
+	p.say("/shwo go.mod")
+	p.wait(`document.querySelector('.toast')?.innerText.includes('Did you mean /show?')`)
+	if got := eval[string](p, `document.getElementById('prompt').value`); got != "/shwo go.mod" {
+		t.Errorf("what was typed is gone: %q", got)
+	}
+	p.shot("unknown-command")
+}
+
+func TestExpiredAndShownAgain(t *testing.T) {
+	s := start(t, "--output-ttl", "2s")
+	p := s.open("/")
+	p.say("/show go.mod")
+	p.wait(card)
+	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
+	expired := eval[string](p, dom)
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
+	if reloaded := eval[string](p, dom); reloaded != expired {
+		t.Errorf("an expired card differs after a reload: %s", firstDifference(expired, reloaded))
+	}
+	p.shots("expired")
+	p.click("[data-act=again]")
+	p.wait(card)
+}
+
+func TestReloadEqualsStream(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.expect("422") // what the last one is refused with
+	p.say("show me go.mod")
+	p.wait(card)
+	id := p.session()
+	for _, prompt := range []string{"show internal/pump/pump.go", "what can you do?", "/run echo hi", "stream 200 words", "/show ../no"} {
+		p.say(prompt)
+		p.wait(`document.getElementById('prompt').value === ''`)
+		p.done()
+	}
+	p.wait(`![...document.querySelectorAll('#turns [aria-busy=true], [data-card][data-state=running]')].length`)
+	p.wait(`[...document.querySelectorAll('[data-card]')].length >= 4`)
+	streamed := eval[string](p, dom)
+	p.do(chromedp.Navigate(s.url + "/sessions/" + id))
+	p.live()
+	if reloaded := eval[string](p, dom); reloaded != streamed {
+		t.Errorf("reload differs from stream: %s", firstDifference(streamed, reloaded))
+	}
+}
+
+// dom is the transcript without what time alone changes.
+const dom = `(() => {
+	const c = document.getElementById('turns').cloneNode(true)
+	for (const el of c.querySelectorAll('.life')) el.remove()
+	for (const el of c.querySelectorAll('.zoom, .copy-code')) el.remove()
+	for (const el of c.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
+	for (const el of [c, ...c.querySelectorAll('*')]) el.normalize()
+	return c.innerHTML
+})()`
+
+func firstDifference(a, b string) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	cut := func(s string) string { return s[max(0, min(len(s), i)-80):min(len(s), i+160)] }
+	return fmt.Sprintf("at byte %d\nstream: …%s…\nreload: …%s…", i, cut(a), cut(b))
+}
+
+func TestTwoTabsInStep(t *testing.T) {
+	s := start(t)
+	a := s.open("/")
+	a.say("show me go.mod")
+	a.wait(card)
+	b := s.open("/sessions/" + a.session())
+	b.wait(card)
+	a.say("run echo twice")
+	for _, p := range []*page{a, b} {
+		p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
+	}
+	b.click("[data-act=allow-once]")
+	for _, p := range []*page{a, b} {
+		p.wait(`document.querySelector('[data-answered]')`)
+		p.wait(`document.querySelector('#turns [data-kind=terminal][data-state=done]')`)
+		p.wait(`document.getElementById('composer').dataset.status === 'idle'`)
+	}
+	if x, y := eval[string](a, dom), eval[string](b, dom); x != y {
+		t.Errorf("the tabs differ: %s", firstDifference(x, y))
+	}
+}
+
+func TestBigFileScrolls(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show big.log")
+	p.wait(card)
+	p.click(`[data-card] [data-act=fold]`)
+	p.wait(`document.querySelectorAll('.chunk').length > 400`)
+	p.wait(`document.querySelector('.chunk .line')`)
+	p.true(`(() => { const c = document.querySelector('.card.big .code'); c.scrollTop = c.scrollHeight; return true })()`)
+	p.wait(`[...document.querySelectorAll('.cl')].some((l) => l.textContent.startsWith('100000 '))`)
+	if n := eval[int](p, `document.querySelectorAll('.card *').length`); n > 30_000 {
+		t.Errorf("%d elements for a card", n)
+	}
+	p.focus(`document.querySelector('[data-card] .code')`)
+	p.press("f")
+	p.wait(`document.querySelector('.find input') === document.activeElement`)
+	p.write("frame=77 ")
+	p.wait(`/of \d/.test(document.querySelector('.find [data-part=count]').textContent)`)
+	p.shots("find")
+}

@@ -1,0 +1,276 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"webchat/internal/store"
+)
+
+// witness is what one client saw of a session.
+type witness struct {
+	mu     sync.Mutex // guards what follows
+	logged map[int]string
+	texts  map[string]text // of messages in flight
+	err    error           // what it saw that cannot be
+}
+
+// text is what was seen of a message, and how much of it a while ago.
+type text struct {
+	all  string
+	seen []seen
+}
+
+type seen struct {
+	at    time.Time
+	bytes int
+}
+
+// watch reads the session's stream until it ends; joined is closed when it has begun.
+func (s *server) watch(id string, w *witness, joined chan<- struct{}) {
+	res, err := s.ask(s.t.Context(), s.url, "GET", "/api/sessions/"+id+"/events", "", "Accept: text/event-stream")
+	close(joined)
+	if err != nil {
+		return // the server has gone already
+	}
+	defer res.Body.Close()
+	last := 0
+	_ = frames(res.Body, func(f frame) bool { // it ends with the server
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		var e event
+		if err := json.Unmarshal([]byte(f.data), &e); err != nil {
+			w.err = err
+			return false
+		}
+		if n, err := strconv.Atoi(f.id); !e.Ephemeral {
+			if err != nil || n != last+1 {
+				w.err = fmt.Errorf("event %q follows %d", f.id, last)
+			}
+			last = n
+			w.logged[n] = f.data
+		}
+		if e.Type == "assistant.message_delta" {
+			x := w.texts[e.Data.MessageID]
+			if e.Data.Offset > len(x.all) {
+				w.err = fmt.Errorf("a delta at %d of %d bytes", e.Data.Offset, len(x.all))
+				return false
+			}
+			x.all = x.all[:e.Data.Offset] + e.Data.DeltaContent
+			x.seen = append(x.seen, seen{time.Now(), len(x.all)})
+			w.texts[e.Data.MessageID] = x
+		}
+		return true
+	})
+}
+
+// deeds are what users do; the agent's command asks, and nobody answers.
+var deeds = []struct{ path, body string }{
+	{"messages", `{"content":"stream 60 words slowly"}`},
+	{"messages", `{"content":"stream 3000 words"}`},
+	{"messages", `{"content":"show me go.mod then stream 40 words slowly"}`},
+	{"messages", `{"content":"run sleep 30"}`},
+	{"display", `{"tool":"run_and_display","arguments":{"command":"sleep 30"}}`},
+	{"display", `{"tool":"render_file_contents","arguments":{"path":"docs/harbour.md"}}`},
+}
+
+// round lets users act, kills the server at a random instant, and returns who saw what.
+func (s *server) round(rnd *rand.Rand) (map[string]*witness, time.Time) {
+	s.t.Helper()
+	all := map[string]*witness{}
+	var work sync.WaitGroup
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	for range 3 {
+		id, w, joined := s.session(), &witness{logged: map[int]string{}, texts: map[string]text{}}, make(chan struct{})
+		all[id] = w
+		work.Go(func() { s.watch(id, w, joined) })
+		<-joined
+		for range 1 + rnd.IntN(3) {
+			deed := deeds[rnd.IntN(len(deeds))]
+			work.Go(func() {
+				if res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/"+deed.path, deed.body); err == nil {
+					_ = res.Body.Close() // what it said is in the log, if it was said
+				}
+			})
+		}
+	}
+	kill := time.NewTimer(time.Duration(rnd.Int64N(int64(900 * time.Millisecond))))
+	defer kill.Stop()
+	<-kill.C
+	at := time.Now()
+	s.end(syscall.SIGKILL)
+	cancel()
+	work.Wait()
+	return all, at
+}
+
+// kept is the age of text that a kill must not lose: drafts are saved every 250
+// ms, and a busy machine is late.
+const kept = 250*time.Millisecond + 750*time.Millisecond
+
+// judge compares a session with what was seen of it.
+func (s *server) judge(id string, w *witness, killed time.Time) {
+	t := s.t
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		t.Errorf("session %s: %v", id, w.err)
+	}
+	log := s.logOf(id)
+	for n, data := range w.logged {
+		if n > len(log) || log[n-1].raw != data {
+			t.Errorf("session %s: event %d was seen and is not in the log of %d:\n%s", id, n, len(log), data)
+		}
+	}
+	s.closed(id, log)
+	for message, x := range w.texts {
+		old := 0
+		for _, p := range x.seen {
+			if killed.Sub(p.at) > kept {
+				old = p.bytes
+			}
+		}
+		got, found := "", false
+		for _, e := range log {
+			if e.Type == "assistant.message" && e.Data.MessageID == message {
+				got, found = e.Data.Content, true
+			}
+		}
+		if old > 0 && !found || len(got) < old || !strings.HasPrefix(got, x.all) && !strings.HasPrefix(x.all, got) {
+			t.Errorf("session %s: of message %s %d bytes were seen long before, the log has %d\nseen: %.200q\nlog:  %.200q", id, message, old, len(got), x.all, got)
+		}
+	}
+}
+
+// closed checks that nothing is open at the end of a log, and its chain of parents.
+func (s *server) closed(id string, log []event) {
+	t := s.t
+	t.Helper()
+	tools, asks, turns, queued := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	parent := ""
+	for i, e := range log {
+		if e.ParentID != parent {
+			t.Errorf("session %s: the parent of event %d is %q, want %q", id, i+1, e.ParentID, parent)
+		}
+		parent = e.ID
+		s.tally(e)
+		switch e.Type {
+		case "user.message":
+			queued[e.Data.MessageID]++
+		case "turn.start":
+			turns[e.Data.TurnID]++
+			queued[e.Data.MessageID]--
+		case "turn.end":
+			turns[e.Data.TurnID]--
+		case "tool.execution_start":
+			tools[e.Data.ToolCallID]++
+		case "tool.execution_complete":
+			tools[e.Data.ToolCallID]--
+		case "permission.requested", "user_input.requested":
+			asks[e.Data.RequestID]++
+		case "permission.completed", "user_input.completed":
+			asks[e.Data.RequestID]--
+		case "assistant.message":
+			if e.Data.Partial && (i+1 == len(log) || e.Data.Content == "") {
+				t.Errorf("session %s: event %d is a partial message and nothing follows, or nothing is in it", id, i+1)
+			}
+		}
+	}
+	for what, all := range map[string]map[string]int{"tool": tools, "request": asks, "turn": turns, "prompt": queued} {
+		for key, n := range all {
+			if n != 0 {
+				t.Errorf("session %s: the %s %s is open (%+d)", id, what, key, n)
+			}
+		}
+	}
+}
+
+// tally counts what a start had to close.
+func (s *server) tally(e event) {
+	switch {
+	case e.Type == "turn.end" && e.Data.Outcome == "interrupted":
+		s.closedLate["turn"]++
+	case e.Type == "assistant.message" && e.Data.Partial:
+		s.closedLate["message"]++
+	case e.Type == "tool.execution_complete" && e.Data.Error.Code == "interrupted":
+		s.closedLate["tool"]++
+	case e.Type == "permission.completed" && e.Data.By == "abort":
+		s.closedLate["question"]++
+	}
+}
+
+// sound checks the database the killed server left, on a copy: the next start
+// finds the file as it was.
+func (s *server) sound() {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	for _, name := range []string{"webchat.db", "webchat.db-wal"} {
+		b, err := os.ReadFile(filepath.Join(s.data, name))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	db, err := store.Open(store.Config{Dir: dir})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := db.Check(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func killRounds(t *testing.T, rounds int) {
+	rnd := seeded(t)
+	s := newServer(t)
+	slowest := time.Duration(0)
+	s.up()
+	for range rounds {
+		all, at := s.round(rnd)
+		s.sound()
+		slowest = max(slowest, s.up())
+		for id, w := range all {
+			s.judge(id, w, at)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d kills; the slowest start took %v; closed at a start: %v", rounds, slowest.Round(time.Millisecond), s.closedLate)
+	for _, what := range []string{"turn", "message", "tool", "question"} {
+		if s.closedLate[what] == 0 {
+			t.Errorf("no %s was open at any of the kills, so nothing was tried", what)
+		}
+	}
+	s.end(syscall.SIGTERM)
+	s.sound()
+}
+
+// TestKill: whatever the instant a server is killed at, the next one has all that
+// any client saw, closed and without holes.
+func TestKill(t *testing.T) { killRounds(t, 20) }
+
+func TestSoakKill(t *testing.T) {
+	soak(t)
+	killRounds(t, 500)
+}

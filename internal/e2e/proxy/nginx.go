@@ -1,0 +1,95 @@
+// Package proxy puts a real nginx before a server under test, as Debian
+// ships it. It is for tests only.
+//
+//	url := proxy.Start(t, "127.0.0.1:8080", `
+//	  location / { proxy_pass http://server; }`)
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Start runs nginx with the given locations until the test ends, and returns its
+// host:port. "server" is the upstream's name in them. Without nginx the test is
+// skipped; in CI it fails.
+func Start(t testing.TB, upstream, locations string) string {
+	t.Helper()
+	program := find(t)
+	dir := t.TempDir()
+	address := freeAddress(t)
+	config := filepath.Join(dir, "nginx.conf")
+	text := fmt.Sprintf(`
+daemon off;
+master_process off;
+pid %[1]s/pid;
+error_log %[1]s/error.log;
+events { worker_connections 512; }
+http {
+  access_log off;
+  client_body_temp_path %[1]s/body;
+  proxy_temp_path %[1]s/proxy;
+  fastcgi_temp_path %[1]s/fastcgi;
+  uwsgi_temp_path %[1]s/uwsgi;
+  scgi_temp_path %[1]s/scgi;
+  upstream server { server %[2]s; }
+  server {
+    listen %[3]s;
+    %[4]s
+  }
+}
+`, dir, upstream, address, locations)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-p", dir, "-c", config, "-e", filepath.Join(dir, "error.log"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it holds nothing
+		_ = cmd.Wait()
+	})
+	for end := time.Now().Add(20 * time.Second); ; {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = c.Close()
+			return address
+		}
+		if time.Now().After(end) {
+			said, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("nginx does not answer: %v\n%s", err, said)
+		}
+		time.Sleep(5 * time.Millisecond) // what is waited for is another program
+	}
+}
+
+func find(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"nginx", "/usr/sbin/nginx"} { // Debian's is not in everybody's PATH
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const missing = "no nginx here: apt-get install nginx-light to try the server behind a real proxy"
+	if os.Getenv("CI") != "" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+	return ""
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
