@@ -15,6 +15,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
+	"webchat/internal/views"
 	"webchat/web"
 )
 
@@ -22,7 +23,7 @@ import (
 // answers people by it.
 type Pages struct {
 	pages *page.Pages
-	lines *highlighter
+	lines *views.Views
 	mode  session.Mode
 }
 
@@ -40,7 +41,7 @@ type PagesConfig struct {
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
-	p := &Pages{lines: newHighlighter(), mode: c.Permissions}
+	p := &Pages{lines: views.New(), mode: c.Permissions}
 	var err error
 	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel})
 	return p, err
@@ -176,7 +177,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 // stored lets pages describe outputs.
 type stored struct {
 	store *outputs.Store
-	lines *highlighter
+	lines *views.Views
 }
 
 // Output implements page.Outputs.
@@ -189,8 +190,8 @@ func (s stored) Output(id string) (page.Output, bool) {
 	return page.Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
 		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
-			return s.lines.lines(context.Background(), o, from, to)
-		}, Last: func() int { return s.lines.last(context.Background(), o) },
+			return s.lines.Rows(context.Background(), o, from, to)
+		}, Last: func() int { return s.lines.Last(context.Background(), o) },
 		Head: func(n int) []byte { return head(o, n) }, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
 }
 

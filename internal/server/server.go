@@ -45,6 +45,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 	"webchat/internal/sse"
+	"webchat/internal/views"
 )
 
 // Config is what a Server shows. Sessions, Outputs, Hub, Guard and Workspace are
@@ -86,11 +87,11 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c}
 	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
-	lines := newHighlighter()
+	lines := views.New()
 	if c.Pages != nil {
 		lines = c.Pages.lines
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, lines.bytes)
+	s.outputs = outputs.NewHandler(c.Outputs, lines.HTML)
 	routes := s.routes()
 	var err error
 	if s.openAPI, err = describe(routes, c.Version); err != nil {

@@ -1,4 +1,4 @@
-package server
+package views
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 			}
 		}
 		w.Complete(nil)
-		o, h := w.Output(), newHighlighter()
+		o, h := w.Output(), New()
 		gap := o.Meta().Gap
 		if gap == nil {
 			t.Fatal("nothing was left out")
@@ -58,7 +58,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 			from, to int
 			cut      bool
 		}{{1, 3, false}, {last - 1, last, false}, {last - 1, next + 2, true}, {last + 5, next - 5, true}, {next + 3, next + 6, false}, {total - 2, total, false}} {
-			html, err := h.bytes(t.Context(), o, c.from, c.to)
+			html, err := h.HTML(t.Context(), o, c.from, c.to)
 			if err != nil {
 				t.Fatalf("%s %d-%d: %v", kind, c.from, c.to, err)
 			}
@@ -92,7 +92,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Complete(nil)
-	h := newHighlighter()
+	h := New()
 	for i := 1; i <= 5000; i++ {
 		if _, err := fmt.Fprintf(w, "\x1b[31mred\x1b[0m %d\n", i); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		if i%250 != 0 {
 			continue
 		}
-		html, err := h.bytes(t.Context(), w.Output(), i-2, i)
+		html, err := h.HTML(t.Context(), w.Output(), i-2, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 }
 
 func TestDocumentsAreForgotten(t *testing.T) {
-	store, h := testStore(t), newHighlighter()
+	store, h := testStore(t), New()
 	for i := range 3 * documents {
 		id, err := store.Put(outputs.Meta{Type: outputs.File, Highlight: "Go"}, fmt.Appendf(nil, "package p%d\n", i))
 		if err != nil {
@@ -125,7 +125,7 @@ func TestDocumentsAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if html, err := h.bytes(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
+			if html, err := h.HTML(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
 				t.Fatalf("%s, %v", html, err)
 			}
 		}
@@ -148,21 +148,21 @@ func TestRowsWrittenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, h := w.Output(), newHighlighter()
+	o, h := w.Output(), New()
 	write("start\n")
 	for i := range 200 {
 		write(fmt.Sprintf("a %d\nb %d\n\x1b[2A", i, i))
 	}
-	html, err := h.bytes(t.Context(), o, o.TotalLines()-1, o.TotalLines())
+	html, err := h.HTML(t.Context(), o, o.TotalLines()-1, o.TotalLines())
 	if err != nil || !slices.Equal(numbersIn(html), []int{2, 3}) || !bytes.Contains(html, []byte("b 199")) {
 		t.Errorf("following: %s, %v", html, err)
 	}
 	write("\n\nend\n")
 	w.Complete(nil)
-	if last := h.last(t.Context(), o); last != 4 {
+	if last := h.Last(t.Context(), o); last != 4 {
 		t.Errorf("the last row is %d", last)
 	}
-	if html, err := h.bytes(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
+	if html, err := h.HTML(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
 		t.Errorf("at the end: %s, %v", html, err)
 	}
 }
@@ -170,7 +170,7 @@ func TestRowsWrittenOver(t *testing.T) {
 // An open document holds its output's bytes, so it ends with the output.
 func TestDocumentsEndWithTheirOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, h := testStore(t), newHighlighter()
+		store, h := testStore(t), New()
 		show := func() {
 			id, err := store.Put(outputs.Meta{Type: outputs.File}, []byte("a\nb\n"))
 			if err != nil {
@@ -180,7 +180,7 @@ func TestDocumentsEndWithTheirOutputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.bytes(t.Context(), o, 1, 2); err != nil {
+			if _, err := h.HTML(t.Context(), o, 1, 2); err != nil {
 				t.Fatal(err)
 			}
 		}

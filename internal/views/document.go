@@ -1,4 +1,4 @@
-package server
+package views
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 // only itself.
 const documents = 64
 
-// highlighter makes rows of HTML of outputs, for the API and for pages.
-type highlighter struct {
+// Views makes rows of HTML of outputs, for the API and for pages.
+type Views struct {
 	mu    sync.Mutex  // guards what follows
 	open  []*document // the most recently used is last
 	timer *time.Timer // runs tidy while something is open
@@ -52,16 +52,16 @@ type rows interface {
 	Rows(ctx context.Context, from, to int) (render.Rows, error)
 }
 
-func newHighlighter() *highlighter { return &highlighter{} }
+func New() *Views { return &Views{} }
 
-// bytes implements outputs.HTML.
-func (h *highlighter) bytes(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
-	html, err := h.lines(ctx, o, from, to)
+// HTML implements [outputs.HTML].
+func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
+	html, err := h.Rows(ctx, o, from, to)
 	return []byte(html), err
 }
 
-// lines renders the lines from to to, by their numbers as shown.
-func (h *highlighter) lines(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+// Rows renders the lines from to to, by their numbers as shown.
+func (h *Views) Rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	for try := 0; ; try++ {
 		html, err := h.document(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
@@ -104,8 +104,8 @@ func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) 
 	return r.HTML, err
 }
 
-// last is the number of the last row of a command's output, as shown.
-func (h *highlighter) last(ctx context.Context, o *outputs.Output) int {
+// Last is the number of the last row of a command's output, as shown.
+func (h *Views) Last(ctx context.Context, o *outputs.Output) int {
 	d := h.document(o)
 	p := d.tail
 	if p == nil {
@@ -122,7 +122,7 @@ func (h *highlighter) last(ctx context.Context, o *outputs.Output) int {
 }
 
 // document opens an output, or finds it open.
-func (h *highlighter) document(o *outputs.Output) *document {
+func (h *Views) document(o *outputs.Output) *document {
 	m := o.Meta()
 	var gap outputs.Gap
 	if m.Gap != nil {
@@ -153,7 +153,7 @@ func (h *highlighter) document(o *outputs.Output) *document {
 
 // tidy lets go of the documents whose outputs are gone: the bytes they hold are
 // in no budget any more.
-func (h *highlighter) tidy() {
+func (h *Views) tidy() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open = slices.DeleteFunc(h.open, func(d *document) bool { return !d.of.Held() })
@@ -162,7 +162,7 @@ func (h *highlighter) tidy() {
 	}
 }
 
-func (h *highlighter) forget(id outputs.ID) {
+func (h *Views) forget(id outputs.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, d := range h.open {
