@@ -74,7 +74,7 @@ var theirs = map[string][]string{
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
-	"golang.org/x/sys":                         {"internal/proc", "internal/sse", "cmd/webchat"},
+	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "cmd/webchat"},
 	"golang.org/x/text":                        {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 }

@@ -80,7 +80,6 @@ func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
 	if c.grammar == nil || c.grammar.err() != nil {
 		return c.plainRows(ctx, rows)
 	}
-	deadline := time.Now().Add(c.limit)
 	start, known := c.nearest(from)
 	var w *window
 	var err error
@@ -102,7 +101,7 @@ func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
 		save = c.save
 	}
 	out := newRowWriter(&c.options, w)
-	done := c.lex(ctx, w, start, deadline, out, save)
+	done := c.lex(ctx, w, start, c.limit, out, save)
 	rows.HTML = out.finish()
 	rows.Plain = !done || out.long
 	if err := ctx.Err(); err != nil {
@@ -142,7 +141,7 @@ func (c *Code) Index(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("index lines from %d: %w", start.line, err)
 		}
-		done := c.lex(ctx, w, start, time.Now().Add(10*c.limit), nil, c.save)
+		done := c.lex(ctx, w, start, 10*c.limit, nil, c.save)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -291,9 +290,11 @@ func isLong(line []byte) bool {
 }
 
 // lex highlights from start to the end of the window into out, if there is one, and hands over the states at line
-// ends. It reports whether it came to the end before the deadline.
-func (c *Code) lex(ctx context.Context, w *window, start savedState, deadline time.Time, out *rowWriter, save func(int, *lexState)) bool {
+// ends. It reports whether it came to the end within the limit of its work.
+func (c *Code) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) bool {
 	text, skip := w.text(start.line)
+	work := beginWork(limit)
+	defer work.end()
 	l, err := c.grammar.start(text, skip, start.lexState)
 	if err != nil {
 		return false
@@ -319,7 +320,7 @@ func (c *Code) lex(ctx context.Context, w *window, start savedState, deadline ti
 				}
 			}
 		}
-		if tokens%8 == 0 && (time.Now().After(deadline) || ctx.Err() != nil) {
+		if tokens%8 == 0 && (work.over() || ctx.Err() != nil) {
 			return false
 		}
 	}

@@ -23,8 +23,10 @@ func codeBlock(info, code string) string {
 	if g == nil || len(code) > fenceMemory {
 		return escapeText(code)
 	}
+	work := beginWork(fenceTime)
+	defer work.end()
 	var out strings.Builder
-	if _, ok := lexInto(&out, g, code, rootState, time.Now().Add(fenceTime)); !ok {
+	if _, ok := lexInto(&out, g, code, rootState, work); !ok {
 		return escapeText(code)
 	}
 	return out.String()
@@ -43,7 +45,7 @@ func fenceGrammar(info string) *grammar {
 }
 
 // lexInto writes code as spans and returns the state at its end; false: it took too long, or the grammar failed.
-func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, deadline time.Time) (*lexState, bool) {
+func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *work) (*lexState, bool) {
 	for line := range strings.Lines(code) {
 		if len(line) > LongLine {
 			return nil, false
@@ -72,7 +74,7 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, dea
 	}
 	for n := 1; ; n++ {
 		gap, t, ok, err := l.token()
-		if err != nil || n%8 == 0 && time.Now().After(deadline) {
+		if err != nil || n%8 == 0 && work.over() {
 			return nil, false
 		}
 		if !ok {
@@ -108,10 +110,11 @@ func (l *lineLexer) write(out *strings.Builder, info, lines string) {
 			out.WriteString(escapeText(line))
 			continue
 		}
-		start := time.Now()
 		var b strings.Builder
-		state, ok := lexInto(&b, l.grammar, line, l.state, start.Add(fenceTime))
-		l.spent += time.Since(start)
+		work := beginWork(fenceTime)
+		state, ok := lexInto(&b, l.grammar, line, l.state, work)
+		l.spent += work.spent()
+		work.end()
 		if !ok {
 			out.WriteString(escapeText(line))
 			continue

@@ -40,7 +40,7 @@ import (
 	"unicode/utf8"
 )
 
-// WorkLimit is the time one request for rows may spend on highlighting; what is left then is shown as plain text.
+// WorkLimit is the processor time one request for rows may spend on highlighting; what is left then is shown as plain text.
 const WorkLimit = 100 * time.Millisecond
 
 // Rows is a window of a document.

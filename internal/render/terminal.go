@@ -10,7 +10,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 )
 
 const (
@@ -277,7 +276,8 @@ func (t *Terminal) row(b *strings.Builder, n int, row string) {
 
 // replay makes rows from to to again, which are all out of reach, and reports whether it had to leave some empty.
 func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to int, b *strings.Builder) (missing bool, err error) {
-	deadline := time.Now().Add(5 * WorkLimit)
+	work := beginWork(5 * WorkLimit)
+	defer work.end()
 	n := start.row
 	s := newTermScreen(nil)
 	blank := 0 // lines that stand for what is above the mark
@@ -300,7 +300,7 @@ func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to i
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if time.Now().After(deadline) {
+		if work.over() {
 			break
 		}
 		buf, err = readAt(t.src, buf[:min(int64(cap(buf)), end-off)], off)
