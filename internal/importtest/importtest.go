@@ -39,7 +39,7 @@ var ours = map[string][]string{
 	"internal/store/storetest": {"internal/event", "internal/session"},
 	"internal/mcpserver":       {"internal/agent"},
 	"internal/dialect":         {"internal/event"},
-	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "web"},
+	"internal/page":            {"internal/event", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render"},
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
@@ -90,6 +90,7 @@ var forTests = []string{
 	"github.com/chromedp/chromedp",
 	"github.com/chromedp/cdproto",
 	"golang.org/x/net",
+	"golang.org/x/tools",
 }
 
 // standardRefused keeps parts of the standard library out of rooms that must

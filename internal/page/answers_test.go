@@ -11,6 +11,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
+	"webchat/internal/views"
 )
 
 // longAnswer holds each kind of block, some long enough to come in parts or to
@@ -95,7 +96,7 @@ type lives struct {
 	now *time.Time
 }
 
-func (l lives) Output(id string) (page.Output, bool) {
+func (l lives) Output(id string) (views.Output, bool) {
 	o, ok := l.shelf.Output(id)
 	return o, ok && l.now.Before(o.ExpiresAt)
 }

@@ -88,7 +88,7 @@ func (a *ask) Leads() template.HTML {
 	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(firstOf(a.Cwd, a.f.cwd), a.Resource) {
 		return ""
 	}
-	return render.Visible(a.Resource) + " → " + render.Visible(a.Target)
+	return render.Visible(a.Resource + " → " + a.Target)
 }
 
 // Outside reports whether that place is outside of the workspace.
@@ -173,25 +173,7 @@ func (a *ask) Options() []option {
 type option struct{ event.Grant }
 
 // Words are what it covers, with nothing hidden and what stands between backquotes as code.
-func (o option) Words() template.HTML { return grantWords(o.Text) }
+func (o option) Words() template.HTML { return render.Quoted(o.Text) }
 
 // Label is the same for those who hear it.
 func (o option) Label() string { return plain(o.Text) }
-
-// grantWords shows the text of a grant. A part of a command in it stands between
-// backquotes; one without a partner is shown as it is.
-func grantWords(text string) template.HTML {
-	parts := strings.Split(text, "`")
-	if len(parts)%2 == 0 {
-		return render.Visible(text)
-	}
-	var out template.HTML
-	for i, p := range parts {
-		if i%2 == 0 {
-			out += render.Visible(p)
-		} else {
-			out += "<code>" + render.Visible(p) + "</code>"
-		}
-	}
-	return out
-}

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/views"
 )
 
 // headLines is how many lines of an output the page holds; the rest comes by
@@ -220,7 +221,7 @@ func (v *card) expired() {
 }
 
 // fill makes the card of an output that can be read.
-func (v *card) fill(o Output) {
+func (v *card) fill(o views.Output) {
 	v.State = "done"
 	v.Expires = event.Time(o.ExpiresAt).String()
 	v.Life = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL)
@@ -250,8 +251,8 @@ func (v *card) fill(o Output) {
 	if v.Last == 0 {
 		v.Last = v.First + o.TotalLines - 1
 	}
-	if v.Kind == "terminal" && o.Last != nil {
-		v.Last = o.Last()
+	if v.Kind == "terminal" {
+		v.Last = o.Content.Last()
 	}
 	v.since()
 	v.window(o)
@@ -260,7 +261,7 @@ func (v *card) fill(o Output) {
 }
 
 // window chooses the lines the page holds: a file's first, a command's last.
-func (v *card) window(o Output) {
+func (v *card) window(o views.Output) {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
 	if v.f.cfg.whole {
@@ -279,17 +280,17 @@ func (v *card) window(o Output) {
 	if v.f.cfg.whole && v.Fold != "" {
 		v.Fold = some(total-head, "line") + " of " + count(total) + " left out"
 	}
-	if total <= 0 || o.Lines == nil {
+	if total <= 0 {
 		return
 	}
-	rows, err := o.Lines(from, to)
+	rows, err := o.Content.Rows(from, to)
 	if err != nil { // it ended between two looks; the script finds out when it asks
 		return
 	}
 	v.Rows, v.Shown = rows, itoa(int64(from))+"-"+itoa(int64(to))
 }
 
-func (v *card) exit(o Output) {
+func (v *card) exit(o views.Output) {
 	switch {
 	case o.TimedOut || v.Code == "timeout":
 		v.Exit, v.ExitClass = "timed out", "cut"
@@ -319,14 +320,14 @@ func lifeOf(left, whole time.Duration) *life {
 	return l
 }
 
-func linesOf(o Output) string {
+func linesOf(o views.Output) string {
 	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.TotalLines) {
 		return "lines " + count(max(1, o.StartLine)) + "–" + count(o.EndLine) + " of " + count(o.TotalLines)
 	}
 	return some(o.TotalLines, "line")
 }
 
-func dims(o Output) string {
+func dims(o views.Output) string {
 	if o.Width == 0 || o.Height == 0 {
 		return ""
 	}

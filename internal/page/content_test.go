@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"webchat/internal/page"
+	"webchat/internal/views"
 )
 
 // shownAs is the transcript of one file that was shown.
-func shownAs(t *testing.T, o page.Output) string {
+func shownAs(t *testing.T, o views.Output) string {
 	t.Helper()
 	o.ExpiresAt = start.Add(20 * time.Minute)
 	p, err := page.New(page.Config{Outputs: shelf{"out_1": o}, Location: time.UTC, Now: func() time.Time { return start }})
@@ -34,10 +35,10 @@ func TestLongLinesMakeACardWide(t *testing.T) {
 		strings.Repeat("x\t", 12) + strings.Repeat("x", 44): false,
 		strings.Repeat("x\t", 12) + strings.Repeat("x", 45): true,
 	} {
-		got := shownAs(t, page.Output{TotalLines: 2, Lines: func(int, int) (template.HTML, error) {
+		got := shownAs(t, views.Output{TotalLines: 2, Content: content{rows: func(int, int) (template.HTML, error) {
 			return template.HTML(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">short</code></div>` + "\n" +
 				`<div class="line"><a class="ln" href="#L2">2</a><code class="cl">` + text + "</code></div>\n"), nil
-		}})
+		}}})
 		if strings.Contains(got, `class="card wide"`) != want {
 			t.Errorf("%q: wide is not %t", text, want)
 		}
@@ -45,8 +46,8 @@ func TestLongLinesMakeACardWide(t *testing.T) {
 }
 
 func TestFilesThatAreNotText(t *testing.T) {
-	elf := func(n int) []byte { return []byte("\x7fELF" + strings.Repeat("\x00", n-4)) }
-	got := shownAs(t, page.Output{Binary: true, Bytes: 2_100_000, TotalLines: 900, Head: elf, Lines: rows})
+	elf := "\x7fELF" + strings.Repeat("\x00", 1000)
+	got := shownAs(t, views.Output{Binary: true, Bytes: 2_100_000, TotalLines: 900, Content: content{rows: rows, bytes: elf}})
 	for _, want := range []string{"<b>Not text:</b> 2.1 MB of ELF. First 256 bytes below.", `href="/api/outputs/out_1" download data-act="download"`, "000000f0", `data-kind="hex"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
@@ -57,7 +58,7 @@ func TestFilesThatAreNotText(t *testing.T) {
 			t.Errorf("%s in %s", not, got)
 		}
 	}
-	if got := shownAs(t, page.Output{Binary: true, Bytes: 3, Head: func(int) []byte { return []byte{0, 1, 2} }}); !strings.Contains(got, "<b>Not text:</b> 3 B.</p>") {
+	if got := shownAs(t, views.Output{Binary: true, Bytes: 3, Content: content{bytes: "\x00\x01\x02"}}); !strings.Contains(got, "<b>Not text:</b> 3 B.</p>") {
 		t.Errorf("all of it is below: %s", got)
 	}
 }

@@ -80,10 +80,10 @@ func stylesheet() (template.CSS, error) {
 // Inline is a picture as an address that holds it.
 func (c *card) Inline() template.URL {
 	out, ok := c.f.cfg.Outputs.Output(c.Output)
-	if !ok || out.Read == nil || !strings.HasPrefix(out.MimeType, "image/") {
+	if !ok || !strings.HasPrefix(out.MimeType, "image/") {
 		return ""
 	}
-	b, err := out.Read(exportImage)
+	b, err := out.Content.Read(exportImage)
 	if err != nil {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"webchat/internal/render"
+	"webchat/internal/views"
 )
 
 // hexBytes is how much of a file that is not text a card shows.
@@ -11,19 +12,17 @@ const hexBytes = 256
 
 // hex makes the card of a file that is not text: it has no lines, so there is
 // nothing to wrap, to find or to unfold.
-func (v *card) hex(o Output) {
+func (v *card) hex(o views.Output) {
 	v.Kind, v.Icon, v.Wrap = "hex", "hex", false
 	v.Meta = size(o.Bytes)
 	v.Say = &say{Bold: "Not text:", Text: size(o.Bytes)}
-	if o.Head != nil {
-		head := o.Head(hexBytes)
-		v.Rows = render.Hex(head)
-		if f := format(head); f != "" {
-			v.Say.Text += " of " + f
-		}
-		if o.Bytes > int64(len(head)) {
-			v.Say.Text += ". First " + some(len(head), "byte") + " below"
-		}
+	head := o.Content.Head(hexBytes)
+	v.Rows = render.Hex(head)
+	if f := format(head); f != "" {
+		v.Say.Text += " of " + f
+	}
+	if o.Bytes > int64(len(head)) {
+		v.Say.Text += ". First " + some(len(head), "byte") + " below"
 	}
 	v.Say.Text += "."
 	v.Say.Actions = []action{{Act: "download", Label: "Download", Icon: "down", Href: "/api/outputs/" + v.Output}}

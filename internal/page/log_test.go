@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/views"
 )
 
 // The clock of the highlighter's expressions ends by itself.
@@ -51,21 +52,33 @@ func (l *logbook) add(data ...event.Data) *logbook {
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
 // shelf is stored outputs; what is not on it has expired.
-type shelf map[string]page.Output
+type shelf map[string]views.Output
 
-func (s shelf) Output(id string) (page.Output, bool) {
+func (s shelf) Output(id string) (views.Output, bool) {
 	o, ok := s[id]
 	return o, ok
 }
 
+// content is of an output: its rows, its last row and its bytes.
+type content struct {
+	rows  func(from, to int) (template.HTML, error)
+	last  int
+	bytes string
+}
+
+func (c content) Rows(from, to int) (template.HTML, error) { return c.rows(from, to) }
+func (c content) Last() int                                { return c.last }
+func (c content) Head(n int) []byte                        { return []byte(c.bytes[:min(n, len(c.bytes))]) }
+func (c content) Read(int64) ([]byte, error)               { return []byte(c.bytes), nil }
+
 // file is an output of n lines.
-func file(path string, n int) page.Output {
-	return page.Output{Path: path, Language: "Go", TotalLines: n, Bytes: int64(n * 28), ExpiresAt: start.Add(26 * time.Minute), Lines: rows}
+func file(path string, n int) views.Output {
+	return views.Output{Path: path, Language: "Go", TotalLines: n, Bytes: int64(n * 28), ExpiresAt: start.Add(26 * time.Minute), Content: content{rows: rows, last: n}}
 }
 
 // terminal is the output of a command.
-func terminal(command string, n, exit int) page.Output {
-	return page.Output{Command: command, TotalLines: n, Bytes: int64(n * 40), ExitCode: &exit, ExpiresAt: start.Add(28 * time.Minute), Lines: rows}
+func terminal(command string, n, exit int) views.Output {
+	return views.Output{Command: command, TotalLines: n, Bytes: int64(n * 40), ExitCode: &exit, ExpiresAt: start.Add(28 * time.Minute), Content: content{rows: rows, last: n}}
 }
 
 func rows(from, to int) (template.HTML, error) {
@@ -82,9 +95,9 @@ func rows(from, to int) (template.HTML, error) {
 var stored = shelf{
 	"out_A": file("go.mod", 10),
 	"out_B": terminal("go test ./internal/...", 2140, 1),
-	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute)},
-	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute), Lines: rows,
-		Head: func(n int) []byte { return []byte("\x7fELF\x02\x01" + strings.Repeat("\x00", n-6)) }},
+	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute), Content: content{}},
+	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute),
+		Content: content{rows: rows, bytes: "\x7fELF\x02\x01" + strings.Repeat("\x00", 1000)}},
 	"out_L": file("internal/pump/pump.go", 214),
 }
 

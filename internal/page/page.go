@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/views"
 	"webchat/web"
 )
 
@@ -45,28 +46,7 @@ func (c *Config) answers(backend, model string) string {
 type Outputs interface {
 	// Output returns what is stored under an id; false when its life is over or
 	// it never was.
-	Output(id string) (Output, bool)
-}
-
-// Output describes a stored output.
-type Output struct {
-	Path, Command, Language, MimeType string
-	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
-	Width, Height                     int // of a picture
-	Bytes                             int64
-	ExitCode                          *int
-	TimedOut, Binary                  bool
-	ExpiresAt                         time.Time
-	// Last returns the number of the last row of a command's output, which is
-	// less than its lines where the command wrote over what it had written. Nil:
-	// each line is a row.
-	Last func() int
-	// Lines returns rows from to to, as GET /api/outputs/{id}?format=html does.
-	Lines func(from, to int) (template.HTML, error)
-	// Head returns the first bytes, at most n.
-	Head func(n int) []byte
-	// Read returns all bytes, or an error if they are more than limit.
-	Read func(limit int64) ([]byte, error)
+	Output(id string) (views.Output, bool)
 }
 
 // Pages writes pages and makes projectors.

@@ -60,31 +60,22 @@ const everything = "# Heading\n\n## Smaller\n\nProse with **bold**, *italic*, ~~
 
 const goMod = "module example.com/relay\n\ngo 1.26\n\nrequire (\n\tgithub.com/go-chi/chi/v5 v5.2.3\n\tgithub.com/jellydator/ttlcache/v3 v3.4.1\n\tgithub.com/r3labs/sse/v2 v2.10.0\n\tgolang.org/x/sync v0.18.0\n)\n"
 
-// text is a source by lines.
-type text []string
-
-func (t text) Total() int { return len(t) }
-
-func (t text) Lines(_ context.Context, from, to int) ([]byte, error) {
-	return []byte(strings.Join(t[from-1:to], "")), nil
-}
-
-func highlighted(name, src string, first int) func(from, to int) (template.HTML, error) {
-	return func(from, to int) (template.HTML, error) {
-		c := render.NewCode(render.Language(name, []byte(src)), text(strings.SplitAfter(src, "\n")), render.RowOptions{First: first})
+func highlighted(name, src string, first, last int) content {
+	return content{last: last, rows: func(from, to int) (template.HTML, error) {
+		c := render.NewCode(render.Language(name, []byte(src)), render.Text([]byte(src)), render.RowOptions{First: first})
 		r, err := c.Rows(context.Background(), from-first+1, to-first+1)
 		return r.HTML, err
-	}
+	}}
 }
 
 func scenes() map[string]func(testing.TB, *strings.Builder) error {
 	goModFile := file("go.mod", 10)
-	goModFile.Language, goModFile.Bytes, goModFile.Lines = "Go module", 224, highlighted("go.mod", goMod, 1)
+	goModFile.Language, goModFile.Bytes, goModFile.Content = "Go module", 224, highlighted("go.mod", goMod, 1, 10)
 	test := terminal("go test ./internal/...", 2140, 1)
-	test.Lines = highlighted("x.txt", strings.Repeat("=== RUN   TestPublishSkipsSlowSink\n    pump_test.go:88: sink 2 still attached after 1.02s, want cut at 1.00s\n", 9), 2123)
+	test.Content = highlighted("x.txt", strings.Repeat("=== RUN   TestPublishSkipsSlowSink\n    pump_test.go:88: sink 2 still attached after 1.02s, want cut at 1.00s\n", 9), 2123, 2140)
 	pump, _ := os.ReadFile("fold.go")
 	wide := file("internal/pump/pump.go", 1204)
-	wide.Lines = highlighted("pump.go", "// "+strings.Repeat("wide ", 22)+"\n"+string(pump), 1)
+	wide.Content = highlighted("pump.go", "// "+strings.Repeat("wide ", 22)+"\n"+string(pump), 1, 1204)
 	out := shelf{"out_A": goModFile, "out_B": test, "out_I": stored["out_I"], "out_X": stored["out_X"], "out_L": wide}
 	p, err := page.New(page.Config{Outputs: out, Workspace: "~/code/relay", NoModel: []string{"offline"}, Location: time.UTC, Now: func() time.Time { return start.Add(28 * time.Second) },
 		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})

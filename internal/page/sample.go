@@ -1,13 +1,8 @@
 package page
 
 import (
-	"bytes"
-	"context"
-	"html/template"
-	"strings"
-
-	"webchat/internal/render"
 	"webchat/internal/tokens"
+	"webchat/internal/views"
 )
 
 // sampleLines is how many lines of a file an empty page shows.
@@ -17,34 +12,12 @@ const sampleLines = 7
 // cost a model is counted, so it should be small. Nil: it would cost no more than the
 // line about it.
 func NewSample(name string, content []byte) *Sample {
-	lines := text(bytes.SplitAfter(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")))
-	code := render.NewCode(render.Language(name, content), lines, render.RowOptions{})
-	rows, err := code.Rows(context.Background(), 1, sampleLines)
-	if err != nil { // its source has none
-		return nil
-	}
-	var shown []string
-	for row := range strings.SplitSeq(string(rows.HTML), "</code>") {
-		if _, line, ok := strings.Cut(row, `<code class="cl">`); ok {
-			shown = append(shown, line)
-		}
-	}
-	sent := "Displayed " + plain(name) + " to user (" + some(len(lines), "line") + ")"
+	shown, total := views.Excerpt(name, content, sampleLines)
+	sent := "Displayed " + plain(name) + " to user (" + some(total, "line") + ")"
 	whole, _ := tokens.Count(string(content))
 	said, _ := tokens.Count(sent)
 	if whole <= said {
 		return nil
 	}
-	return &Sample{Shown: template.HTML(strings.Join(shown, "\n")), Sent: sent, ShownTokens: some(whole, "token"), SentTokens: some(said, "token")}
-}
-
-// text is lines as package render reads them.
-type text [][]byte
-
-// Total implements render.Source.
-func (t text) Total() int { return len(t) }
-
-// Lines implements render.Source.
-func (t text) Lines(_ context.Context, from, to int) ([]byte, error) {
-	return bytes.Join(t[from-1:to], nil), nil
+	return &Sample{Shown: shown, Sent: sent, ShownTokens: some(whole, "token"), SentTokens: some(said, "token")}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/render"
 )
 
 // BuiltIn is how the reason begins of what the rule allows that webchat brings itself.
@@ -54,9 +55,9 @@ func (a *ask) Verdict() string {
 func (a *ask) Covers() template.HTML {
 	switch {
 	case a.Grant != nil:
-		return grantWords(a.Grant.Text)
+		return render.Quoted(a.Grant.Text)
 	case a.By == event.DecidedByRule && strings.HasPrefix(a.Reason, BuiltIn):
-		return grantWords(strings.TrimSuffix(strings.TrimPrefix(a.Reason, BuiltIn), "."))
+		return render.Quoted(strings.TrimSuffix(strings.TrimPrefix(a.Reason, BuiltIn), "."))
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-func benchSource(b *testing.B, lines int) (string, *text) {
+func benchSource(b *testing.B, lines int) (string, Source) {
 	src := corpus(b, lines)["Go"]
 	t := newText(src)
 	return src, t
@@ -35,7 +35,7 @@ func reference(b *testing.B, slice string) {
 	out.finish()
 }
 
-func sliceLines(t *text, from, to int) string {
+func sliceLines(t Source, from, to int) string {
 	b, _ := t.Lines(context.Background(), from, to)
 	return string(b)
 }

@@ -20,33 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
-// text is a Source in memory, with an index of its lines.
-type text struct {
-	b     []byte
-	start []int
-}
-
-func newText(s string) *text {
-	t := &text{b: []byte(s)}
-	for i := 0; i < len(s); {
-		t.start = append(t.start, i)
-		j := strings.IndexByte(s[i:], '\n')
-		if j < 0 {
-			break
-		}
-		i += j + 1
-	}
-	return t
-}
-
-func (t *text) Total() int { return len(t.start) }
-func (t *text) Lines(_ context.Context, from, to int) ([]byte, error) {
-	end := len(t.b)
-	if to < len(t.start) {
-		end = t.start[to]
-	}
-	return t.b[t.start[from-1]:end], nil
-}
+func newText(s string) Source { return Text([]byte(s)) }
 
 // unhurried opens a document whose colours do not depend on how busy the machine is.
 func unhurried(language string, src Source, o RowOptions) *Code {

@@ -92,7 +92,7 @@ func (r *rowWriter) endRow() {
 			escape(&r.b, string(line[r.column:]))
 		}
 	}
-	closeRow(&r.b)
+	r.options.closeRow(&r.b)
 }
 
 func (r *rowWriter) finish() template.HTML {

@@ -1,4 +1,4 @@
-// Package render turns untrusted text into safe HTML. It is the only mint of template.HTML: a template.HTML that was
+// Package render turns untrusted text into safe HTML. Nothing else makes a template.HTML: one that was
 // not made here is a bug.
 //
 // # Guarantees
@@ -33,6 +33,7 @@
 package render
 
 import (
+	"fmt"
 	"html/template"
 	"strconv"
 	"strings"
@@ -58,6 +59,8 @@ type RowOptions struct {
 	// Anchor, when not empty, gives each row an id Anchor+"L10" and is put before its link: href="#AnchorL10".
 	// Only letters, digits, - and _ are kept.
 	Anchor string
+	// Bare leaves out what stands around each row: a row is its text, and rows are parted by line ends.
+	Bare bool
 }
 
 func (o RowOptions) clean() RowOptions {
@@ -79,6 +82,9 @@ func (o *RowOptions) openRow(b *strings.Builder, n int) {
 }
 
 func (o *RowOptions) openRowClass(b *strings.Builder, n int, class string) {
+	if o.Bare {
+		return
+	}
 	num := strconv.Itoa(n - 1 + o.First)
 	b.WriteString(`<div class="line`)
 	if class != "" {
@@ -92,7 +98,25 @@ func (o *RowOptions) openRowClass(b *strings.Builder, n int, class string) {
 	b.WriteString(`><a class="ln" href="#` + o.Anchor + "L" + num + `" aria-label="Line ` + num + `">` + num + `</a><code class="cl">`)
 }
 
+func (o *RowOptions) closeRow(b *strings.Builder) {
+	if o.Bare {
+		b.WriteByte('\n')
+		return
+	}
+	closeRow(b)
+}
+
 func closeRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
+
+// LeftOut is the row that stands for lines that were not kept.
+//
+//	<div class="line gap"><span class="ln"></span><code class="cl">… 2,048 bytes (32 lines) left out …</code></div>
+func LeftOut(bytes, lines int64) template.HTML {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<div class="line gap"><span class="ln"></span><code class="cl">… %d bytes (%d lines) left out …`, bytes, lines)
+	closeRow(&b)
+	return template.HTML(b.String())
+}
 
 // escape writes s as text: HTML's own characters as entities, invalid UTF-8 as U+FFFD, control characters as pictures, and
 // bidirectional controls isolated. Tab and newline stay.

@@ -271,7 +271,7 @@ func (t *Terminal) Rows(ctx context.Context, from, to int) (Rows, error) {
 func (t *Terminal) row(b *strings.Builder, n int, row string) {
 	t.options.openRow(b, n)
 	termRow(b, row)
-	closeRow(b)
+	t.options.closeRow(b)
 }
 
 // replay makes rows from to to again, which are all out of reach, and reports whether it had to leave some empty.

@@ -14,6 +14,31 @@ import (
 // The only element is span, the only attribute class.
 func Visible(s string) template.HTML {
 	var b strings.Builder
+	visible(&b, s)
+	return template.HTML(b.String())
+}
+
+// Quoted is [Visible] for a sentence in which what stands between backquotes becomes a code element. A backquote
+// without a partner leaves all of them as they are.
+func Quoted(s string) template.HTML {
+	parts := strings.Split(s, "`")
+	if len(parts)%2 == 0 {
+		return Visible(s)
+	}
+	var b strings.Builder
+	for i, p := range parts {
+		if i%2 == 0 {
+			visible(&b, p)
+			continue
+		}
+		b.WriteString("<code>")
+		visible(&b, p)
+		b.WriteString("</code>")
+	}
+	return template.HTML(b.String())
+}
+
+func visible(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -24,11 +49,10 @@ func Visible(s string) template.HTML {
 		case hidden(r):
 			b.WriteString(`<span class="vis">` + codePoint(r) + `</span>`)
 		default:
-			escape(&b, s[i:i+size])
+			escape(b, s[i:i+size])
 		}
 		i += size
 	}
-	return template.HTML(b.String())
 }
 
 // hidden reports characters a reader could not see or would take for another: all of Cc and Cf, line and paragraph

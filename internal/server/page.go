@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"html/template"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,7 +20,7 @@ import (
 // answers people by it.
 type Pages struct {
 	pages *page.Pages
-	lines *views.Views
+	views *views.Views
 	mode  session.Mode
 }
 
@@ -41,9 +38,9 @@ type PagesConfig struct {
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
-	p := &Pages{lines: views.New(), mode: c.Permissions}
+	p := &Pages{views: views.New(c.Outputs), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: stored{c.Outputs, p.lines}, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel})
+	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel})
 	return p, err
 }
 
@@ -172,45 +169,4 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
 	}
 	s.Pages.problem(w, x, heading)
-}
-
-// stored lets pages describe outputs.
-type stored struct {
-	store *outputs.Store
-	lines *views.Views
-}
-
-// Output implements page.Outputs.
-func (s stored) Output(id string) (page.Output, bool) {
-	o, err := s.store.Get(outputs.ID(id))
-	if err != nil {
-		return page.Output{}, false
-	}
-	m := o.Meta()
-	return page.Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
-		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
-		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Lines: func(from, to int) (template.HTML, error) {
-			return s.lines.Rows(context.Background(), o, from, to)
-		}, Last: func() int { return s.lines.Last(context.Background(), o) },
-		Head: func(n int) []byte { return head(o, n) }, Read: func(limit int64) ([]byte, error) { return whole(o, limit) }}, true
-}
-
-// head reads the start of an output.
-func head(o *outputs.Output, most int) []byte {
-	b := make([]byte, most)
-	n, _ := o.ReadAt(b, 0) // of one that was deleted meanwhile nothing is shown
-	return b[:n]
-}
-
-// whole reads an output that is not too large.
-func whole(o *outputs.Output, limit int64) ([]byte, error) {
-	size := o.Size()
-	if size > limit {
-		return nil, fmt.Errorf("an output of %d bytes, at most %d are wanted", size, limit)
-	}
-	b := make([]byte, size)
-	if _, err := o.ReadAt(b, 0); err != nil && err != io.EOF {
-		return nil, err
-	}
-	return b, nil
 }

@@ -87,11 +87,11 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c}
 	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
-	lines := views.New()
+	shown := views.New(c.Outputs)
 	if c.Pages != nil {
-		lines = c.Pages.lines
+		shown = c.Pages.views
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, lines.HTML)
+	s.outputs = outputs.NewHandler(c.Outputs, shown.HTML)
 	routes := s.routes()
 	var err error
 	if s.openAPI, err = describe(routes, c.Version); err != nil {

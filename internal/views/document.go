@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -22,8 +21,10 @@ import (
 // only itself.
 const documents = 64
 
-// Views makes rows of HTML of outputs, for the API and for pages.
+// Views shows the outputs of a store.
 type Views struct {
+	store *outputs.Store
+
 	mu    sync.Mutex  // guards what follows
 	open  []*document // the most recently used is last
 	timer *time.Timer // runs tidy while something is open
@@ -52,16 +53,17 @@ type rows interface {
 	Rows(ctx context.Context, from, to int) (render.Rows, error)
 }
 
-func New() *Views { return &Views{} }
+// New makes the views of what store holds.
+func New(store *outputs.Store) *Views { return &Views{store: store} }
 
 // HTML implements [outputs.HTML].
 func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
-	html, err := h.Rows(ctx, o, from, to)
+	html, err := h.rows(ctx, o, from, to)
 	return []byte(html), err
 }
 
-// Rows renders the lines from to to, by their numbers as shown.
-func (h *Views) Rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+// rows renders the lines from to to, by their numbers as shown.
+func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	for try := 0; ; try++ {
 		html, err := h.document(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
@@ -86,8 +88,7 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 		}
 	}
 	if to > last && from < next {
-		html += `<div class="line gap"><span class="ln"></span><code class="cl">` +
-			render.Visible(fmt.Sprintf("… %d bytes (%d lines) left out …", d.gap.Bytes, d.gap.Lines)) + "</code></div>\n"
+		html += render.LeftOut(d.gap.Bytes, d.gap.Lines)
 	}
 	if to < next {
 		return html, nil
@@ -104,8 +105,8 @@ func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) 
 	return r.HTML, err
 }
 
-// Last is the number of the last row of a command's output, as shown.
-func (h *Views) Last(ctx context.Context, o *outputs.Output) int {
+// last is the number of the last row of a command's output, as shown.
+func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 	d := h.document(o)
 	p := d.tail
 	if p == nil {

@@ -48,7 +48,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 			}
 		}
 		w.Complete(nil)
-		o, h := w.Output(), New()
+		o, h := w.Output(), New(store)
 		gap := o.Meta().Gap
 		if gap == nil {
 			t.Fatal("nothing was left out")
@@ -92,7 +92,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Complete(nil)
-	h := New()
+	h := New(store)
 	for i := 1; i <= 5000; i++ {
 		if _, err := fmt.Fprintf(w, "\x1b[31mred\x1b[0m %d\n", i); err != nil {
 			t.Fatal(err)
@@ -114,7 +114,8 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 }
 
 func TestDocumentsAreForgotten(t *testing.T) {
-	store, h := testStore(t), New()
+	store := testStore(t)
+	h := New(store)
 	for i := range 3 * documents {
 		id, err := store.Put(outputs.Meta{Type: outputs.File, Highlight: "Go"}, fmt.Appendf(nil, "package p%d\n", i))
 		if err != nil {
@@ -148,7 +149,7 @@ func TestRowsWrittenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, h := w.Output(), New()
+	o, h := w.Output(), New(store)
 	write("start\n")
 	for i := range 200 {
 		write(fmt.Sprintf("a %d\nb %d\n\x1b[2A", i, i))
@@ -159,7 +160,7 @@ func TestRowsWrittenOver(t *testing.T) {
 	}
 	write("\n\nend\n")
 	w.Complete(nil)
-	if last := h.Last(t.Context(), o); last != 4 {
+	if last := h.last(t.Context(), o); last != 4 {
 		t.Errorf("the last row is %d", last)
 	}
 	if html, err := h.HTML(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
@@ -170,7 +171,8 @@ func TestRowsWrittenOver(t *testing.T) {
 // An open document holds its output's bytes, so it ends with the output.
 func TestDocumentsEndWithTheirOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, h := testStore(t), New()
+		store := testStore(t)
+		h := New(store)
 		show := func() {
 			id, err := store.Put(outputs.Meta{Type: outputs.File}, []byte("a\nb\n"))
 			if err != nil {

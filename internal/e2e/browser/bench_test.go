@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/event"
 	fragments "webchat/internal/page"
+	"webchat/internal/views"
 )
 
 // BenchmarkAnswerInThePage streams a Markdown answer into the page in deltas of 20
@@ -95,7 +96,7 @@ func sessionPage(b *testing.B) *page {
 // nothing is outputs of a session that shows none.
 type nothing struct{}
 
-func (nothing) Output(string) (fragments.Output, bool) { return fragments.Output{}, false }
+func (nothing) Output(string) (views.Output, bool) { return views.Output{}, false }
 
 // frames hands the page what a server would send for an answer of so many bytes.
 func (p *page) frames(bytes int) {

@@ -1,0 +1,91 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"io"
+	"time"
+
+	"webchat/internal/outputs"
+	"webchat/internal/render"
+)
+
+// Output is a stored output as it can be shown now.
+type Output struct {
+	Path, Command, Language, MimeType string
+	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
+	Width, Height                     int // of a picture
+	Bytes                             int64
+	ExitCode                          *int
+	TimedOut, Binary                  bool
+	ExpiresAt                         time.Time
+	Content                           Content
+}
+
+// Content is what an output holds. It may end while it is read.
+type Content interface {
+	// Rows returns the rows from to to, as GET /api/outputs/{id}?format=html does.
+	Rows(from, to int) (template.HTML, error)
+	// Last returns the number of the last row. A command's output has fewer rows
+	// than lines where the command wrote over what it had written.
+	Last() int
+	// Head returns the first bytes, at most n.
+	Head(n int) []byte
+	// Read returns all bytes, or an error if they are more than limit.
+	Read(limit int64) ([]byte, error)
+}
+
+// Output returns what is stored under an id; false when its life is over or it
+// never was.
+func (h *Views) Output(id string) (Output, bool) {
+	o, err := h.store.Get(outputs.ID(id))
+	if err != nil {
+		return Output{}, false
+	}
+	m := o.Meta()
+	return Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
+		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
+		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
+}
+
+// content implements [Content]. Its work is bounded by package render.
+type content struct {
+	views *Views
+	o     *outputs.Output
+}
+
+func (c content) Rows(from, to int) (template.HTML, error) {
+	return c.views.rows(context.Background(), c.o, from, to)
+}
+
+func (c content) Last() int { return c.views.last(context.Background(), c.o) }
+
+func (c content) Head(n int) []byte {
+	b := make([]byte, n)
+	read, _ := c.o.ReadAt(b, 0) // of one that was deleted meanwhile nothing is shown
+	return b[:read]
+}
+
+func (c content) Read(limit int64) ([]byte, error) {
+	size := c.o.Size()
+	if size > limit {
+		return nil, fmt.Errorf("an output of %d bytes, at most %d are wanted", size, limit)
+	}
+	b := make([]byte, size)
+	if _, err := c.o.ReadAt(b, 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Excerpt highlights the first lines of a text, each without a number, and says how
+// many lines the text has.
+func Excerpt(name string, text []byte, lines int) (html template.HTML, total int) {
+	source := render.Text(text)
+	rows, err := render.NewCode(render.Language(name, text), source, render.RowOptions{Bare: true}).Rows(context.Background(), 1, lines)
+	if err != nil { // its source has none
+		return "", 0
+	}
+	return rows.HTML, source.Total()
+}
