@@ -37,7 +37,7 @@ var ours = map[string][]string{
 	"internal/displaytools":    {"internal/agent", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
 	"internal/store":           {"internal/event", "internal/session"},
 	"internal/store/storetest": {"internal/event", "internal/session"},
-	"internal/mcpserver":       {"internal/agent"},
+	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
@@ -77,6 +77,7 @@ var theirs = map[string][]string{
 	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "cmd/webchat"},
 	"golang.org/x/text":                        {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver"},
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by

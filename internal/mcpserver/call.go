@@ -1,0 +1,218 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// sign is how often a client hears that its call goes on.
+const sign = 10 * time.Second
+
+// The names under which a successful result says where its output is.
+const (
+	metaOutput = "webchat/outputId"
+	metaURL    = "webchat/outputUrl"
+)
+
+// handler serves the calls of one tool for a peer.
+func (s *Server) handler(p *peer, t Tool) mcp.ToolHandler {
+	known := properties(t)
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		c := agent.ToolCall{ID: newID(), Name: t.Name, Arguments: keep(req.Params.Arguments, known)}
+		defer p.begin(req.Session.ID(), c.ID, cancel)()
+		return s.call(ctx, p, req, c), nil
+	}
+}
+
+// call makes a call for a client. Whatever becomes of it is a result.
+func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c agent.ToolCall) *mcp.CallToolResult {
+	name := clientName(req.ClientInfo())
+	where := new(place)
+	defer s.signs(ctx, req, c.ID, where)()
+	var res agent.Result
+	g, err := s.lend(ctx, p, name, func(id string, host agent.Host) (err error) {
+		where.set(id)
+		defer s.watch(ctx, req, host, name, c.Name)()
+		res, err = host.CallTool(ctx, c)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return failure("It was stopped.")
+	case err != nil:
+		s.cfg.Logger.Error("a call of an MCP client failed", "tool", c.Name, "error", err)
+		return failure("webchat could not make the call: " + err.Error() + ".")
+	}
+	return s.result(g, res)
+}
+
+// result is what a client gets: one line for its model, and beside it what is for the
+// user alone.
+func (s *Server) result(g *guest, res agent.Result) *mcp.CallToolResult {
+	text := res.TextForModel
+	if res.Type != agent.Success {
+		if text == "" {
+			text = "The tool failed."
+		}
+		return failure(text)
+	}
+	if text == "" {
+		text = "Done."
+	}
+	r := &mcp.CallToolResult{}
+	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
+		r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
+		if s.cfg.Output != nil {
+			r.Meta[metaURL] = s.cfg.Output(res.Telemetry.OutputID)
+		}
+		text += s.whereOnce(g, len(text))
+	}
+	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	return r
+}
+
+// failure is a result without anything that is for the user alone.
+func failure(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// mostFirst is how many characters a first confirmation has at most.
+const mostFirst = 250
+
+// whereOnce says to a client, once, where its user sees what it shows.
+func (s *Server) whereOnce(g *guest, before int) string {
+	if s.cfg.Page == "" || !g.first() {
+		return ""
+	}
+	text := ". The user sees it at " + s.cfg.Page
+	if before+len(text) > mostFirst {
+		return ""
+	}
+	return text
+}
+
+// watch has the session say so when the connection of a call breaks while it runs:
+// the answer will not arrive. The returned function ends that.
+func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent.Host, client, tool string) (end func()) {
+	request := s.requestOf(req)
+	if request == nil {
+		return func() {}
+	}
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		select {
+		case <-over:
+			return
+		case <-request.Done():
+		}
+		if ctx.Err() != nil || s.ctx.Err() != nil { // it is stopped
+			return
+		}
+		err := host.Report(ctx, event.SessionError{ErrorType: "warning",
+			Message: fmt.Sprintf("%s no longer waits for %s. Stop it, or refuse it, if you do not want it any more.", client, tool)})
+		if err != nil {
+			s.cfg.Logger.Warn("it was not said that a client no longer waits", "error", err)
+		}
+	})
+	return func() { close(over); wg.Wait() }
+}
+
+// place is where a call is made, once that is known.
+type place struct {
+	mu      sync.Mutex // guards session
+	session string
+}
+
+func (w *place) set(session string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.session = session
+}
+
+func (w *place) get() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.session
+}
+
+// signs sends a progress message at once and from then on every [sign], if the client
+// takes them, until the returned function is called.
+func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call string, where *place) (end func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	send := func(n int, message string) error {
+		return req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: message})
+	}
+	err := send(1, "Started")
+	wg.Go(func() {
+		tick := time.NewTicker(sign)
+		defer tick.Stop()
+		for n := 2; err == nil; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			err = send(n, s.told(ctx, where.get(), call))
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+// told is how far a call is, in words. No client shows them to its model.
+func (s *Server) told(ctx context.Context, session, call string) string {
+	if session == "" {
+		return "Waiting for its turn"
+	}
+	switch stage := s.cfg.Sessions.Stage(ctx, session, call); {
+	case stage.Asked:
+		return "Waiting for you in the page"
+	case stage.Bytes > 0:
+		return fmt.Sprintf("Running: %s so far", size(stage.Bytes))
+	}
+	return "Running"
+}
+
+// size is a number of bytes as people read it.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// lend calls use with a client's session, a new one if the user deleted it.
+func (s *Server) lend(ctx context.Context, p *peer, client string, use func(id string, host agent.Host) error) (*guest, error) {
+	for again := false; ; again = true {
+		g := s.guestOf(p, client)
+		id, err := g.begin(ctx, s.cfg.Sessions, Visit{Client: client, Workspace: p.visitor.Workspace})
+		if err != nil {
+			return g, err
+		}
+		err = s.cfg.Sessions.Lend(ctx, id, func(host agent.Host) error { return use(id, host) })
+		s.touch(g)
+		if again || !errors.Is(err, ErrGone) {
+			return g, err
+		}
+		s.drop(g)
+	}
+}

@@ -1,0 +1,47 @@
+// Package mcpserver lends a session's tools to any program that speaks the Model
+// Context Protocol (https://modelcontextprotocol.io): over HTTP, or over one
+// connection such as standard input and output.
+//
+// # Guarantees
+//
+//   - A result has exactly one block of text, the tool's line for the model, and
+//     never structured content, links, resources or pictures: clients hand each of
+//     those to their model. What belongs to the user alone, the id and the address of
+//     the output, is in the result's _meta, which no client shows to its model. A
+//     failed result has no _meta of ours, since some clients quote that whole.
+//   - A call sends a progress message at once and then every 10 s, as long as its
+//     client takes them: most clients give up after 60 s of silence.
+//   - What was refused, or not decided in time, is a result and never an error of the
+//     protocol.
+//   - Properties that a tool does not know are dropped, since clients add their own;
+//     everything else of the arguments reaches the tool as it came.
+//   - When a client cancels a call, the call is stopped. When only the connection of a
+//     call breaks, which older versions of the protocol do not count as a
+//     cancellation, the call goes on and the session says that its agent no longer waits.
+//
+// # Who calls
+//
+// A session belongs to one client: to its key, its workspace and the name it gives
+// itself, until it was silent for 30 minutes; over a connection, to that connection.
+// It begins with the client's first call. The name is only shown: a client that lies
+// about it gains nothing.
+//
+// # The two versions of the protocol
+//
+// From 2026-07-28 on there are no sessions of the protocol: each request says its
+// version in a header, and ends with its connection. Such requests go to a stateless
+// handler, all others to one that keeps the protocol's sessions.
+//
+// # Concurrency
+//
+// All methods may be called at any time from any goroutine. [Server.Close] returns
+// when no call runs any more.
+//
+// # Usage
+//
+//	s, err := mcpserver.New(mcpserver.Config{Sessions: sessions, Tools: tools, Visitor: visitor})
+//	http.Handle("/mcp", s)                    // behind whatever checks credentials
+//	err = s.ServeConn(ctx, conn, workspace)   // the same over one connection
+//	…
+//	s.Close()
+package mcpserver

@@ -1,0 +1,112 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// guestKey is whose a session is.
+type guestKey struct {
+	visitor Visitor
+	client  string
+}
+
+// guest is a client with the session it was given.
+type guest struct {
+	key  guestKey
+	last time.Time // of its last call's begin or end; guarded by the Server's mu
+
+	mu   sync.Mutex // guards what follows
+	id   string     // of its session; empty: none yet
+	told bool       // where its user sees what it shows
+}
+
+// guestOf returns the client's guest, a new one after [silence].
+func (s *Server) guestOf(p *peer, client string) *guest {
+	key := guestKey{p.visitor, client}
+	now := s.cfg.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, g := range s.guests {
+		if peer := s.byPeer[k.visitor]; (peer == nil || !peer.lasting) && now.Sub(g.last) > silence {
+			delete(s.guests, k)
+		}
+	}
+	g := s.guests[key]
+	if g == nil {
+		g = &guest{key: key}
+		s.guests[key] = g
+	}
+	g.last = now
+	return g
+}
+
+// touch says that a guest was not silent.
+func (s *Server) touch(g *guest) {
+	now := s.cfg.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g.last = now
+}
+
+// drop forgets a guest whose session is gone.
+func (s *Server) drop(g *guest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guests[g.key] == g {
+		delete(s.guests, g.key)
+	}
+}
+
+// begin returns the guest's session, created with its first call.
+func (g *guest) begin(ctx context.Context, all Sessions, v Visit) (id string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.id == "" {
+		g.id, err = all.Begin(ctx, v)
+	}
+	return g.id, err
+}
+
+// first reports whether it is called for the first time.
+func (g *guest) first() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.told
+	g.told = true
+	return !was
+}
+
+// mostName is how many characters of a client's name are shown.
+const mostName = 40
+
+// known are the names of programs that give themselves no title, as recorded.
+var known = map[string]string{
+	"copilot-cli": "Copilot CLI", "gemini-cli-mcp-client": "Gemini CLI", "opencode": "OpenCode",
+	"qwen-cli-mcp-client-webchat": "Qwen Code",
+}
+
+// clientName returns the name a client gives itself: one line, no control characters
+// and none that hide or reorder what follows.
+func clientName(c *mcp.Implementation) string {
+	if c == nil {
+		return "An MCP client"
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(cmp.Or(c.Title, known[c.Name], c.Name), ""))
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > mostName {
+		name = string(r[:mostName-1]) + "…"
+	}
+	return cmp.Or(name, "An MCP client")
+}

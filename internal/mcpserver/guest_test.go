@@ -1,0 +1,93 @@
+package mcpserver_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/mcpserver"
+)
+
+func shows(context.Context, agent.ToolCall) (agent.Result, error) {
+	return agent.Result{TextForModel: "Displayed", Type: agent.Success, Telemetry: &agent.Telemetry{OutputID: "o"}}, nil
+}
+
+func TestWhoseASessionIs(t *testing.T) {
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			toys, now := newToys(shows), &clock{now: time.Now()}
+			url := onHTTP(t, newServer(t, toys, func(c *mcpserver.Config) { c.Now = now.Now }))
+			one, _ := connect(t, url+"/w/1", era, "a", nil)
+			again, _ := connect(t, url+"/w/1", era, "a", nil)
+			otherKey, _ := connect(t, url+"/w/1", era, "b", nil)
+			otherPlace, _ := connect(t, url+"/w/2", era, "a", nil)
+			call(t, one, "run", nil)
+			call(t, again, "run", nil)
+			call(t, otherKey, "run", nil)
+			call(t, otherPlace, "run", nil)
+			now.pass(29 * time.Minute)
+			call(t, one, "run", nil)
+			now.pass(31 * time.Minute)
+			call(t, one, "run", nil)
+			toys.mu.Lock()
+			toys.gone["session 4"] = true // its user deleted it
+			toys.mu.Unlock()
+			call(t, one, "run", nil)
+			_, in := toys.made()
+			want := []string{"session 1", "session 1", "session 2", "session 3", "session 1", "session 4", "session 5"}
+			if !slices.Equal(in, want) {
+				t.Errorf("calls were made in %v, want %v", in, want)
+			}
+			if v := toys.begun[0]; v.Client != "Terminal agent" || v.Workspace.Name != "relay" {
+				t.Errorf("the session was made for %+v", v)
+			}
+		})
+	}
+}
+
+func TestASessionOfTheProtocolIsNobodyElses(t *testing.T) {
+	toys := newToys(shows)
+	url := onHTTP(t, newServer(t, toys, nil))
+	_, sent := connect(t, url, eras[0], "a", nil)
+	for key, want := range map[string]int{"a": http.StatusOK, "b": http.StatusNotFound} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":5,"method":"ping"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {key}, "Mcp-Session-Id": {sent.last}}
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("with the key %q: %d, want %d", key, res.StatusCode, want)
+		}
+	}
+}
+
+func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {
+	toys := newToys(shows)
+	s, _ := connect(t, onHTTP(t, newServer(t, toys, func(c *mcpserver.Config) { c.Page = "http://localhost:24287" })), eras[1], "a", nil)
+	for i, want := range []string{"Displayed. The user sees it at http://localhost:24287", "Displayed"} {
+		if got := text(t, call(t, s, "run", nil)); got != want {
+			t.Errorf("confirmation %d is %q, want %q", i+1, got, want)
+		}
+	}
+}
+
+func TestAnAddressWithoutAWorkspaceSaysSo(t *testing.T) {
+	url := onHTTP(t, newServer(t, newToys(shows), nil))
+	res, err := http.Post(url+"/nowhere", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusNotFound {
+		t.Errorf("status %d, want 404", res.StatusCode)
+	}
+}

@@ -1,0 +1,216 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/mcpserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The two eras of the protocol, as the versions clients force.
+var eras = []string{"2025-11-25", "2026-07-28"}
+
+// toys are sessions in memory whose tools do what run says.
+type toys struct {
+	run   func(ctx context.Context, call agent.ToolCall) (agent.Result, error)
+	stage mcpserver.Stage
+
+	mu       sync.Mutex // guards what follows
+	begun    []mcpserver.Visit
+	gone     map[string]bool
+	calls    []agent.ToolCall
+	in       []string // the sessions of calls
+	reported []event.Data
+	heard    chan struct{} // has room for one: something was reported
+}
+
+func newToys(run func(context.Context, agent.ToolCall) (agent.Result, error)) *toys {
+	return &toys{run: run, gone: map[string]bool{}, heard: make(chan struct{}, 1)}
+}
+
+func (t *toys) Begin(_ context.Context, v mcpserver.Visit) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begun = append(t.begun, v)
+	return fmt.Sprint("session ", len(t.begun)), nil
+}
+
+func (t *toys) Lend(_ context.Context, id string, use func(agent.Host) error) error {
+	t.mu.Lock()
+	gone := t.gone[id]
+	t.mu.Unlock()
+	if gone {
+		return fmt.Errorf("%s: %w", id, mcpserver.ErrGone)
+	}
+	return use(toyHost{t, id})
+}
+
+func (t *toys) Stage(context.Context, string, string) mcpserver.Stage { return t.stage }
+
+func (t *toys) made() ([]agent.ToolCall, []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls, t.in
+}
+
+type toyHost struct {
+	*toys
+	id string
+}
+
+func (h toyHost) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, error) {
+	h.mu.Lock()
+	h.calls, h.in = append(h.calls, c), append(h.in, h.id)
+	h.mu.Unlock()
+	return h.run(ctx, c)
+}
+
+func (h toyHost) Report(_ context.Context, d event.Data) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reported = append(h.reported, d)
+	select {
+	case h.heard <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (toyHost) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	panic("not a caller's to ask")
+}
+
+func (toyHost) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+	panic("not a caller's to ask")
+}
+
+func (toyHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	panic("not a caller's to run")
+}
+
+var tools = []mcpserver.Tool{
+	{ToolSpec: agent.ToolSpec{Name: "show", Description: "Show a file.", Parameters: json.RawMessage(
+		`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)}, Title: "Show a file", ReadOnly: true},
+	{ToolSpec: agent.ToolSpec{Name: "run", Description: "Run a command.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, OpenWorld: true},
+	{ToolSpec: agent.ToolSpec{Name: "read", Description: "Read.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, ReadOnly: true, Reads: true},
+}
+
+// clock is moved by tests.
+type clock struct {
+	mu  sync.Mutex // guards now
+	now time.Time
+}
+
+func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+
+func (c *clock) pass(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
+
+func newServer(t *testing.T, s *toys, change func(*mcpserver.Config)) *mcpserver.Server {
+	t.Helper()
+	c := mcpserver.Config{Sessions: s, Tools: tools, Output: func(id string) string { return "http://here/api/outputs/" + id },
+		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+			id := strings.TrimPrefix(r.URL.Path, "/mcp")
+			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: id, Name: "relay"}, Key: r.Header.Get("Authorization"), Reads: id != ""}, id != "/nowhere"
+		}}
+	if change != nil {
+		change(&c)
+	}
+	server, err := mcpserver.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+// onHTTP serves s and returns its address.
+func onHTTP(t *testing.T, s *mcpserver.Server) string {
+	t.Helper()
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	t.Cleanup(s.Close)
+	return h.URL + "/mcp"
+}
+
+// recorder adds a key to each request and records what is answered to POST.
+type recorder struct {
+	key string
+
+	mu   sync.Mutex // guards what follows
+	got  strings.Builder
+	last string // the session of the protocol
+}
+
+func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
+	q = q.Clone(q.Context())
+	q.Header.Set("Authorization", r.key)
+	res, err := http.DefaultTransport.RoundTrip(q)
+	if err == nil && q.Method == http.MethodPost {
+		r.mu.Lock()
+		if id := res.Header.Get("Mcp-Session-Id"); id != "" {
+			r.last = id
+		}
+		r.mu.Unlock()
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(res.Body, r), res.Body}
+	}
+	return res, err
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got.Write(b)
+}
+
+func (r *recorder) text() string { r.mu.Lock(); defer r.mu.Unlock(); return r.got.String() }
+
+// connect is a client of that era with that key.
+func connect(t *testing.T, url, era, key string, o *mcp.ClientOptions) (*mcp.ClientSession, *recorder) {
+	t.Helper()
+	r := &recorder{key: key}
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal\u202e agent", Version: "1"}, o)
+	s, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: r}, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, r
+}
+
+func call(t *testing.T, s *mcp.ClientSession, tool string, args any) *mcp.CallToolResult {
+	t.Helper()
+	p := &mcp.CallToolParams{Name: tool, Arguments: args}
+	p.SetProgressToken("p1")
+	res, err := s.CallTool(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func text(t *testing.T, r *mcp.CallToolResult) string {
+	t.Helper()
+	if len(r.Content) != 1 {
+		t.Fatalf("the result has %d blocks, want 1", len(r.Content))
+	}
+	return r.Content[0].(*mcp.TextContent).Text
+}

@@ -1,0 +1,206 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/agent"
+)
+
+// newest is the first version of the protocol without sessions of its own.
+const newest = "2026-07-28"
+
+const (
+	// silence is how long a session waits for the next call of its client.
+	silence = 30 * time.Minute
+	// protocolSilence is how long a session of the protocol is kept: a client that
+	// comes back later has to begin again, which not all can.
+	protocolSilence = 24 * time.Hour
+	// mostRequests is how many requests may be open at the same time.
+	mostRequests = 256
+)
+
+// ErrGone is wrapped by [Sessions].Lend for a session that does not exist any more.
+var ErrGone = errors.New("the session is gone")
+
+// Sessions is where calls are made and shown. Its methods may be called concurrently.
+type Sessions interface {
+	// Begin creates the session of a client and returns its id.
+	Begin(ctx context.Context, v Visit) (sessionID string, err error)
+	// Lend calls use with the Host of a session, within a turn that ends when no use
+	// of it runs any more. The error is use's, or wraps [ErrGone].
+	Lend(ctx context.Context, sessionID string, use func(agent.Host) error) error
+	// Stage returns how far a running call is.
+	Stage(ctx context.Context, sessionID, toolCallID string) Stage
+}
+
+// Visit is who a session is created for.
+type Visit struct {
+	Client    string // the name the client gives itself, made fit to be shown
+	Workspace Workspace
+}
+
+// Workspace is a folder that tools work in.
+type Workspace struct {
+	ID   string // names it in addresses
+	Name string // as people read it
+}
+
+// Stage is how far a running call is.
+type Stage struct {
+	Asked bool  // the user is asked about it
+	Bytes int64 // of output so far
+}
+
+// Visitor is where a request comes from.
+type Visitor struct {
+	Workspace Workspace
+	// Key tells apart those who share a workspace: it names the credentials of the
+	// request, and is none.
+	Key string
+	// Reads says that the visitor is offered the tools that read what was released.
+	Reads bool
+}
+
+// Tool is a tool as clients are told of it.
+type Tool struct {
+	agent.ToolSpec
+	Title string
+	// ReadOnly says that the tool changes nothing; OpenWorld that it may reach beyond
+	// the machine.
+	ReadOnly, OpenWorld bool
+	// Reads marks a tool that returns what the user released, for visitors that may.
+	Reads bool
+}
+
+// Config is what a Server works with. Sessions, Tools and Visitor are needed.
+type Config struct {
+	Sessions Sessions
+	Tools    []Tool
+	// Visitor says who sends a request that was let in; false: there is no such
+	// workspace.
+	Visitor func(r *http.Request) (Visitor, bool)
+	// Page is the address of the page, without a secret. A client's first confirmation
+	// ends with it. Empty: it does not.
+	Page string
+	// Output returns the address of an output. nil: results have none.
+	Output  func(id string) string
+	Version string
+	Logger  *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
+}
+
+// Server lends tools to clients.
+type Server struct {
+	cfg                 Config
+	stateful, stateless http.Handler
+	ctx                 context.Context // ends when the Server closes
+	cancel              context.CancelFunc
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	requests int
+	open     sync.WaitGroup // requests and connections; Add under mu while not closed
+	byPeer   map[Visitor]*peer
+	guests   map[guestKey]*guest
+	calls    map[string]context.Context // of HTTP requests, by the id in callHeader
+}
+
+// New returns a Server. It starts nothing.
+func New(c Config) (*Server, error) {
+	if c.Sessions == nil || len(c.Tools) == 0 || c.Visitor == nil {
+		return nil, errors.New("mcpserver: sessions, tools and visitor are needed")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.Version = cmp.Or(c.Version, "unknown")
+	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, calls: map[string]context.Context{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for _, t := range c.Tools {
+		if _, err := toolOf(t); err != nil {
+			return nil, fmt.Errorf("mcpserver: tool %s: %w", t.Name, err)
+		}
+	}
+	// Host and Origin are checked before a request gets here, and the body is bounded.
+	of := func(r *http.Request) *mcp.Server { return s.peerOf(r).server }
+	s.stateful = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
+	s.stateless = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
+	return s, nil
+}
+
+// ServeConn serves one client over a connection until that or ctx ends, and closes
+// it. The workspace's session belongs to the connection.
+func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	defer leave()
+	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID()}
+	p := s.newPeer(v)
+	p.lasting = true
+	defer s.forget(v)
+	err = p.server.Run(ctx, &mcp.IOTransport{Reader: conn, Writer: conn})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+var errClosed = errors.New("the server ends")
+
+// enter counts a request or a connection until leave is called. Its context ends
+// with the Server, too.
+func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, errClosed
+	case s.requests >= mostRequests:
+		return nil, nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
+	}
+	s.requests++
+	s.open.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		s.mu.Lock()
+		s.requests--
+		s.mu.Unlock()
+		s.open.Done()
+	}, nil
+}
+
+// Close ends all calls and connections and returns when they have ended.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	peers := make([]*peer, 0, len(s.byPeer))
+	for _, p := range s.byPeer {
+		peers = append(peers, p)
+	}
+	s.mu.Unlock()
+	s.cancel()
+	for _, p := range peers {
+		for session := range p.server.Sessions() {
+			_ = session.Close() // it says how its connection ended
+		}
+	}
+	s.open.Wait()
+}

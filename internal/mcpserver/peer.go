@@ -1,0 +1,117 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// manyPeers is from how many on those without a session of the protocol are forgotten.
+const manyPeers = 64
+
+// peer is what one visitor is served by.
+type peer struct {
+	visitor Visitor
+	server  *mcp.Server
+	tag     string // ends the names of its sessions of the protocol
+	lasting bool   // its client stays the same, however silent it is
+
+	mu      sync.Mutex                               // guards running
+	running map[string]map[string]context.CancelFunc // calls by session of the protocol and call
+}
+
+// peerOf returns the peer of a request.
+func (s *Server) peerOf(r *http.Request) *peer {
+	v, _ := s.cfg.Visitor(r)
+	s.mu.Lock()
+	p := s.byPeer[v]
+	s.mu.Unlock()
+	if p != nil {
+		return p
+	}
+	return s.newPeer(v)
+}
+
+// newPeer makes the server of a visitor, unless somebody else did meanwhile.
+func (s *Server) newPeer(v Visitor) *peer {
+	p := &peer{visitor: v, tag: "." + newID(), running: map[string]map[string]context.CancelFunc{}}
+	p.server = mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: "webchat", Version: s.cfg.Version}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		GetSessionID: func() string { return newID() + p.tag },
+	})
+	for _, t := range s.cfg.Tools {
+		if t.Reads && !v.Reads {
+			continue
+		}
+		described, err := toolOf(t)
+		if err != nil {
+			continue // New refused it
+		}
+		p.server.AddTool(described, s.handler(p, t))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.byPeer[v]; other != nil {
+		return other
+	}
+	if len(s.byPeer) >= manyPeers {
+		s.dropIdleLocked()
+	}
+	s.byPeer[v] = p
+	return p
+}
+
+// dropIdleLocked forgets the peers that nothing refers to.
+func (s *Server) dropIdleLocked() {
+	for v, p := range s.byPeer {
+		idle := true
+		for range p.server.Sessions() {
+			idle = false
+			break
+		}
+		if idle && !p.lasting {
+			delete(s.byPeer, v)
+		}
+	}
+}
+
+// forget drops what is kept of a visitor that has gone.
+func (s *Server) forget(v Visitor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byPeer, v)
+	for k := range s.guests {
+		if k.visitor == v {
+			delete(s.guests, k)
+		}
+	}
+}
+
+// begin notes a running call, so that it can be stopped with its session of the
+// protocol, until end is called.
+func (p *peer) begin(session, call string, cancel context.CancelFunc) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running[session] == nil {
+		p.running[session] = map[string]context.CancelFunc{}
+	}
+	p.running[session][call] = cancel
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if delete(p.running[session], call); len(p.running[session]) == 0 {
+			delete(p.running, session)
+		}
+	}
+}
+
+// stop ends the calls of a session of the protocol: its client says that it leaves.
+func (p *peer) stop(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, cancel := range p.running[session] {
+		cancel()
+	}
+}
