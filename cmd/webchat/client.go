@@ -9,16 +9,22 @@ import (
 	"webchat/internal/guard"
 )
 
-// credentials opens the data folder's secrets as the server does.
-func (o *options) credentials() (dir string, g *guard.Guard, err error) {
+// madeDataDir makes the data folder of the workspace.
+func (o *options) madeDataDir() (string, error) {
 	workspace, err := o.workspaceDir()
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	if dir, err = o.dataPath(workspace); err != nil {
-		return "", nil, err
+	dir, err := o.dataPath(workspace)
+	if err != nil {
+		return "", err
 	}
-	if err := makeDataDir(dir); err != nil {
+	return dir, makeDataDir(dir)
+}
+
+// credentials opens the data folder's secrets as the server does.
+func (o *options) credentials() (dir string, g *guard.Guard, err error) {
+	if dir, err = o.madeDataDir(); err != nil {
 		return "", nil, err
 	}
 	g, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile})

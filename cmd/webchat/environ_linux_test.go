@@ -45,7 +45,7 @@ func TestThreat84Environment(t *testing.T) {
 		t.Fatal(err)
 	}
 	const dsn = "postgres://app:" + "hunter2@db/app"
-	p := prepare(t, self, []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + canary + "-key", "COPY_OF_IT=x" + canary + "-key", "DATABASE_URL=" + dsn, "CACHE_AT=" + dsn,
+	p := prepare(t, self, []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted + "-key", "COPY_OF_IT=x" + planted + "-key", "DATABASE_URL=" + dsn, "CACHE_AT=" + dsn,
 		"GITHUB_TOKEN=ghp", "HARMLESS=harmless"}, "--permissions", "allow")
 	unprivileged(t, p)
 	p.start(t)
@@ -88,7 +88,7 @@ func TestThreat84Environment(t *testing.T) {
 	}
 	check := func(who, env string, secret bool) {
 		t.Helper()
-		for name, want := range map[string]bool{"HARMLESS=": true, "DATABASE_URL=": secret, "CACHE_AT=": secret, "GITHUB_TOKEN=": secret, "WEBCHAT_": false, "COPY_OF_IT=": false, canary: false} {
+		for name, want := range map[string]bool{"HARMLESS=": true, "DATABASE_URL=": secret, "CACHE_AT=": secret, "GITHUB_TOKEN=": secret, "WEBCHAT_": false, "COPY_OF_IT=": false, planted: false} {
 			if strings.Contains(env, name) != want {
 				t.Errorf("%s command: %s is there: %v, want %v", who, name, !want, want)
 			}
@@ -102,7 +102,7 @@ func TestThreat84Environment(t *testing.T) {
 	}
 	server := "/proc/" + strconv.Itoa(p.cmd.Process.Pid)
 	for _, look := range []string{"cat " + server + "/environ", "cat /proc/$PPID/environ", "cat " + server + "/maps", "ls " + server + "/fd/"} {
-		if got := typed(look + " 2>&1 || echo refused"); !strings.Contains(got, "Permission denied") || !strings.HasSuffix(got, "refused\n") || strings.Contains(got, canary) {
+		if got := typed(look + " 2>&1 || echo refused"); !strings.Contains(got, "Permission denied") || !strings.HasSuffix(got, "refused\n") || strings.Contains(got, planted) {
 			t.Errorf("%s: %q", look, got)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// canary is in every secret of TestSecretsStayInside.
-const canary = "CANARY-9b2e"
+// planted is in every secret of TestSecretsStayInside.
+const planted = "CANARY-9b2e"
 
 // THREATS 12, 17, 19, 48, 49 and 67: what the program knows is neither in its
 // arguments nor its log, also when it crashes, nor in what its children get; and
@@ -24,8 +24,8 @@ func TestSecretsStayInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited := []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + canary + "-key", "OPENAI_API_KEY=" + canary, "GITHUB_TOKEN=" + canary,
-		"AWS_SECRET_ACCESS_KEY=" + canary, "MY_PASSWORD=" + canary, "HARMLESS=harmless", "GOTRACEBACK=all"}
+	inherited := []string{"GORACE=atexit_sleep_ms=0", "WEBCHAT_PROVIDER_KEY=" + planted + "-key", "OPENAI_API_KEY=" + planted, "GITHUB_TOKEN=" + planted,
+		"AWS_SECRET_ACCESS_KEY=" + planted, "MY_PASSWORD=" + planted, "HARMLESS=harmless", "GOTRACEBACK=all"}
 	p := launch(t, self, inherited)
 	auth := "Authorization: Bearer " + p.token
 	_, body := ask1(t, "POST", p.address, "localhost", "/api/sessions", "", auth)
@@ -46,7 +46,7 @@ func TestSecretsStayInside(t *testing.T) {
 		return text
 	}
 	env := run("env") // the user's own
-	if strings.Contains(env, canary+"-key") || strings.Contains(env, "WEBCHAT_") || !strings.Contains(env, "HARMLESS=harmless") {
+	if strings.Contains(env, planted+"-key") || strings.Contains(env, "WEBCHAT_") || !strings.Contains(env, "HARMLESS=harmless") {
 		t.Errorf("row 48: a command sees\n%s", env)
 	}
 	for _, fd := range strings.Fields(run("for f in /proc/self/fd/*; do echo ${f##*/}; done")) {
@@ -72,9 +72,9 @@ func TestSecretsStayInside(t *testing.T) {
 		}
 	}
 	signInAs(t, p, launchSecret)
-	ask1(t, "POST", p.address, "localhost", at+"/messages?wait=true", `{"content":"`+canary+` in a prompt"}`, auth, "Content-Type: application/json")
-	run("echo " + canary + " of a command")
-	ask1(t, "GET", p.address, "localhost", "/"+canary+"?"+canary, "", "Cookie: a="+canary, "Authorization: Bearer "+canary)
+	ask1(t, "POST", p.address, "localhost", at+"/messages?wait=true", `{"content":"`+planted+` in a prompt"}`, auth, "Content-Type: application/json")
+	run("echo " + planted + " of a command")
+	ask1(t, "GET", p.address, "localhost", "/"+planted+"?"+planted, "", "Cookie: a="+planted, "Authorization: Bearer "+planted)
 	// The crash dump is the log's worst moment.
 	if err := p.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestSecretsStayInside(t *testing.T) {
 	if !strings.Contains(said, "goroutine ") {
 		t.Errorf("no dump: %s", said)
 	}
-	for what, secret := range map[string]string{"a canary": canary, "the token": p.token, "the link": launchSecret} {
+	for what, secret := range map[string]string{"a canary": planted, "the token": p.token, "the link": launchSecret} {
 		if i := strings.Index(said, secret); i >= 0 {
 			t.Errorf("row 67: the log holds %s: %q", what, said[max(0, i-100):min(len(said), i+60)])
 		}

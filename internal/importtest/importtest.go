@@ -45,6 +45,8 @@ var ours = map[string][]string{
 	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/views", "web"},
 
+	"internal/canary": {"internal/agent", "internal/event", "internal/outputs", "internal/policy", "internal/session", "internal/store"},
+
 	"internal/importtest":  {},
 	"internal/e2e/hostile": {}, // tests only: what attackers put into what is shown
 	"internal/e2e/proxy":   {}, // tests only: a real nginx before a server
