@@ -29,6 +29,9 @@ const (
 	Write
 	// Upload takes an attachment: bearer only, a picture or text up to MaxUpload.
 	Upload
+	// MCP is the Model Context Protocol: bearer only, also one for this class alone, and
+	// JSON up to MaxBody. A refusal is logged, since clients show it as something else.
+	MCP
 	// Output gives an output, whose unguessable id is the credential.
 	Output
 )
@@ -53,10 +56,12 @@ type demand struct {
 	body    int64
 	media   func(mediaType string) bool
 	want    string // what to send when media refuses
+	hint    string // what to send when who refuses; empty: see whoHint. It is logged, too
 }
 
 const (
 	wantJSON = "Send the body as JSON, with the header \"Content-Type: application/json\"."
+	hintMCP  = "This needs a token for MCP: run \"webchat mcp install\", or send the header \"Authorization: Bearer $(webchat token --mcp)\"."
 	wantFile = "Send the bytes of an image or a text as the body, with a header such as \"Content-Type: image/png\" or \"Content-Type: text/plain\"."
 )
 
@@ -68,6 +73,7 @@ var demands = map[Class]demand{
 	Read:   {name: "Read", body: maxStranger, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayRead},
 	Write:  {name: "Write", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayWrite},
 	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, want: wantFile, fetch: true, who: (*Guard).mayWrite},
+	MCP:    {name: "MCP", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayMCP, hint: hintMCP},
 	Output: {name: "Output", body: maxStranger, media: isJSON, want: wantJSON, headers: outputHeaders, fetch: true},
 }
 
@@ -125,7 +131,13 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) bool {
 	}
 	if d.who != nil && !g.config.NoAuth && !d.who(g, r) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", g.whoHint(r))
+		hint := g.whoHint(r)
+		if d.hint != "" {
+			if hint = d.hint; g.refused.now(g.config.Now()) {
+				g.config.Logger.Warn("a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
+			}
+		}
+		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
 		return false
 	}
 	if status, code, sentence := checkBody(w, r, d); status != 0 {

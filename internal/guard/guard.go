@@ -36,7 +36,8 @@
 //
 // # Credentials
 //
-// The API token lives in a file that only its owner reads. A launch secret signs
+// The API token lives in a file that only its owner reads; tokens for MCP alone follow
+// from it. A launch secret signs
 // one browser in, once, within ten minutes; it travels in a URL's fragment. The
 // browser then holds a cookie, which reads, and a second secret, which writes:
 // cookies are shared with every other port of the host, so a neighbour's server
@@ -116,6 +117,7 @@ type Guard struct {
 	challenge string
 	signins   *signins
 	launch    launches
+	refused   seldom // what is logged of refused programs
 }
 
 // New reads or makes the API token and reads the sign-ins. Its errors name the
@@ -235,7 +237,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		known := g.config.NoAuth || g.mayRead(r)
+		known := g.config.NoAuth || g.mayRead(r) || g.mayMCP(r)
 		if hasBody(r) {
 			// A copy: net/http looks at its own to decide whether what nobody read is
 			// worth waiting for.

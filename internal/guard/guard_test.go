@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,7 +22,7 @@ const host = "localhost:8080"
 // classPaths is a route per class; each answers 200 "served".
 var classPaths = map[guard.Class]string{
 	guard.Public: "/public", guard.Static: "/static", guard.Door: "/auth", guard.Page: "/", guard.Read: "/read",
-	guard.Write: "/write", guard.Upload: "/upload", guard.Output: "/output",
+	guard.Write: "/write", guard.Upload: "/upload", guard.MCP: "/mcp", guard.Output: "/output",
 }
 
 func newGuard(t testing.TB, c guard.Config) *guard.Guard {
@@ -103,6 +104,10 @@ func TestCredentialsByClass(t *testing.T) {
 	g := newGuard(t, guard.Config{})
 	h := routes(g)
 	cookie, secret := signIn(t, g)
+	key, err := g.MCPKey("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
 	creds := map[string]map[string]string{
 		"none":         {},
 		"cookie":       {"Cookie": cookie},
@@ -114,11 +119,15 @@ func TestCredentialsByClass(t *testing.T) {
 		"other cookie": {"Cookie": strings.Replace(cookie, "8080", "8081", 1)},
 		"swapped":      {"Cookie": "webchat_8080=" + secret, "Authorization": "Bearer " + strings.TrimPrefix(cookie, "webchat_8080=")},
 		"in the query": {},
+		"mcp":          {"Authorization": "Bearer " + g.MCPToken()},
+		"mcp key":      {"Authorization": "Bearer " + key},
+		"other's key":  {"Authorization": "Bearer codex" + strings.TrimPrefix(key, "claude")},
 	}
 	open := []guard.Class{guard.Public, guard.Static, guard.Door, guard.Output}
 	read := append([]guard.Class{guard.Page, guard.Read}, open...)
 	all := append([]guard.Class{guard.Write, guard.Upload}, read...)
-	may := map[string][]guard.Class{"cookie": read, "secret": all, "api": all}
+	mcp := append([]guard.Class{guard.MCP}, open...)
+	may := map[string][]guard.Class{"cookie": read, "secret": all, "api": append(mcp, all...), "mcp": mcp, "mcp key": mcp}
 	for name, header := range creds {
 		for class, path := range classPaths {
 			status := 401
@@ -136,11 +145,43 @@ func TestCredentialsByClass(t *testing.T) {
 					return
 				}
 				b, _ := io.ReadAll(res.Body)
-				if !bytes.Contains(b, []byte(`Authorization: Bearer $(webchat token)`)) || res.Header.Get("WWW-Authenticate") != "Bearer" {
+				if !bytes.Contains(b, []byte(`Authorization: Bearer $(webchat token`)) || res.Header.Get("WWW-Authenticate") != "Bearer" {
 					t.Errorf("the refusal does not say how to come in: %s", b)
 				}
 			})
 		}
+	}
+}
+
+func TestKeysForMCPSayWhoseTheyAre(t *testing.T) {
+	var log bytes.Buffer
+	dir := t.TempDir()
+	g := newGuard(t, guard.Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	key, err := g.MCPKey("claude-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := newGuard(t, guard.Config{Dir: dir}).MCPKey("claude-1")
+	if err != nil || again != key {
+		t.Errorf("after a restart the key is %q, %v, want %q", again, err, key)
+	}
+	for b, name := range map[string]string{g.Token(): "api", g.MCPToken(): "mcp", key: "key claude-1", "claude-1.x": "", "": "", ".": ""} {
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header.Set("Authorization", "Bearer "+b)
+		if got := g.KeyName(r); got != name {
+			t.Errorf("KeyName of %q is %q, want %q", b, got, name)
+		}
+	}
+	for _, name := range []string{"", "a.b", "ä", strings.Repeat("x", 65)} {
+		if key, err := g.MCPKey(name); err == nil {
+			t.Errorf("the name %q has the key %q", name, key)
+		}
+	}
+	for range 3 {
+		want(t, routes(g), call{method: "POST", target: "/mcp", header: map[string]string{"Authorization": "Bearer wrong-secret"}}, 401)
+	}
+	if n := strings.Count(log.String(), "without a valid token"); n != 1 || strings.Contains(log.String(), "wrong-secret") {
+		t.Errorf("the log says it %d times, want once and without the token: %s", n, &log)
 	}
 }
 

@@ -85,7 +85,7 @@ func security(c guard.Class) []any {
 	switch c {
 	case guard.Page, guard.Read:
 		return []any{schema{"cookie": []any{}}, schema{"bearer": []any{}}}
-	case guard.Write, guard.Upload:
+	case guard.Write, guard.Upload, guard.MCP:
 		return []any{schema{"bearer": []any{}}}
 	default:
 		return []any{}

@@ -23,7 +23,7 @@ var summaryForTest = session.Summary{ID: "s", Title: "<b>", CreatedAt: time.Unix
 // description returns the published document as any client would read it.
 func description(t *testing.T) map[string]any {
 	t.Helper()
-	b, err := describe((&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler()}}).routes(), "test")
+	b, err := describe((&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func isType(t, v any) bool {
 func TestDescriptionHasEveryRouteAndReference(t *testing.T) {
 	doc := description(t)
 	paths := doc["paths"].(map[string]any)
-	for _, r := range (&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler()}}).routes() {
+	for _, r := range (&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes() {
 		op, ok := paths[r.pattern].(map[string]any)[strings.ToLower(r.method)].(map[string]any)
 		if !ok || op["summary"] == "" || op["x-class"] != r.class.String() {
 			t.Errorf("%s %s is not described: %v", r.method, r.pattern, op)

@@ -107,6 +107,9 @@ func newHouseOn(t testing.TB, db interface {
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Workspace: h.workspace, Files: names, Version: "test", Grants: kept, Logger: log,
+		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
+		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
 	must(err)
 	web := httptest.NewUnstartedServer(h.server.Handler())

@@ -68,5 +68,14 @@ func (s *Server) optional() (rows []route) {
 	if s.Metrics != nil {
 		rows = append(rows, route{get, "/metrics", guard.Read, s.metrics, 200, nil, plain("Prometheus text"), "", "Counters"})
 	}
+	if s.MCP != nil {
+		const about = "The Model Context Protocol, streamable HTTP"
+		for _, pattern := range []string{"/mcp", "/mcp/w/{workspaceId}"} {
+			rows = append(rows,
+				route{post, pattern, guard.MCP, s.mcp, 200, anything{}, stream("the answer of " + about), "", about + ": a message"},
+				route{get, pattern, guard.MCP, s.mcp, 200, nil, stream("messages of the server"), "", about + ": the stream of a session, up to version 2025-11-25"},
+				route{del, pattern, guard.MCP, s.mcp, 204, nil, nil, "", about + ": end a session, up to version 2025-11-25"})
+		}
+	}
 	return rows
 }

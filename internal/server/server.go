@@ -57,6 +57,7 @@ type Config struct {
 	Guard     *guard.Guard
 	Pages     *Pages       // nil: no pages, only the API
 	Metrics   http.Handler // nil: no /metrics
+	MCP       http.Handler // nil: no /mcp
 	Workspace string       // absolute path
 	Files     Files        // nil: no path is completed
 	Version   string

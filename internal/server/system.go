@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"webchat/internal/agent"
+	"webchat/internal/guard"
 )
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
@@ -15,6 +16,13 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	s.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+// mcp answers by a stream more often than not, and has its own bound of requests.
+func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
+	guard.Streaming(r)
+	s.MCP.ServeHTTP(w, r)
 	return nil
 }
 
