@@ -49,8 +49,8 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 	return a, nil
 }
 
-// DeleteSession implements session.Outputs.
-func (s shown) DeleteSession(id session.ID) { s.store.DeleteSession(string(id)) }
+// DeleteSession implements sessions.Outputs.
+func (s shown) DeleteSession(session string) { s.store.DeleteSession(session) }
 
 // parseLines reads "A-B" or "A", or several of them in ascending order, parted by
 // commas; nothing means all.

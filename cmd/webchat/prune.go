@@ -14,7 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
-	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
 
@@ -64,7 +64,7 @@ type shrinking interface {
 }
 
 // prune deletes old sessions and gives their room back to the disk.
-func prune(ctx context.Context, sessions *session.Manager, db shrinking, older time.Duration) (p pruned, err error) {
+func prune(ctx context.Context, sessions *sessions.Manager, db shrinking, older time.Duration) (p pruned, err error) {
 	if p.Before, err = db.Size(); err != nil {
 		return p, err
 	}
@@ -126,7 +126,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	m, err := session.New(session.Config{Log: db, Catalog: db, Drafts: db, Workspace: path, Logger: log,
+	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspace: path, Logger: log,
 		Backends: []agent.Backend{offline.New(offline.Config{})}})
 	if err != nil {
 		return p, err

@@ -17,6 +17,7 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
 )
@@ -29,7 +30,7 @@ type rooms struct {
 	db       *store.File
 	outputs  *outputs.Store
 	guard    *guard.Guard
-	sessions *session.Manager
+	sessions *sessions.Manager
 	hub      *sse.Hub
 	files    *files.Index
 	server   *server.Server
@@ -84,15 +85,15 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	sessions := session.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: session.NewUploads(keptAttachments),
+	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
+		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
-		if sessions.Hooks, err = o.hooks(c, workspace); err != nil {
+		if manager.Hooks, err = o.hooks(c, workspace); err != nil {
 			return nil, err
 		}
 	}
-	if r.sessions, err = session.New(sessions); err != nil {
+	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
 	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())

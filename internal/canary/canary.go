@@ -25,6 +25,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
 
@@ -132,7 +133,7 @@ func (t *Trial) show(ctx context.Context, b agent.Backend) (r session.TurnResult
 		stop()
 		err = errors.Join(err, <-ended, <-ended)
 	}()
-	s, err := manager.Create(ctx, session.Options{})
+	s, err := manager.Create(ctx, sessions.Options{})
 	if err != nil {
 		return r, false, err
 	}
@@ -162,14 +163,14 @@ func (t *Trial) show(ctx context.Context, b agent.Backend) (r session.TurnResult
 
 // rooms are sessions in memory, in which agents may display, and read by their
 // own means, as a user may have allowed: that is what would leak.
-func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *session.Manager, error) {
+func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error) {
 	out, err := outputs.New(outputs.Config{TTL: Limit, Budget: 1 << 20})
 	if err != nil {
 		return nil, nil, err
 	}
 	db := store.NewMemory()
 	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
-	m, err := session.New(session.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: t.workspace, Permissions: session.ModeDeny,
+	m, err := sessions.New(sessions.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: t.workspace, Permissions: session.ModeDeny,
 		Tools: t.Tools(t.workspace, out), Logger: slog.New(slog.DiscardHandler)})
 	return out, m, err
 }

@@ -22,6 +22,7 @@ var ours = map[string][]string{
 	"internal/files":   {"internal/proc"},
 	"internal/jsonrpc": {"internal/proc"},
 	"internal/agent":   {"internal/event"},
+	"internal/search":  {"internal/event"},
 	"internal/policy":  {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
@@ -33,19 +34,20 @@ var ours = map[string][]string{
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson"},
+	"internal/sessions":        {"internal/event", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {},
 	"internal/displaytools":    {"internal/agent", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
-	"internal/store":           {"internal/event", "internal/session"},
-	"internal/store/storetest": {"internal/event", "internal/session"},
+	"internal/store":           {"internal/event", "internal/search", "internal/session", "internal/sessions"}, // a list is the manager's
+	"internal/store/storetest": {"internal/event", "internal/session", "internal/sessions"},
 	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render"},
-	"internal/server": {"internal/session", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+	"internal/server": {"internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/views", "web"},
 
-	"internal/canary": {"internal/agent", "internal/event", "internal/outputs", "internal/policy", "internal/session", "internal/store"},
+	"internal/canary": {"internal/agent", "internal/event", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
 
 	"internal/importtest":  {},
 	"internal/e2e/hostile": {}, // tests only: what attackers put into what is shown
@@ -99,7 +101,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
+	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
 	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
 	"flag":     {"*", "-cmd/webchat"},
 }

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
-
-	"webchat/internal/agent"
 )
 
 type attachReply struct {
@@ -32,7 +30,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return bad("not_attachable", "The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
 	}
-	id, err := one.Attach(r.Context(), agent.Attachment{MimeType: mediaType, Data: data})
+	id, err := one.Attach(mediaType, data)
 	if err != nil {
 		return err
 	}

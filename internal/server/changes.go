@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"webchat/internal/guard"
-	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
 
@@ -23,7 +23,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 }
 
 type changeSource struct {
-	watch *session.Watch
+	watch *sessions.Watch
 	topic *sse.Topic
 }
 

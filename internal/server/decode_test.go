@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -101,27 +100,4 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q means %q and %q", body, content, in.Content)
 		}
 	})
-}
-
-func TestSessionShapeIsTheSessions(t *testing.T) {
-	if got, want := keysOf(t, sessionShape{}), keysOf(t, summaryForTest); !reflect.DeepEqual(got, want) {
-		t.Errorf("the description has %v, a session has %v", got, want)
-	}
-}
-
-func keysOf(t *testing.T, v any) map[string]bool {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := map[string]any{}
-	if err := json.Unmarshal(b, &m); err != nil {
-		t.Fatal(err)
-	}
-	keys := map[string]bool{}
-	for k := range m {
-		keys[k] = true
-	}
-	return keys
 }

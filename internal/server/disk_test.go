@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
 
@@ -34,7 +35,7 @@ func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.En
 	return f.Memory.Append(ctx, id, entries, s)
 }
 
-func (f *fillable) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+func (f *fillable) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
 	if err := f.fault(); err != nil {
 		return err
 	}

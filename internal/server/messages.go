@@ -34,6 +34,29 @@ type messageReply struct {
 	MessageID string `json:"messageId"`
 }
 
+// turnShape is what came of a prompt.
+type turnShape struct {
+	MessageID string        `json:"messageId"`
+	Content   string        `json:"content"` // what the assistant said, whole
+	Outputs   []outputShape `json:"outputs"`
+	Error     string        `json:"error,omitempty"`
+}
+
+// outputShape names an output that a tool call of the turn made.
+type outputShape struct {
+	ID         string `json:"id"`
+	ToolCallID string `json:"toolCallId"`
+	Type       string `json:"type"`
+}
+
+func resultOf(r session.TurnResult) turnShape {
+	out := turnShape{MessageID: r.MessageID, Content: r.Content, Outputs: []outputShape{}, Error: r.Error}
+	for _, o := range r.Outputs {
+		out.Outputs = append(out.Outputs, outputShape(o))
+	}
+	return out
+}
+
 func (messageReply) streams() string {
 	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and content, outputs and error too."
 }
@@ -72,10 +95,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result.Outputs == nil {
-		result.Outputs = []session.OutputRef{}
-	}
-	return reply(w, http.StatusOK, result)
+	return reply(w, http.StatusOK, resultOf(result))
 }
 
 // streamTurn sends the events of the one turn that answers the message. The turn

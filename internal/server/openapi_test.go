@@ -15,10 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"webchat/internal/event"
-	"webchat/internal/session"
 )
-
-var summaryForTest = session.Summary{ID: "s", Title: "<b>", CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0), Status: event.Idle}
 
 // description returns the published document as any client would read it.
 func description(t *testing.T) map[string]any {

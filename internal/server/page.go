@@ -12,6 +12,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/views"
 	"webchat/web"
 )
@@ -106,7 +107,7 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)
 		}
 	}
-	list, err := s.Sessions.List(ctx, session.Query{Limit: 100})
+	list, err := s.Sessions.List(ctx, sessions.Query{Limit: 100})
 	if err != nil {
 		return v, err
 	}

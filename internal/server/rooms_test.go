@@ -26,6 +26,7 @@ import (
 	"webchat/internal/proc"
 	"webchat/internal/server"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
 )
@@ -42,7 +43,7 @@ type house struct {
 	url       string // http://localhost:port
 	workspace string
 	guard     *guard.Guard
-	sessions  *session.Manager
+	sessions  *sessions.Manager
 	outputs   *outputs.Store
 	server    *server.Server
 	hub       *sse.Hub
@@ -70,8 +71,8 @@ func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 
 // newHouseOn is newHouse with another store and agent.
 func newHouseOn(t testing.TB, db interface {
-	session.Log
-	session.Catalog
+	sessions.Log
+	sessions.Catalog
 	session.Drafts
 }, backend agent.Backend, change ...func(*sse.Config)) *house {
 	t.Helper()
@@ -92,8 +93,8 @@ func newHouseOn(t testing.TB, db interface {
 	must(err)
 	kept, _, err := policy.OpenKept(filepath.Join(t.TempDir(), "grants.json"))
 	must(err)
-	h.sessions, err = session.New(session.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
-		Workspace: h.workspace, Policy: policy.New(policy.Config{Workspace: h.workspace}), Kept: kept.Workspace(h.workspace), Attachments: session.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
+	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
+		Workspace: h.workspace, Policy: policy.New(policy.Config{Workspace: h.workspace}), Kept: kept.Workspace(h.workspace), Attachments: outputs.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
 		}})
 	must(err)

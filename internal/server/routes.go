@@ -5,7 +5,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/guard"
-	"webchat/internal/session"
 )
 
 // route is one row of the table: what is answered, to whom, by what; and what the
@@ -35,7 +34,7 @@ func (s *Server) routes() []route {
 		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
 		{get, "/api/stream", guard.Read, s.changes, 200, nil, stream("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
 
-		{get, "/api/backends", guard.Read, s.backends, 200, nil, []session.BackendInfo{}, "", "Kinds of agents"},
+		{get, "/api/backends", guard.Read, s.backends, 200, nil, []backendShape{}, "", "Kinds of agents"},
 		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},
 		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"},
 		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},

@@ -44,6 +44,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
 )
@@ -51,7 +52,7 @@ import (
 // Config is what a Server shows. Sessions, Outputs, Hub, Guard and Workspace are
 // needed.
 type Config struct {
-	Sessions  *session.Manager
+	Sessions  *sessions.Manager
 	Outputs   *outputs.Store
 	Hub       *sse.Hub
 	Guard     *guard.Guard

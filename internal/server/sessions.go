@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -10,9 +9,10 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
-// sessionShape is how a session travels; session.Summary marshals itself to it.
+// sessionShape is a session as the API shows it.
 type sessionShape struct {
 	ID        session.ID     `json:"id"`
 	Backend   string         `json:"backend"`
@@ -24,6 +24,10 @@ type sessionShape struct {
 	Status    event.Status   `json:"status"`
 	Usage     event.Usage    `json:"usage"`
 	Tokens    session.Tokens `json:"tokens"`
+}
+
+func shapeOf(s session.Summary) sessionShape {
+	return sessionShape{s.ID, s.Backend, s.Model, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
 }
 
 type createRequest struct {
@@ -38,7 +42,7 @@ type patchRequest struct {
 	Pinned *bool   `json:"pinned,omitempty"`
 }
 
-// sessionList describes the reply of listSessions.
+// sessionList is the reply of listSessions.
 type sessionList struct {
 	Sessions []foundShape `json:"sessions"`
 	Cursor   string       `json:"cursor"`
@@ -63,36 +67,24 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Sessions.List(r.Context(), session.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
+	found, err := s.Sessions.List(r.Context(), sessions.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
 	if err != nil {
 		return err
 	}
-	list := make([]json.RawMessage, 0, len(found.Sessions))
+	list := sessionList{Sessions: make([]foundShape, 0, len(found.Sessions)), Cursor: found.Cursor}
 	for _, f := range found.Sessions {
-		b, err := s.foundJSON(f)
-		if err != nil {
-			return err
-		}
-		list = append(list, b)
+		list.Sessions = append(list.Sessions, foundOf(f))
 	}
-	return reply(w, http.StatusOK, struct {
-		Sessions []json.RawMessage `json:"sessions"`
-		Cursor   string            `json:"cursor"`
-	}{list, found.Cursor})
+	return reply(w, http.StatusOK, list)
 }
 
-// foundJSON adds to what a session makes of itself where a hit can be seen.
-func (s *Server) foundJSON(f session.Found) ([]byte, error) {
-	b, err := json.Marshal(f)
-	if err != nil || f.Hit == nil {
-		return b, err
+// foundOf adds where a hit can be seen.
+func foundOf(f sessions.Found) foundShape {
+	out := foundShape{sessionShape: shapeOf(f.Summary)}
+	if h := f.Hit; h != nil {
+		out.Snippet, out.Parts, out.Seq, out.URL = h.Snippet(), h.Parts, h.Seq, page.Place(string(f.ID), h.Seq, h.Data)
 	}
-	url, err := json.Marshal(page.Place(string(f.ID), f.Hit.Seq, f.Hit.Data))
-	if err != nil {
-		return nil, err
-	}
-	b = append(b[:len(b)-1], `,"url":`...)
-	return append(append(b, url...), '}'), nil
+	return out
 }
 
 func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
@@ -100,12 +92,12 @@ func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.Sessions.Create(r.Context(), session.Options{Backend: in.Backend, Model: in.Model, Title: in.Title})
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{Backend: in.Backend, Model: in.Model, Title: in.Title})
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/api/sessions/"+string(one.ID()))
-	return reply(w, http.StatusCreated, one.Summary())
+	return reply(w, http.StatusCreated, shapeOf(one.Summary()))
 }
 
 func (s *Server) showSession(w http.ResponseWriter, r *http.Request) error {
@@ -113,7 +105,7 @@ func (s *Server) showSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, one.Summary())
+	return reply(w, http.StatusOK, shapeOf(one.Summary()))
 }
 
 func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
@@ -121,11 +113,11 @@ func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), session.Patch{Title: in.Title, Model: in.Model, Pinned: in.Pinned})
+	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Pinned: in.Pinned})
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, sum)
+	return reply(w, http.StatusOK, shapeOf(sum))
 }
 
 func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
@@ -141,7 +133,7 @@ func (s *Server) restoreSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, sum)
+	return reply(w, http.StatusOK, shapeOf(sum))
 }
 
 // number reads a number of a query from 1 to most; nothing means def.

@@ -26,8 +26,21 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// backendShape is a backend as it is listed.
+type backendShape struct {
+	Name      string          `json:"name"`
+	Available bool            `json:"available"`
+	Version   string          `json:"version"`
+	Reason    string          `json:"reason"`
+	Intercept agent.Intercept `json:"intercept"`
+}
+
 func (s *Server) backends(w http.ResponseWriter, r *http.Request) error {
-	return reply(w, http.StatusOK, s.Sessions.Backends(r.Context()))
+	list := []backendShape{}
+	for _, b := range s.Sessions.Backends(r.Context()) {
+		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept})
+	}
+	return reply(w, http.StatusOK, list)
 }
 
 func (s *Server) models(w http.ResponseWriter, r *http.Request) error {

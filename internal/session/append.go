@@ -88,7 +88,7 @@ func (s *Session) appendLocked(data ...event.Data) error {
 		s.fanOutLocked(entries[i])
 	}
 	if logged > 0 {
-		s.m.changed(sum)
+		s.cfg.Owner.Changed(sum)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (s *Session) writeLocked(entries []event.Entry, sum Summary, size int) erro
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	// A write that began is finished: no caller's context ends it.
-	return s.m.wrote(s.m.cfg.Log.Append(context.Background(), s.id, entries, sum), size)
+	return s.cfg.Owner.Wrote(s.cfg.Log.Append(context.Background(), s.id, entries, sum), size)
 }
 
 // fanOutLocked gives e its position and hands it to everybody.
@@ -126,4 +126,4 @@ func encode(e *event.Entry) error {
 }
 
 // now is the time events are stamped with, in whole milliseconds.
-func (s *Session) now() time.Time { return s.m.cfg.Now().UTC().Truncate(time.Millisecond) }
+func (s *Session) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Millisecond) }

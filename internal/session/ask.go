@@ -82,7 +82,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 		moved := s.moved(r)
 		return s.change(context.Background(), func() error {
 			ask := r.ask.(event.PermissionRequested)
-			ask.ExpiresAt = event.Time(s.now().Add(s.m.cfg.PermissionTimeout))
+			ask.ExpiresAt = event.Time(s.now().Add(s.cfg.PermissionTimeout))
 			r.ask = ask
 			granted := false
 			if !decided {
@@ -109,12 +109,12 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 	case !asks:
 		return verdict, nil
 	}
-	limit := time.NewTimer(s.m.cfg.PermissionTimeout)
+	limit := time.NewTimer(s.cfg.PermissionTimeout)
 	defer limit.Stop()
 	select {
 	case <-r.done:
 	case <-limit.C:
-		s.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("Nobody answered within %v, which means no.", s.m.cfg.PermissionTimeout))
+		s.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("Nobody answered within %v, which means no.", s.cfg.PermissionTimeout))
 	case <-ctx.Done():
 		s.giveUp(r, event.DecidedByAbort, stopReason(ctx))
 	}
@@ -150,7 +150,7 @@ func (s *Session) put(r *request, f func() error) error {
 	if r.byUser {
 		return f()
 	}
-	return retry(r.ctx, f)
+	return Retry(r.ctx, f)
 }
 
 // putLocked opens a request.

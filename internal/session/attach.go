@@ -13,12 +13,12 @@ import (
 	"webchat/internal/event"
 )
 
-// Attach keeps an upload for a later prompt of this session.
-func (s *Session) Attach(ctx context.Context, a agent.Attachment) (attachmentID string, err error) {
-	if s.m.cfg.Attachments == nil {
+// Attach keeps an upload for a later prompt of this session. It owns data.
+func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, err error) {
+	if s.cfg.Attachments == nil {
 		return "", fmt.Errorf("%w: uploads are not set up", ErrInvalid)
 	}
-	if len(a.Data) == 0 {
+	if len(data) == 0 {
 		return "", fmt.Errorf("%w: the attachment is empty", ErrInvalid)
 	}
 	s.mu.Lock()
@@ -27,8 +27,11 @@ func (s *Session) Attach(ctx context.Context, a agent.Attachment) (attachmentID 
 	if err != nil {
 		return "", err
 	}
-	a.Path = ""
-	return s.m.cfg.Attachments.Put(ctx, s.id, a)
+	attachmentID, err = s.cfg.Attachments.Put(string(s.id), mediaType, data)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return attachmentID, nil
 }
 
 // resolve turns what a prompt names into what an agent gets.
@@ -58,11 +61,15 @@ func (s *Session) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 	case set != 1 || n.Lines != "" && n.OutputID == "":
 		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines)", ErrInvalid)
 	case n.Path != "":
-		return workspaceFile(s.m.cfg.Workspace, n.Path)
-	case n.ID != "" && s.m.cfg.Attachments != nil:
-		return s.m.cfg.Attachments.Get(ctx, s.id, n.ID)
-	case n.OutputID != "" && s.m.cfg.Outputs != nil:
-		return s.m.cfg.Outputs.Read(ctx, s.id, n.OutputID, n.Lines)
+		return workspaceFile(s.cfg.Workspace, n.Path)
+	case n.ID != "" && s.cfg.Attachments != nil:
+		mediaType, data, err := s.cfg.Attachments.Get(string(s.id), n.ID)
+		if err != nil {
+			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, ErrNotFound)
+		}
+		return agent.Attachment{MimeType: mediaType, Data: data}, nil
+	case n.OutputID != "" && s.cfg.Outputs != nil:
+		return s.cfg.Outputs.Read(ctx, s.id, n.OutputID, n.Lines)
 	}
 	return agent.Attachment{}, ErrNotFound
 }

@@ -25,19 +25,13 @@ func benchHost(b *testing.B) (*Session, agent.Host) {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	m, err := New(Config{Log: nowhere{mem}, Catalog: mem, Backends: []agent.Backend{backend}, Workspace: b.TempDir(),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	ctx := context.Background()
+	s, err := Create(ctx, Config{Log: nowhere{mem}, Owner: &rig{}, Backend: backend, Workspace: b.TempDir(), Context: func() event.Context { return event.Context{} },
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, event.SessionStart{SessionID: "bench"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ran := make(chan error, 1)
-	go func() { ran <- m.Run(ctx) }()
-	b.Cleanup(func() { cancel(); <-ran })
-	s, err := m.Create(ctx, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	b.Cleanup(s.Close)
 	if _, err := s.Send(ctx, Message{Content: "go"}); err != nil {
 		b.Fatal(err)
 	}

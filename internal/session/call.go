@@ -100,7 +100,7 @@ func (s *Session) takeUpLocked(c *call) {
 	if c.turn != nil {
 		parent = c.turn.ctx
 	}
-	c.at = s.m.cfg.Now()
+	c.at = s.cfg.Now()
 	c.ctx, c.cancel = context.WithCancelCause(parent)
 	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: c.ID, By: c.by, Started: c.at})
 	s.calls[c.ID] = c
@@ -134,7 +134,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 	if begun == nil {
 		return nil // the end of its turn closed it
 	}
-	d := completion(c, res, s.m.cfg.Now())
+	d := completion(c, res, s.cfg.Now())
 	if d.OutputID == "" && begun.output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.output(), telemetryOf(begun.output())
 	}
@@ -263,10 +263,10 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 // ruledOut returns an act that needs no leave by itself, if a rule of the user's has
 // something against it; else nil.
 func (s *Session) ruledOut(ctx context.Context, about *agent.Permission) *agent.Permission {
-	if about == nil || s.m.cfg.Policy == nil {
+	if about == nil || s.cfg.Policy == nil {
 		return nil
 	}
-	if r := s.m.cfg.Policy.Rule(ctx, *about); r.Decision == event.Deny || r.Ask || r.Sensitive {
+	if r := s.cfg.Policy.Rule(ctx, *about); r.Decision == event.Deny || r.Ask || r.Sensitive {
 		return about
 	}
 	return nil
@@ -274,7 +274,7 @@ func (s *Session) ruledOut(ctx context.Context, about *agent.Permission) *agent.
 
 // afterwards asks the hooks about a result; a veto hides it from the model.
 func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) agent.Result {
-	if s.m.cfg.Hooks == nil || c.ctx.Err() != nil {
+	if s.cfg.Hooks == nil || c.ctx.Err() != nil {
 		return res
 	}
 	raw, err := json.Marshal(res)

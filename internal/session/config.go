@@ -15,11 +15,10 @@ import (
 
 // Limits of one session.
 const (
-	MaxPrompt    = 512 << 10        // bytes of a prompt
-	MaxQueue     = 100              // prompts that wait
-	MaxArguments = 1 << 20          // bytes of a tool call's arguments
-	MaxMessage   = 16 << 20         // bytes of a message in flight
-	UndoDelete   = 30 * time.Second // how long a deleted session can be restored
+	MaxPrompt    = 512 << 10 // bytes of a prompt
+	MaxQueue     = 100       // prompts that wait
+	MaxArguments = 1 << 20   // bytes of a tool call's arguments
+	MaxMessage   = 16 << 20  // bytes of a message in flight
 )
 
 // Mode is what happens when an agent wants to act.
@@ -33,16 +32,17 @@ const (
 	ModeDeny  Mode = "deny"
 )
 
-// Config is what a [Manager] works with. Log, Catalog, Backends and Workspace
-// are needed.
+// Config is what a session works with. Log, Backend, Context, Owner and Workspace are
+// needed.
 type Config struct {
-	Log     Log
-	Catalog Catalog
-	Drafts  Drafts // nil: a kill loses messages in flight
+	Log    Log
+	Drafts Drafts // nil: a kill loses messages in flight
+	Owner  Owner
 
-	Backends  []agent.Backend
-	Default   string // the backend of new sessions; empty: the first
-	Workspace string // absolute path
+	Backend   agent.Backend // nil: it is not set up any more, so that the session can only be read
+	Workspace string        // absolute path
+	// Context says where the workspace is now.
+	Context func() event.Context
 
 	// Tools makes the tools of one session, when it first needs them; they are
 	// closed with the session. nil: none.
@@ -63,6 +63,18 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
+}
+
+// Owner is told what becomes of a session. Its methods may be called concurrently. The
+// session holds its lock meanwhile, but for Wrote.
+type Owner interface {
+	// Changed says what the session is like now. It does not block.
+	Changed(s Summary)
+	// Wrote says what a write of size bytes to the log came to; what it returns is
+	// the caller's error. An error of the log itself is returned wrapping [ErrLog].
+	Wrote(err error, size int) error
+	// Unsaved is what users are told while the log cannot be written; else empty.
+	Unsaved() string
 }
 
 // Hooks are the user's commands around events; [hooks.Set] is one. The methods may
@@ -103,12 +115,12 @@ type Kept interface {
 // Attachments keeps what users upload for their prompts. Its methods may be
 // called concurrently.
 type Attachments interface {
-	// Put keeps a and returns the id it is had back by. It owns a.Data.
-	Put(ctx context.Context, id ID, a agent.Attachment) (attachmentID string, err error)
-	// Get returns an attachment of this very session; else the error wraps [ErrNotFound].
-	Get(ctx context.Context, id ID, attachmentID string) (agent.Attachment, error)
-	// DeleteSession drops all of a session's.
-	DeleteSession(id ID)
+	// Put keeps data, which it owns then, and returns the id that Get takes. The
+	// error says why it is refused.
+	Put(session, mediaType string, data []byte) (id string, err error)
+	// Get returns an attachment of this very session. The error says that there is
+	// none of that id.
+	Get(session, id string) (mediaType string, data []byte, err error)
 }
 
 // Outputs is what was shown. Its methods may be called concurrently.
@@ -117,31 +129,15 @@ type Outputs interface {
 	// they are numbered on the card, as an attachment for a prompt; the error
 	// wraps [ErrNotFound] when it is unknown or expired.
 	Read(ctx context.Context, id ID, outputID, lines string) (agent.Attachment, error)
-	// DeleteSession drops all of a session's.
-	DeleteSession(id ID)
 }
 
-func (c Config) complete() (Config, error) {
+// Complete returns c with its defaults, or what is wrong with it.
+func (c Config) Complete() (Config, error) {
 	switch {
-	case c.Log == nil || c.Catalog == nil:
-		return c, fmt.Errorf("%w: sessions need a log and a catalog", ErrInvalid)
-	case len(c.Backends) == 0:
-		return c, fmt.Errorf("%w: sessions need a backend", ErrInvalid)
+	case c.Log == nil || c.Context == nil || c.Owner == nil:
+		return c, fmt.Errorf("%w: a session needs a log, a context and an owner", ErrInvalid)
 	case !filepath.IsAbs(c.Workspace):
 		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", ErrInvalid, c.Workspace)
-	}
-	seen := map[string]bool{}
-	for _, b := range c.Backends {
-		if seen[b.Name()] {
-			return c, fmt.Errorf("%w: two backends are named %q", ErrInvalid, b.Name())
-		}
-		seen[b.Name()] = true
-	}
-	if c.Default == "" {
-		c.Default = c.Backends[0].Name()
-	}
-	if !seen[c.Default] {
-		return c, fmt.Errorf("%w: the default backend %q is not among the backends", ErrInvalid, c.Default)
 	}
 	switch c.Permissions {
 	case "":
@@ -160,30 +156,6 @@ func (c Config) complete() (Config, error) {
 		c.Now = time.Now
 	}
 	return c, nil
-}
-
-// Options is what a session starts with; what is empty has a default.
-type Options struct {
-	Backend string
-	Model   string
-	Title   string
-}
-
-// Patch changes a session; nil leaves a property as it is.
-type Patch struct {
-	Title  *string
-	Model  *string
-	Pinned *bool
-}
-
-// BackendInfo is a backend as a list shows it.
-type BackendInfo struct {
-	Name      string          `json:"name"`
-	Available bool            `json:"available"`
-	Version   string          `json:"version"`
-	Reason    string          `json:"reason"`
-	Intercept agent.Intercept `json:"intercept"`
-	Default   bool            `json:"-"` // new sessions have it
 }
 
 // SendMode is what happens to a prompt while a turn runs.
@@ -207,18 +179,18 @@ type Message struct {
 
 // TurnResult is what came of a prompt.
 type TurnResult struct {
-	MessageID string        `json:"messageId"`
-	Content   string        `json:"content"` // what the assistant said, whole
-	Outputs   []OutputRef   `json:"outputs"`
-	Error     string        `json:"error,omitempty"`
-	Outcome   event.Outcome `json:"-"`
+	MessageID string
+	Content   string // what the assistant said, whole
+	Outputs   []OutputRef
+	Error     string
+	Outcome   event.Outcome
 }
 
 // OutputRef names an output a tool call made.
 type OutputRef struct {
-	ID         string `json:"id"`
-	ToolCallID string `json:"toolCallId"`
-	Type       string `json:"type"`
+	ID         string
+	ToolCallID string
+	Type       string
 }
 
 // DisplayResult is what came of a user's own display. Output is nil when
@@ -233,16 +205,16 @@ type DisplayResult struct {
 
 // Decision is a user's answer to a permission request.
 type Decision struct {
-	Decision event.Decision `json:"decision"`
-	Grant    string         `json:"grant,omitempty"` // the id of one of the request's grants; empty: exactly this act
-	Scope    event.Scope    `json:"scope,omitempty"` // of an allow; empty: once
-	Reason   string         `json:"reason,omitempty"`
+	Decision event.Decision
+	Grant    string      // the id of one of the request's grants; empty: exactly this act
+	Scope    event.Scope // of an allow; empty: once
+	Reason   string
 }
 
 // Answer is a user's answer to an agent's question.
 type Answer struct {
-	Text        string `json:"answer"`
-	WasFreeform bool   `json:"wasFreeform,omitempty"`
+	Text        string
+	WasFreeform bool
 }
 
 // Snapshot is what is in flight at one moment. A reader that applied the log up

@@ -19,7 +19,7 @@ type liveConn struct {
 
 // close ends the conversation and waits until nothing of it is left.
 func (c *liveConn) close(log *slog.Logger) {
-	_, err := guarded(log, "closing the conversation", func() (struct{}, error) { return struct{}{}, c.Close() })
+	_, err := Guard(log, "closing the conversation", func() (struct{}, error) { return struct{}{}, c.Close() })
 	if err != nil {
 		log.Warn("a conversation did not close cleanly", "error", err)
 	}
@@ -73,11 +73,11 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	if conn != nil {
 		return conn, nil
 	}
-	backend := s.m.backends[sum.Backend]
+	backend := s.cfg.Backend
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
-	if err := s.m.honours(t.ctx, backend); err != nil {
+	if err := s.cfg.reachable(t.ctx); err != nil {
 		return nil, err
 	}
 	if err := s.hookSessionStart(t.ctx); err != nil {
@@ -87,7 +87,7 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.m.cfg.Workspace, Tools: specs, Resume: resume}
+	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
 	h := &host{s: s, intercept: backend.Info(t.ctx).Intercept}
 	ctx, cancel := context.WithTimeout(t.ctx, openLimit)
 	defer cancel()
@@ -166,7 +166,7 @@ func (s *Session) specs() ([]agent.ToolSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return guarded(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
+	return Guard(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
 		specs := make([]agent.ToolSpec, 0, len(tools))
 		for _, t := range tools {
 			specs = append(specs, t.Spec())

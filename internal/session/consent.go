@@ -39,7 +39,7 @@ func (s *Session) decideFirst(ctx context.Context, r *request, rule agent.Ruling
 // decideAlone decides by a rule or by the mode. A user's own act is nobody's to
 // decide but the user's, and a sensitive one is never allowed without asking.
 func (s *Session) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, decided bool) {
-	mode := s.m.cfg.Permissions
+	mode := s.cfg.Permissions
 	switch {
 	case r.byUser:
 		return v, false

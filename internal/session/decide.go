@@ -18,7 +18,7 @@ const movedReason = "The path leads elsewhere now than when it was asked about. 
 func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
 	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
 	var rule agent.Ruling
-	if policy := s.m.cfg.Policy; policy != nil {
+	if policy := s.cfg.Policy; policy != nil {
 		r.target = policy.Target(p)
 		if p.Target == "" {
 			p.Target = r.target
@@ -36,13 +36,13 @@ func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor)
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
 		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: whyAsked(p, rule), Diff: p.Diff, Digest: p.Digest,
 		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
-		ExpiresAt: event.Time(s.now().Add(s.m.cfg.PermissionTimeout))}
+		ExpiresAt: event.Time(s.now().Add(s.cfg.PermissionTimeout))}
 	return r, rule
 }
 
 // moved reports whether the file of a request is another one than was judged.
 func (s *Session) moved(r *request) bool {
-	return s.m.cfg.Policy != nil && s.m.cfg.Policy.Target(r.perm) != r.target
+	return s.cfg.Policy != nil && s.cfg.Policy.Target(r.perm) != r.target
 }
 
 // grantedLocked reports whether the user allowed the act before, for the session or
@@ -55,8 +55,8 @@ func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	for _, g := range r.grants {
 		held := slices.ContainsFunc(given, func(x Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
-		if !held && s.m.cfg.Kept != nil {
-			_, held = s.m.cfg.Kept.Held(g.ID)
+		if !held && s.cfg.Kept != nil {
+			_, held = s.cfg.Kept.Held(g.ID)
 			g.Scope = event.ForWorkspace
 		}
 		if held {
@@ -110,7 +110,7 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 		return completed(r.id, v), nil
 	})
 	if err != nil && kept {
-		_, undo := s.m.cfg.Kept.TakeBack(v.Grant.ID)
+		_, undo := s.cfg.Kept.TakeBack(v.Grant.ID)
 		err = errors.Join(err, undo)
 	}
 	if err == nil && moved {
@@ -140,11 +140,11 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 
 // keepLocked makes a grant durable for the workspace, while s.mu is free.
 func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
-	if s.m.cfg.Kept == nil {
+	if s.cfg.Kept == nil {
 		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", ErrInvalid)
 	}
 	s.mu.Unlock()
-	added, err = s.m.cfg.Kept.Keep(g, string(s.id), s.now())
+	added, err = s.cfg.Kept.Keep(g, string(s.id), s.now())
 	s.mu.Lock()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrKeep, err)

@@ -92,7 +92,7 @@ func subject(c *call) string {
 // display performs a user's call. Its end is logged when the log takes it.
 func (s *Session) display(c *call) DisplayResult {
 	res := s.perform(c)
-	d := completion(c, res, s.m.cfg.Now())
+	d := completion(c, res, s.cfg.Now())
 	kept := s.finish(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {

@@ -150,7 +150,7 @@ func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 		r := newRig(t, mem, nil)
 		tools(r)
 		var err error
-		if r.s, err = r.m.Get(t.Context(), id); err != nil {
+		if r.s, err = r.load(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		display(r, "make own", "make again")

@@ -1,5 +1,5 @@
-// Package session is the heart: it runs turns, appends events, fans them out,
-// asks permission and stops what has to stop.
+// Package session is the heart: it runs the turns of one session, appends events, fans
+// them out, asks permission and stops what has to stop.
 //
 // A session is its log. Everything a person sees of it is folded from events:
 // the row in the list ([Fold] into a [Summary]), the page, the status.
@@ -24,11 +24,10 @@
 // # When the log cannot be written, or is slow
 //
 // What the log refuses has not happened: the operation that needed it returns an
-// error that wraps [ErrLog], and nothing is ever logged twice. Every reader is told
-// at once by an ephemeral session.error of errorType "log", and by one of type
-// "saved" when the log takes as much as it refused. Meanwhile:
+// error that wraps [ErrLog], and nothing is ever logged twice. The [Owner] is told, and
+// tells every reader. Meanwhile:
 //
-//   - a prompt, a decision, a title, a mark and a deletion are refused;
+//   - a prompt, a decision and a title are refused;
 //   - a running turn waits at its next logged event and tries again, with pauses
 //     up to five seconds, until that is durable or the turn is stopped. A stop acts
 //     at once; turn.end and what it closes are logged when the log takes them;
@@ -41,14 +40,14 @@
 // # Concurrency
 //
 // All methods may be called at any time from any goroutine. An idle session has
-// no goroutine. [Manager.Run] returns when everything the sessions started has
+// no goroutine. [Session.Close] returns when everything the session started has
 // ended.
 //
 // # Usage
 //
-//	m, err := session.New(session.Config{Log: log, Catalog: log, Backends: backends, Workspace: dir})
-//	go m.Run(ctx)
-//	s, err := m.Create(ctx, session.Options{})
+//	s, err := session.Create(ctx, session.Config{Log: log, Owner: owner, Backend: backend, Workspace: dir, Context: where},
+//		event.SessionStart{SessionID: id, Backend: backend.Name()})
+//	defer s.Close()
 //	live := s.Subscribe()
 //	defer live.Close()
 //	snap, err := s.Join(ctx)                       // the past is Events(ctx, 0, n) up to snap.LastSeq

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// memory is a Log, a Catalog and Drafts that refuses what a real one could not hold.
+// memory is a Log and Drafts, with the rows of a list, that refuses what a real one could not hold.
 type memory struct {
 	mu     sync.Mutex
 	logs   map[ID][]event.Entry
@@ -88,13 +89,6 @@ func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s Summa
 	return nil
 }
 
-// Writable implements [Log].
-func (m *memory) Writable(context.Context, int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.fail
-}
-
 func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,49 +107,6 @@ func (m *memory) Summary(_ context.Context, id ID) (Summary, error) {
 	return s, nil
 }
 
-func (m *memory) List(_ context.Context, q Query) (Page, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var p Page
-	for _, s := range m.rows {
-		if q.Kind == QueryPresent && s.DeletedAt.IsZero() || q.Kind == QueryUnfinished && s.Unfinished() || q.Kind == QueryDeleted && !s.DeletedAt.IsZero() {
-			p.Sessions = append(p.Sessions, Found{Summary: s})
-		}
-	}
-	return p, nil
-}
-
-func (m *memory) Mark(_ context.Context, id ID, k Mark) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok := m.rows[id]
-	if !ok {
-		return ErrNotFound
-	}
-	if m.fail != nil {
-		return m.fail
-	}
-	if k.Pinned != nil {
-		s.Pinned = *k.Pinned
-	}
-	if k.DeletedAt != nil {
-		s.DeletedAt = *k.DeletedAt
-	}
-	m.rows[id] = s
-	return nil
-}
-
-func (m *memory) Delete(_ context.Context, id ID) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.fail != nil {
-		return m.fail
-	}
-	delete(m.rows, id)
-	delete(m.logs, id)
-	return nil
-}
-
 func (m *memory) SaveDrafts(_ context.Context, id ID, d []Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,13 +121,6 @@ func (m *memory) LoadDrafts(_ context.Context, id ID) ([]Draft, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.drafts[id], nil
-}
-
-// count is how many sessions there are.
-func (m *memory) count() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.rows)
 }
 
 func (m *memory) entries(id ID) []event.Entry {
@@ -335,15 +279,72 @@ func (t *toolset) Close() error {
 	return nil
 }
 
-// rig is a running manager with one session.
+// rig is a process with one session. It is the owner of all its sessions.
 type rig struct {
 	*testing.T
-	m       *Manager
+	cfg     Config
 	s       *Session
 	mem     *memory
 	backend *scripted
 	tools   *toolset
-	stop    func() error
+	stop    func() // ends all sessions
+
+	mu       sync.Mutex // guards what follows
+	sessions map[ID]*Session
+}
+
+// Changed implements [Owner].
+func (r *rig) Changed(Summary) {}
+
+// Wrote implements [Owner].
+func (r *rig) Wrote(err error, _ int) error {
+	if err == nil || errors.Is(err, ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrLog, err)
+}
+
+// Unsaved implements [Owner].
+func (r *rig) Unsaved() string { return "" }
+
+// create starts a session.
+func (r *rig) create(ctx context.Context) (*Session, error) {
+	return r.keep(Create(ctx, r.cfg, event.SessionStart{SessionID: string(event.NewID()), Backend: r.cfg.Backend.Name()}))
+}
+
+// load returns a session of the process, or one of an earlier process.
+func (r *rig) load(ctx context.Context, id ID) (*Session, error) {
+	r.mu.Lock()
+	s := r.sessions[id]
+	r.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	sum, err := r.mem.Summary(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.keep(Load(ctx, r.cfg, sum))
+}
+
+func (r *rig) keep(s *Session, err error) (*Session, error) {
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.sessions[s.id] = s
+	}
+	return s, err
+}
+
+func (r *rig) close() {
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.sessions))
+	r.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, s := range all {
+		wg.Go(s.Close)
+	}
+	wg.Wait()
 }
 
 // play runs test in a bubble of fake time with a session whose log is checked at the end.
@@ -352,36 +353,26 @@ func play(t *testing.T, change func(*rig, *Config), test func(*rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newMemory(), change)
 		var err error
-		if r.s, err = r.m.Create(t.Context(), Options{}); err != nil {
+		if r.s, err = r.create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		test(r)
-		if err := r.stop(); err != nil {
-			t.Error(err)
-		}
+		r.stop()
 		checkLog(t, r.mem.entries(r.s.ID()), true)
 	})
 }
 
 func newRig(t *testing.T, mem *memory, change func(*rig, *Config)) *rig {
 	t.Helper()
-	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}}
-	c := Config{Log: mem, Catalog: mem, Backends: []agent.Backend{r.backend}, Workspace: t.TempDir(),
+	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[ID]*Session{}}
+	r.cfg = Config{Log: mem, Owner: r, Backend: r.backend, Workspace: t.TempDir(), Context: func() event.Context { return event.Context{} },
 		Tools:  func(ID) (agent.Toolset, error) { return r.tools, nil },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if change != nil {
-		change(r, &c)
+		change(r, &r.cfg)
 	}
-	m, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.m = m
-	ctx, cancel := context.WithCancel(context.Background())
-	ran := make(chan error, 1)
-	go func() { ran <- m.Run(ctx) }()
-	r.stop = sync.OnceValue(func() error { cancel(); return <-ran })
-	t.Cleanup(func() { r.stop() })
+	r.stop = sync.OnceFunc(r.close)
+	t.Cleanup(r.stop)
 	return r
 }
 

@@ -18,10 +18,10 @@ func TestForgottenConversation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, newMemory(), nil)
-				r.s, _ = r.m.Create(t.Context(), Options{})
+				r.s, _ = r.create(t.Context())
 				if c.spoken {
 					r.ask("one")
-				} else if err := r.s.rename(t.Context(), "a title"); err != nil {
+				} else if err := r.s.Rename(t.Context(), "a title"); err != nil {
 					t.Fatal(err)
 				}
 				r.stop()
@@ -33,7 +33,7 @@ func TestForgottenConversation(t *testing.T) {
 					}
 					return nil
 				}
-				s, err := next.m.Get(t.Context(), r.s.ID())
+				s, err := next.load(t.Context(), r.s.ID())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,6 +48,39 @@ func TestForgottenConversation(t *testing.T) {
 				}
 				next.stop()
 			})
+		})
+	}
+}
+
+func TestResumeOfTheConversation(t *testing.T) {
+	for _, refuses := range []string{"", "resume"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, newMemory(), nil)
+			r.s, _ = r.create(t.Context())
+			r.ask("one")
+			equal(t, "resume", r.backend.opened[0].Resume, false)
+			r.stop()
+			next := newRig(t, r.mem, nil)
+			next.backend.info.CanResume = true
+			next.backend.open = func(o agent.Options) error {
+				if o.Resume && refuses != "" {
+					return agent.ErrUnsupported
+				}
+				return nil
+			}
+			s, err := next.load(t.Context(), r.s.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			next.s = s
+			equal(t, "no resume by reading", strings.HasSuffix(next.types(), "session.shutdown"), true)
+			next.ask("two")
+			equal(t, "resume", next.backend.opened[0].Resume, true)
+			equal(t, "opened", len(next.backend.opened), 1+len(refuses)/6)
+			if !strings.Contains(next.types(), "session.shutdown session.resume user.message turn.start") {
+				t.Error(next.types())
+			}
+			next.stop()
 		})
 	}
 }

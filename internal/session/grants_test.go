@@ -129,9 +129,7 @@ func TestGrantsSurviveARestart(t *testing.T) {
 		r.decide(Decision{Decision: event.Allow, Scope: event.ForSession}) // exactly this
 		r.wait(id)
 		session := r.s.ID()
-		if err := r.stop(); err != nil { // the program ends
-			r.Fatal(err)
-		}
+		r.stop() // the program ends
 		var ran []string
 		again := newRig(r.T, r.mem, func(next *rig, c *Config) {
 			c.Policy = policy.New(policy.Config{Workspace: "/w"})
@@ -139,7 +137,7 @@ func TestGrantsSurviveARestart(t *testing.T) {
 			next.backend.prompt = r.backend.prompt
 		})
 		var err error
-		if again.s, err = again.m.Get(r.Context(), session); err != nil {
+		if again.s, err = again.load(r.Context(), session); err != nil {
 			r.Fatal(err)
 		}
 		equal(t, "granted", len(again.s.Granted()), 2)
@@ -149,9 +147,7 @@ func TestGrantsSurviveARestart(t *testing.T) {
 		id = again.send("make all")
 		again.decide(Decision{Decision: event.Deny})
 		again.wait(id)
-		if err := again.stop(); err != nil {
-			r.Fatal(err)
-		}
+		again.stop()
 	})
 }
 
@@ -173,7 +169,7 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		equal(t, "kept", len(kept.held), 1)
 		equal(t, "of the session", len(r.s.Granted()), 0)
 
-		other, err := r.m.Create(r.Context(), Options{})
+		other, err := r.create(r.Context())
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -59,14 +59,14 @@ func (s *Session) hookOf(c *call, about hooks.Call) (hooks.Verdict, error) {
 
 // runHook runs the user's hooks, which log their runs by report.
 func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
-	if s.m.cfg.Hooks == nil {
+	if s.cfg.Hooks == nil {
 		return hooks.Verdict{Allow: true}, nil
 	}
 	if c.SessionID = string(s.id); c.RequestID == "" {
 		c.RequestID = string(event.NewID())
 	}
-	v, err := guarded(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
-		return s.m.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
+	v, err := Guard(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
+		return s.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
 			switch d.(type) {
 			case event.HookStart, event.HookEnd:
 				return report(d)
@@ -90,18 +90,19 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 	return v, nil
 }
 
-// honours returns why hooks that insist cannot reach all tool calls of b, or nil.
-func (m *Manager) honours(ctx context.Context, b agent.Backend) error {
-	if m.cfg.Hooks == nil || !m.cfg.Hooks.Demands(hooks.BeforeTool) {
+// reachable returns why hooks that insist cannot reach all tool calls of the backend,
+// or nil.
+func (c Config) reachable(ctx context.Context) error {
+	if c.Hooks == nil || !c.Hooks.Demands(hooks.BeforeTool) {
 		return nil
 	}
-	info := b.Info(ctx)
+	info := c.Backend.Info(ctx)
 	switch {
 	case !info.Available && info.Intercept == "": // its opening says why
 	case info.Intercept == agent.InterceptAll, info.Intercept == agent.InterceptRewrite:
 	default:
 		return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
-			agent.ErrUnsupported, b.Name(), info.Intercept)
+			agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
 	}
 	return nil
 }

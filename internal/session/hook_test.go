@@ -202,11 +202,11 @@ func TestSessionStartHookComesFirst(t *testing.T) {
 		r.stop()
 		next := newRig(r.T, r.mem, note)
 		var err error
-		if next.s, err = next.m.Get(r.Context(), r.s.ID()); err != nil {
+		if next.s, err = next.load(r.Context(), r.s.ID()); err != nil {
 			r.Fatal(err)
 		}
 		next.ask("again")
-		equal(t, "stop", next.stop(), nil)
+		next.stop()
 	})
 	equal(t, "order", strings.Join(order, "; "), "hook; open, resume false; hook; open, resume true")
 }
@@ -221,7 +221,7 @@ func TestHooksThatDoNotReach(t *testing.T) {
 				r.backend.info = agent.Info{Available: true, Intercept: intercept}
 			}, func(r *rig) {
 				m.demands = demands
-				_, err := r.m.Create(r.Context(), Options{})
+				_, err := r.create(r.Context())
 				if starts || !demands {
 					is(t, err, nil)
 				} else {
@@ -278,17 +278,15 @@ func TestHooksOfForeignTools(t *testing.T) {
 func TestHookLeftOpenByAKill(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		r.ask("go")
-		mem := r.mem.prefix(r.s.ID(), 3) // … user.message, turn.start
-		s := newSession(r.m, mem.rows[r.s.ID()])
-		e := event.Entry{Seq: 4, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", s.now())}
+		e := event.Entry{Seq: 4, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", r.s.now())}
 		var o open
 		o.apply(e)
-		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, s.now())
+		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, r.s.now())
 		if len(ends) != 1 || ends[0].(event.HookEnd).HookID != "h" || ends[0].(event.HookEnd).Allow {
 			t.Errorf("%+v", ends)
 		}
-		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", s.now())})
-		equal(t, "left open", len(o.closing(ending{all: true}, s.now())), 0)
+		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", r.s.now())})
+		equal(t, "left open", len(o.closing(ending{all: true}, r.s.now())), 0)
 	})
 }
 

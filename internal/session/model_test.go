@@ -39,7 +39,7 @@ func newBroker(t *testing.T) *broker {
 		until: map[string]time.Time{}, resource: map[string]string{}, granted: map[string]bool{}, raced: map[string]bool{}}
 	b.start(newMemory())
 	var err error
-	if b.s, err = b.m.Create(context.Background(), Options{}); err != nil {
+	if b.s, err = b.create(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -182,12 +182,10 @@ func (b *broker) expire() {
 
 func (b *broker) restart(rt *rapid.T) {
 	id := b.s.ID()
-	if err := b.stop(); err != nil {
-		rt.Fatal(err)
-	}
+	b.stop()
 	b.start(b.mem)
 	var err error
-	if b.s, err = b.m.Get(context.Background(), id); err != nil {
+	if b.s, err = b.load(context.Background(), id); err != nil {
 		rt.Fatal(err)
 	}
 	b.allGone()
@@ -197,12 +195,10 @@ func (b *broker) restart(rt *rapid.T) {
 func (b *broker) kill(rt *rapid.T) {
 	id, entries := b.s.ID(), b.mem.entries(b.s.ID())
 	left := b.mem.prefix(id, len(entries))
-	if err := b.stop(); err != nil {
-		rt.Fatal(err)
-	}
+	b.stop()
 	b.start(left)
 	var err error
-	if b.s, err = b.m.Get(context.Background(), id); err != nil {
+	if b.s, err = b.load(context.Background(), id); err != nil {
 		rt.Fatal(err)
 	}
 	b.allGone()
@@ -248,9 +244,7 @@ func TestBrokerModel(t *testing.T) {
 			rt.Repeat(map[string]func(*rapid.T){
 				"call": b.call, "answer": b.answer, "abort": b.abort, "wait": b.wait, "restart": b.restart, "kill": b.kill, "": b.check,
 			})
-			if err := b.stop(); err != nil {
-				rt.Fatal(err)
-			}
+			b.stop()
 			checkLog(rt, b.mem.entries(b.s.ID()), true)
 		})
 		switch {

@@ -18,11 +18,11 @@ const logGrace = stopGrace / 4
 // persist calls f by change until the log takes what f appends, f fails for another
 // reason, or ctx has ended. It is called at least once.
 func (s *Session) persist(ctx context.Context, f func() error) error {
-	return retry(ctx, func() error { return s.change(context.Background(), f) })
+	return Retry(ctx, func() error { return s.change(context.Background(), f) })
 }
 
-// retry calls f until it returns no ErrLog, or ctx has ended.
-func retry(ctx context.Context, f func() error) error {
+// Retry calls f until it returns no ErrLog, or ctx has ended.
+func Retry(ctx context.Context, f func() error) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		err := f()
 		if !errors.Is(err, ErrLog) {

@@ -15,7 +15,7 @@ import (
 func TestPromptIsSentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newMemory(), nil)
-		r.s, _ = r.m.Create(t.Context(), Options{})
+		r.s, _ = r.create(t.Context())
 		send := func(s *Session, id string) {
 			t.Helper()
 			got, err := s.Send(t.Context(), Message{ID: id, Content: "hello"})
@@ -43,7 +43,7 @@ func TestPromptIsSentOnce(t *testing.T) {
 		equal(t, "prompts", said(r), 2)
 		r.stop()
 		next := newRig(t, r.mem, nil)
-		s, err := next.m.Get(t.Context(), r.s.ID())
+		s, err := next.load(t.Context(), r.s.ID())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,9 +78,9 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // the user is told, and the next prompt starts another agent.
 func TestFaultF2AgentKilled(t *testing.T) {
 	b := &program{pids: make(chan int, 2)}
-	r := newRig(t, newMemory(), func(_ *rig, c *Config) { c.Backends = []agent.Backend{b} })
+	r := newRig(t, newMemory(), func(_ *rig, c *Config) { c.Backend = b })
 	var err error
-	if r.s, err = r.m.Create(t.Context(), Options{}); err != nil {
+	if r.s, err = r.create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	asked := func(n int) func() bool {
@@ -112,8 +112,6 @@ func TestFaultF2AgentKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "outcome", r.wait(id).Outcome, event.Aborted)
-	if err := r.stop(); err != nil {
-		t.Error(err)
-	}
+	r.stop()
 	checkLog(t, r.mem.entries(r.s.ID()), true)
 }

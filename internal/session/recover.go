@@ -16,8 +16,8 @@ func (s *Session) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover session %s: %w", s.id, err)
 	}
-	if s.m.cfg.Drafts != nil && o.turn.TurnID != "" {
-		drafts, err := s.m.cfg.Drafts.LoadDrafts(ctx, s.id)
+	if s.cfg.Drafts != nil && o.turn.TurnID != "" {
+		drafts, err := s.cfg.Drafts.LoadDrafts(ctx, s.id)
 		if err != nil {
 			return fmt.Errorf("recover session %s: load its drafts: %w", s.id, err)
 		}
@@ -41,7 +41,7 @@ func (s *Session) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover session %s: %w", s.id, err)
 	}
-	if s.m.cfg.Drafts != nil {
+	if s.cfg.Drafts != nil {
 		s.saveDrafts(nil)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (s *Session) recoverLater() {
 	s.leftOpen = true
 	s.mu.Unlock()
 	s.wg.Go(func() {
-		if err := retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
+		if err := Retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
 			s.log().Error("a session could not be recovered: it can be read until the next start", "error", err)
 		}
 	})

@@ -53,7 +53,7 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 	for cut := 1; cut <= n; cut++ {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, mem.prefix(id, cut), nil)
-			s, err := r.m.Get(t.Context(), id)
+			s, err := r.load(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestDraftsSurviveAKill(t *testing.T) {
 	mem.drafts[id] = append(mem.drafts[id], Draft{MessageID: "m1", Content: "older than the log"})
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mem, func(r *rig, c *Config) { c.Drafts = mem })
-		s, err := r.m.Get(t.Context(), id)
+		s, err := r.load(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,9 +133,7 @@ func TestShutdownInterrupts(t *testing.T) {
 		first, second := r.send("one"), r.send("two")
 		live := r.s.Subscribe()
 		synctest.Wait()
-		if err := r.stop(); err != nil {
-			t.Error(err)
-		}
+		r.stop()
 		for _, id := range []string{first, second} {
 			res, err := r.s.WaitTurn(r.Context(), id)
 			if err != nil {
@@ -154,10 +152,6 @@ func TestShutdownInterrupts(t *testing.T) {
 		is(t, err, ErrClosed)
 		_, err = r.s.Join(r.Context())
 		is(t, err, ErrClosed)
-		_, err = r.m.Create(r.Context(), Options{})
-		is(t, err, ErrClosed)
-		_, err = r.m.Get(r.Context(), r.s.ID())
-		is(t, err, ErrClosed)
 		for err = nil; err == nil; {
 			_, err = live.Next(r.Context())
 		}
@@ -172,43 +166,20 @@ func TestShutdownInterrupts(t *testing.T) {
 func TestShutdownWithoutALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newMemory(), nil)
-		r.s, _ = r.m.Create(t.Context(), Options{})
+		r.s, _ = r.create(t.Context())
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }
 		r.send("one")
 		r.send("two")
 		synctest.Wait()
 		r.mem.broken(errDisk)
-		if err := r.stop(); err != nil {
-			t.Error(err)
-		}
+		r.stop()
 		checkLog(t, r.mem.entries(r.s.ID()), false)
 		r.mem.broken(nil)
 		next := newRig(t, r.mem, nil)
-		if _, err := next.m.Get(t.Context(), r.s.ID()); err != nil {
+		if _, err := next.load(t.Context(), r.s.ID()); err != nil {
 			t.Fatal(err)
 		}
 		next.stop()
 		checkLog(t, r.mem.entries(r.s.ID()), true)
-	})
-}
-
-// An agent that does not end is not waited for without end.
-func TestShutdownIsBounded(t *testing.T) {
-	release := make(chan struct{})
-	synctest.Test(t, func(t *testing.T) {
-		release = make(chan struct{})
-		r := newRig(t, newMemory(), nil)
-		r.s, _ = r.m.Create(t.Context(), Options{})
-		r.backend.prompt = func(context.Context, agent.Host, agent.Prompt) error { <-release; return nil }
-		r.send("one")
-		synctest.Wait()
-		before := time.Now()
-		if err := r.stop(); err == nil {
-			t.Error("no error")
-		}
-		equal(t, "time", time.Since(before), shutdownLimit)
-		checkLog(t, r.mem.entries(r.s.ID()), true)
-		close(release)
-		synctest.Wait()
 	})
 }

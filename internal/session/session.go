@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +38,7 @@ const (
 
 // Session is one conversation. See the package comment for what it guarantees.
 type Session struct {
-	m      *Manager
+	cfg    Config
 	id     ID
 	ctx    context.Context // of everything the session does
 	cancel context.CancelCauseFunc
@@ -78,9 +77,9 @@ type Session struct {
 	named     bool                       // the user chose the title in this process
 }
 
-func newSession(m *Manager, sum Summary) *Session {
+func newSession(c Config, sum Summary) *Session {
 	s := &Session{
-		m: m, id: sum.ID, appending: make(chan struct{}, 1),
+		cfg: c, id: sum.ID, appending: make(chan struct{}, 1),
 		subs:     map[*Subscription]struct{}{},
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
@@ -89,7 +88,7 @@ func newSession(m *Manager, sum Summary) *Session {
 
 		rewritten: map[string]json.RawMessage{},
 	}
-	s.ctx, s.cancel = context.WithCancelCause(m.ctx)
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
@@ -103,7 +102,7 @@ func (s *Session) ID() ID { return s.id }
 // Summary returns what a list shows of the session now.
 func (s *Session) Summary() Summary { return *s.summary.Load() }
 
-func (s *Session) log() *slog.Logger { return s.m.cfg.Logger.With("session", string(s.id)) }
+func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 
 // usable returns why nothing new may begin, or nil. The caller holds s.mu.
 func (s *Session) usable() error {
@@ -126,7 +125,7 @@ func (s *Session) resumed() []event.Data {
 		return nil
 	}
 	sum := s.summary.Load()
-	return []event.Data{event.SessionResume{SessionID: string(s.id), Backend: sum.Backend, Model: sum.Model, Context: gitContext(s.m.cfg.Workspace)}}
+	return []event.Data{event.SessionResume{SessionID: string(s.id), Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}
 }
 
 // beginLocked appends data behind what opens this process's work.
@@ -135,66 +134,9 @@ func (s *Session) beginLocked(data ...event.Data) error {
 		return err
 	}
 	if s.startedAt.IsZero() {
-		s.startedAt = s.m.cfg.Now()
+		s.startedAt = s.cfg.Now()
 	}
 	return nil
-}
-
-// guarded calls f and turns a panic into an error, so that a fault stays in its
-// session. The value of the panic may hold content and is not logged.
-func guarded[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			log.Error("panic", "in", what, "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-			err = fmt.Errorf("%s failed: %w", what, errPanic)
-		}
-	}()
-	return f()
-}
-
-// within runs f and returns what f returns, but not later than stopGrace after
-// ctx ended. Then late is true, f goes on, and after is called with its result.
-// The caller is counted in s.wg, and so is f.
-func within[T any](ctx context.Context, s *Session, what string, f func() (T, error), after func(T)) (v T, late bool, err error) {
-	type outcome struct {
-		v   T
-		err error
-	}
-	var (
-		mu   sync.Mutex // guards gone
-		gone bool
-		done = make(chan outcome, 1)
-	)
-	s.wg.Go(func() {
-		v, err := guarded(s.log(), what, f)
-		mu.Lock()
-		defer mu.Unlock()
-		done <- outcome{v, err}
-		if gone && err == nil && after != nil {
-			after(v)
-		}
-	})
-	select {
-	case o := <-done:
-		return o.v, false, o.err
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(stopGrace)
-	defer grace.Stop()
-	select {
-	case o := <-done:
-		return o.v, false, o.err
-	case <-grace.C:
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	select {
-	case o := <-done:
-		return o.v, false, o.err
-	default:
-		gone = true
-		return v, true, fmt.Errorf("%s did not stop in time: %w", what, context.Cause(ctx))
-	}
 }
 
 // tools returns the session's tools, made when they are first needed.
@@ -202,117 +144,14 @@ func (s *Session) tools() ([]agent.Tool, error) {
 	s.toolMu.Lock()
 	defer s.toolMu.Unlock()
 	if s.toolset == nil {
-		if s.m.cfg.Tools == nil {
+		if s.cfg.Tools == nil {
 			return nil, nil
 		}
-		set, err := guarded(s.log(), "making the tools", func() (agent.Toolset, error) { return s.m.cfg.Tools(s.id) })
+		set, err := Guard(s.log(), "making the tools", func() (agent.Toolset, error) { return s.cfg.Tools(s.id) })
 		if err != nil {
 			return nil, fmt.Errorf("make the tools of session %s: %w", s.id, err)
 		}
 		s.toolset = set
 	}
 	return s.toolset.Tools(), nil
-}
-
-// retire stops the session's work after a soft deletion.
-func (s *Session) retire(at time.Time) {
-	err := s.change(context.Background(), func() error {
-		if s.state == stateOpen {
-			s.state = stateDeleted
-		}
-		s.markLocked(Mark{DeletedAt: &at})
-		t := s.stopLocked("The session was deleted.")
-		for _, c := range s.calls {
-			c.cancel(errAborted)
-		}
-		return s.sayStoppedLocked(t)
-	})
-	if err != nil {
-		s.log().Warn("the stop of a deleted session was not logged", "error", err)
-	}
-}
-
-// revive undoes retire.
-func (s *Session) revive() {
-	_ = s.change(context.Background(), func() error { // it does not fail
-		if s.state == stateDeleted {
-			s.state = stateOpen
-		}
-		s.markLocked(Mark{DeletedAt: &time.Time{}})
-		return nil
-	})
-}
-
-// ended reports whether the session's work in this process is over.
-func (s *Session) ended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state >= stateClosing
-}
-
-// markLocked takes over what the catalog keeps.
-func (s *Session) markLocked(m Mark) {
-	sum := *s.summary.Load()
-	if m.Pinned != nil {
-		sum.Pinned = *m.Pinned
-	}
-	if m.DeletedAt != nil {
-		sum.DeletedAt = *m.DeletedAt
-	}
-	s.summary.Store(&sum)
-	s.m.changed(sum)
-}
-
-// close ends the session's work in this process and returns when nothing of it is
-// left: turn, tools, conversation, subscribers.
-func (s *Session) close() {
-	s.cancel(errShutdown)
-	closed := false
-	_ = s.change(context.Background(), func() error { // it does not fail
-		closed = s.state >= stateClosing
-		s.state = max(s.state, stateClosing)
-		return nil
-	})
-	if closed {
-		return
-	}
-	s.wg.Wait()
-
-	s.mu.Lock()
-	conn, worked := s.conn, s.worked
-	s.conn = nil
-	s.mu.Unlock()
-	if conn != nil {
-		conn.close(s.log())
-	}
-	if worked {
-		s.hookSessionEnd()
-	}
-	s.toolMu.Lock()
-	set := s.toolset
-	s.toolset = nil
-	s.toolMu.Unlock()
-	if set != nil {
-		_, err := guarded(s.log(), "closing the tools", func() (struct{}, error) { return struct{}{}, set.Close() })
-		if err != nil {
-			s.log().Warn("tools did not close cleanly", "error", err)
-		}
-	}
-	s.wg.Wait()
-
-	err := s.change(context.Background(), func() (err error) {
-		if !s.startedAt.IsZero() {
-			d := s.m.cfg.Now().Sub(s.startedAt)
-			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds())})
-		}
-		s.state = stateClosed
-		for sub := range s.subs {
-			sub.end(fmt.Errorf("session %s: %w", s.id, ErrClosed))
-		}
-		clear(s.subs)
-		return err
-	})
-	if err != nil {
-		s.log().Error("session.shutdown was not logged", "error", err)
-	}
 }

@@ -209,7 +209,7 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	snap.Requests = append(snap.Requests, s.open.requests...)
-	if text := s.m.Unsaved(); text != "" {
+	if text := s.cfg.Owner.Unsaved(); text != "" {
 		if e, ok := s.troubleLocked(text); ok {
 			snap.Trouble = append(snap.Trouble, e)
 		}
@@ -232,7 +232,7 @@ func (s *Session) Events(ctx context.Context, after int64, limit int) ([]event.E
 	if limit <= 0 || limit > 1000 {
 		limit = 1000
 	}
-	entries, err := s.m.cfg.Log.After(ctx, s.id, after, limit)
+	entries, err := s.cfg.Log.After(ctx, s.id, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the log of session %s: %w", s.id, err)
 	}

@@ -72,33 +72,6 @@ func (s Summary) Unfinished() bool {
 	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
 
-// MarshalJSON encodes the session as the HTTP API shows it.
-func (s Summary) MarshalJSON() ([]byte, error) { return Found{Summary: s}.MarshalJSON() }
-
-// MarshalJSON encodes the session as the HTTP API lists it.
-func (f Found) MarshalJSON() ([]byte, error) {
-	hit := f.Hit
-	if hit == nil {
-		hit = &Hit{}
-	}
-	return json.Marshal(struct {
-		ID        ID           `json:"id"`
-		Backend   string       `json:"backend"`
-		Model     string       `json:"model"`
-		Title     string       `json:"title"`
-		CreatedAt event.Time   `json:"createdAt"`
-		UpdatedAt event.Time   `json:"updatedAt"`
-		Pinned    bool         `json:"pinned"`
-		Status    event.Status `json:"status"`
-		Usage     event.Usage  `json:"usage"`
-		Tokens    Tokens       `json:"tokens"`
-		Snippet   string       `json:"snippet,omitempty"`
-		Parts     []string     `json:"parts,omitempty"` // of the snippet: plain, matched, plain …
-		Seq       int64        `json:"seq,omitempty"`   // of the event that matched
-	}{f.ID, f.Backend, f.Model, f.Title, event.Time(f.CreatedAt), event.Time(f.UpdatedAt), f.Pinned, f.Status, f.Usage, f.Tokens,
-		hit.Snippet(), hit.Parts, hit.Seq})
-}
-
 // Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.
 func Fold(s Summary, e event.Entry) Summary {
 	if e.Event.Ephemeral {

@@ -3,8 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,63 +10,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 )
-
-// full is an error of a disk that says what to do.
-type full struct{}
-
-func (full) Error() string  { return "the disk is full" }
-func (full) Advice() string { return "Free some space" }
-
-// Whoever reads any session already, and whoever comes later, is told that nothing
-// can be saved, and that it can again; the log says nothing of it.
-func TestTroubleIsTold(t *testing.T) {
-	play(t, nil, func(r *rig) {
-		other, err := r.m.Create(r.Context(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		live, list := other.Subscribe(), r.m.Watch()
-		defer live.Close()
-		defer list.Close()
-		told := func(e event.Entry, kind, text string) {
-			t.Helper()
-			d, ok := e.Event.Data.(event.SessionError)
-			if !ok || d.ErrorType != kind || !strings.Contains(d.Message, text) || !e.Event.Ephemeral {
-				t.Errorf("told %+v", e)
-			}
-		}
-		r.mem.broken(full{})
-		_, err = r.s.Send(r.Context(), Message{Content: "hi"})
-		is(t, err, ErrLog)
-		now := drain(r, live)
-		equal(t, "at once", typesOf(now), "session.error")
-		told(now[0], ErrorLog, "the disk is full. Free some space")
-		snap, err := other.Join(r.Context())
-		if err != nil || len(snap.Trouble) != 1 {
-			t.Fatalf("%v, %v", snap.Trouble, err)
-		}
-		told(snap.Trouble[0], ErrorLog, "the disk is full")
-		if got, err := list.Next(r.Context()); err != nil || len(got) != 1 {
-			t.Errorf("the list heard %v, %v", got, err)
-		} else {
-			told(got[0], ErrorLog, "the disk is full")
-		}
-		r.mem.broken(nil)
-		time.Sleep(lastRetry)
-		over := drain(r, live)
-		equal(t, "over", typesOf(over), "session.error")
-		told(over[0], ErrorSaved, "saved again")
-		if snap, err = other.Join(r.Context()); err != nil || len(snap.Trouble) != 0 || r.m.Unsaved() != "" {
-			t.Errorf("%v, %v", snap.Trouble, err)
-		}
-		if got, err := list.Next(r.Context()); err != nil || len(got) != 1 {
-			t.Errorf("the list heard %v, %v", got, err)
-		} else {
-			told(got[0], ErrorSaved, "saved again")
-		}
-		equal(t, "log", other.Summary().LastSeq, 1)
-	})
-}
 
 // Stop ends a turn that waits for the log, at once; the log hears of it later.
 func TestStopWhileTheLogRefuses(t *testing.T) {
@@ -220,7 +161,7 @@ func TestReadingWhatCouldNotBeRecovered(t *testing.T) {
 		left := r.mem.prefix(r.s.ID(), 4) // … user.message, session.title_changed, turn.start
 		left.broken(errDisk)
 		again := newRig(r.T, left, nil)
-		s, err := again.m.Get(r.Context(), r.s.ID())
+		s, err := again.load(r.Context(), r.s.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,49 +175,7 @@ func TestReadingWhatCouldNotBeRecovered(t *testing.T) {
 		again.s = s
 		again.ask("more")
 		equal(t, "ends", len(all[event.TurnEnd](again)), 2)
-		if err := again.stop(); err != nil {
-			t.Error(err)
-		}
+		again.stop()
 		checkLog(t, left.entries(s.ID()), true)
-	})
-}
-
-// Marks and deletions are refused like everything else, and a deletion that was
-// accepted is finished when it can be.
-func TestDeletingWhileTheLogRefuses(t *testing.T) {
-	play(t, nil, func(r *rig) {
-		other, err := r.m.Create(r.Context(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pinned := true
-		r.mem.broken(errDisk)
-		_, err = r.m.Update(r.Context(), other.ID(), Patch{Pinned: &pinned})
-		is(t, err, ErrLog)
-		is(t, r.m.Delete(r.Context(), other.ID()), ErrLog)
-		if sum := other.Summary(); sum.Pinned || !sum.DeletedAt.IsZero() {
-			t.Errorf("it is %+v", sum)
-		}
-		r.mem.broken(nil)
-		is(t, r.m.Delete(r.Context(), other.ID()), nil)
-		r.mem.broken(errDisk)
-		time.Sleep(2 * UndoDelete)
-		equal(t, "sessions", r.mem.count(), 2)
-		_, err = r.m.Restore(r.Context(), other.ID())
-		is(t, err, ErrNotFound)
-		r.mem.broken(nil)
-		time.Sleep(2 * lastRetry)
-		equal(t, "sessions", r.mem.count(), 1)
-	})
-}
-
-// A write that fails for what was to be written is nobody's trouble.
-func TestOtherErrorsAreNoTrouble(t *testing.T) {
-	play(t, nil, func(r *rig) {
-		for _, err := range []error{ErrInvalid, ErrNotFound, context.Canceled} {
-			if got := r.m.wrote(err, 0); !errors.Is(got, err) || errors.Is(got, ErrLog) || r.m.Unsaved() != "" {
-				t.Errorf("%v became %v", err, got)
-			}
-		}
 	})
 }

@@ -78,7 +78,7 @@ func (s *Session) work(t *turn) {
 func (s *Session) run(t *turn) (next *turn) {
 	defer t.stop(errTurnOver)
 	s.mu.Lock()
-	t.at = s.m.cfg.Now()
+	t.at = s.cfg.Now()
 	s.mu.Unlock()
 	err := s.persist(t.whole, func() error {
 		if err := s.appendLocked(event.TurnStart{TurnID: t.id, MessageID: t.prompt.id}); err != nil {
@@ -191,7 +191,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 		data = append(data, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
 	}
 	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage,
-		DurationMs: max(0, s.m.cfg.Now().Sub(t.at).Milliseconds())}
+		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
 	}
@@ -280,7 +280,7 @@ func errorType(err error) string {
 // keepDrafts saves the messages in flight at most every quarter of a second,
 // until the returned function is called.
 func (s *Session) keepDrafts(t *turn) (stop func()) {
-	if s.m.cfg.Drafts == nil {
+	if s.cfg.Drafts == nil {
 		return func() {}
 	}
 	quit := make(chan struct{})
@@ -320,7 +320,7 @@ func (s *Session) drafts() (drafts []Draft, version int) {
 }
 
 func (s *Session) saveDrafts(drafts []Draft) {
-	if err := s.m.wrote(s.m.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts), 0); err != nil {
+	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts), 0); err != nil {
 		s.log().Warn("drafts were not saved", "error", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
 )
@@ -158,7 +159,7 @@ func BenchmarkList(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for name, q := range map[string]session.Query{"first": {}, "search": {Text: "session 1234"}, "searchNothing": {Text: "zzz"}} {
+	for name, q := range map[string]sessions.Query{"first": {}, "search": {Text: "session 1234"}, "searchNothing": {Text: "zzz"}} {
 		b.Run(name, func(b *testing.B) {
 			measure(b, func(int) {
 				if _, err := db.List(b.Context(), q); err != nil {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/search"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // row is a session as its table keeps it.
@@ -19,7 +21,7 @@ type row struct {
 	session.Summary
 	key  int64
 	rest []byte
-	hit  *session.Hit
+	hit  *search.Hit
 }
 
 // rest is the part of a summary nothing is selected by.
@@ -78,7 +80,7 @@ func instant(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// Summary implements [session.Catalog].
+// Summary implements [sessions.Catalog].
 func (db *DB) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
 	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -96,18 +98,18 @@ const (
 	MaxSessions     = 1000
 )
 
-// List implements [session.Catalog]. Unfinished and deleted sessions come in
+// List implements [sessions.Catalog]. Unfinished and deleted sessions come in
 // the order of their creation. A session matches a text if its title holds each
-// word of it, whatever the case, or if an event of it matches by session.Finder.
+// word of it, whatever the case, or if an event of it matches by search.Finder.
 // Of a text that very many sessions hold, the latest begun [MaxFound] are listed.
-func (db *DB) List(ctx context.Context, q session.Query) (session.Page, error) {
+func (db *DB) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
 	p, err := pageOf(q)
 	if err != nil {
-		return session.Page{}, err
+		return sessions.Page{}, err
 	}
 	found, err := db.rows(ctx, p)
 	if err != nil {
-		return session.Page{}, fmt.Errorf("list the sessions: %w", err)
+		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
 	}
 	return p.page(found), nil
 }
@@ -156,9 +158,9 @@ func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
 
 // page is a query made complete.
 type page struct {
-	kind   session.QueryKind
+	kind   sessions.QueryKind
 	words  []string // of titles
-	finder session.Finder
+	finder search.Finder
 	limit  int
 	from   *cursor
 }
@@ -166,21 +168,21 @@ type page struct {
 // cursor is the last session of a page, as its order sees it. Its fields are
 // what a page goes on from even if that session is gone or has moved.
 type cursor struct {
-	Kind    session.QueryKind `json:"k"`
-	Pinned  bool              `json:"p"`
-	Updated int64             `json:"u"`
-	Key     int64             `json:"n"`
+	Kind    sessions.QueryKind `json:"k"`
+	Pinned  bool               `json:"p"`
+	Updated int64              `json:"u"`
+	Key     int64              `json:"n"`
 }
 
-func pageOf(q session.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), finder: session.NewFinder(q.Text), limit: q.Limit}
+func pageOf(q sessions.Query) (page, error) {
+	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit}
 	if p.limit < 1 {
 		p.limit = DefaultSessions
 	}
 	p.limit = min(p.limit, MaxSessions)
 	switch q.Kind {
-	case session.QueryPresent:
-	case session.QueryUnfinished, session.QueryDeleted:
+	case sessions.QueryPresent:
+	case sessions.QueryUnfinished, sessions.QueryDeleted:
 		if len(p.words) > 0 {
 			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched by text", session.ErrInvalid, q.Kind)
 		}
@@ -214,9 +216,9 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	}
 	order := ` ORDER BY key`
 	switch p.kind {
-	case session.QueryUnfinished:
+	case sessions.QueryUnfinished:
 		query += `unfinished = 1`
-	case session.QueryDeleted:
+	case sessions.QueryDeleted:
 		query += `deleted_at <> 0`
 	default:
 		query += `deleted_at = 0`
@@ -224,7 +226,7 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	}
 	switch {
 	case p.from == nil:
-	case p.kind == session.QueryPresent:
+	case p.kind == sessions.QueryPresent:
 		query += ` AND (pinned, updated_at, key) < (?, ?, ?)`
 		args = append(args, p.from.Pinned, p.from.Updated, p.from.Key)
 	default:
@@ -244,8 +246,8 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 }
 
 // page makes one page of what was found, which is up to one row more.
-func (p page) page(found []row) session.Page {
-	var out session.Page
+func (p page) page(found []row) sessions.Page {
+	var out sessions.Page
 	for i, r := range found {
 		if i == p.limit {
 			last := found[i-1]
@@ -256,7 +258,7 @@ func (p page) page(found []row) session.Page {
 			out.Cursor = base64.RawURLEncoding.EncodeToString(b)
 			break
 		}
-		out.Sessions = append(out.Sessions, session.Found{Summary: r.Summary, Hit: r.hit})
+		out.Sessions = append(out.Sessions, sessions.Found{Summary: r.Summary, Hit: r.hit})
 	}
 	return out
 }
@@ -264,8 +266,8 @@ func (p page) page(found []row) session.Page {
 // fold makes texts comparable that differ in case only.
 func fold(s string) string { return strings.ToLower(strings.ToValidUTF8(s, "\uFFFD")) }
 
-// Mark implements [session.Catalog].
-func (db *DB) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+// Mark implements [sessions.Catalog].
+func (db *DB) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
 	var pinned, deleted any
 	if m.Pinned != nil {
 		pinned = *m.Pinned
@@ -286,7 +288,7 @@ func (db *DB) Mark(ctx context.Context, id session.ID, m session.Mark) error {
 // wait long.
 const purgeStep = 1000
 
-// Delete implements [session.Catalog]. The session is gone at once; its events
+// Delete implements [sessions.Catalog]. The session is gone at once; its events
 // follow in steps, at the next Open if this process ends between.
 func (db *DB) Delete(ctx context.Context, id session.ID) error {
 	var key int64

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -64,7 +64,7 @@ func TestClosed(t *testing.T) {
 // TestPlans: the statements that run often use the order the rows lie in.
 func TestPlans(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
-	for _, q := range []session.Query{{}, {Kind: session.QueryUnfinished}, {Kind: session.QueryDeleted}, {Text: "a b"}} {
+	for _, q := range []sessions.Query{{}, {Kind: sessions.QueryUnfinished}, {Kind: sessions.QueryDeleted}, {Text: "a b"}} {
 		for _, from := range []*cursor{nil, {Key: 1}} {
 			p, err := pageOf(q)
 			if err != nil {

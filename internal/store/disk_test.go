@@ -15,6 +15,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -77,7 +78,7 @@ func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry,
 	return d.DB.Append(ctx, id, entries, s)
 }
 
-func (d *disk) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+func (d *disk) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (show) Plan(context.Context, json.RawMessage) (agent.Action, error) {
 // program is one life of a program over a disk.
 type program struct {
 	disk *disk
-	m    *session.Manager
+	m    *sessions.Manager
 	stop func() error
 }
 
@@ -166,7 +167,7 @@ func start(t testing.TB, dir string, m mood) *program {
 		t.Fatal(err)
 	}
 	p := &program{disk: &disk{DB: db, now: m}}
-	p.m, err = session.New(session.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspace: dir,
+	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspace: dir,
 		Tools: func(session.ID) (agent.Toolset, error) { return show{}, nil }, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func start(t testing.TB, dir string, m mood) *program {
 // begin creates a session.
 func (p *program) begin(t testing.TB) *session.Session {
 	t.Helper()
-	s, err := p.m.Create(context.Background(), session.Options{})
+	s, err := p.m.Create(context.Background(), sessions.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestPartlyFullDiskLosesNothing(t *testing.T) {
 			if _, err := s.Send(context.Background(), session.Message{Content: content}); err == nil {
 				accepted = append(accepted, content)
 			}
-			_, _ = p.m.Update(context.Background(), id, session.Patch{Pinned: &pinned}) // it may be refused
+			_, _ = p.m.Update(context.Background(), id, sessions.Patch{Pinned: &pinned}) // it may be refused
 			time.Sleep(time.Minute)
 		}
 		if err := p.stop(); err != nil {

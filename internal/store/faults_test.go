@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -300,7 +301,7 @@ func TestDamageIsReported(t *testing.T) {
 	if _, err := db.Summary(t.Context(), "b"); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("Summary: %v", err)
 	}
-	if _, err := db.List(t.Context(), session.Query{}); !errors.Is(err, ErrCorrupt) {
+	if _, err := db.List(t.Context(), sessions.Query{}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("List: %v", err)
 	}
 }
@@ -327,7 +328,7 @@ func TestFlippedBits(t *testing.T) {
 		}
 		db, err := Open(Config{Dir: dir})
 		if err == nil {
-			_, listed := db.List(t.Context(), session.Query{})
+			_, listed := db.List(t.Context(), sessions.Query{})
 			for i := range 10 {
 				_, read := db.After(t.Context(), session.ID(fmt.Sprint("s", i)), 0, 100)
 				err = errors.Join(err, read)

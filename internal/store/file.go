@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // checkTime bounds how long a start looks for damage: a file that is not read
@@ -69,7 +70,7 @@ func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
 	return f, moved, nil
 }
 
-// Writable implements [session.Log]. It opens the file for writing if that has not
+// Writable implements [sessions.Log]. It opens the file for writing if that has not
 // worked yet.
 func (f *File) Writable(ctx context.Context, bytes int) error {
 	if f.db.Load().why != nil {
@@ -123,7 +124,7 @@ func (f *File) After(ctx context.Context, id session.ID, seq int64, limit int) (
 	return nil, ctx.Err()
 }
 
-// Summary implements [session.Catalog].
+// Summary implements [sessions.Catalog].
 func (f *File) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.Summary(ctx, id)
@@ -131,17 +132,17 @@ func (f *File) Summary(ctx context.Context, id session.ID) (session.Summary, err
 	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
 }
 
-// List implements [session.Catalog].
-func (f *File) List(ctx context.Context, q session.Query) (session.Page, error) {
+// List implements [sessions.Catalog].
+func (f *File) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.List(ctx, q)
 	}
 	_, err := pageOf(q)
-	return session.Page{}, err
+	return sessions.Page{}, err
 }
 
-// Mark implements [session.Catalog].
-func (f *File) Mark(ctx context.Context, id session.ID, m session.Mark) error {
+// Mark implements [sessions.Catalog].
+func (f *File) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
@@ -149,7 +150,7 @@ func (f *File) Mark(ctx context.Context, id session.ID, m session.Mark) error {
 	return db.Mark(ctx, id, m)
 }
 
-// Delete implements [session.Catalog].
+// Delete implements [sessions.Catalog].
 func (f *File) Delete(ctx context.Context, id session.ID) error {
 	db, err := f.writer()
 	if err != nil {
@@ -252,7 +253,7 @@ func openSound(c Config) (*DB, error) {
 func (db *DB) probe() error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
 	defer cancel()
-	for _, q := range []session.Query{{Text: "anything", Limit: 1}, {Kind: session.QueryUnfinished, Limit: 1}, {Kind: session.QueryDeleted, Limit: 1}} {
+	for _, q := range []sessions.Query{{Text: "anything", Limit: 1}, {Kind: sessions.QueryUnfinished, Limit: 1}, {Kind: sessions.QueryDeleted, Limit: 1}} {
 		_, err := db.List(ctx, q)
 		if ctx.Err() != nil {
 			return nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -53,7 +54,7 @@ func refuses(t *testing.T, f *File, why error, n int) {
 	pinned := true
 	for what, err := range map[string]error{
 		"Append":     f.Append(t.Context(), "fresh", entries, sum),
-		"Mark":       f.Mark(t.Context(), "s5", session.Mark{Pinned: &pinned}),
+		"Mark":       f.Mark(t.Context(), "s5", sessions.Mark{Pinned: &pinned}),
 		"Delete":     f.Delete(t.Context(), "s5"),
 		"SaveDrafts": f.SaveDrafts(t.Context(), "s5", nil),
 		"Vacuum":     f.Vacuum(t.Context()),
@@ -63,7 +64,7 @@ func refuses(t *testing.T, f *File, why error, n int) {
 			t.Errorf("%s: %v, want %v", what, err, why)
 		}
 	}
-	list, err := f.List(t.Context(), session.Query{})
+	list, err := f.List(t.Context(), sessions.Query{})
 	if err != nil || len(list.Sessions) != n/5 {
 		t.Errorf("List: %d, %v", len(list.Sessions), err)
 	}
@@ -246,7 +247,7 @@ func flips(t *testing.T, n int) {
 		if _, err := s.After(t.Context(), "s5", 0, 100); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("After: %v", err)
 		}
-		if _, err := s.List(t.Context(), session.Query{Text: "words"}); err != nil && !errors.Is(err, ErrCorrupt) {
+		if _, err := s.List(t.Context(), sessions.Query{Text: "words"}); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("List: %v", err)
 		}
 		works(t, s)

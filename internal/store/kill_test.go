@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
 )
@@ -116,7 +117,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged []int64) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	unfinished, err := db.List(t.Context(), session.Query{Kind: session.QueryUnfinished})
+	unfinished, err := db.List(t.Context(), sessions.Query{Kind: sessions.QueryUnfinished})
 	if err != nil {
 		t.Fatal(err)
 	}

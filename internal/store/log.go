@@ -188,7 +188,7 @@ func (db *DB) after(ctx context.Context, id session.ID, seq int64, limit int) ([
 	return entries, ours(rows.Err())
 }
 
-// Writable implements [session.Log]: so many bytes are written and deleted again.
+// Writable implements [sessions.Log]: so many bytes are written and deleted again.
 func (db *DB) Writable(ctx context.Context, bytes int) error {
 	if db.readOnly {
 		return ErrReadOnly

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // Memory keeps sessions as long as the process lives. The zero value is ready.
@@ -83,10 +84,10 @@ func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int)
 	return slices.Clone(log[:min(limit, len(log))]), nil
 }
 
-// Writable implements [session.Log].
+// Writable implements [sessions.Log].
 func (m *Memory) Writable(context.Context, int) error { return nil }
 
-// Summary implements [session.Catalog].
+// Summary implements [sessions.Catalog].
 func (m *Memory) Summary(_ context.Context, id session.ID) (session.Summary, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -96,11 +97,11 @@ func (m *Memory) Summary(_ context.Context, id session.ID) (session.Summary, err
 	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
 }
 
-// List implements [session.Catalog], as [DB.List] does.
-func (m *Memory) List(_ context.Context, q session.Query) (session.Page, error) {
+// List implements [sessions.Catalog], as [DB.List] does.
+func (m *Memory) List(_ context.Context, q sessions.Query) (sessions.Page, error) {
 	p, err := pageOf(q)
 	if err != nil {
-		return session.Page{}, err
+		return sessions.Page{}, err
 	}
 	found, err := m.rows(context.Background(), p)
 	return p.page(found), err
@@ -112,7 +113,7 @@ func (m *Memory) rows(_ context.Context, p page) ([]row, error) {
 	var found []row
 	for _, k := range m.sessions {
 		r := k.row
-		if p.kind == session.QueryPresent && len(p.words) > 0 {
+		if p.kind == sessions.QueryPresent && len(p.words) > 0 {
 			r.hit = lastHit(k.log, p.finder)
 		}
 		if p.selects(r) && (p.from == nil || p.order(p.from.row(), r) < 0) {
@@ -125,9 +126,9 @@ func (m *Memory) rows(_ context.Context, p page) ([]row, error) {
 
 func (p page) selects(r row) bool {
 	switch p.kind {
-	case session.QueryUnfinished:
+	case sessions.QueryUnfinished:
 		return r.Unfinished()
-	case session.QueryDeleted:
+	case sessions.QueryDeleted:
 		return !r.DeletedAt.IsZero()
 	}
 	title := fold(r.Title)
@@ -135,7 +136,7 @@ func (p page) selects(r row) bool {
 }
 
 func (p page) order(a, b row) int {
-	if p.kind != session.QueryPresent {
+	if p.kind != sessions.QueryPresent {
 		return cmp.Compare(a.key, b.key)
 	}
 	return cmp.Or(compareBool(b.Pinned, a.Pinned), cmp.Compare(nanos(b.UpdatedAt), nanos(a.UpdatedAt)), cmp.Compare(b.key, a.key))
@@ -155,8 +156,8 @@ func (c cursor) row() row {
 	return row{key: c.Key, Summary: session.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
 }
 
-// Mark implements [session.Catalog].
-func (m *Memory) Mark(_ context.Context, id session.ID, mark session.Mark) error {
+// Mark implements [sessions.Catalog].
+func (m *Memory) Mark(_ context.Context, id session.ID, mark sessions.Mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[id]
@@ -172,7 +173,7 @@ func (m *Memory) Mark(_ context.Context, id session.ID, mark session.Mark) error
 	return nil
 }
 
-// Delete implements [session.Catalog].
+// Delete implements [sessions.Catalog].
 func (m *Memory) Delete(_ context.Context, id session.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

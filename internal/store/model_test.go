@@ -17,6 +17,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // fataler is a test, or one run of a model.
@@ -81,7 +82,7 @@ func (w *world) get(id session.ID) *session.Session {
 }
 
 func (w *world) create(*rapid.T) {
-	s, err := w.m.Create(context.Background(), session.Options{})
+	s, err := w.m.Create(context.Background(), sessions.Options{})
 	if w.judge("a new session", err) {
 		w.accepted[s.ID()] = nil
 		w.read(s)
@@ -164,7 +165,7 @@ func (w *world) halt(s *session.Session) {
 func (w *world) pin(rt *rapid.T) { w.mark(w.some(rt), rapid.Bool().Draw(rt, "pinned")) }
 
 func (w *world) mark(s *session.Session, pinned bool) {
-	_, err := w.m.Update(context.Background(), s.ID(), session.Patch{Pinned: &pinned})
+	_, err := w.m.Update(context.Background(), s.ID(), sessions.Patch{Pinned: &pinned})
 	if w.judge("a pin", err) {
 		w.pinned[s.ID()] = pinned
 	}

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -103,7 +104,7 @@ func BenchmarkOldAge(b *testing.B) {
 			}
 		})
 	})
-	for name, q := range map[string]session.Query{"list": {}, "search/common": {Text: "the answer"}, "search/rare": {Text: "word77"},
+	for name, q := range map[string]sessions.Query{"list": {}, "search/common": {Text: "the answer"}, "search/rare": {Text: "word77"},
 		"search/own": {Text: "own5555"}, "search/half": {Text: "own555"}, "search/begin": {Text: "wor"}, "search/nothing": {Text: "zebra"}, "search/title": {Text: "session 4242"}} {
 		b.Run(name, func(b *testing.B) {
 			timed(b, func(int) {

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -78,7 +79,7 @@ func checkOld(t *testing.T, db *DB) {
 		t.Errorf("drafts: %v, %v", d, err)
 	}
 	for text, want := range map[string]int{"lighthouse": 3, "harbour": 3, "northern cliff": 2, "zebra": 0} {
-		if p, err := db.List(t.Context(), session.Query{Text: text}); err != nil || len(p.Sessions) != want {
+		if p, err := db.List(t.Context(), sessions.Query{Text: text}); err != nil || len(p.Sessions) != want {
 			t.Errorf("%q finds %d sessions (%v), want %d", text, len(p.Sessions), err, want)
 		}
 	}
@@ -120,7 +121,7 @@ func TestIndexGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]int{"lighthouse": 2, "lantern": 1, "cliff": 1} {
-		if p, err := db.List(t.Context(), session.Query{Text: text}); err != nil || len(p.Sessions) != want {
+		if p, err := db.List(t.Context(), sessions.Query{Text: text}); err != nil || len(p.Sessions) != want {
 			t.Errorf("%q finds %d sessions (%v), want %d", text, len(p.Sessions), err, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/search"
 	"webchat/internal/session"
 )
 
@@ -77,13 +78,13 @@ type wordsAt struct {
 func wordsOf(entries []event.Entry) []wordsAt {
 	var all []wordsAt
 	for _, e := range entries {
-		text := session.Searched(e.Event.Data)
+		text := search.Text(e.Event.Data)
 		if text == "" {
 			continue
 		}
 		seen := map[string]bool{}
 		var b strings.Builder
-		for _, w := range session.Words(text) {
+		for _, w := range search.Words(text) {
 			if !seen[w.Text] {
 				seen[w.Text] = true
 				b.WriteString(w.Text)
@@ -121,7 +122,7 @@ func match(words []string, prefix bool) string {
 
 // search returns the last event that matches of each session, as events.at by the
 // session's key: whole words first, then those that begin like the last one.
-func (db *DB) search(ctx context.Context, f session.Finder) (map[int64]int64, error) {
+func (db *DB) search(ctx context.Context, f search.Finder) (map[int64]int64, error) {
 	words, prefix := f.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
@@ -205,7 +206,7 @@ func (db *DB) beginnings(ctx context.Context, query string, hits map[int64]int64
 }
 
 // hit reads the event that matched.
-func (db *DB) hit(ctx context.Context, at int64, f session.Finder) (*session.Hit, error) {
+func (db *DB) hit(ctx context.Context, at int64, f search.Finder) (*search.Hit, error) {
 	var b []byte
 	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, at).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -221,15 +222,15 @@ func (db *DB) hit(ctx context.Context, at int64, f session.Finder) (*session.Hit
 	return hitOf(event.Entry{Seq: at & 0xffffffff, Event: e}, f), nil
 }
 
-func hitOf(e event.Entry, f session.Finder) *session.Hit {
-	return &session.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(session.Searched(e.Event.Data))}
+func hitOf(e event.Entry, f search.Finder) *search.Hit {
+	return &search.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(search.Text(e.Event.Data))}
 }
 
 // lastHit finds in a log what search finds in the table.
-func lastHit(log []event.Entry, f session.Finder) *session.Hit {
-	for _, f := range []session.Finder{f.Exact(), f} {
+func lastHit(log []event.Entry, f search.Finder) *search.Hit {
+	for _, f := range []search.Finder{f.Exact(), f} {
 		for _, e := range slices.Backward(log) {
-			if text := session.Searched(e.Event.Data); text != "" && f.Match(text) {
+			if text := search.Text(e.Event.Data); text != "" && f.Match(text) {
 				return hitOf(e, f)
 			}
 		}

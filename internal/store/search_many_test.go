@@ -6,6 +6,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
 
@@ -29,7 +30,7 @@ func TestSearchPassesASessionWithManyHits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := db.List(t.Context(), session.Query{Text: "common words"})
+	p, err := db.List(t.Context(), sessions.Query{Text: "common words"})
 	if err != nil {
 		t.Fatal(err)
 	}

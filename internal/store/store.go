@@ -1,7 +1,7 @@
 // Package store keeps the sessions' logs: in one SQLite file ([DB]), in memory
 // for tests and for who wants nothing kept ([Memory]), and in a file that a program
-// can start without ([File], which webchat uses). All implement session.Log,
-// session.Catalog and session.Drafts, and pass storetest.
+// can start without ([File], which webchat uses). All implement sessions.Log,
+// sessions.Catalog and session.Drafts, and pass storetest.
 //
 // Guarantees of DB:
 //

@@ -25,6 +25,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/server"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
 )
@@ -34,8 +35,8 @@ import (
 // events a second, with the log in SQLite in between.
 func BenchmarkFrameToWire(b *testing.B) {
 	cfg, _ := scripted(b, fmt.Appendf(nil, "-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\nstamps %d\n", b.N))
-	web, token, sessions := site(b, backend(b, cfg))
-	s, err := sessions.Create(b.Context(), session.Options{})
+	web, token, manager := site(b, backend(b, cfg))
+	s, err := manager.Create(b.Context(), sessions.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func readStamps(b *testing.B, r io.Reader) (took []time.Duration) {
 }
 
 // site is a whole server on the backend.
-func site(b *testing.B, backend agent.Backend) (url, token string, sessions *session.Manager) {
+func site(b *testing.B, backend agent.Backend) (url, token string, manager *sessions.Manager) {
 	b.Helper()
 	must := func(err error) {
 		b.Helper()
@@ -114,14 +115,14 @@ func site(b *testing.B, backend agent.Backend) (url, token string, sessions *ses
 	must(err)
 	db, err := store.Open(store.Config{Dir: b.TempDir()})
 	must(err)
-	sessions, err = session.New(session.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspace: b.TempDir(), Logger: quiet})
+	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspace: b.TempDir(), Logger: quiet})
 	must(err)
-	srv, err := server.New(server.Config{Sessions: sessions, Outputs: out, Hub: hub, Guard: door, Workspace: b.TempDir(), Version: "bench", Logger: quiet})
+	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: door, Workspace: b.TempDir(), Version: "bench", Logger: quiet})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- sessions.Run(ctx) }()
+	go func() { ended <- manager.Run(ctx) }()
 	b.Cleanup(func() {
 		limit, stop := context.WithTimeout(context.Background(), 5*time.Second)
 		defer stop()
@@ -133,7 +134,7 @@ func site(b *testing.B, backend agent.Backend) (url, token string, sessions *ses
 		srv.Close()
 		must(db.Close())
 	})
-	return web.URL, door.Token(), sessions
+	return web.URL, door.Token(), manager
 }
 
 // BenchmarkIdleSession measures what an open conversation costs while nothing

@@ -15,6 +15,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/tokens"
 )
 
@@ -270,7 +271,7 @@ func TestRealProviders(t *testing.T) {
 		t.Fatalf("%+v, model %s", r, s.Summary().Model)
 	}
 	model := "beta/huge"
-	if _, err := h.manager.Update(t.Context(), s.ID(), session.Patch{Model: &model}); err != nil {
+	if _, err := h.manager.Update(t.Context(), s.ID(), sessions.Patch{Model: &model}); err != nil {
 		t.Fatal(err)
 	}
 	if r := h.ask(s, "hello again"); r.Error != "" || s.Summary().Model != model {

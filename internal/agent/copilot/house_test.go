@@ -18,6 +18,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/tokens"
 )
@@ -27,7 +28,7 @@ type house struct {
 	t       *testing.T
 	model   *copilottest.Model
 	backend *copilot.Backend
-	manager *session.Manager
+	manager *sessions.Manager
 	outputs *outputs.Store
 	dir     string // the workspace
 }
@@ -55,7 +56,7 @@ func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.
 	if mode == session.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
-	h.manager, err = session.New(session.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
+	h.manager, err = sessions.New(sessions.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
 		Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 		}})
@@ -97,7 +98,7 @@ func (h *house) ask(s *session.Session, prompt string) session.TurnResult {
 
 func (h *house) session() *session.Session {
 	h.t.Helper()
-	s, err := h.manager.Create(h.t.Context(), session.Options{})
+	s, err := h.manager.Create(h.t.Context(), sessions.Options{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

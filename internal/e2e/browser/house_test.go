@@ -24,6 +24,7 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
 )
@@ -61,23 +62,23 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	db := &fillable{Memory: store.NewMemory()}
 	h.disk = db
-	sessions, err := session.New(session.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
+	manager, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
 		Policy: policy.New(policy.Config{Workspace: h.site.workspace, Reading: true,
 			Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}),
-		Attachments: session.NewUploads(1 << 20), Tools: func(id session.ID) (agent.Toolset, error) {
+		Attachments: outputs.NewUploads(1 << 20), Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.site.workspace, Outputs: out, Env: os.Environ()})
 		}})
 	must(err)
 	names, err := files.New(files.Config{Root: h.site.workspace, Env: os.Environ()})
 	must(err)
-	srv, err := server.New(server.Config{Sessions: sessions, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Workspace: h.site.workspace, Files: names, Version: "test", Logger: log})
+	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Workspace: h.site.workspace, Files: names, Version: "test", Logger: log})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	h.site.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
 	h.site.link = h.guard.Link(h.site.url)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
-	go func() { done <- sessions.Run(ctx) }()
+	go func() { done <- manager.Run(ctx) }()
 	go func() { done <- out.Run(ctx) }()
 	t.Cleanup(func() {
 		limit, stop := context.WithTimeout(context.Background(), 10*time.Second)

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 func summaryComesBack(t *testing.T, r *rig) {
@@ -29,7 +30,7 @@ func summaryComesBack(t *testing.T, r *rig) {
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Errorf("%s the summary is\n%+v, %v\nwant\n%+v", when, got, err, s)
 		}
-		page, err := r.List(t.Context(), session.Query{})
+		page, err := r.List(t.Context(), sessions.Query{})
 		if err != nil || len(page.Sessions) != 1 || !reflect.DeepEqual(page.Sessions[0].Summary, s) {
 			t.Errorf("%s the list is %+v, %v", when, page, err)
 		}
@@ -41,17 +42,17 @@ func summaryComesBack(t *testing.T, r *rig) {
 func marksStay(t *testing.T, r *rig) {
 	s := r.begin("a", 1)
 	gone := epoch.Add(time.Minute)
-	if err := r.Mark(t.Context(), "a", session.Mark{Pinned: ptr(true)}); err != nil {
+	if err := r.Mark(t.Context(), "a", sessions.Mark{Pinned: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Mark(t.Context(), "a", session.Mark{DeletedAt: &gone}); err != nil {
+	if err := r.Mark(t.Context(), "a", sessions.Mark{DeletedAt: &gone}); err != nil {
 		t.Fatal(err)
 	}
 	r.add(s, event.Abort{Reason: "x"})
 	if got, err := r.Summary(t.Context(), "a"); err != nil || !got.Pinned || !got.DeletedAt.Equal(gone) || got.LastSeq != 2 {
 		t.Errorf("marked and appended to: %+v, %v", got, err)
 	}
-	if err := r.Mark(t.Context(), "a", session.Mark{DeletedAt: new(time.Time)}); err != nil {
+	if err := r.Mark(t.Context(), "a", sessions.Mark{DeletedAt: new(time.Time)}); err != nil {
 		t.Fatal(err)
 	}
 	r.again()
@@ -64,13 +65,13 @@ func notFound(t *testing.T, r *rig) {
 	if _, err := r.Summary(t.Context(), "none"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("Summary: %v", err)
 	}
-	if err := r.Mark(t.Context(), "none", session.Mark{Pinned: ptr(true)}); !errors.Is(err, session.ErrNotFound) {
+	if err := r.Mark(t.Context(), "none", sessions.Mark{Pinned: ptr(true)}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("Mark: %v", err)
 	}
 	if err := r.Delete(t.Context(), "none"); err != nil {
 		t.Errorf("Delete: %v", err)
 	}
-	if got := r.list(session.Query{}); got != "" {
+	if got := r.list(sessions.Query{}); got != "" {
 		t.Errorf("an empty store lists %q", got)
 	}
 }
@@ -90,16 +91,16 @@ func listOrder(t *testing.T, r *rig) {
 	for i, minutes := range []int{3, 1, 2, 5, 4} {
 		r.at(session.ID(fmt.Sprint("s", i)), minutes, "t")
 	}
-	if got, want := r.list(session.Query{}), "s3 s4 s0 s2 s1"; got != want {
+	if got, want := r.list(sessions.Query{}), "s3 s4 s0 s2 s1"; got != want {
 		t.Errorf("by activity: %s, want %s", got, want)
 	}
-	if err := r.Mark(t.Context(), "s1", session.Mark{Pinned: ptr(true)}); err != nil {
+	if err := r.Mark(t.Context(), "s1", sessions.Mark{Pinned: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Mark(t.Context(), "s3", session.Mark{DeletedAt: ptr(epoch)}); err != nil {
+	if err := r.Mark(t.Context(), "s3", sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.list(session.Query{}), "s1 s4 s0 s2"; got != want {
+	if got, want := r.list(sessions.Query{}), "s1 s4 s0 s2"; got != want {
 		t.Errorf("one pinned, one deleted: %s, want %s", got, want)
 	}
 }
@@ -111,13 +112,13 @@ func listPages(t *testing.T, r *rig) {
 		want = append([]string{fmt.Sprintf("s%02d", i)}, want...)
 	}
 	for _, limit := range []int{1, 4, 5, 24, 25, 26, 0} {
-		if got := r.list(session.Query{Limit: limit}); got != strings.Join(want, " ") {
+		if got := r.list(sessions.Query{Limit: limit}); got != strings.Join(want, " ") {
 			t.Errorf("pages of %d: %s", limit, got)
 		}
 	}
 	// The session a page ended with moves to the top and another goes away: the
 	// rest still comes, each once.
-	p, err := r.List(t.Context(), session.Query{Limit: 5})
+	p, err := r.List(t.Context(), sessions.Query{Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func listPages(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	rest := append(append([]string{}, want[5:10]...), want[11:]...)
-	if got := r.list(session.Query{Limit: 5, Cursor: p.Cursor}); got != strings.Join(rest, " ") {
+	if got := r.list(sessions.Query{Limit: 5, Cursor: p.Cursor}); got != strings.Join(rest, " ") {
 		t.Errorf("after changes between two pages: %s\nwant %s", got, strings.Join(rest, " "))
 	}
 }
@@ -140,13 +141,13 @@ func listCursors(t *testing.T, r *rig) {
 	for i := range 3 {
 		r.at(session.ID(fmt.Sprint("s", i)), i, "t")
 	}
-	p, err := r.List(t.Context(), session.Query{Limit: 1})
+	p, err := r.List(t.Context(), sessions.Query{Limit: 1})
 	if err != nil || p.Cursor == "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	for _, q := range []session.Query{
+	for _, q := range []sessions.Query{
 		{Cursor: "x"}, {Cursor: "bnVsbA"}, {Cursor: "e30"}, {Cursor: "***"}, {Cursor: p.Cursor[1:]},
-		{Kind: session.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"}, {Kind: session.QueryDeleted, Text: "x"},
+		{Kind: sessions.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"}, {Kind: sessions.QueryDeleted, Text: "x"},
 		{Text: strings.Repeat("word ", 1000)},
 	} {
 		if _, err := r.List(t.Context(), q); !errors.Is(err, session.ErrInvalid) {
@@ -163,7 +164,7 @@ func listText(t *testing.T, r *rig) {
 		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2", "a_b": "s2", "a?b": "",
 		"a%b": "", "*": "", "\\": "s4", "'": "", "  ": "s4 s3 s2 s1 s0", "go nothing": "",
 	} {
-		if got := r.list(session.Query{Text: text, Limit: 1}); got != want {
+		if got := r.list(sessions.Query{Text: text, Limit: 1}); got != want {
 			t.Errorf("%q finds %q, want %q", text, got, want)
 		}
 	}
@@ -178,19 +179,19 @@ func listKinds(t *testing.T, r *rig) {
 	done := r.add(r.begin("done", 1), event.TurnStart{TurnID: "t", MessageID: "m"})
 	r.add(done, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Completed})
 	for _, id := range []session.ID{"running", "idle"} {
-		if err := r.Mark(t.Context(), id, session.Mark{DeletedAt: ptr(epoch)}); err != nil {
+		if err := r.Mark(t.Context(), id, sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.again()
-	if got, want := r.list(session.Query{Kind: session.QueryUnfinished, Limit: 2}), "running queued waiting tool"; got != want {
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}), "running queued waiting tool"; got != want {
 		t.Errorf("unfinished: %s, want %s", got, want)
 	}
-	if got, want := r.list(session.Query{Kind: session.QueryDeleted, Limit: 1}), "idle running"; got != want {
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}), "idle running"; got != want {
 		t.Errorf("deleted: %s, want %s", got, want)
 	}
 	r.add(tool, event.ToolExecutionComplete{ToolCallID: "c", Success: true, Result: &event.ToolResult{}})
-	if got, want := r.list(session.Query{Kind: session.QueryUnfinished}), "running queued waiting"; got != want {
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished}), "running queued waiting"; got != want {
 		t.Errorf("unfinished, one less: %s, want %s", got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // model does random things to the store and to a plain map, and compares them.
@@ -78,7 +79,7 @@ func (m *machine) Append(rt *rapid.T) {
 // Mark pins, unpins, deletes softly or restores.
 func (m *machine) Mark(rt *rapid.T) {
 	id := m.id(rt)
-	var mark session.Mark
+	var mark sessions.Mark
 	if rapid.Bool().Draw(rt, "pin") {
 		mark.Pinned = ptr(rapid.Bool().Draw(rt, "pinned"))
 	} else {
@@ -134,10 +135,10 @@ func (m *machine) Check(rt *rapid.T) {
 		}
 		return strings.Join(ids, " ")
 	}
-	if got, want := m.rig.list(session.Query{Kind: session.QueryUnfinished, Limit: 2}), names(func(k *known) bool { return k.Unfinished() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}), names(func(k *known) bool { return k.Unfinished() }); got != want {
 		rt.Fatalf("unfinished: %q, want %q", got, want)
 	}
-	if got, want := m.rig.list(session.Query{Kind: session.QueryDeleted, Limit: 1}), names(func(k *known) bool { return !k.DeletedAt.IsZero() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}), names(func(k *known) bool { return !k.DeletedAt.IsZero() }); got != want {
 		rt.Fatalf("deleted: %q, want %q", got, want)
 	}
 	slices.SortStableFunc(all, func(a, b *known) int {
@@ -149,7 +150,7 @@ func (m *machine) Check(rt *rapid.T) {
 		}
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.n, a.n))
 	})
-	if got, want := m.rig.list(session.Query{Limit: 2}), names(func(k *known) bool { return k.DeletedAt.IsZero() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Limit: 2}), names(func(k *known) bool { return k.DeletedAt.IsZero() }); got != want {
 		rt.Fatalf("list: %q, want %q", got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // talk makes a session with a prompt, a tool call and an answer.
@@ -22,7 +23,7 @@ func (r *rig) talk(id session.ID, prompt, path, answer string) session.Summary {
 // hits lists what a text finds as "session:seq", in the order of the list.
 func (r *rig) hits(text string) string {
 	r.t.Helper()
-	p, err := r.List(r.t.Context(), session.Query{Text: text})
+	p, err := r.List(r.t.Context(), sessions.Query{Text: text})
 	if err != nil {
 		r.t.Fatalf("search %q: %v", text, err)
 	}
@@ -62,7 +63,7 @@ func search(t *testing.T, r *rig) {
 	r.again()
 	check("opened again")
 
-	p, err := r.List(t.Context(), session.Query{Text: "northern cliff"})
+	p, err := r.List(t.Context(), sessions.Query{Text: "northern cliff"})
 	if err != nil || len(p.Sessions) != 1 {
 		t.Fatalf("%v, %v", p, err)
 	}
@@ -73,7 +74,7 @@ func search(t *testing.T, r *rig) {
 	if d, ok := hit.Data.(event.AssistantMessage); !ok || d.MessageID != "a" {
 		t.Errorf("the hit is %#v", hit.Data)
 	}
-	if err := r.Mark(t.Context(), "b", session.Mark{DeletedAt: ptr(epoch)}); err != nil {
+	if err := r.Mark(t.Context(), "b", sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Delete(t.Context(), "c"); err != nil {
@@ -93,7 +94,7 @@ func searchPages(t *testing.T, r *rig) {
 		want = append([]string{string(id)}, want...)
 	}
 	for _, limit := range []int{7, 59, 60, 61} {
-		if got := r.list(session.Query{Text: "seagull", Limit: limit}); got != strings.Join(want, " ") {
+		if got := r.list(sessions.Query{Text: "seagull", Limit: limit}); got != strings.Join(want, " ") {
 			t.Errorf("pages of %d: %s", limit, got)
 		}
 	}

@@ -19,12 +19,13 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // Store is what is tested.
 type Store interface {
 	session.Log
-	session.Catalog
+	sessions.Catalog
 	session.Drafts
 }
 
@@ -152,7 +153,7 @@ func (r *rig) same(got, want []event.Entry) {
 }
 
 // list returns the ids of all pages of a query.
-func (r *rig) list(q session.Query) string {
+func (r *rig) list(q sessions.Query) string {
 	r.t.Helper()
 	var ids []string
 	for pages := 0; pages < 100; pages++ {

@@ -1,40 +1,37 @@
-package session
+package sessions
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/session"
 )
 
 // shutdownLimit is how long Run waits for sessions that do not end.
 const shutdownLimit = 8 * time.Second
 
-// maxTitle is how many characters a title may have.
-const maxTitle = 200
-
-// Manager holds all sessions. A session is loaded when it is first asked for and
+// Manager holds all sessions. It is the [session.Owner] of each. A session is loaded when it is first asked for and
 // stays, without its log, a few kilobytes.
 type Manager struct {
 	cfg      Config
+	one      session.Config // of every session, but for its backend
 	backends map[string]agent.Backend
 	ready    chan struct{}   // closed when recovery is over
-	ctx      context.Context // of everything all sessions do
-	cancel   context.CancelCauseFunc
+	ctx      context.Context // of what the manager does by itself
+	cancel   context.CancelFunc
 	wg       sync.WaitGroup // purges, and the wait for the log
 	trouble  trouble
 
 	loadMu sync.Mutex // one session is loaded or purged at a time
 
 	mu       sync.Mutex // guards what follows
-	sessions map[ID]*Session
-	purges   map[ID]*time.Timer
+	sessions map[session.ID]*session.Session
+	purges   map[session.ID]*time.Timer
 	started  bool
 	closed   bool
 
@@ -49,11 +46,14 @@ func New(c Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{cfg: c, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[ID]*Session{}, purges: map[ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+		sessions: map[session.ID]*session.Session{}, purges: map[session.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
 	}
-	m.ctx, m.cancel = context.WithCancelCause(context.Background())
+	if m.one, err = c.each(m); err != nil {
+		return nil, err
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m, nil
 }
 
@@ -80,8 +80,8 @@ func (m *Manager) Run(ctx context.Context) error {
 // recover loads every session that was left unfinished, which closes what is open
 // in it, and purges what was deleted long enough ago.
 func (m *Manager) recover(ctx context.Context) {
-	_ = m.wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
-	err := m.each(ctx, QueryUnfinished, func(s Summary) {
+	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
+	err := m.each(ctx, QueryUnfinished, func(s session.Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
@@ -89,7 +89,7 @@ func (m *Manager) recover(ctx context.Context) {
 	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
-	err = m.each(ctx, QueryDeleted, func(s Summary) {
+	err = m.each(ctx, QueryDeleted, func(s session.Summary) {
 		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
 	})
 	if err != nil && ctx.Err() == nil {
@@ -98,8 +98,8 @@ func (m *Manager) recover(ctx context.Context) {
 }
 
 // each collects all sessions of a kind before it calls f, which may change them.
-func (m *Manager) each(ctx context.Context, kind QueryKind, f func(Summary)) error {
-	var all []Summary
+func (m *Manager) each(ctx context.Context, kind QueryKind, f func(session.Summary)) error {
+	var all []session.Summary
 	for q := (Query{Kind: kind, Limit: 500}); ; {
 		page, err := m.cfg.Catalog.List(ctx, q)
 		if err != nil {
@@ -125,21 +125,21 @@ func (m *Manager) close() error {
 	for _, t := range m.purges {
 		t.Stop()
 	}
-	all := make([]*Session, 0, len(m.sessions))
+	all := make([]*session.Session, 0, len(m.sessions))
 	for _, s := range m.sessions {
 		all = append(all, s)
 	}
 	m.mu.Unlock()
-	m.cancel(errShutdown)
+	m.cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.wg.Wait()
 		var wg sync.WaitGroup
 		for _, s := range all {
-			wg.Go(s.close)
+			wg.Go(s.Close)
 		}
 		wg.Wait()
+		m.wg.Wait()
 	}()
 	limit := time.NewTimer(shutdownLimit)
 	defer limit.Stop()
@@ -163,20 +163,20 @@ func (m *Manager) await(ctx context.Context) error {
 	select {
 	case <-m.ready:
 	case <-m.ctx.Done():
-		return fmt.Errorf("sessions: %w", ErrClosed)
+		return fmt.Errorf("sessions: %w", session.ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if m.ctx.Err() != nil {
-		return fmt.Errorf("sessions: %w", ErrClosed)
+		return fmt.Errorf("sessions: %w", session.ErrClosed)
 	}
 	return nil
 }
 
-// Create starts a session. Its agent starts with the first prompt. [ErrInvalid]
+// Create starts a session. Its agent starts with the first prompt. [session.ErrInvalid]
 // for an unknown backend or a title that is too long; [agent.ErrUnsupported] for
 // a backend whose tool calls the user's hooks do not reach.
-func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
+func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
@@ -185,41 +185,39 @@ func (m *Manager) Create(ctx context.Context, o Options) (*Session, error) {
 	}
 	backend := m.backends[o.Backend]
 	if backend == nil {
-		return nil, fmt.Errorf("%w: there is no backend %q", ErrInvalid, o.Backend)
+		return nil, fmt.Errorf("%w: there is no backend %q", session.ErrInvalid, o.Backend)
 	}
-	if err := m.honours(ctx, backend); err != nil {
-		return nil, fmt.Errorf("create a session: %w", err)
-	}
-	title, err := cleanTitle(o.Title)
+	start := event.SessionStart{SessionID: string(event.NewID()), Backend: o.Backend, Model: o.Model, Title: o.Title}
+	m.tellInstructions(ctx, backend, &start)
+	s, err := session.Create(ctx, m.with(o.Backend), start)
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(m, Summary{ID: ID(event.NewID())})
-	s.startedAt, s.placed = m.cfg.Now(), true
-	start := event.SessionStart{SessionID: string(s.id), Backend: o.Backend, Model: o.Model, Title: title, Context: gitContext(m.cfg.Workspace)}
-	m.tellInstructions(ctx, backend, &start)
-	if err := s.append(start); err != nil {
-		return nil, fmt.Errorf("create a session: %w", err)
-	}
-	s.named = title != ""
 	return s, m.keep(s)
 }
 
+// with is what a session with that backend works with.
+func (m *Manager) with(backend string) session.Config {
+	c := m.one
+	c.Backend = m.backends[backend]
+	return c
+}
+
 // keep makes a session known.
-func (m *Manager) keep(s *Session) error {
+func (m *Manager) keep(s *session.Session) error {
 	m.mu.Lock()
 	if !m.closed {
-		m.sessions[s.id] = s
+		m.sessions[s.ID()] = s
 		m.mu.Unlock()
 		return nil
 	}
 	m.mu.Unlock()
-	s.close()
-	return fmt.Errorf("sessions: %w", ErrClosed)
+	s.Close()
+	return fmt.Errorf("sessions: %w", session.ErrClosed)
 }
 
-// Get returns a session; [ErrNotFound] for an unknown or deleted one.
-func (m *Manager) Get(ctx context.Context, id ID) (*Session, error) {
+// Get returns a session; [session.ErrNotFound] for an unknown or deleted one.
+func (m *Manager) Get(ctx context.Context, id session.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
@@ -228,19 +226,19 @@ func (m *Manager) Get(ctx context.Context, id ID) (*Session, error) {
 		return nil, err
 	}
 	if !s.Summary().DeletedAt.IsZero() {
-		return nil, fmt.Errorf("session %s: %w", id, ErrNotFound)
+		return nil, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
 	}
 	return s, nil
 }
 
-func (m *Manager) loaded(id ID) *Session {
+func (m *Manager) loaded(id session.ID) *session.Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sessions[id]
 }
 
 // load returns the one value of a session, closing first what is open in it.
-func (m *Manager) load(ctx context.Context, id ID) (*Session, error) {
+func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, error) {
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
@@ -253,15 +251,9 @@ func (m *Manager) load(ctx context.Context, id ID) (*Session, error) {
 	if err != nil {
 		return nil, err // it names the session
 	}
-	s := newSession(m, sum)
-	s.past = sum.LastSeq > 1
-	if sum.Unfinished() {
-		switch err := s.recover(ctx); {
-		case errors.Is(err, ErrLog): // it can be read all the same
-			s.recoverLater()
-		case err != nil:
-			return nil, err
-		}
+	s, err := session.Load(ctx, m.with(sum.Backend), sum)
+	if err != nil {
+		return nil, err
 	}
 	return s, m.keep(s)
 }
@@ -279,93 +271,26 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 // Update changes a session. Title and model become events; a model counts from
 // the next turn on. A backend that cannot change its model refuses with
 // [agent.ErrUnsupported].
-func (m *Manager) Update(ctx context.Context, id ID, p Patch) (Summary, error) {
+func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (session.Summary, error) {
 	s, err := m.Get(ctx, id)
 	if err != nil {
-		return Summary{}, err
+		return session.Summary{}, err
 	}
 	if p.Title != nil {
-		if err := s.rename(ctx, *p.Title); err != nil {
-			return Summary{}, err
+		if err := s.Rename(ctx, *p.Title); err != nil {
+			return session.Summary{}, err
 		}
 	}
 	if p.Model != nil {
-		if err := s.setModel(ctx, *p.Model); err != nil {
-			return Summary{}, err
+		if err := s.SetModel(ctx, *p.Model); err != nil {
+			return session.Summary{}, err
 		}
 	}
 	if p.Pinned != nil {
-		mark := Mark{Pinned: p.Pinned}
-		if err := m.wrote(m.cfg.Catalog.Mark(ctx, id, mark), 0); err != nil {
-			return Summary{}, fmt.Errorf("pin session %s: %w", id, err)
+		if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{Pinned: p.Pinned}), 0); err != nil {
+			return session.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
 		}
-		s.mu.Lock()
-		s.markLocked(mark)
-		s.mu.Unlock()
+		s.Pin(*p.Pinned)
 	}
 	return s.Summary(), nil
-}
-
-// titleLine returns text as a title may show it: one line, without control
-// characters and without the invisible ones that reorder what follows.
-func titleLine(text string) string {
-	return strings.Join(strings.Fields(visible(strings.ToValidUTF8(text, ""))), " ")
-}
-
-func cleanTitle(title string) (string, error) {
-	title = titleLine(title)
-	if utf8.RuneCountInString(title) > maxTitle {
-		return "", fmt.Errorf("%w: the title is longer than %d characters", ErrInvalid, maxTitle)
-	}
-	return title, nil
-}
-
-func (s *Session) rename(ctx context.Context, title string) error {
-	title, err := cleanTitle(title)
-	if err != nil {
-		return err
-	}
-	if title == "" {
-		return fmt.Errorf("%w: the title is empty", ErrInvalid)
-	}
-	var conn *liveConn
-	err = s.change(ctx, func() error {
-		conn = s.conn
-		err := s.usable()
-		if err == nil && title != s.summary.Load().Title {
-			err = s.appendLocked(event.SessionTitleChanged{Title: title})
-		}
-		s.named = s.named || err == nil
-		return err
-	})
-	if err != nil || conn == nil {
-		return err
-	}
-	_, err = guarded(s.log(), "telling the agent its title", func() (struct{}, error) { return struct{}{}, conn.SetTitle(ctx, title) })
-	if err != nil && !errors.Is(err, agent.ErrUnsupported) {
-		s.log().Warn("the agent did not take the title", "error", err)
-	}
-	return nil
-}
-
-func (s *Session) setModel(ctx context.Context, model string) error {
-	s.mu.Lock()
-	err := s.usable()
-	conn, same := s.conn, model == s.summary.Load().Model
-	s.mu.Unlock()
-	if err != nil || same {
-		return err
-	}
-	if conn != nil {
-		_, err := guarded(s.log(), "changing the model", func() (struct{}, error) { return struct{}{}, conn.SetModel(ctx, model) })
-		if err != nil {
-			return fmt.Errorf("change the model to %q: %w", model, err)
-		}
-	}
-	return s.change(ctx, func() error {
-		if model == s.summary.Load().Model { // the agent reported it already
-			return nil
-		}
-		return s.appendLocked(event.SessionModelChange{NewModel: model})
-	})
 }

@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/session"
 )
 
 // Prune deletes for good, with logs, outputs and uploads, the sessions whose last
@@ -24,26 +25,26 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
 			if s = one.Summary(); !prunable(s, before) {
 				continue // something began in it meanwhile
 			}
-			one.retire(m.cfg.Now().UTC())
+			one.Retire(m.cfg.Now().UTC())
 		}
 		m.purge(s.ID)
 		if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
-			return n, fmt.Errorf("session %s could not be deleted: %w", s.ID, ErrLog)
+			return n, fmt.Errorf("session %s could not be deleted: %w", s.ID, session.ErrLog)
 		}
 		n++
 		s.DeletedAt = m.cfg.Now().UTC()
-		m.changed(s)
+		m.Changed(s)
 	}
 	return n, nil
 }
 
-func prunable(s Summary, before time.Time) bool {
+func prunable(s session.Summary, before time.Time) bool {
 	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
 }
 
 // old lists what Prune is about; what cannot be read is not old.
-func (m *Manager) old(ctx context.Context, before time.Time) (all []Summary) {
-	err := m.each(ctx, QueryPresent, func(s Summary) {
+func (m *Manager) old(ctx context.Context, before time.Time) (all []session.Summary) {
+	err := m.each(ctx, QueryPresent, func(s session.Summary) {
 		if prunable(s, before) {
 			all = append(all, s)
 		}

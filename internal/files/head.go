@@ -1,4 +1,4 @@
-package session
+package files
 
 import (
 	"bufio"
@@ -7,36 +7,40 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"webchat/internal/event"
 )
 
 // maxGitFile is how much of a file of git is read at most.
 const maxGitFile = 16 << 20
 
-// gitContext says where dir is in a git repository, as far as its files tell. It
-// reads them by hand: no process is started, no configuration is honoured.
-func gitContext(dir string) event.Context {
-	c := event.Context{Cwd: dir}
+// Head is what is checked out in a git repository.
+type Head struct {
+	Root   string // of the repository; empty: none
+	Branch string // empty: a commit of no branch
+	Commit string // in hexadecimal; empty: there is none yet
+}
+
+// HeadOf says where dir is in a git repository, as far as its files tell. It reads
+// them itself: it starts no process and follows no configuration.
+func HeadOf(dir string) Head {
 	root, git := findGit(dir)
 	if git == "" {
-		return c
+		return Head{}
 	}
-	c.GitRoot = root
+	h := Head{Root: root}
 	head := firstLine(filepath.Join(git, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref:")
 	if !symbolic {
-		c.Commit = hash(head)
-		return c
+		h.Commit = hash(head)
+		return h
 	}
 	ref = strings.TrimSpace(ref)
-	c.Branch = strings.TrimPrefix(ref, "refs/heads/")
-	if c.Branch == ".invalid" { // what a repository with another ref storage says
-		c.Branch = ""
-		return c
+	h.Branch = strings.TrimPrefix(ref, "refs/heads/")
+	if h.Branch == ".invalid" { // what a repository with another ref storage says
+		h.Branch = ""
+		return h
 	}
 	if !filepath.IsLocal(filepath.FromSlash(ref)) {
-		return c
+		return h
 	}
 	// A linked worktree has its own HEAD; branches are in the common folder.
 	common := git
@@ -44,13 +48,13 @@ func gitContext(dir string) event.Context {
 		common = relativeTo(git, p)
 	}
 	for _, folder := range []string{git, common} {
-		if h := hash(firstLine(filepath.Join(folder, filepath.FromSlash(ref)))); h != "" {
-			c.Commit = h
-			return c
+		if c := hash(firstLine(filepath.Join(folder, filepath.FromSlash(ref)))); c != "" {
+			h.Commit = c
+			return h
 		}
 	}
-	c.Commit = packedRef(filepath.Join(common, "packed-refs"), ref)
-	return c
+	h.Commit = packedRef(filepath.Join(common, "packed-refs"), ref)
+	return h
 }
 
 // findGit looks for the repository dir is in: its root and its git folder.

@@ -1,4 +1,7 @@
-package session
+// Package search says what a log is searched by: the words of a query, which events
+// hold them, and the text around a hit. The stores share it, so that each finds the
+// same. Everything in it is safe for concurrent use.
+package search
 
 import (
 	"encoding/json"
@@ -10,12 +13,6 @@ import (
 
 	"webchat/internal/event"
 )
-
-// Found is a session in a list, with the place in it that matched.
-type Found struct {
-	Summary
-	Hit *Hit // nil: its title matched, or nothing was searched
-}
 
 // Hit is an event that holds what was searched for.
 type Hit struct {
@@ -37,9 +34,9 @@ func (h *Hit) Snippet() string {
 // maxSearched is how many bytes of one event are searched.
 const maxSearched = 256 << 10
 
-// Searched returns what a search looks at in an event: prompts, answers, the
-// names of tools and the texts of their arguments. Empty: nothing.
-func Searched(d event.Data) string {
+// Text returns what a search looks at in an event: prompts, answers, the names of
+// tools and the texts of their arguments. Empty: nothing.
+func Text(d event.Data) string {
 	text := ""
 	switch d := d.(type) {
 	case event.UserMessage:

@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/session"
 )
 
 // Watch tells what becomes of all sessions: the latest state of each that changed.
@@ -16,8 +17,8 @@ type Watch struct {
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
-	latest map[ID]event.SessionChanged
-	order  []ID
+	latest map[session.ID]event.SessionChanged
+	order  []session.ID
 	log    *event.SessionError // what is to be said of the log itself; nil: nothing new
 	pos    int64
 	err    error
@@ -25,19 +26,19 @@ type Watch struct {
 
 // Watch returns the changes from now on. The caller closes it.
 func (m *Manager) Watch() *Watch {
-	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[ID]event.SessionChanged{}}
+	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[session.ID]event.SessionChanged{}}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
-		w.err = ErrClosed
+		w.err = session.ErrClosed
 		return w
 	}
 	m.watches[w] = struct{}{}
 	return w
 }
 
-// changed tells the watches what a session is like now. It never blocks.
-func (m *Manager) changed(s Summary) {
+// Changed implements [session.Owner]: it tells the watches what a session is like now. It never blocks.
+func (m *Manager) Changed(s session.Summary) {
 	d := event.SessionChanged{SessionID: string(s.ID), Status: s.Status, Title: s.Title, Pending: s.Pending,
 		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
 	m.watchMu.Lock()
@@ -47,11 +48,11 @@ func (m *Manager) changed(s Summary) {
 	}
 }
 
-func (w *Watch) put(id ID, d event.SessionChanged) {
+func (w *Watch) put(id session.ID, d event.SessionChanged) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, waits := w.latest[id]; waits {
-		w.order = slices.DeleteFunc(w.order, func(o ID) bool { return o == id })
+		w.order = slices.DeleteFunc(w.order, func(o session.ID) bool { return o == id })
 	}
 	w.latest[id] = d
 	w.order = append(w.order, id)
@@ -67,7 +68,7 @@ func (w *Watch) signal() {
 
 // watchTrouble tells the watches what is wrong with the log; no text: nothing is.
 func (m *Manager) watchTrouble(text string) {
-	d := troubleOf(text)
+	d := session.Trouble(text)
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	for w := range m.watches {
@@ -80,7 +81,7 @@ func (m *Manager) watchTrouble(text string) {
 
 // Next waits for changes and returns one ephemeral session.changed for each
 // session that changed, and a session.error if the log begins or ceases to refuse
-// what it is given. The error is ctx's, or [ErrClosed].
+// what it is given. The error is ctx's, or [session.ErrClosed].
 func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		w.mu.Lock()
@@ -119,9 +120,11 @@ func (w *Watch) takeLocked() ([]event.Entry, error) {
 		w.pos++
 		entries[i] = event.Entry{Pos: w.pos, Event: event.New(d, "", w.m.cfg.Now())}
 		entries[i].Event.Ephemeral = true
-		if err := encode(&entries[i]); err != nil {
+		b, err := event.Marshal(entries[i].Event)
+		if err != nil {
 			return nil, err
 		}
+		entries[i].JSON = b
 	}
 	return entries, nil
 }
@@ -137,6 +140,6 @@ func (w *Watch) Close() {
 func (w *Watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err = ErrClosed
+	w.err = session.ErrClosed
 	w.signal()
 }

@@ -1,28 +1,31 @@
-package session
+package sessions_test
 
 import (
 	"testing"
 	"time"
+
+	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // Prune takes what is old and idle, and leaves what is pinned, young or at work.
 func TestPrune(t *testing.T) {
-	play(t, func(_ *rig, c *Config) { c.Workspace = t.TempDir() }, func(r *rig) {
-		made := map[string]*Session{}
+	play(t, func(_ *rig, c *sessions.Config) { c.Workspace = t.TempDir() }, func(r *rig) {
+		made := map[string]*session.Session{}
 		for _, name := range []string{"old", "pinned", "busy"} {
-			s, err := r.m.Create(r.Context(), Options{Title: name})
+			s, err := r.m.Create(r.Context(), sessions.Options{Title: name})
 			if err != nil {
 				r.Fatal(err)
 			}
 			made[name] = s
 		}
 		yes := true
-		if _, err := r.m.Update(r.Context(), made["pinned"].ID(), Patch{Pinned: &yes}); err != nil {
+		if _, err := r.m.Update(r.Context(), made["pinned"].ID(), sessions.Patch{Pinned: &yes}); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(100 * 24 * time.Hour)
 		before := time.Now().Add(-90 * 24 * time.Hour)
-		if _, err := r.m.Update(r.Context(), made["busy"].ID(), Patch{Title: ptrTo("moved")}); err != nil {
+		if _, err := r.m.Update(r.Context(), made["busy"].ID(), sessions.Patch{Title: ptrTo("moved")}); err != nil {
 			r.Fatal(err)
 		}
 		n, err := r.m.Prune(r.Context(), before)
@@ -30,7 +33,7 @@ func TestPrune(t *testing.T) {
 			r.Fatal(err)
 		}
 		equal(r.T, "deleted", n, 2) // the rig's own one too
-		for name, want := range map[string]error{"old": ErrNotFound, "pinned": nil, "busy": nil} {
+		for name, want := range map[string]error{"old": session.ErrNotFound, "pinned": nil, "busy": nil} {
 			if _, err := r.m.Get(r.Context(), made[name].ID()); want == nil && err != nil || want != nil && err == nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -1,4 +1,4 @@
-package session
+package files_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/event"
+	"webchat/internal/files"
 )
 
 // tree writes files under a new folder and returns it.
@@ -25,7 +25,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func TestGitContext(t *testing.T) {
+func TestHead(t *testing.T) {
 	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	sha256 := strings.Repeat("c", 64)
 	for name, c := range map[string]struct {
@@ -67,11 +67,13 @@ func TestGitContext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := tree(t, c.files)
-			want := event.Context{Cwd: filepath.Join(root, c.dir), Branch: c.branch, Commit: c.hash}
+			want := files.Head{Branch: c.branch, Commit: c.hash}
 			if c.root != "" {
-				want.GitRoot = filepath.Join(root, c.root)
+				want.Root = filepath.Join(root, c.root)
 			}
-			equal(t, "context", gitContext(want.Cwd), want)
+			if got := files.HeadOf(filepath.Join(root, c.dir)); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"context"
@@ -35,6 +35,6 @@ func (m *Manager) tellInstructions(ctx context.Context, b agent.Backend, start *
 			return false
 		}
 		earlier, ok := first[0].Event.Data.(event.SessionStart)
-		return ok && earlier.Context.Cwd == start.Context.Cwd && slices.Equal(earlier.Instructions, start.Instructions)
+		return ok && earlier.Context.Cwd == m.cfg.Workspace && slices.Equal(earlier.Instructions, start.Instructions)
 	})
 }

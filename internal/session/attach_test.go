@@ -1,0 +1,63 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/outputs"
+)
+
+// shown is Outputs that have any output.
+type shown struct{}
+
+func (shown) Read(_ context.Context, _ ID, id, lines string) (agent.Attachment, error) {
+	return agent.Attachment{Name: id, Data: []byte("lines " + lines)}, nil
+}
+
+func TestAttachments(t *testing.T) {
+	play(t, func(r *rig, c *Config) {
+		c.Attachments, c.Outputs = outputs.NewUploads(100), shown{}
+		if err := os.WriteFile(filepath.Join(c.Workspace, "a.txt"), []byte("hi"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/etc/passwd", filepath.Join(c.Workspace, "link")); err != nil {
+			t.Skip(err)
+		}
+	}, func(r *rig) {
+		id, err := r.s.Attach("image/png", []byte("png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.s.Attach("image/png", nil)
+		is(t, err, ErrInvalid)
+		_, err = r.s.Attach("image/png", make([]byte, 101))
+		is(t, err, ErrInvalid)
+		dir := r.cfg.Workspace
+		message, err := r.s.Send(r.Context(), Message{Attachments: []event.Attachment{{ID: id}, {Path: "a.txt"}, {Path: filepath.Join(dir, "a.txt")}, {OutputID: "out_1", Lines: "1-2"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.wait(message)
+		got := r.backend.prompts[0].Attachments
+		equal(t, "upload", string(got[0].Data)+got[0].MimeType+got[0].Path, "pngimage/png")
+		equal(t, "file", got[1].Path, filepath.Join(dir, "a.txt"))
+		equal(t, "absolute", got[2].Path, filepath.Join(dir, "a.txt"))
+		equal(t, "output", string(got[3].Data), "lines 1-2")
+		for _, path := range []string{"link", "/etc/passwd", "..", ".", "a.txt/../../x", "a\x00"} {
+			if _, err := r.s.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{Path: path}}}); !errors.Is(err, ErrInvalid) {
+				t.Errorf("%q: %v", path, err)
+			}
+		}
+		other, err := r.create(r.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = other.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{ID: id}}})
+		is(t, err, ErrNotFound)
+	})
+}

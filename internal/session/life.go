@@ -1,0 +1,161 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// Create logs the start of a session and returns it. Its agent starts with the first
+// prompt. [ErrInvalid] for a title that is too long; [agent.ErrUnsupported] for a
+// backend whose tool calls the user's hooks do not reach.
+func Create(ctx context.Context, c Config, start event.SessionStart) (*Session, error) {
+	c, err := c.Complete()
+	if err != nil {
+		return nil, err
+	}
+	if c.Backend == nil {
+		return nil, fmt.Errorf("%w: a new session needs a backend", ErrInvalid)
+	}
+	if err := c.reachable(ctx); err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
+	}
+	if start.Title, err = cleanTitle(start.Title); err != nil {
+		return nil, err
+	}
+	s := newSession(c, Summary{ID: ID(start.SessionID)})
+	s.startedAt, s.placed, s.named = c.Now(), true, start.Title != ""
+	start.Context = c.Context()
+	if err := s.append(start); err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
+	}
+	return s, nil
+}
+
+// Load returns a session of the log, closing first what an earlier process left open
+// in it. While the log cannot be written such a session can only be read.
+func Load(ctx context.Context, c Config, sum Summary) (*Session, error) {
+	c, err := c.Complete()
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(c, sum)
+	s.past = sum.LastSeq > 1
+	if sum.Unfinished() {
+		switch err := s.recover(ctx); {
+		case errors.Is(err, ErrLog):
+			s.recoverLater()
+		case err != nil:
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Retire stops the session's work after a soft deletion.
+func (s *Session) Retire(at time.Time) {
+	err := s.change(context.Background(), func() error {
+		if s.state == stateOpen {
+			s.state = stateDeleted
+		}
+		s.markLocked(func(sum *Summary) { sum.DeletedAt = at })
+		t := s.stopLocked("The session was deleted.")
+		for _, c := range s.calls {
+			c.cancel(errAborted)
+		}
+		return s.sayStoppedLocked(t)
+	})
+	if err != nil {
+		s.log().Warn("the stop of a deleted session was not logged", "error", err)
+	}
+}
+
+// Revive undoes [Session.Retire].
+func (s *Session) Revive() {
+	_ = s.change(context.Background(), func() error { // it does not fail
+		if s.state == stateDeleted {
+			s.state = stateOpen
+		}
+		s.markLocked(func(sum *Summary) { sum.DeletedAt = time.Time{} })
+		return nil
+	})
+}
+
+// Ended reports whether the session's work in this process is over.
+func (s *Session) Ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state >= stateClosing
+}
+
+// Pin takes over whether the session is pinned.
+func (s *Session) Pin(pinned bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.markLocked(func(sum *Summary) { sum.Pinned = pinned })
+}
+
+// markLocked changes what is not folded from the log.
+func (s *Session) markLocked(mark func(*Summary)) {
+	sum := *s.summary.Load()
+	mark(&sum)
+	s.summary.Store(&sum)
+	s.cfg.Owner.Changed(sum)
+}
+
+// Close ends the session's work in this process and returns when nothing of it is
+// left: turn, tools, conversation, subscribers.
+func (s *Session) Close() {
+	s.cancel(errShutdown)
+	closed := false
+	_ = s.change(context.Background(), func() error { // it does not fail
+		closed = s.state >= stateClosing
+		s.state = max(s.state, stateClosing)
+		return nil
+	})
+	if closed {
+		return
+	}
+	s.wg.Wait()
+
+	s.mu.Lock()
+	conn, worked := s.conn, s.worked
+	s.conn = nil
+	s.mu.Unlock()
+	if conn != nil {
+		conn.close(s.log())
+	}
+	if worked {
+		s.hookSessionEnd()
+	}
+	s.toolMu.Lock()
+	set := s.toolset
+	s.toolset = nil
+	s.toolMu.Unlock()
+	if set != nil {
+		_, err := Guard(s.log(), "closing the tools", func() (struct{}, error) { return struct{}{}, set.Close() })
+		if err != nil {
+			s.log().Warn("tools did not close cleanly", "error", err)
+		}
+	}
+	s.wg.Wait()
+
+	err := s.change(context.Background(), func() (err error) {
+		if !s.startedAt.IsZero() {
+			d := s.cfg.Now().Sub(s.startedAt)
+			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds())})
+		}
+		s.state = stateClosed
+		for sub := range s.subs {
+			sub.end(fmt.Errorf("session %s: %w", s.id, ErrClosed))
+		}
+		clear(s.subs)
+		return err
+	})
+	if err != nil {
+		s.log().Error("session.shutdown was not logged", "error", err)
+	}
+}

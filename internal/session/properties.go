@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// maxTitle is how many characters a title may have.
+const maxTitle = 200
+
+// titleLine returns text as a title may show it: one line, without control
+// characters and without the invisible ones that reorder what follows.
+func titleLine(text string) string {
+	return strings.Join(strings.Fields(visible(strings.ToValidUTF8(text, ""))), " ")
+}
+
+func cleanTitle(title string) (string, error) {
+	title = titleLine(title)
+	if utf8.RuneCountInString(title) > maxTitle {
+		return "", fmt.Errorf("%w: the title is longer than %d characters", ErrInvalid, maxTitle)
+	}
+	return title, nil
+}
+
+// Rename gives the session a title, which its agent is told; [ErrInvalid] for an empty
+// or too long one.
+func (s *Session) Rename(ctx context.Context, title string) error {
+	title, err := cleanTitle(title)
+	if err != nil {
+		return err
+	}
+	if title == "" {
+		return fmt.Errorf("%w: the title is empty", ErrInvalid)
+	}
+	var conn *liveConn
+	err = s.change(ctx, func() error {
+		conn = s.conn
+		err := s.usable()
+		if err == nil && title != s.summary.Load().Title {
+			err = s.appendLocked(event.SessionTitleChanged{Title: title})
+		}
+		s.named = s.named || err == nil
+		return err
+	})
+	if err != nil || conn == nil {
+		return err
+	}
+	_, err = Guard(s.log(), "telling the agent its title", func() (struct{}, error) { return struct{}{}, conn.SetTitle(ctx, title) })
+	if err != nil && !errors.Is(err, agent.ErrUnsupported) {
+		s.log().Warn("the agent did not take the title", "error", err)
+	}
+	return nil
+}
+
+// SetModel changes the model from the next turn on. A backend that cannot change it
+// refuses with [agent.ErrUnsupported].
+func (s *Session) SetModel(ctx context.Context, model string) error {
+	s.mu.Lock()
+	err := s.usable()
+	conn, same := s.conn, model == s.summary.Load().Model
+	s.mu.Unlock()
+	if err != nil || same {
+		return err
+	}
+	if conn != nil {
+		_, err := Guard(s.log(), "changing the model", func() (struct{}, error) { return struct{}{}, conn.SetModel(ctx, model) })
+		if err != nil {
+			return fmt.Errorf("change the model to %q: %w", model, err)
+		}
+	}
+	return s.change(ctx, func() error {
+		if model == s.summary.Load().Model { // the agent reported it already
+			return nil
+		}
+		return s.appendLocked(event.SessionModelChange{NewModel: model})
+	})
+}

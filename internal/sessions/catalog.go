@@ -1,0 +1,69 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"webchat/internal/search"
+	"webchat/internal/session"
+)
+
+// Log is the sessions' events as their manager needs them.
+type Log interface {
+	session.Log
+	// Writable tries whether Append would take about so many bytes, and returns why
+	// not. It is called at the start with 0, which writes nothing, and now and then
+	// after a write has failed. It leaves nothing in any log.
+	Writable(ctx context.Context, bytes int) error
+}
+
+// Catalog is the list of sessions. Its methods may be called concurrently.
+type Catalog interface {
+	// Summary returns the row of a session, deleted ones included; the error
+	// wraps [session.ErrNotFound] for an unknown one.
+	Summary(ctx context.Context, id session.ID) (session.Summary, error)
+	// List returns one page. A cursor it did not make is an error that wraps
+	// [session.ErrInvalid].
+	List(ctx context.Context, q Query) (Page, error)
+	// Mark changes what is not folded from the log; [session.ErrNotFound] for an unknown
+	// session.
+	Mark(ctx context.Context, id session.ID, m Mark) error
+	// Delete removes the session with its log, for good. An unknown one is no error.
+	Delete(ctx context.Context, id session.ID) error
+}
+
+// Query selects sessions.
+type Query struct {
+	Kind   QueryKind
+	Text   string // searches titles and text; empty: all
+	Limit  int    // at most so many; 0: the catalog's default
+	Cursor string // where the last page ended; empty: the first page
+}
+
+// QueryKind says which sessions a [Query] is about.
+type QueryKind string
+
+// The kinds of queries. Those of a kind other than QueryPresent take no text.
+const (
+	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by UpdatedAt, newest first
+	QueryUnfinished QueryKind = "unfinished" // [session.Summary.Unfinished] holds, deleted or not
+	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set
+)
+
+// Page is one page of sessions.
+type Page struct {
+	Sessions []Found
+	Cursor   string // empty: there are no more
+}
+
+// Mark is a change of a session's marks; nil leaves one as it is.
+type Mark struct {
+	Pinned    *bool
+	DeletedAt *time.Time // the zero time: not deleted
+}
+
+// Found is a session in a list, with the place in it that matched.
+type Found struct {
+	session.Summary
+	Hit *search.Hit // nil: its title matched, or nothing was searched
+}
