@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"webchat/internal/daemon"
 	"webchat/internal/guard"
 )
 
@@ -19,7 +20,7 @@ func (o *options) madeDataDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, makeDataDir(dir)
+	return dir, daemon.MakeFolder(dir)
 }
 
 // credentials opens the data folder's secrets as the server does.
@@ -45,11 +46,11 @@ func printURL(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	reply, err := ask(ctx, dir, g.Token(), "url")
+	link, err := daemon.Client{Dir: dir, Token: g.Token()}.Link(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, reply.URL)
+	_, err = fmt.Fprintln(stdout, link)
 	return err
 }
 
@@ -60,15 +61,15 @@ func logout(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d, err := openDataDir(dir)
+	d, err := daemon.Open(dir)
 	if err != nil { // somebody holds it: the server
-		reply, err := ask(ctx, dir, g.Token(), "logout")
+		n, err := daemon.Client{Dir: dir, Token: g.Token()}.Logout(ctx)
 		if err != nil {
 			return err
 		}
-		return saySignedOut(stdout, reply.SignedOut)
+		return saySignedOut(stdout, n)
 	}
-	defer d.close()
+	defer d.Close()
 	n, err := g.RevokeAll()
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"webchat/internal/agent"
+	"webchat/internal/daemon"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
@@ -99,7 +100,7 @@ func (o *options) loadConfig() (*config, error) {
 		return &config{}, nil
 	}
 	if err != nil {
-		return nil, usage("configuration %s: %v", name, plain(err))
+		return nil, usage("configuration %s: %v", name, daemon.Plain(err))
 	}
 	c, err := parseConfig(b)
 	if err != nil {

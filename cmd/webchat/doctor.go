@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/daemon"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/outputs"
@@ -37,7 +38,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
 	say("workspace", "%s", workspace)
 	say("data", "%s", dir)
-	if info, err := readServerInfo(dir); err == nil && info.URL != "" {
+	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
 		say("running", "%s, pid %d", info.URL, info.PID)
 	} else {
 		say("running", "no")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"webchat/internal/daemon"
 	"webchat/internal/sse"
 )
 
@@ -47,7 +48,7 @@ func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 		case err == nil:
 			return list, list[0].Addr().(*net.TCPAddr).Port, nil
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
-			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.listen, plainNet(err))
+			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.listen, daemon.Plain(err))
 		case p >= last:
 			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with --listen, such as --listen localhost:0", port)
 		}
@@ -96,11 +97,4 @@ func isMissingFamily(err error) bool {
 // gives there.
 func isWindowsInUse(err error) bool {
 	return errors.Is(err, syscall.Errno(10048)) || errors.Is(err, syscall.Errno(10013))
-}
-
-func plainNet(err error) error {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return op.Err
-	}
-	return err
 }

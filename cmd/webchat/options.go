@@ -9,10 +9,14 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/adrg/xdg"
+
+	"webchat/internal/daemon"
 	"webchat/internal/guard"
 	"webchat/internal/session"
 )
@@ -229,7 +233,7 @@ func (o *options) workspaceDir() (string, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", usage("--workspace %s: %v", o.workspace, plain(err))
+		return "", usage("--workspace %s: %v", o.workspace, daemon.Plain(err))
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", usage("--workspace %s: it is not a folder", o.workspace)
@@ -237,13 +241,27 @@ func (o *options) workspaceDir() (string, error) {
 	return dir, nil
 }
 
-// plain takes the system call and the path out of an error: the sentence around
-// it names them better.
-func plain(err error) error {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		return p.Err
+// dataPath says which data folder it is. The default is one per workspace.
+func (o *options) dataPath(workspace string) (string, error) {
+	if o.dataDir != "" {
+		return filepath.Abs(o.dataDir)
 	}
-	return err
+	return filepath.Join(xdg.DataHome, "webchat", daemon.NameFor(workspace)), nil
+}
+
+// mayOpen reports whether somebody sits before a browser here.
+func (o *options) mayOpen() bool {
+	if o.noOpen || o.container {
+		return false
+	}
+	has := func(name string) bool { v, ok := lookup(o.env, name); return ok && v != "" }
+	if has("CI") || has("SSH_CONNECTION") {
+		return false
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return true
+	}
+	return has("DISPLAY") || has("WAYLAND_DISPLAY")
 }
 
 func lookup(env []string, name string) (string, bool) {

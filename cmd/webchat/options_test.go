@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -69,12 +68,5 @@ func TestFlagsComeBeforeTheEnvironment(t *testing.T) {
 	}
 	if _, err := parseOptions([]string{"--insecure-no-auth", "--listen", "[::1]:0"}, nil); (err != nil) != boxed() {
 		t.Errorf("in a container: %v; %v", boxed(), err)
-	}
-}
-
-func TestServerInfoIsOneLineOfJSON(t *testing.T) {
-	b, err := json.Marshal(serverInfo{URL: "http://localhost:1", PID: 2})
-	if err != nil || string(b) != `{"url":"http://localhost:1","pid":2}` {
-		t.Errorf("%s, %v", b, err)
 	}
 }

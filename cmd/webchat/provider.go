@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent/copilot"
+	"webchat/internal/daemon"
 )
 
 // providerTypes are the protocols of models, as flags and file name them. Ollama
@@ -64,7 +65,7 @@ func (o *options) providerKey() (string, error) {
 	}
 	b, err := os.ReadFile(o.provider.keyFile)
 	if err != nil {
-		return "", usage("--provider-key-file %s: %v", o.provider.keyFile, plain(err))
+		return "", usage("--provider-key-file %s: %v", o.provider.keyFile, daemon.Plain(err))
 	}
 	return strings.TrimSpace(string(b)), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
+	"webchat/internal/daemon"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
@@ -50,34 +51,6 @@ func (a *age) Set(text string) error {
 	return nil
 }
 
-// pruned is what a pruning did.
-type pruned struct {
-	Sessions int   `json:"sessions"`
-	Before   int64 `json:"before"` // bytes on the disk
-	After    int64 `json:"after"`
-}
-
-// shrinking is a store that gives room back to the disk.
-type shrinking interface {
-	Size() (int64, error)
-	Vacuum(ctx context.Context) error
-}
-
-// prune deletes old sessions and gives their room back to the disk.
-func prune(ctx context.Context, sessions *sessions.Manager, db shrinking, older time.Duration) (p pruned, err error) {
-	if p.Before, err = db.Size(); err != nil {
-		return p, err
-	}
-	if p.Sessions, err = sessions.Prune(ctx, time.Now().Add(-older)); err != nil {
-		return p, err
-	}
-	if err = db.Vacuum(ctx); err != nil {
-		return p, err
-	}
-	p.After, err = db.Size()
-	return p, err
-}
-
 // pruneSessions is "webchat sessions prune": by the running server, or without one.
 func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	if o.olderThan <= 0 {
@@ -88,9 +61,9 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 		return err
 	}
 	older := time.Duration(o.olderThan)
-	var p pruned
-	if info, e := readServerInfo(dir); e == nil && info.URL != "" {
-		p, err = askPrune(ctx, dir, g.Token(), older)
+	var p daemon.Pruned
+	if info, e := daemon.Read(dir); e == nil && info.URL != "" {
+		p, err = daemon.Client{Dir: dir, Token: g.Token()}.Prune(ctx, older)
 	} else {
 		p, err = o.pruneAlone(ctx, dir, older, slog.New(slog.NewTextHandler(stderr, nil)))
 	}
@@ -101,26 +74,16 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 	return err
 }
 
-// pruneTime is how long a server may take to prune.
-const pruneTime = time.Hour
-
-func askPrune(ctx context.Context, dir, token string, older time.Duration) (pruned, error) {
-	ctx, cancel := context.WithTimeout(ctx, pruneTime)
-	defer cancel()
-	reply, err := ask(ctx, dir, token, "prune?older="+older.String())
-	return reply.Pruned, err
-}
-
 // pruneAlone does it without a server, which must not start meanwhile.
-func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration, log *slog.Logger) (p pruned, err error) {
+func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration, log *slog.Logger) (p daemon.Pruned, err error) {
 	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
-		return p, fmt.Errorf("there are no sessions in %s: %w", path, plain(err))
+		return p, fmt.Errorf("there are no sessions in %s: %w", path, daemon.Plain(err))
 	}
-	dir, err := openDataDir(path)
+	dir, err := daemon.Open(path)
 	if err != nil {
 		return p, err
 	}
-	defer func() { err = errors.Join(err, dir.close()) }()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	db, err := store.Open(store.Config{Dir: path})
 	if err != nil {
 		return p, err
@@ -134,7 +97,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	ctx, stop := context.WithCancel(ctx)
 	ran := make(chan error, 1)
 	go func() { ran <- m.Run(ctx) }()
-	p, err = prune(ctx, m, db, older)
+	p, err = daemon.Prune(ctx, m, db, older)
 	stop()
 	return p, errors.Join(err, <-ran)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/daemon"
 )
 
 // TestScript runs the program as its users do, from testdata/script. Beside the
@@ -134,10 +135,10 @@ func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 
 func ready(ts *testscript.TestScript, _ bool, _ []string) {
 	dir := ts.Getenv("WEBCHAT_DATA_DIR")
-	var info serverInfo
+	var info daemon.Info
 	eventually(ts, "the server", func() bool {
 		var err error
-		info, err = readServerInfo(dir)
+		info, err = daemon.Read(dir)
 		if err != nil || info.URL == "" {
 			return false
 		}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"webchat/internal/daemon"
 	"webchat/internal/guard"
 	"webchat/internal/policy"
 )
@@ -46,11 +47,11 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if err != nil {
 		return err
 	}
-	dir, err := openDataDir(path)
+	dir, err := daemon.Open(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.close()) }()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	listeners, port, err := o.listeners(ctx)
 	if err != nil {
 		return err
@@ -64,23 +65,21 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	o.warn(c, log)
 	o.warnWorkspace(workspace, log)
 	base := "http://localhost:" + strconv.Itoa(port)
-	ctl, err := startControl(ctx, path, base, r.guard, func(ctx context.Context, older time.Duration) (pruned, error) {
-		return prune(ctx, r.sessions, r.db, older)
-	})
+	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll,
+		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
+			return daemon.Prune(ctx, r.sessions, r.db, older)
+		}})
 	if err != nil {
 		closeAll(listeners)
 		return err
 	}
-	defer func() { err = errors.Join(err, ctl.close(), removeRedirect(path)) }()
-	info := serverInfo{URL: base, PID: os.Getpid()}
-	if ctl.temp != "" {
-		info.Control = ctl.path
-	}
+	defer func() { err = errors.Join(err, ctl.Close(), daemon.RemoveRedirect(path)) }()
+	info := daemon.Info{URL: base, PID: os.Getpid(), Control: ctl.Place()}
 	if o.publicURL != "" {
 		info.URL = o.publicURL
 	}
-	if err := dir.write(info); takesNothing(err) {
-		log.Warn("server.json was not written: webchat url does not find this server", "error", plain(err))
+	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
+		log.Warn("server.json was not written: webchat url does not find this server", "error", err)
 	} else if err != nil {
 		closeAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
@@ -97,7 +96,7 @@ func (o *options) announce(r *rooms, c *config, dir, base, workspace string, std
 	if !o.mayOpen() {
 		return nil
 	}
-	if err := openBrowser(dir, r.guard.Link(base), policy.InheritWhole(o.env, c.keyVariables())); err != nil {
+	if err := daemon.OpenBrowser(dir, r.guard.Link(base), policy.InheritWhole(o.env, c.keyVariables())); err != nil {
 		log.Info("the browser was not opened: open the printed link", "error", err)
 	}
 	return nil

@@ -47,6 +47,7 @@ var ours = map[string][]string{
 	"internal/server": {"internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/views", "web"},
 
+	"internal/daemon": {"internal/proc"},
 	"internal/canary": {"internal/agent", "internal/event", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
 
 	"internal/importtest":  {},
@@ -78,7 +79,7 @@ var theirs = map[string][]string{
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
-	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "cmd/webchat"},
+	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/daemon", "cmd/webchat"},
 	"golang.org/x/text":                        {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver"},

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package daemon
 
 import (
 	"os"
@@ -63,7 +63,7 @@ func TestSharedDataFolders(t *testing.T) {
 			if err := os.Chmod(dir, c.mode); err != nil {
 				t.Fatal(err)
 			}
-			err := makeDataDir(dir)
+			err := MakeFolder(dir)
 			if c.wants == "" {
 				if err != nil {
 					t.Error(err)
@@ -80,7 +80,7 @@ func TestSharedDataFolders(t *testing.T) {
 			if out, err := exec.Command("sh", "-c", strings.ReplaceAll(mend[1], "sudo ", "")).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v %s", mend[1], err, out)
 			}
-			if err := makeDataDir(dir); err != nil {
+			if err := MakeFolder(dir); err != nil {
 				t.Errorf("after %q: %v", mend[1], err)
 			}
 		})
@@ -91,14 +91,14 @@ func TestSharedDataFolders(t *testing.T) {
 func TestLinkedDataFolder(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
-	if err := makeDataDir(real); err != nil {
+	if err := MakeFolder(real); err != nil {
 		t.Fatal(err)
 	}
 	for to, want := range map[string]string{real: "--data-dir " + real, filepath.Join(dir, "none"): "leads nowhere"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
-		if err := makeDataDir(link); err == nil || !strings.Contains(err.Error(), want) {
+		if err := MakeFolder(link); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a link to %s: %v", to, err)
 		}
 		if err := os.Remove(link); err != nil {

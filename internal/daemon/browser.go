@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"fmt"
@@ -9,24 +9,10 @@ import (
 	"webchat/internal/proc"
 )
 
-// mayOpen reports whether somebody sits before a browser here.
-func (o *options) mayOpen() bool {
-	if o.noOpen || o.container {
-		return false
-	}
-	has := func(name string) bool { v, ok := lookup(o.env, name); return ok && v != "" }
-	if has("CI") || has("SSH_CONNECTION") {
-		return false
-	}
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		return true
-	}
-	return has("DISPLAY") || has("WAYLAND_DISPLAY")
-}
-
-// openBrowser opens the link through a file that only the user can read: a
-// program's arguments can be read by everybody on the machine.
-func openBrowser(dir, link string, env []string) error {
+// OpenBrowser opens the link through a file that only the user can read: a
+// program's arguments can be read by everybody on the machine. The file is in the
+// data folder dir; env is the browser's.
+func OpenBrowser(dir, link string, env []string) error {
 	name := redirectFile(dir)
 	link = html.EscapeString(link)
 	page := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><title>webchat</title>"+
@@ -46,4 +32,5 @@ func openBrowser(dir, link string, env []string) error {
 
 func redirectFile(dir string) string { return filepath.Join(dir, "open.html") }
 
-func removeRedirect(dir string) error { return remove(redirectFile(dir)) }
+// RemoveRedirect removes the file of [OpenBrowser].
+func RemoveRedirect(dir string) error { return remove(redirectFile(dir)) }

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"crypto/sha256"
@@ -12,43 +12,38 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-
-	"github.com/adrg/xdg"
 )
 
-// dataDir is the folder in which one workspace's sessions and secrets are kept.
-type dataDir struct {
+// Folder is a data folder that this process has locked.
+type Folder struct {
 	path string
 	lock *os.File
 }
 
-// serverInfo is server.json: how to find the running server.
-type serverInfo struct {
+// Info is server.json: how to find the running server.
+type Info struct {
 	URL     string `json:"url"`
 	PID     int    `json:"pid"`
 	Control string `json:"control,omitempty"` // where the control socket is, unless it is in the folder
 }
 
-// dataPath says which folder it is. The default is one per workspace, named so
-// that a person recognises it.
-func (o *options) dataPath(workspace string) (string, error) {
-	if o.dataDir != "" {
-		return filepath.Abs(o.dataDir)
-	}
+// NameFor is what the data folder of a workspace is called, so that a person
+// recognises it.
+func NameFor(workspace string) string {
 	sum := sha256.Sum256([]byte(workspace))
 	name := strings.Trim(unusual.ReplaceAllString(filepath.Base(workspace), "-"), "-.")
-	return filepath.Join(xdg.DataHome, "webchat", strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:6]), "-")), nil
+	return strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:6]), "-")
 }
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// makeDataDir makes the folder, for its owner only, and refuses one that others can
+// MakeFolder makes the folder, for its owner only, and refuses one that others can
 // change.
-func makeDataDir(path string) error {
+func MakeFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil && !isLink(path) {
-		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path, plain(err))
+		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path, Plain(err))
 	}
-	return checkDataDir(path)
+	return checkFolder(path)
 }
 
 func isLink(path string) bool {
@@ -64,10 +59,10 @@ func quoted(path string) string {
 	return path
 }
 
-// openDataDir makes the folder and locks it: two servers on one log would each
-// believe to be alone.
-func openDataDir(path string) (*dataDir, error) {
-	if err := makeDataDir(path); err != nil {
+// Open makes the folder and locks it: two servers on one log would each believe to
+// be alone.
+func Open(path string) (*Folder, error) {
+	if err := MakeFolder(path); err != nil {
 		return nil, err
 	}
 	name := filepath.Join(path, "lock")
@@ -76,7 +71,7 @@ func openDataDir(path string) (*dataDir, error) {
 		f, err = os.Open(name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err))
+		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err))
 	}
 	if err := lockFile(f); err != nil {
 		closing := f.Close()
@@ -85,22 +80,24 @@ func openDataDir(path string) (*dataDir, error) {
 		}
 		return nil, inUse(path)
 	}
-	d := &dataDir{path: path, lock: f}
-	if err := d.write(serverInfo{PID: os.Getpid()}); err != nil && !takesNothing(err) { // what is there can be read
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, plain(err)), f.Close())
+	d := &Folder{path: path, lock: f}
+	if err := d.Announce(Info{PID: os.Getpid()}); err != nil && !errors.Is(err, ErrNotKept) { // what is there can be read
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err)), f.Close())
 	}
 	return d, nil
 }
 
 func inUse(path string) error {
 	who := "another webchat"
-	if info, err := readServerInfo(path); err == nil && info.PID != 0 {
+	if info, err := Read(path); err == nil && info.PID != 0 {
 		who = fmt.Sprintf("webchat with pid %d", info.PID)
 	}
 	return fmt.Errorf("the data folder %s is in use by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, who)
 }
 
-func readServerInfo(path string) (info serverInfo, err error) {
+// Read returns what server.json of a data folder says. Without a server there is
+// none, or one without a URL while it starts.
+func Read(path string) (info Info, err error) {
 	b, err := os.ReadFile(filepath.Join(path, "server.json"))
 	if err != nil {
 		return info, err
@@ -108,16 +105,24 @@ func readServerInfo(path string) (info serverInfo, err error) {
 	return info, json.Unmarshal(b, &info)
 }
 
-func (d *dataDir) write(info serverInfo) error {
+// ErrNotKept says that the disk is full or can only be read.
+var ErrNotKept = errors.New("the disk takes nothing")
+
+// Announce writes server.json. Its error is [ErrNotKept] if the disk takes nothing.
+func (d *Folder) Announce(info Info) error {
 	b, err := json.Marshal(info)
 	if err != nil {
 		return err
 	}
-	return writePrivate(filepath.Join(d.path, "server.json"), append(b, '\n'))
+	err = writePrivate(filepath.Join(d.path, "server.json"), append(b, '\n'))
+	if takesNothing(err) {
+		return fmt.Errorf("%w: %w", ErrNotKept, Plain(err))
+	}
+	return err
 }
 
-// close leaves nothing behind that says a server runs.
-func (d *dataDir) close() error {
+// Close leaves nothing behind that says a server runs.
+func (d *Folder) Close() error {
 	return errors.Join(remove(filepath.Join(d.path, "server.json")), d.lock.Close())
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package daemon
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// checkDataDir refuses a folder that other users can change: whoever can put a
+// checkFolder refuses a folder that other users can change: whoever can put a
 // token or a log there can act as its owner. A sticky one, such as the /data of a
 // container, will do if everything in it is ours, since nobody else can replace
 // that. The error names the command that mends it.
-func checkDataDir(path string) error {
+func checkFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("the data folder %s cannot be read: %w; choose another with --data-dir", path, plain(err))
+		return fmt.Errorf("the data folder %s cannot be read: %w; choose another with --data-dir", path, Plain(err))
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		real, err := filepath.EvalSymlinks(path)
@@ -48,7 +48,7 @@ func checkDataDir(path string) error {
 func checkEntries(path string, me int) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return fmt.Errorf("the data folder %s cannot be read: %w; choose another with --data-dir", path, plain(err))
+		return fmt.Errorf("the data folder %s cannot be read: %w; choose another with --data-dir", path, Plain(err))
 	}
 	for _, e := range entries {
 		info, err := e.Info()

@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ControlConfig is what the command line may ask of the running server.
+type ControlConfig struct {
+	Dir string // the data folder
+	// Protect lets through who has the API token.
+	Protect func(http.Handler) http.Handler
+	Link    func() string                                        // a fresh sign-in link
+	Logout  func() (int, error)                                  // ends every sign-in and returns how many there were
+	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
+}
+
+// Control is how "webchat url" and "webchat logout" ask the running server: HTTP
+// over a socket that only the user can open. (On Windows the folder's access list
+// says who can.) Who asks also shows the API token, which is as private.
+type Control struct {
+	path   string
+	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read
+	server *http.Server
+	done   chan error
+}
+
+// maxSocketPath is what every system takes as the path of a socket.
+const maxSocketPath = 100
+
+type reply struct {
+	URL       string `json:"url,omitempty"`
+	SignedOut int    `json:"signedOut"`
+	Pruned    Pruned `json:"pruned"`
+}
+
+// listen opens the socket at c.path, in place of that of a server that was killed.
+func (c *Control) listen(ctx context.Context) (net.Listener, error) {
+	if err := remove(c.path); err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	return config.Listen(ctx, "unix", c.path)
+}
+
+// Listen opens the control socket and answers until Close.
+func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
+	c := &Control{path: filepath.Join(config.Dir, "control"), done: make(chan error, 1)}
+	var l net.Listener
+	if len(c.path) <= maxSocketPath {
+		l, err = c.listen(ctx)
+	}
+	if l == nil && (err == nil || takesNothing(err)) {
+		if c.temp, err = os.MkdirTemp("", "webchat-"); err != nil { // 0700
+			return nil, err
+		}
+		c.path = filepath.Join(c.temp, "control")
+		l, err = c.listen(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the control socket: %w", err)
+	}
+	if err := os.Chmod(c.path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /url", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{URL: config.Link()}, nil) })
+	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, _ *http.Request) {
+		n, err := config.Logout()
+		answer(w, reply{SignedOut: n}, err)
+	})
+	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {
+		older, err := time.ParseDuration(r.URL.Query().Get("older"))
+		if err != nil || older <= 0 {
+			http.Error(w, "older must be a duration", http.StatusBadRequest)
+			return
+		}
+		p, err := config.Prune(r.Context(), older)
+		if err != nil {
+			http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), http.StatusInternalServerError)
+			return
+		}
+		answer(w, reply{Pruned: p}, nil)
+	})
+	c.server = &http.Server{Handler: config.Protect(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
+	go func() { c.done <- c.server.Serve(l) }()
+	return c, nil
+}
+
+func answer(w http.ResponseWriter, v reply, err error) {
+	if err != nil {
+		http.Error(w, "the sign-ins could not be revoked on disk", http.StatusInternalServerError)
+		return
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a string and a number
+	}
+	_, _ = w.Write(b) // who asked may have gone
+}
+
+// Place is where the socket is, for server.json; empty: in the data folder.
+func (c *Control) Place() string {
+	if c.temp == "" {
+		return ""
+	}
+	return c.path
+}
+
+// Close ends the answers and removes the socket.
+func (c *Control) Close() error {
+	err := c.server.Close() // unlinks the socket
+	<-c.done
+	if c.temp != "" {
+		err = errors.Join(err, os.RemoveAll(c.temp))
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// running serves the command line in a data folder, and returns a client of it.
+func running(t *testing.T, dir string, c ControlConfig) Client {
+	t.Helper()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Dir = dir
+	c.Protect = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer secret" {
+				http.Error(w, "no", http.StatusUnauthorized)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	control, err := Listen(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(control.Close(), f.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := f.Announce(Info{URL: "http://localhost:1", PID: os.Getpid(), Control: control.Place()}); err != nil {
+		t.Fatal(err)
+	}
+	return Client{Dir: dir, Token: "secret"}
+}
+
+func TestAskingTheServer(t *testing.T) {
+	for name, dir := range map[string]string{"short": "data", "too long for a socket": strings.Repeat("d", maxSocketPath)} {
+		t.Run(name, func(t *testing.T) {
+			c := running(t, filepath.Join(t.TempDir(), dir), ControlConfig{
+				Link:   func() string { return "http://localhost:1/auth#t=X" },
+				Logout: func() (int, error) { return 3, nil },
+				Prune: func(_ context.Context, older time.Duration) (Pruned, error) {
+					if older > time.Hour {
+						return Pruned{Sessions: 2, Before: 20, After: 10}, nil
+					}
+					return Pruned{}, errors.New("the disk\nis full")
+				},
+			})
+			if link, err := c.Link(t.Context()); err != nil || link != "http://localhost:1/auth#t=X" {
+				t.Errorf("%s, %v", link, err)
+			}
+			if n, err := c.Logout(t.Context()); err != nil || n != 3 {
+				t.Errorf("%d, %v", n, err)
+			}
+			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil || p != (Pruned{2, 20, 10}) {
+				t.Errorf("%+v, %v", p, err)
+			}
+			if _, err := c.Prune(t.Context(), time.Minute); err == nil || !strings.Contains(err.Error(), "the disk; is full") {
+				t.Errorf("%v", err)
+			}
+			if _, err := c.Prune(t.Context(), -time.Minute); err == nil {
+				t.Error("it prunes what is yet to come")
+			}
+			c.Token = "another"
+			if link, err := c.Link(t.Context()); err == nil || link != "" {
+				t.Errorf("with another token: %s, %v", link, err)
+			}
+		})
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if _, err := (Client{Dir: dir}).Link(t.Context()); err == nil || !strings.Contains(err.Error(), "no webchat runs") {
+		t.Errorf("%v", err)
+	}
+	c := running(t, dir, ControlConfig{})
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "is in use by webchat with pid") {
+		t.Errorf("a second server: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "control")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Link(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("%v", err)
+	}
+}
