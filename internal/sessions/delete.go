@@ -70,22 +70,18 @@ func (m *Manager) schedulePurge(id session.ID, in time.Duration) {
 		return
 	}
 	m.purges[id] = time.AfterFunc(in, func() {
-		m.mu.Lock()
-		if m.closed {
-			m.mu.Unlock()
-			return
+		release, err := m.claim(m.ctx, id)
+		if err != nil {
+			return // the program ends, and the next one finds it
 		}
-		m.wg.Add(1)
-		m.mu.Unlock()
-		defer m.wg.Done()
+		defer release()
 		m.purge(id)
 	})
 }
 
-// purge removes a deleted session for good. What the log refuses is tried again.
+// purge removes a deleted session for good. What the log refuses is tried again. The
+// caller has the session's claim.
 func (m *Manager) purge(id session.ID) {
-	m.loadMu.Lock() // nobody loads it again meanwhile
-	defer m.loadMu.Unlock()
 	if s := m.loaded(id); s != nil {
 		s.Close()
 	}

@@ -16,7 +16,9 @@
 //
 // # Concurrency
 //
-// All methods may be called at any time from any goroutine. [Manager.Run] returns when
+// All methods may be called at any time from any goroutine. A session is created,
+// loaded or ended by one caller at a time; those of other sessions do not wait, however
+// long an agent takes to close. [Manager.Run] returns when
 // everything the sessions started has ended.
 //
 // # Usage

@@ -24,13 +24,12 @@ type Manager struct {
 	ready    chan struct{}   // closed when recovery is over
 	ctx      context.Context // of what the manager does by itself
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup // purges, and the wait for the log
+	wg       sync.WaitGroup // claims, the wait for the log, and what backends forget
 	trouble  trouble
-
-	loadMu sync.Mutex // one session is loaded or purged at a time
 
 	mu       sync.Mutex // guards what follows
 	sessions map[session.ID]*session.Session
+	claims   map[session.ID]*claim
 	purges   map[session.ID]*time.Timer
 	started  bool
 	closed   bool
@@ -46,7 +45,7 @@ func New(c Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{cfg: c, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[session.ID]*session.Session{}, purges: map[session.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+		sessions: map[session.ID]*session.Session{}, claims: map[session.ID]*claim{}, purges: map[session.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
 	}
@@ -187,7 +186,13 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", session.ErrInvalid, o.Backend)
 	}
-	start := event.SessionStart{SessionID: string(event.NewID()), Backend: o.Backend, Model: o.Model, Title: o.Title}
+	id := event.NewID()
+	release, err := m.claim(ctx, session.ID(id)) // who finds it in the list waits until it is kept
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
 	m.tellInstructions(ctx, backend, &start)
 	s, err := session.Create(ctx, m.with(o.Backend), start)
 	if err != nil {
@@ -242,8 +247,11 @@ func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, er
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
-	m.loadMu.Lock()
-	defer m.loadMu.Unlock()
+	release, err := m.claim(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}

@@ -21,21 +21,37 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
-		if one := m.loaded(s.ID); one != nil {
-			if s = one.Summary(); !prunable(s, before) {
-				continue // something began in it meanwhile
-			}
-			one.Retire(m.cfg.Now().UTC())
+		pruned, err := m.pruneOne(ctx, s, before)
+		if err != nil {
+			return n, err
 		}
-		m.purge(s.ID)
-		if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
-			return n, fmt.Errorf("session %s could not be deleted: %w", s.ID, session.ErrLog)
+		if pruned {
+			n++
 		}
-		n++
-		s.DeletedAt = m.cfg.Now().UTC()
-		m.Changed(s)
 	}
 	return n, nil
+}
+
+// pruneOne deletes a session that is still prunable.
+func (m *Manager) pruneOne(ctx context.Context, s session.Summary, before time.Time) (bool, error) {
+	release, err := m.claim(ctx, s.ID)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if one := m.loaded(s.ID); one != nil {
+		if s = one.Summary(); !prunable(s, before) {
+			return false, nil // something began in it meanwhile
+		}
+		one.Retire(m.cfg.Now().UTC())
+	}
+	m.purge(s.ID)
+	if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
+		return false, fmt.Errorf("session %s could not be deleted: %w", s.ID, session.ErrLog)
+	}
+	s.DeletedAt = m.cfg.Now().UTC()
+	m.Changed(s)
+	return true, nil
 }
 
 func prunable(s session.Summary, before time.Time) bool {
