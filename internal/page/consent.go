@@ -53,7 +53,7 @@ func (c Consent) Rest() string {
 	case "deny":
 		return "Everything else is denied."
 	}
-	return "Everything else asks you, and is denied after " + span(c.Timeout) + "."
+	return "You are asked before anything else, which is denied without an answer within " + span(c.Timeout) + "."
 }
 
 // Consent writes the inside of the dialog that shows c.

@@ -114,7 +114,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 	select {
 	case <-r.done:
 	case <-limit.C:
-		s.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("Nobody answered within %v, which means no.", s.cfg.PermissionTimeout))
+		s.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("No answer within %v, so it was denied.", s.cfg.PermissionTimeout))
 	case <-ctx.Done():
 		s.giveUp(r, event.DecidedByAbort, stopReason(ctx))
 	}
@@ -310,5 +310,5 @@ func denial(by event.Decider, reason string) agent.Verdict {
 }
 
 func stopReason(ctx context.Context) string {
-	return "Nobody answered. " + stopped(ctx)
+	return "There was no answer. " + stopped(ctx)
 }

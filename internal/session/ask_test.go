@@ -160,7 +160,7 @@ func TestPermissionTimesOut(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		res := r.wait(id)
-		if !strings.HasPrefix(res.Content, "denied: Nobody answered within 5m") {
+		if !strings.HasPrefix(res.Content, "denied: No answer within 5m") {
 			t.Errorf("content %q", res.Content)
 		}
 		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)

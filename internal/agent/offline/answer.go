@@ -52,7 +52,7 @@ func (t *turn) do(r request, alone bool) {
 		} else if alone {
 			t.help(r.text)
 		} else {
-			t.say(fmt.Sprintf("I can make nothing of %s. Say %s for what I understand.", quote(r.text), code("help")))
+			t.say(fmt.Sprintf("I do not understand %s. Say %s to see what I can do without a model.", quote(r.text), code("help")))
 		}
 	}
 }
@@ -103,9 +103,9 @@ func (t *turn) shown(results []agent.Result) {
 	}
 	switch {
 	case len(told) == 1:
-		t.say("There it is. All I was told of it: " + told[0] + ".")
+		t.say("Displayed. I only know what I was told: " + told[0] + ".")
 	case len(told) > 1:
-		t.say(fmt.Sprintf("There they are, %d of %d. All I was told of them:\n\n- %s",
+		t.say(fmt.Sprintf("Displayed %d of %d. I only know what I was told:\n\n- %s",
 			len(told), len(results), strings.Join(told, "\n- ")))
 	}
 	for _, r := range results {
@@ -130,22 +130,22 @@ func (t *turn) refused(r agent.Result) bool {
 func (t *turn) unknown(r request, f found) {
 	switch {
 	case f.twins:
-		t.say("Several files go by " + code(r.text) + ". Which one?\n\n" + bullets(f.near))
+		t.say("Several files are called " + code(r.text) + ". Which one?\n\n" + bullets(f.near))
 	case len(f.near) > 0:
-		t.say("No file here is called " + code(r.text) + ". The nearest are:\n\n" + bullets(f.near))
+		t.say("There is no file called " + code(r.text) + ". Similar names:\n\n" + bullets(f.near))
 	case len(strings.Fields(r.text)) > 3:
 		t.help(r.raw) // a sentence, not a name
 	default:
-		t.say("No file here is called " + code(r.text) + ", and none has a name near it." + t.among())
+		t.say("There is no file called " + code(r.text) + ", and none with a similar name." + t.among())
 	}
 	if t.files.more {
-		t.say(fmt.Sprintf("I looked through the first %d files and folders only; a full path always works.", maxEntries))
+		t.say(fmt.Sprintf("I searched only the first %d files and folders. Give the full path of any other.", maxEntries))
 	}
 }
 
 func (t *turn) among() string {
 	if e := t.examples(); len(e) > 0 {
-		return " What I could show or run instead:\n\n" + strings.Join(e, "\n")
+		return " You can try:\n\n" + strings.Join(e, "\n")
 	}
 	return ""
 }
@@ -160,20 +160,20 @@ func (t *turn) run(command string) {
 	told := results[0].TextForModel
 	done := "Done."
 	if m := exitStatus.FindStringSubmatch(told); m != nil && m[1] != "0" {
-		done = "It ran and ended with exit status " + m[1] + "."
+		done = "It ended with exit status " + m[1] + "."
 	}
-	t.say(done + " All I was told of it: “" + oneLine(told) + "”.")
+	t.say(done + " I only know what I was told: “" + oneLine(told) + "”.")
 }
 
 func (t *turn) runTests() {
 	command := t.files.testCommand()
 	switch {
 	case command == "":
-		t.say("I cannot tell how this project's tests are run: I know go.mod, package.json, a Makefile with a test target, " +
+		t.say("I cannot tell how this project's tests are run: I look for go.mod, package.json, a Makefile with a test target, " +
 			"Cargo.toml, pyproject.toml and a few more. Say " + code("run COMMAND") + " instead.")
 	case !t.files.isCommand(command):
 		program, _, _ := strings.Cut(command, " ")
-		t.say("This project's tests are run by " + code(command) + ", but " + code(program) + " is not found on this machine. Install it first.")
+		t.say("This project's tests are run by " + code(command) + ", but " + code(program) + " is not installed. Install it first.")
 	default:
 		t.run(command)
 	}
@@ -189,7 +189,7 @@ func (t *turn) ask(r request) {
 	case err != nil:
 		t.err = err
 	case !a.Answered:
-		t.say("Nobody answered.")
+		t.say("You did not answer.")
 	default:
 		t.say("You said: " + quote(a.Text))
 	}

@@ -13,16 +13,16 @@ func (t *turn) help(said string) {
 	if notes := t.prompt.Notes; len(notes) > 0 {
 		t.say("Since your last prompt: " + strings.Join(notes, "; ") + ".")
 	}
-	t.say("No model is connected, so I cannot answer questions" + t.unused() + ". Showing and running work without one:")
+	t.say("No model is connected, so I cannot answer questions" + t.unused() + ". Without one I can show files and run commands:")
 	if examples := t.examples(); len(examples) > 0 {
 		t.say(strings.Join(examples, "\n"))
 	}
 	if m := runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
 		word, _, _ := strings.Cut(m[1], " ")
-		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is no command on this machine.")
+		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
 	}
-	t.say("To connect a model, start webchat with " + code("--backend copilot") + " (GitHub Copilot CLI), " +
-		code("--backend autohand") + " (Autohand CLI), or your own: " +
+	t.say("To connect a model, start webchat with " + code("--backend copilot") + " (GitHub Copilot CLI) " +
+		"or with your own: " +
 		code("--provider-url http://127.0.0.1:11434/v1 --model NAME") +
 		", its key in " + code("--provider-key-file") + ". This session stays offline; a new one uses the model.")
 }
@@ -104,7 +104,7 @@ var vocabulary = strings.Fields(`the quick log keeps every event in order and th
 func (t *turn) stream(r request) {
 	n := min(r.words, maxWords)
 	if r.words > maxWords {
-		t.say(fmt.Sprintf("More than %d words at once I do not say. Here are %d.", maxWords, maxWords))
+		t.say(fmt.Sprintf("%d words at once are the most I can say. Here they are:", maxWords))
 	}
 	t.begin()
 	piece, seed := "", uint32(1)

@@ -135,20 +135,20 @@ func TestWords(t *testing.T) {
 	}{
 		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url", "show me the readme",
 			"show go.mod", "show image logo.png", "run the tests"}},
-		{prompt: "show raedme.md", want: []string{"No file here is called `raedme.md`", "show README.md"}},
+		{prompt: "show raedme.md", want: []string{"There is no file called `raedme.md`", "show README.md"}},
 		{prompt: "show mainn.go", want: []string{"show main.go"}},
 		{prompt: "show mn.go", want: []string{"show main.go"}},
-		{prompt: "show zzzzzzzz", want: []string{"none has a name near it", "show me the readme"}},
+		{prompt: "show zzzzzzzz", want: []string{"none with a similar name", "show me the readme"}},
 		{prompt: "show *.go", want: []string{"2 files match `*.go`"}},
-		{prompt: "show go.mod\nand what now?", want: []string{"There it is", "can make nothing of `what now?`"}},
-		{prompt: "run nosuch", want: []string{"`nosuch` is no command on this machine"}},
+		{prompt: "show go.mod\nand what now?", want: []string{"Displayed. I only", "do not understand `what now?`"}},
+		{prompt: "run nosuch", want: []string{"`nosuch` is not a command on this machine"}},
 		{prompt: "show go.mod", tool: agent.Result{Type: agent.Success, TextForModel: "Displayed go.mod to user (50 lines)"},
 			want: []string{"Displayed go.mod to user (50 lines)"}},
 		{prompt: "run ls", tool: agent.Result{Type: agent.Success, TextForModel: "Command completed (exit 2, 3 lines)"},
 			want: []string{"exit status 2", "Command completed (exit 2, 3 lines)"}, not: "Done"},
 		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", ErrorCode: "denied"},
 			want: []string{"not allowed", "too early"}, not: "Done"},
-		{prompt: "show go.mod", tool: agent.Failure("failure", "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "There it is"},
+		{prompt: "show go.mod", tool: agent.Failure("failure", "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "Displayed. I only"},
 	} {
 		h := host()
 		if c.tool.Type != "" {
@@ -241,7 +241,7 @@ func TestProjectsTests(t *testing.T) {
 		}
 		w.close()
 	}
-	if calls, said := talkTo(t, host(), folder(t, "Cargo.toml"), "run the tests"); len(calls) != 0 || !strings.Contains(said, "`cargo` is not found") {
+	if calls, said := talkTo(t, host(), folder(t, "Cargo.toml"), "run the tests"); len(calls) != 0 || !strings.Contains(said, "`cargo` is not installed") {
 		t.Errorf("without cargo: %q, %s", calls, said)
 	}
 }

@@ -23,7 +23,7 @@ hooks:
 	p.say("/permissions") // needs no session
 	p.wait(`document.getElementById('consent').open`)
 	p.has("#consent-permissions", "shell echo <b>")
-	p.has("#consent-permissions", "Everything else asks you")
+	p.has("#consent-permissions", "You are asked before anything else")
 	p.press("Escape")
 	p.wait(`!document.getElementById('consent').open`)
 	p.say("/hooks")
