@@ -252,6 +252,7 @@ type Verdict struct {
 	By       event.Decider
 	// Grant is what the user allowed beyond this act, or what allows it; nil: nothing.
 	Grant *event.Grant
+	Rule  *event.Rule // that decided; nil: none did
 }
 
 // Ruling is what the user's rules say about an act.
@@ -259,6 +260,7 @@ type Ruling struct {
 	Decision event.Decision // empty: no rule decides
 	Ask      bool           // a rule wants the user to be asked, whatever the mode
 	Reason   string         // of a decision, for the model; else for the user
+	Rule     *event.Rule    // that decides; nil: none does
 	// Sensitive makes the act one that is always asked: no rule, no mode and no
 	// earlier answer allows it. Why says so to the user.
 	Sensitive bool
@@ -327,7 +329,7 @@ type Action struct {
 	Digest string
 	// Run acts. When ctx ends it stops, leaves nothing running, and returns the
 	// Result of what was done until then with ctx's error in mind: Type is
-	// [Failed] and ErrorCode says "aborted" or "timeout".
+	// [Failed] and Kind says that it was aborted or that its time was up.
 	Run func(ctx context.Context, report Progress) (Result, error)
 }
 

@@ -3,7 +3,9 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"webchat/internal/event"
 )
@@ -29,9 +31,23 @@ type Result struct {
 	SessionLog   string         `json:"sessionLog,omitempty"` // shown folded in the card
 	Telemetry    *Telemetry     `json:"toolTelemetry,omitempty"`
 
-	// ErrorCode refines a failure: "failure" (the zero value), "denied",
-	// "rejected", "timeout" or "aborted".
-	ErrorCode string `json:"-"`
+	// What programs need to know of a result that is no success, as
+	// [event.ToolError] has it. An empty Kind is filled in from Type.
+	Kind    event.ErrorKind `json:"-"`
+	Nearest []string        `json:"-"`
+	By      event.Decider   `json:"-"`
+	Limit   event.Limit     `json:"-"`
+}
+
+// Code is the code of a result that is no success, as [event.ToolError] has it.
+func (r Result) Code() string {
+	switch {
+	case r.Type == Denied || r.Type == Rejected:
+		return string(r.Type)
+	case r.Kind == event.KindTimeout, r.Kind == event.KindAborted, r.Kind == event.KindInterrupted:
+		return string(r.Kind)
+	}
+	return string(Failed)
 }
 
 // BinaryResult is a picture or other bytes for a model.
@@ -65,9 +81,41 @@ type Telemetry struct {
 type Fingerprint = event.Fingerprint
 
 // Failure returns a failed Result that tells model and user the same sentence.
-func Failure(code, format string, args ...any) Result {
+func Failure(kind event.ErrorKind, format string, args ...any) Result {
 	s := fmt.Sprintf(format, args...)
-	return Result{TextForModel: s, Error: s, Type: Failed, ErrorCode: code}
+	return Result{TextForModel: s, Error: s, Type: Failed, Kind: kind}
+}
+
+// Fault is an error of a tool, in a sentence for model and user and in what programs
+// need to know of it.
+type Fault struct {
+	Kind    event.ErrorKind
+	Text    string
+	Nearest []string // paths like the one that was not found
+	Limit   event.Limit
+}
+
+// Errorf returns a Fault with the sentence of a format.
+func Errorf(kind event.ErrorKind, format string, args ...any) *Fault {
+	return &Fault{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// Error is what the model reads: it needs the names in the sentence.
+func (f *Fault) Error() string {
+	if len(f.Nearest) == 0 {
+		return f.Text
+	}
+	return f.Text + " The nearest are: " + strings.Join(f.Nearest, ", ")
+}
+
+// FailedBy returns the Result of a call that err ended. An error that is no [Fault]
+// is of the kind other.
+func FailedBy(err error, other event.ErrorKind) Result {
+	f, ok := errors.AsType[*Fault](err)
+	if !ok {
+		return Failure(other, "%s", err.Error())
+	}
+	return Result{TextForModel: err.Error(), Error: f.Text, Type: Failed, Kind: f.Kind, Nearest: f.Nearest, Limit: f.Limit}
 }
 
 // UnmarshalJSON accepts a bare string, which is a success, or the object.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -68,19 +69,19 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
 	s := c.set
 	if dir, err := s.work.folder(ctx, c.dir.asked); err != nil {
-		return agent.Failure("failure", "%v", err), nil
+		return agent.FailedBy(err, event.KindInternal), nil
 	} else if dir.rel != c.dir.rel || !os.SameFile(dir.found, c.dir.found) {
-		return agent.Failure("failure", "The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
+		return agent.Failure(event.KindNotFound, "The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
 	}
 	if !s.enter() {
-		return agent.Failure("failure", "The session is closed, so the command was not run."), nil
+		return agent.Failure(event.KindInterrupted, "The session is closed, so the command was not run."), nil
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
 	meta.Command, meta.Cwd = c.command, filepath.Join(s.work.real, c.dir.rel)
 	w, err := s.out.Create(meta, outputs.Limits{})
 	if err != nil {
-		return agent.Failure("failure", "The command was not run: %v", err), nil
+		return agent.Failure(event.KindInternal, "The command was not run: %v", err), nil
 	}
 	r := &ran{call: c, w: w, started: time.Now()}
 	defer r.complete()
@@ -88,7 +89,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	r.withheld, r.again = withheld, agent.CallFrom(ctx).Repeated()
 	r.job, err = s.start(c.command, meta.Cwd, env, w)
 	if err != nil {
-		return agent.Failure("failure", "The command was not run: %v", err), nil
+		return agent.Failure(event.KindInternal, "The command was not run: %v", err), nil
 	}
 	stop := watch(ctx, w, report, true)
 	r.wait(ctx)

@@ -214,7 +214,7 @@ func TestThreat50CommandAborted(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if err != nil || res.Type != agent.Failed || res.ErrorCode != "aborted" || !strings.HasPrefix(res.TextForModel, "Command stopped after ") ||
+	if err != nil || res.Type != agent.Failed || res.Code() != "aborted" || !strings.HasPrefix(res.TextForModel, "Command stopped after ") ||
 		!strings.HasPrefix(res.Error, "stopped after 0:0") || !strings.HasSuffix(res.Error, " processes ended") {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -232,7 +232,7 @@ func TestThreat50CommandAborted(t *testing.T) {
 func TestCommandTimesOut(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.CommandTimeout = 300 * time.Millisecond })
 	res := b.call(RunCommand, "command", `sleep 600 & echo $! $$; trap 'exit 0' TERM; while :; do sleep 0.01; done`)
-	if res.Type != agent.Failed || res.ErrorCode != "timeout" || !strings.HasPrefix(res.TextForModel, "Command timed out after ") || !strings.HasPrefix(res.Error, "timed out after ") {
+	if res.Type != agent.Failed || res.Code() != "timeout" || !strings.HasPrefix(res.TextForModel, "Command timed out after ") || !strings.HasPrefix(res.Error, "timed out after ") {
 		t.Errorf("%+v", res)
 	}
 	if m := b.output(res).Meta(); !m.TimedOut || m.ExitCode != nil {
@@ -245,7 +245,7 @@ func TestCommandTimesOut(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(b.ctx(), 50*time.Millisecond)
 	defer cancel()
-	if res := b.run(ctx, b.plan(RunCommand, "command", "sleep 600")); res.ErrorCode != "timeout" {
+	if res := b.run(ctx, b.plan(RunCommand, "command", "sleep 600")); res.Code() != "timeout" {
 		t.Errorf("the caller's deadline: %+v", res)
 	}
 }
@@ -315,7 +315,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	if res.Type != agent.Failed || res.ErrorCode != "aborted" {
+	if res.Type != agent.Failed || res.Code() != "aborted" {
 		t.Errorf("%+v", res)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 )
@@ -62,7 +63,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	if to > 0 && to < from {
-		return agent.Action{}, say("endLine %d is before startLine %d. Swap them.", to, from)
+		return agent.Action{}, agent.Errorf(event.KindBadArguments, "endLine %d is before startLine %d. Swap them.", to, from)
 	}
 	c := &fileCall{set: t.set, from: from, to: to}
 	if c.language, c.detect, err = language(highlight); err != nil {
@@ -72,7 +73,7 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	if c.place.found.IsDir() && (from > 0 || to > 0) {
-		return agent.Action{}, say("%s is a folder, so it has no lines. Leave out startLine and endLine.", called(path))
+		return agent.Action{}, agent.Errorf(event.KindBadArguments, "%s is a folder, so it has no lines. Leave out startLine and endLine.", called(path))
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
@@ -92,7 +93,7 @@ func language(highlight string) (name string, detect bool, err error) {
 		return "", false, nil
 	}
 	if name = render.LanguageNamed(highlight); name == "" {
-		return "", false, say("webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
+		return "", false, agent.Errorf(event.KindBadArguments, "webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
 	}
 	return name, false, nil
 }
@@ -110,7 +111,7 @@ func digest(parts ...any) string {
 func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
 	f, st, err := c.set.work.reopen(ctx, c.place)
 	if err != nil {
-		return agent.Failure("failure", "%v", err), nil
+		return agent.FailedBy(err, event.KindInternal), nil
 	}
 	defer f.Close()
 	if st.IsDir() {
@@ -182,7 +183,7 @@ func (r *reading) begin(head []byte) error {
 	r.meta.MimeType = "text/plain; charset=" + charset(head)
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
-			return say("%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
+			return agent.Errorf(event.KindBinary, "%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
 		}
 		r.meta.MimeType = "application/octet-stream"
 		if kind := pictureType(head); kind != "" {
@@ -297,13 +298,15 @@ func (r *reading) total() int {
 func (r *reading) beyond(name string, total int) error {
 	switch {
 	case r.meta.Unread > 0:
-		return say("Line %d of %s was not reached within %s. Run sed or tail to see it.", r.from, name, short(r.call.set.readTime))
+		f := agent.Errorf(event.KindTimeout, "Line %d of %s was not reached within %s. Run sed or tail to see it.", r.from, name, short(r.call.set.readTime))
+		f.Limit = event.LimitReadTime
+		return f
 	case total == 0:
-		return say("%s is empty, so there is no line %d. Leave out startLine and endLine.", name, r.from)
+		return agent.Errorf(event.KindBadArguments, "%s is empty, so there is no line %d. Leave out startLine and endLine.", name, r.from)
 	case total == 1:
-		return say("%s has 1 line, so there is no line %d. Ask for line 1.", name, r.from)
+		return agent.Errorf(event.KindBadArguments, "%s has 1 line, so there is no line %d. Ask for line 1.", name, r.from)
 	}
-	return say("%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), r.from, total)
+	return agent.Errorf(event.KindBadArguments, "%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), r.from, total)
 }
 
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
@@ -329,11 +332,11 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	switch {
 	case failure == nil:
 	case ctx.Err() != nil:
-		return agent.Failure("aborted", "Stopped while %s was read.", name)
-	case errors.As(failure, new(sentence)):
-		return agent.Failure("failure", "%v", failure)
+		return agent.Failure(event.KindAborted, "Stopped while %s was read.", name)
+	case errors.As(failure, new(*agent.Fault)):
+		return agent.FailedBy(failure, event.KindInternal)
 	default:
-		return agent.Failure("failure", "%s could not be shown: %v", name, failure)
+		return agent.Failure(event.KindInternal, "%s could not be shown: %v", name, failure)
 	}
 	shown := int64(last - r.from + 1)
 	count := lines(shown)

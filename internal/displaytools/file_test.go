@@ -259,7 +259,7 @@ func TestAbortWhileReading(t *testing.T) {
 	a := b.plan(RenderFile, "path", "f")
 	ctx, cancel := context.WithCancel(b.ctx())
 	cancel()
-	if res := b.run(ctx, a); res.Type != agent.Failed || res.ErrorCode != "aborted" {
+	if res := b.run(ctx, a); res.Type != agent.Failed || res.Code() != "aborted" {
 		t.Errorf("%+v", res)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 )
 
@@ -25,10 +26,10 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 	name := called(filepath.Join(w.real, c.place.rel))
 	entries, err := f.ReadDir(maxListed + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return agent.Failure("failure", "The folder %s could not be read: %v.", name, err)
+		return agent.Failure(event.KindInternal, "The folder %s could not be read: %v.", name, err)
 	}
 	if ctx.Err() != nil {
-		return agent.Failure("aborted", "Stopped while the folder %s was read.", name)
+		return agent.Failure(event.KindAborted, "Stopped while the folder %s was read.", name)
 	}
 	text, more := listing(entries), len(entries) > maxListed
 	count := fmt.Sprintf("%d entries", min(len(entries), maxListed))
@@ -54,7 +55,7 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 		})
 	}
 	if err != nil {
-		return agent.Failure("failure", "The folder %s was not shown: %v", name, err)
+		return agent.Failure(event.KindInternal, "The folder %s was not shown: %v", name, err)
 	}
 	said := confirm("Displayed %s to user ("+count+")", filepath.Join(w.real, c.place.rel))
 	return agent.Result{Type: agent.Success, TextForModel: said, Telemetry: telemetry(out.Output(), outputs.File, int64(len(entries)), said)}

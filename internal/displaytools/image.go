@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/tokens"
 )
@@ -46,7 +47,7 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 		return agent.Action{}, err
 	}
 	if c.place.found.IsDir() {
-		return agent.Action{}, say("%s is a folder. Name a picture in it.", called(path))
+		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.", called(path))
 	}
 	d := digest(DisplayImage, t.set.work.real, c.place.rel, path)
 	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil
@@ -55,7 +56,7 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, error) {
 	f, st, err := c.set.work.reopen(ctx, c.place)
 	if err != nil {
-		return agent.Failure("failure", "%v", err), nil
+		return agent.FailedBy(err, event.KindInternal), nil
 	}
 	defer f.Close()
 	name := called(c.place.rel)
@@ -65,26 +66,26 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	var data bytes.Buffer
 	data.Grow(int(st.Size()) + bytes.MinRead)
 	if n, err := io.Copy(&data, io.LimitReader(f, maxPicture+1)); err != nil {
-		return agent.Failure("failure", "%s could not be read: %v", name, err), nil
+		return agent.Failure(event.KindInternal, "%s could not be read: %v", name, err), nil
 	} else if n > maxPicture {
 		return tooBig(name, n), nil
 	}
 	p, err := look(data.Bytes())
 	switch {
 	case err != nil:
-		return agent.Failure("failure", "%s is a damaged picture: %v. Nothing was shown.", name, err), nil
+		return agent.Failure(event.KindNotImage, "%s is a damaged picture: %v. Nothing was shown.", name, err), nil
 	case p.mime == "":
-		return agent.Failure("failure", "%s holds %s, not a picture. Show it as a file instead.", name, kindOf(data.Bytes())), nil
+		return agent.Failure(event.KindNotImage, "%s holds %s, not a picture. Show it as a file instead.", name, kindOf(data.Bytes())), nil
 	case p.pixels() > maxPixels:
-		return agent.Failure("failure", "%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name, p.width, p.height), nil
+		return overLimit(event.LimitImagePixels, "%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name, p.width, p.height), nil
 	case ctx.Err() != nil:
-		return agent.Failure("aborted", "Stopped while %s was read.", name), nil
+		return agent.Failure(event.KindAborted, "Stopped while %s was read.", name), nil
 	}
 	meta := c.set.meta(outputs.Image, agent.CallFrom(ctx))
 	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.place.rel), p.mime, p.width, p.height
 	id, err := c.set.out.Put(meta, data.Bytes())
 	if err != nil {
-		return agent.Failure("failure", "%s was not shown: %v", name, err), nil
+		return agent.Failure(event.KindInternal, "%s was not shown: %v", name, err), nil
 	}
 	text := confirm("Displayed image %s", c.place.asked)
 	sent, _ := tokens.Count(text)
@@ -94,7 +95,13 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 }
 
 func tooBig(name string, n int64) agent.Result {
-	return agent.Failure("failure", "%s has %s, and pictures are shown up to %s. Make it smaller.", name, size(n), sized(maxPicture, 0))
+	return overLimit(event.LimitImageBytes, "%s has %s, and pictures are shown up to %s. Make it smaller.", name, size(n), sized(maxPicture, 0))
+}
+
+func overLimit(l event.Limit, format string, args ...any) agent.Result {
+	r := agent.Failure(event.KindTooLarge, format, args...)
+	r.Limit = l
+	return r
 }
 
 // kindOf names what is no picture, by its first bytes.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 const (
@@ -23,15 +25,13 @@ const (
 func (w *workspace) explain(ctx context.Context, asked string, err error) error {
 	switch {
 	case errors.Is(err, errOutside):
-		return say("That path leaves the workspace. Only files inside %s are shown, and links are followed first.", w.shown())
+		return agent.Errorf(event.KindOutside, "That path leaves the workspace. Only files inside %s are shown, and links are followed first.", w.shown())
 	case !errors.Is(err, errMissing):
 		return err
 	}
-	text := fmt.Sprintf("There is no %s in %s.", called(asked), w.shown())
-	if near := w.nearest(ctx, asked); len(near) > 0 {
-		text += " The nearest are: " + strings.Join(near, ", ")
-	}
-	return sentence(text)
+	f := agent.Errorf(event.KindNotFound, "There is no %s in %s.", called(asked), w.shown())
+	f.Nearest = w.nearest(ctx, asked)
+	return f
 }
 
 // nearest returns the files whose names are most like the one asked for: the same

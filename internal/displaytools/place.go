@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/policy"
 )
 
@@ -45,18 +46,18 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 	rel, err := w.resolve(p.asked)
 	switch {
 	case err == nil && rel != p.rel:
-		return nil, nil, say("%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound, "%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
 	case err == nil:
 		f, st, err = w.open(rel)
 	}
 	switch {
 	case errors.Is(err, errMissing):
-		return nil, nil, say("%s was deleted or renamed after it was asked for, so it was not shown.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound, "%s was deleted or renamed after it was asked for, so it was not shown.", name)
 	case err != nil:
 		return nil, nil, w.explain(ctx, p.asked, err)
 	case !os.SameFile(st, p.found):
 		f.Close()
-		return nil, nil, say("%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound, "%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
 	}
 	return f, st, nil
 }
@@ -74,16 +75,16 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 	}
 	switch {
 	case errors.Is(err, errMissing):
-		return p, say("There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path), w.shown())
+		return p, agent.Errorf(event.KindNotFound, "There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path), w.shown())
 	case errors.Is(err, errOutside):
-		return p, say("That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
+		return p, agent.Errorf(event.KindOutside, "That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
 	case err != nil:
 		return p, err
 	case !p.found.IsDir():
-		return p, say("%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.", called(p.rel))
+		return p, agent.Errorf(event.KindNotRegular, "%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.", called(p.rel))
 	}
 	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
-		return p, say("webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
+		return p, agent.Errorf(event.KindDenied, "webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
 	}
 	if p.held, err = w.root.Open(p.rel); err == nil {
 		p.hold(ctx) // one that may be entered and not read is known by its number only

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -91,21 +92,21 @@ func (r *ran) code() int {
 
 func (r *ran) result() agent.Result {
 	count := r.w.Lines()
-	res := agent.Result{Type: agent.Failed, ErrorCode: "aborted"}
+	res := agent.Result{Type: agent.Failed, Kind: event.KindAborted}
 	switch {
 	case r.timedOut:
-		res.ErrorCode = "timeout"
+		res.Kind, res.Limit = event.KindTimeout, event.LimitCommandTime
 		res.TextForModel = fmt.Sprintf("Command timed out after %s (%s)", short(r.took), lines(count))
 		res.Error = fmt.Sprintf("timed out after %s, %s", short(r.took), r.endings())
 	case r.aborted, r.closed && r.ended > 0:
 		res.TextForModel = fmt.Sprintf("Command stopped after %s (%s)", short(r.took), lines(count))
 		res.Error = fmt.Sprintf("stopped after %d:%02d, %s", int(r.took.Minutes()), int(r.took.Seconds())%60, r.endings())
 	case r.waitErr != nil:
-		res.ErrorCode = "failure"
+		res.Kind = event.KindInternal
 		res.TextForModel = "Command failed: how it ended is not known"
 		res.Error = fmt.Sprintf("How the command ended is not known: %v", r.waitErr)
 	default:
-		res.Type, res.ErrorCode = agent.Success, ""
+		res.Type, res.Kind = agent.Success, ""
 		res.TextForModel = fmt.Sprintf("Command completed (exit %d, %s)", r.exit.Code, lines(count))
 		res.SessionLog = r.log()
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/policy"
 )
 
@@ -65,14 +67,7 @@ func home(env []string) string {
 	return ""
 }
 
-// sentence is an error a person and a model read as it is.
-type sentence string
-
-func (s sentence) Error() string { return string(s) }
-
-func say(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
-
-// What the caller makes a sentence of: nothing has the name, or it leads outside.
+// What the caller makes an [agent.Fault] of: nothing has the name, or it leads outside.
 var (
 	errMissing = errors.New("no such file")
 	errOutside = errors.New("outside of the workspace")
@@ -86,7 +81,7 @@ func (w *workspace) resolve(path string) (string, error) {
 	}
 	for _, part := range strings.FieldsFunc(path, isSeparator) {
 		if part == ".." && filepath.IsLocal(filepath.Clean(path)) {
-			return "", say(`A path with ".." in it is not followed. Give the plain path from %s.`, w.shown())
+			return "", agent.Errorf(event.KindOutside, `A path with ".." in it is not followed. Give the plain path from %s.`, w.shown())
 		} else if part == ".." {
 			return "", errOutside
 		}
@@ -109,7 +104,7 @@ func (w *workspace) resolve(path string) (string, error) {
 		return "", inside
 	}
 	if st, e := os.Lstat(full); e == nil && st.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
-		return "", say("%s is a link to %s, which does not exist. Create that file or mend the link.", called(full), printable(target))
+		return "", agent.Errorf(event.KindNotFound, "%s is a link to %s, which does not exist. Create that file or mend the link.", called(full), printable(target))
 	}
 	return "", refusal(called(full), err)
 }
@@ -120,17 +115,17 @@ func refusal(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return errMissing
 	case errors.Is(err, fs.ErrPermission):
-		return say("webchat is not allowed to read %s. Change its permissions, or those of the folder it is in.", name)
+		return agent.Errorf(event.KindDenied, "webchat is not allowed to read %s. Change its permissions, or those of the folder it is in.", name)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return errMissing
 	case errors.Is(err, syscall.ELOOP), strings.HasSuffix(err.Error(), ": too many links"): // as filepath has it
-		return say("%s is a link that leads back to itself. Mend the link.", name)
+		return agent.Errorf(event.KindNotRegular, "%s is a link that leads back to itself. Mend the link.", name)
 	default:
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
 			err = pe.Err // without the path, which the reader knows
 		}
-		return say("%s cannot be opened: %v.", name, err)
+		return agent.Errorf(event.KindInternal, "%s cannot be opened: %v.", name, err)
 	}
 }
 
@@ -170,7 +165,7 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 		err = showable(name, st)
 	}
 	if err == nil && !w.still(rel, st) {
-		err = say("%s was replaced while it was opened. Ask for it again.", name)
+		err = agent.Errorf(event.KindNotFound, "%s was replaced while it was opened. Ask for it again.", name)
 	}
 	if err != nil {
 		f.Close()
@@ -205,5 +200,5 @@ func showable(name string, st fs.FileInfo) error {
 	default:
 		what = "something special"
 	}
-	return say("%s is %s. webchat shows regular files and folders only.", name, what)
+	return agent.Errorf(event.KindNotRegular, "%s is %s. webchat shows regular files and folders only.", name, what)
 }

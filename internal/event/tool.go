@@ -41,8 +41,11 @@ type (
 		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
 		OutputID      string          `json:"outputId,omitempty"`
 		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`
-		DurationMs    int64           `json:"durationMs"`
-		Extra         Extra           `json:"-"`
+		// ResultTokens is what the model read of it costs the model, in tokens; 0 also
+		// in logs from before it was counted.
+		ResultTokens int64 `json:"resultTokens,omitempty"`
+		DurationMs   int64 `json:"durationMs"`
+		Extra        Extra `json:"-"`
 	}
 
 	// Fingerprint is what a later showing of the same is compared with when the
@@ -62,8 +65,12 @@ type (
 	// ToolError is why a tool failed. Code is "failure", "denied", "rejected",
 	// "timeout", "aborted" or "interrupted".
 	ToolError struct {
-		Message string `json:"message"`
-		Code    string `json:"code"`
+		Message string    `json:"message"`
+		Code    string    `json:"code"`
+		Kind    ErrorKind `json:"kind,omitempty"`    // empty only in logs from before there were kinds
+		Nearest []string  `json:"nearest,omitempty"` // of [KindNotFound]: paths of the workspace like the one asked for
+		By      Decider   `json:"by,omitempty"`      // of [KindDenied] and [KindAborted]: who said so, if that is known
+		Limit   Limit     `json:"limit,omitempty"`   // which was met
 	}
 )
 

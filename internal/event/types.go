@@ -85,10 +85,11 @@ type (
 
 	// SessionError is a failure a person should read.
 	SessionError struct {
-		Message    string `json:"message"`
-		ErrorType  string `json:"errorType"`
-		StatusCode int    `json:"statusCode,omitempty"`
-		Extra      Extra  `json:"-"`
+		Message    string    `json:"message"`
+		ErrorType  string    `json:"errorType"`
+		Kind       ErrorKind `json:"kind,omitempty"` // empty only in logs from before there were kinds
+		StatusCode int       `json:"statusCode,omitempty"`
+		Extra      Extra     `json:"-"`
 	}
 
 	// SessionTitleChanged carries the session's new title.
@@ -261,10 +262,19 @@ type (
 		RequestID string   `json:"requestId"`
 		Decision  Decision `json:"decision"`
 		Scope     Scope    `json:"scope,omitempty"`
-		Grant     *Grant   `json:"grant,omitempty"` // what was given, or what allows it
-		Reason    string   `json:"reason,omitempty"`
+		Grant     *Grant   `json:"grant,omitempty"`  // what was given, or what allows it
+		Rule      *Rule    `json:"rule,omitempty"`   // of [DecidedByRule]: which
+		Reason    string   `json:"reason,omitempty"` // of [DecidedByUser]: in the user's words
 		By        Decider  `json:"by"`
 		Extra     Extra    `json:"-"`
+	}
+
+	// Rule is one of the user's configuration, by its number from 1, or one that
+	// webchat brings itself.
+	Rule struct {
+		Number  int    `json:"number,omitempty"`
+		BuiltIn bool   `json:"builtIn,omitempty"`
+		Covers  string `json:"covers,omitempty"` // of a built-in one: what it allows, in words
 	}
 
 	// PermissionRevoked says that the user took back a grant of this session.
@@ -346,10 +356,12 @@ type (
 		Extra      Extra  `json:"-"`
 	}
 
-	// Abort says that the turn was stopped.
+	// Abort says that the turn was stopped. By is [DecidedByUser] if the user
+	// stopped it as such; else Reason says why it had to stop.
 	Abort struct {
-		Reason string `json:"reason"`
-		Extra  Extra  `json:"-"`
+		Reason string  `json:"reason"`
+		By     Decider `json:"by,omitempty"`
+		Extra  Extra   `json:"-"`
 	}
 
 	// StreamResync tells one reader that what follows is the log from After on,

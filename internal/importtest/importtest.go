@@ -33,10 +33,10 @@ var ours = map[string][]string{
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson"},
+	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
 	"internal/sessions":        {"internal/event", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {},
-	"internal/displaytools":    {"internal/agent", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
+	"internal/displaytools":    {"internal/agent", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
 	"internal/store":           {"internal/event", "internal/search", "internal/session", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/session", "internal/sessions"},
 	"internal/mcpserver":       {"internal/agent", "internal/event"},

@@ -120,7 +120,7 @@ func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent
 		if ctx.Err() != nil || s.ctx.Err() != nil { // it is stopped
 			return
 		}
-		err := host.Report(ctx, event.SessionError{ErrorType: "warning",
+		err := host.Report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindInterrupted,
 			Message: fmt.Sprintf("%s no longer waits for %s. Stop it, or refuse it, if you do not want it any more.", client, tool)})
 		if err != nil {
 			s.cfg.Logger.Warn("it was not said that a client no longer waits", "error", err)

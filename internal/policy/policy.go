@@ -135,7 +135,7 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		}
 		ruling.Reason = fmt.Sprintf("Rule %d of the user's configuration says %s.", r.number, r.Decision)
 		if ruling.Ask = r.Decision == Ask; !ruling.Ask {
-			ruling.Decision = r.Decision
+			ruling.Decision, ruling.Rule = r.Decision, &event.Rule{Number: r.number}
 		}
 		break
 	}
@@ -144,10 +144,14 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	case f.outside:
 		ruling.Sensitive, ruling.Why = true, outsideWhy(f)
 	case p.reading && act.Kind == agent.KindRead && !ruling.Ask:
-		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows reading inside the workspace."
+		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+reading+"."
+		ruling.Rule = &event.Rule{BuiltIn: true, Covers: reading}
 	}
 	return ruling
 }
+
+// reading is what the built-in rule allows.
+const reading = "reading inside the workspace"
 
 // Target returns where the links of the file lead that an act is about: absolute,
 // also for a file that does not exist yet; empty if it is not about a file.

@@ -50,7 +50,17 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[session.SendMode](): {session.SendQueue, session.SendSteer},
 	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,
 		event.DecidedByMode, event.DecidedByAbort},
+	reflect.TypeFor[event.ErrorKind](): values(event.ErrorKinds()),
+	reflect.TypeFor[event.Limit]():     values(event.Limits()),
 	reflect.TypeFor[agent.Intercept](): {agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone},
+}
+
+func values[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
 }
 
 // schemaOf describes how a Go type travels. Structs of requests are closed; those

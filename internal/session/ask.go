@@ -302,7 +302,7 @@ func (s *Session) rememberLocked(requestID string, by event.Decider) {
 }
 
 func completed(requestID string, v agent.Verdict) event.PermissionCompleted {
-	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Grant: v.Grant, Reason: v.Reason, By: v.By}
+	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Grant: v.Grant, Rule: v.Rule, Reason: v.Reason, By: v.By}
 }
 
 func denial(by event.Decider, reason string) agent.Verdict {

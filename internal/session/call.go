@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
+	"webchat/internal/tokens"
 )
 
 // call is one run of a tool of the session.
@@ -143,7 +145,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completion is a result as it is logged.
 func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: c.ID, DurationMs: max(0, now.Sub(c.at).Milliseconds())}
+	d := event.ToolExecutionComplete{ToolCallID: c.ID, ResultTokens: priceOf(res.TextForModel), DurationMs: max(0, now.Sub(c.at).Milliseconds())}
 	if res.Telemetry != nil {
 		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
 		if b, err := json.Marshal(res.Telemetry); err == nil {
@@ -155,11 +157,15 @@ func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionCom
 		d.Result = &event.ToolResult{Content: res.TextForModel, DetailedContent: res.SessionLog}
 		return d
 	}
-	d.Error = &event.ToolError{Message: res.Error, Code: res.ErrorCode}
-	if d.Error.Message == "" {
-		d.Error.Message = res.TextForModel
-	}
+	d.Error = &event.ToolError{Message: cmp.Or(res.Error, res.TextForModel), Code: res.Code(), Kind: cmp.Or(res.Kind, event.KindOfCode(res.Code())),
+		Nearest: res.Nearest, By: res.By, Limit: res.Limit}
 	return d
+}
+
+// priceOf is how many tokens of a model a text costs.
+func priceOf(text string) int64 {
+	n, _ := tokens.Count(text)
+	return int64(n)
 }
 
 // perform does everything between the start and the end of a call. It returns
@@ -167,23 +173,17 @@ func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionCom
 func (s *Session) perform(c *call) agent.Result {
 	res, _, err := within(c.ctx, s, "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
-		res = agent.Failure("failure", "The tool '%s' failed.", c.Name)
+		res = agent.Failure(event.KindInternal, "The tool '%s' failed.", c.Name)
 	}
 	if res.Type == "" {
 		res.Type = agent.Success
 	}
-	if res.Type == agent.Success {
-		return res
-	}
 	switch {
+	case res.Type == agent.Success:
 	case err != nil && c.ctx.Err() != nil:
-		return agent.Failure("aborted", "%s", stopped(c.ctx))
-	case res.ErrorCode == "" && c.ctx.Err() != nil:
-		res.ErrorCode = "aborted"
-	case res.ErrorCode == "" && res.Type == agent.Denied, res.ErrorCode == "" && res.Type == agent.Rejected:
-		res.ErrorCode = string(res.Type)
-	case res.ErrorCode == "":
-		res.ErrorCode = "failure"
+		return halted(c.ctx)
+	case res.Kind == "" && c.ctx.Err() != nil, res.Kind == event.KindAborted:
+		res.Kind, res.By = event.KindAborted, stopper(c.ctx)
 	}
 	return res
 }
@@ -192,44 +192,44 @@ func (s *Session) perform(c *call) agent.Result {
 func (s *Session) act(c *call) agent.Result {
 	if c.other {
 		s.log().Warn("an agent called a tool otherwise than it had announced", "toolCallId", c.ID)
-		return denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name))
+		return denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
 	args, err := checkArguments(c.Arguments)
 	if err != nil {
-		return agent.Failure("failure", "Tool '%s' was not run: %v.", c.Name, err)
+		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err)
 	}
 	tool, err := s.tool(c.Name)
 	if err != nil {
-		return agent.Failure("failure", "%s", sentence(err))
+		return agent.Failure(event.KindUnknownTool, "%s", sentence(err))
 	}
 	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
-		return agent.Failure("aborted", "%s", stopped(c.ctx))
+		return halted(c.ctx)
 	case !v.Allow:
-		return denied(v.Reason)
+		return denied(v.Reason, event.DecidedByHook)
 	case v.Arguments != nil:
 		args = v.Arguments
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return agent.Failure("aborted", "%s", stopped(c.ctx))
+			return halted(c.ctx)
 		}
-		return agent.Failure("failure", "%s", err.Error())
+		return agent.FailedBy(err, event.KindBadArguments)
 	}
 	if verdict, asked := s.leaveFor(c, action); asked && verdict.Decision != event.Allow {
-		return denied(verdict.Reason)
+		return denied(verdict.Reason, verdict.By)
 	}
 	if c.ctx.Err() != nil {
-		return agent.Failure("aborted", "%s", stopped(c.ctx))
+		return halted(c.ctx)
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return agent.Failure("aborted", "%s", stopped(c.ctx))
+			return halted(c.ctx)
 		}
-		return agent.Failure("failure", "%s", err.Error())
+		return agent.FailedBy(err, event.KindInternal)
 	}
 	return s.afterwards(c, args, res)
 }
@@ -285,7 +285,7 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil || v.Allow {
 		return res
 	}
-	veto := denied(v.Reason)
+	veto := denied(v.Reason, event.DecidedByHook)
 	veto.Telemetry, veto.SessionLog = res.Telemetry, res.SessionLog
 	return veto
 }
@@ -322,8 +322,23 @@ func (s *Session) tool(name string) (agent.Tool, error) {
 	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
 }
 
-func denied(reason string) agent.Result {
-	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, ErrorCode: "denied"}
+func denied(reason string, by event.Decider) agent.Result {
+	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
+}
+
+// halted is the result of a call that was stopped before it did anything.
+func halted(ctx context.Context) agent.Result {
+	res := agent.Failure(event.KindAborted, "%s", stopped(ctx))
+	res.By = stopper(ctx)
+	return res
+}
+
+// stopper is who stopped a call; empty: nobody as such.
+func stopper(ctx context.Context) event.Decider {
+	if errors.Is(context.Cause(ctx), errAborted) {
+		return event.DecidedByUser
+	}
+	return ""
 }
 
 // stopped says why a call was stopped.

@@ -138,10 +138,6 @@ func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (b
 	return began{Conn: c}, err
 }
 
-// ErrorForgotten is the errorType of the session.error that says that the agent
-// does not know what was said before.
-const ErrorForgotten = "forgotten"
-
 // sayForgotten tells, if anything was said before, that the agent begins anew.
 func (s *Session) sayForgotten(t *turn) {
 	spoken := false
@@ -151,7 +147,7 @@ func (s *Session) sayForgotten(t *turn) {
 		return !spoken
 	})
 	if err == nil && spoken {
-		d := event.SessionError{ErrorType: ErrorForgotten,
+		d := event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."}
 		err = s.persist(t.ctx, func() error { return s.appendLocked(d) })
 	}

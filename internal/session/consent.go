@@ -47,9 +47,11 @@ func (s *Session) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, d
 		if rule.Reason == "" {
 			rule.Reason = "A rule of the user denies it."
 		}
-		return denial(event.DecidedByRule, rule.Reason), true
+		v := denial(event.DecidedByRule, rule.Reason)
+		v.Rule = rule.Rule
+		return v, true
 	case rule.Decision == event.Allow && !r.perm.Sensitive:
-		return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: rule.Reason, By: event.DecidedByRule}, true
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: rule.Reason, By: event.DecidedByRule, Rule: rule.Rule}, true
 	case rule.Ask:
 		return v, false
 	case mode == ModeDeny:

@@ -107,7 +107,11 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 			}
 		}
 		r.verdict = v
-		return completed(r.id, v), nil
+		c := completed(r.id, v)
+		if v.By == event.DecidedByUser {
+			c.Reason = strings.TrimSpace(d.Reason)
+		}
+		return c, nil
 	})
 	if err != nil && kept {
 		_, undo := s.cfg.Kept.TakeBack(v.Grant.ID)

@@ -22,7 +22,7 @@ func TestDisplayByTheUser(t *testing.T) {
 				return agent.Result{TextForModel: "Command completed", Telemetry: &agent.Telemetry{ExitCode: &exit, Lines: 1}}, nil
 			}),
 			acts("fails", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
-				return agent.Failure("failure", "no such file"), nil
+				return agent.Failure(event.KindNotFound, "no such file"), nil
 			}),
 			acts("secret", secret, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
 				return agent.Result{}, nil

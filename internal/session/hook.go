@@ -203,7 +203,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 	fresh := failure != nil && t.whole.Err() == nil && !t.told[failure.Error()]
 	s.mu.Unlock()
 	if fresh {
-		e := event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)}
+		e := sessionError(failure)
 		err := s.persist(t.whole, func() error {
 			if err := s.appendLocked(e); err != nil {
 				return err
@@ -222,7 +222,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 }
 
 func (s *Session) hookError(ctx context.Context, e event.SessionError) {
-	b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType})
+	b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType, "kind": string(e.Kind)})
 	if err != nil || ctx.Err() != nil {
 		return
 	}

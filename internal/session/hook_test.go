@@ -163,7 +163,7 @@ func TestMoments(t *testing.T) {
 				equal(t, "act", string(c.Arguments), `{"kind":"shell","action":"run a command","resource":"make test","cwd":"/w"}`)
 			}
 		}
-		equal(t, "errors", string(m.asked[6].Result)+string(m.asked[7].Result), `{"errorType":"quota","message":"quota"}{"errorType":"backend","message":"It broke"}`)
+		equal(t, "errors", string(m.asked[6].Result)+string(m.asked[7].Result), `{"errorType":"quota","kind":"provider","message":"quota"}{"errorType":"backend","kind":"provider","message":"It broke"}`)
 	})
 }
 

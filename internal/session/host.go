@@ -50,11 +50,34 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	if data == nil {
 		return fmt.Errorf("%w: a report without data", ErrInvalid)
 	}
+	if d, ok := data.(event.ToolExecutionComplete); ok {
+		d.ResultTokens = readTokens(d) // here, where nobody waits for it
+		data = d
+	}
 	take := func() error { return h.reportLocked(data) }
 	if err := h.s.change(context.Background(), take); !errors.Is(err, ErrLog) {
 		return err
 	}
 	return h.s.persist(h.turnOver(), take)
+}
+
+// readTokens is what the model read of an agent's own call.
+func readTokens(d event.ToolExecutionComplete) int64 {
+	switch {
+	case d.Success && d.Result != nil:
+		return priceOf(d.Result.Content)
+	case !d.Success && d.Error != nil:
+		return priceOf(d.Error.Message)
+	}
+	return 0
+}
+
+// known returns kind if the language of events has it, else other.
+func known(kind, other event.ErrorKind) event.ErrorKind {
+	if slices.Contains(event.ErrorKinds(), kind) {
+		return kind
+	}
+	return other
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.
@@ -127,7 +150,10 @@ func betweenTurns(d event.Data) bool {
 // known.
 func (s *Session) screenLocked(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
-	case event.SessionError, event.SessionUsageInfo, event.SessionTruncation,
+	case event.SessionError:
+		d.Kind = known(d.Kind, event.KindOfStatus(d.StatusCode))
+		return d, nil
+	case event.SessionUsageInfo, event.SessionTruncation,
 		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
 		event.AssistantTurnStart, event.AssistantTurnEnd,
 		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
@@ -255,8 +281,14 @@ func (s *Session) screenCompleteLocked(d event.ToolExecutionComplete) (event.Dat
 	default:
 		d.Result = nil
 		if d.Error == nil {
-			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure"}
+			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 		}
+		e := *d.Error
+		e.Kind, e.Nearest, e.By, e.Limit = known(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
+		if e.Kind == event.KindAborted && s.turn != nil {
+			e.By = stopper(s.turn.ctx)
+		}
+		d.Error = &e
 	}
 	if d.DurationMs <= 0 {
 		d.DurationMs = max(0, s.now().Sub(s.open.tool(d.ToolCallID).at).Milliseconds())

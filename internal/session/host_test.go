@@ -299,7 +299,7 @@ func TestStopOneCall(t *testing.T) {
 				})
 				before := time.Now()
 				res, err := h.CallTool(ctx, agent.ToolCall{ID: name, Name: name})
-				if err != nil || res.ErrorCode != "aborted" {
+				if err != nil || res.Kind != event.KindAborted {
 					t.Errorf("%s: %+v, %v", name, res, err)
 				}
 				if d := time.Since(before); d > 3*time.Second {

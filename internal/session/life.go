@@ -62,7 +62,7 @@ func (s *Session) Retire(at time.Time) {
 			s.state = stateDeleted
 		}
 		s.markLocked(func(sum *Summary) { sum.DeletedAt = at })
-		t := s.stopLocked("The session was deleted.")
+		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
 			c.cancel(errAborted)
 		}

@@ -218,9 +218,10 @@ func questionID(d event.Data) string {
 
 // ending says why things are closed that did not end by themselves.
 type ending struct {
-	code   string // of tools: "aborted" or "interrupted"
-	reason string // a sentence
-	all    bool   // what the user called too
+	code   string        // of tools: "aborted" or "interrupted"
+	reason string        // a sentence
+	by     event.Decider // who stopped them, if anybody did
+	all    bool          // what the user called too
 }
 
 // closing returns what ends everything the turn opened, but not the turn.
@@ -251,7 +252,7 @@ func (o *open) closing(why ending, now time.Time) []event.Data {
 			continue
 		}
 		d := event.ToolExecutionComplete{ToolCallID: t.start.ToolCallID, OutputID: t.output(),
-			Error: &event.ToolError{Message: why.reason, Code: why.code}, DurationMs: max(0, now.Sub(t.at).Milliseconds())}
+			Error: &event.ToolError{Message: why.reason, Code: why.code, Kind: event.KindOfCode(why.code), By: why.by}, DurationMs: max(0, now.Sub(t.at).Milliseconds())}
 		if d.OutputID != "" {
 			d.ToolTelemetry = telemetryOf(d.OutputID)
 		}

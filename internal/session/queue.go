@@ -188,7 +188,7 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 	case <-place.C:
 	}
 	s.mu.Lock()
-	stopped := s.stopLocked(reason)
+	stopped := s.stopLocked(event.Abort{Reason: reason, By: event.DecidedByUser})
 	s.mu.Unlock()
 	err := s.aside(logGrace, func() error {
 		say := func() error { return s.sayStoppedLocked(stopped) }
@@ -205,15 +205,15 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 
 // halt is what a stop stopped.
 type halt struct {
-	reason string
-	turn   *turn // nil: none ran
-	calls  bool  // of the user, where no turn ran
+	abort event.Abort
+	turn  *turn // nil: none ran
+	calls bool  // of the user, where no turn ran
 }
 
 // stopLocked stops what runs. sayStoppedLocked logs it.
-func (s *Session) stopLocked(reason string) halt {
+func (s *Session) stopLocked(abort event.Abort) halt {
 	t := s.turn
-	h := halt{reason: reason, turn: t, calls: t == nil && len(s.calls) > 0}
+	h := halt{abort: abort, turn: t, calls: t == nil && len(s.calls) > 0}
 	switch {
 	case t == nil:
 		for _, c := range s.calls {
@@ -221,7 +221,7 @@ func (s *Session) stopLocked(reason string) halt {
 		}
 		return h
 	case t.whole.Err() == nil: // else it is stopping
-		t.abort = &event.Abort{Reason: reason}
+		t.abort = &abort
 	}
 	t.dropped = append(t.dropped, s.queue...)
 	s.queue = nil
@@ -233,7 +233,7 @@ func (s *Session) stopLocked(reason string) halt {
 func (s *Session) sayStoppedLocked(h halt) error {
 	switch {
 	case h.calls:
-		return s.appendLocked(event.Abort{Reason: h.reason})
+		return s.appendLocked(h.abort)
 	case h.turn == nil || s.turn != h.turn || h.turn.abort == nil || h.turn.ending:
 		return nil
 	}

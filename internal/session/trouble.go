@@ -2,19 +2,13 @@ package session
 
 import "webchat/internal/event"
 
-// The kinds of session.error about the log itself. They are never logged.
-const (
-	ErrorLog   = "log"   // the log cannot be written, until ErrorSaved
-	ErrorSaved = "saved" // it can be written again
-)
-
 // Trouble is what users are told while text says what is wrong with the log; no text:
 // nothing is any more.
 func Trouble(text string) event.SessionError {
 	if text == "" {
-		return event.SessionError{Message: "Everything can be saved again.", ErrorType: ErrorSaved}
+		return event.SessionError{Message: "Everything can be saved again.", ErrorType: event.ErrorSaved, Kind: event.KindLog}
 	}
-	return event.SessionError{Message: text, ErrorType: ErrorLog}
+	return event.SessionError{Message: text, ErrorType: string(event.KindLog), Kind: event.KindLog}
 }
 
 // troubleLocked is what readers of the session are told. The caller holds s.mu.

@@ -176,8 +176,11 @@ func (s *Session) nextLocked(t *turn) *turn {
 // endingLocked returns what the end of t says.
 func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []event.Data {
 	why := ending{code: "aborted", reason: reasons[outcome]}
-	if outcome == event.Interrupted {
+	switch outcome {
+	case event.Interrupted:
 		why.code = "interrupted"
+	case event.Aborted:
+		why.by = event.DecidedByUser
 	}
 	var data []event.Data
 	if !t.started { // its start found no log
@@ -188,7 +191,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	}
 	data = append(data, s.open.closing(why, s.now())...)
 	if outcome == event.Failed && !t.told[failure.Error()] {
-		data = append(data, event.SessionError{Message: sentence(failure), ErrorType: errorType(failure)})
+		data = append(data, sessionError(failure))
 	}
 	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage,
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
@@ -263,18 +266,20 @@ func sentence(err error) string {
 	return strings.ToUpper(err.Error()[:1]) + err.Error()[1:]
 }
 
-func errorType(err error) string {
+// sessionError is what a log says about an error that ended a turn.
+func sessionError(err error) event.SessionError {
+	d := event.SessionError{Message: sentence(err), ErrorType: "backend", Kind: event.KindProvider}
 	switch {
 	case errors.Is(err, agent.ErrUnavailable):
-		return "unavailable"
+		d.ErrorType = event.ErrorUnavailable
 	case errors.Is(err, agent.ErrDied):
-		return "died"
+		d.ErrorType, d.Kind = "died", event.KindAgentDied
 	case errors.Is(err, errHook):
-		return "hook"
+		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
 	case errors.Is(err, errPanic):
-		return "panic"
+		d.ErrorType, d.Kind = "panic", event.KindInternal
 	}
-	return "backend"
+	return d
 }
 
 // keepDrafts saves the messages in flight at most every quarter of a second,

@@ -184,7 +184,7 @@ func TestAbortClosesEverything(t *testing.T) {
 		r.tools.tools = []agent.Tool{
 			acts("wait", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
 				<-ctx.Done()
-				return agent.Result{TextForModel: "Command stopped", Type: agent.Failed, ErrorCode: "aborted", Telemetry: &agent.Telemetry{OutputID: "out_1", OutputType: "terminal"}}, nil
+				return agent.Result{TextForModel: "Command stopped", Type: agent.Failed, Kind: event.KindAborted, Telemetry: &agent.Telemetry{OutputID: "out_1", OutputType: "terminal"}}, nil
 			}),
 		}
 	}, func(r *rig) {

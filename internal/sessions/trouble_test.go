@@ -44,20 +44,20 @@ func TestTroubleIsTold(t *testing.T) {
 				is(t, err, session.ErrLog)
 			}
 			now, err := live.Next(r.Context())
-			told(now, err, session.ErrorLog, "the disk is full. Free some space")
+			told(now, err, string(event.KindLog), "the disk is full. Free some space")
 			snap, err := other.Join(r.Context())
-			told(snap.Trouble, err, session.ErrorLog, "the disk is full")
+			told(snap.Trouble, err, string(event.KindLog), "the disk is full")
 			listed, err := list.Next(r.Context())
-			told(listed, err, session.ErrorLog, "the disk is full")
+			told(listed, err, string(event.KindLog), "the disk is full")
 			r.disk.broken(nil)
 			time.Sleep(10 * time.Second) // of fake time; nobody writes anything meanwhile
 			now, err = live.Next(r.Context())
-			told(now, err, session.ErrorSaved, "saved again")
+			told(now, err, event.ErrorSaved, "saved again")
 			if snap, err = other.Join(r.Context()); err != nil || len(snap.Trouble) != 0 || r.m.Unsaved() != "" {
 				t.Errorf("%v, %v", snap.Trouble, err)
 			}
 			listed, err = list.Next(r.Context())
-			told(listed, err, session.ErrorSaved, "saved again")
+			told(listed, err, event.ErrorSaved, "saved again")
 		}
 		equal(t, "log", other.Summary().LastSeq, 1)
 	})

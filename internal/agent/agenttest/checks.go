@@ -119,7 +119,7 @@ func checkRunAllowed(tb testing.TB, b agent.Backend, o Options) {
 func checkRunDenied(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, func(h *Host) {
 		h.Tool = func(context.Context, agent.ToolCall) agent.Result {
-			return agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: not now", ErrorCode: "denied"}
+			return agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: not now", Kind: event.KindDenied}
 		}
 	})
 	defer r.close()
@@ -215,7 +215,7 @@ func checkAbortTool(tb testing.TB, b agent.Backend, o Options) {
 			case <-ctx.Done():
 			case <-release:
 			}
-			return agent.Failure("aborted", "the turn was stopped")
+			return agent.Failure(event.KindAborted, "the turn was stopped")
 		}
 	})
 	defer r.close()

@@ -114,7 +114,7 @@ func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, er
 	}
 	leave()
 
-	res := agent.Failure("failure", "there is no tool %s", c.Name)
+	res := agent.Failure(event.KindUnknownTool, "there is no tool %s", c.Name)
 	switch {
 	case known && h.Tool != nil:
 		res = h.Tool(ctx, c)

@@ -101,8 +101,20 @@ func (c *conn) onError(e nativeEvent) {
 	if d.ErrorType == "" {
 		d.ErrorType = "backend"
 	}
-	c.report(event.SessionError{Message: text, ErrorType: d.ErrorType, StatusCode: d.StatusCode})
+	c.report(event.SessionError{Message: text, ErrorType: d.ErrorType, Kind: kindOf(d.ErrorType, d.StatusCode), StatusCode: d.StatusCode})
 	t.failure = &turnError{text}
+}
+
+// kindOf is the kind of an error by the CLI's own name for it, which says more than
+// a status that may be missing.
+func kindOf(theirs string, status int) event.ErrorKind {
+	switch theirs {
+	case "authentication", "authorization":
+		return event.KindDenied
+	case "rate_limit", "quota":
+		return event.KindLimit
+	}
+	return event.KindOfStatus(status)
 }
 
 // turnError is a failure that was reported already, in the same words.
@@ -115,7 +127,7 @@ func (e *turnError) Error() string { return e.text }
 func (c *conn) onWarning(e nativeEvent) {
 	d, ok := decode[struct{ WarningType, Message string }](c, e)
 	if ok && d.WarningType != "interrupted_tools" && d.Message != "" {
-		c.report(event.SessionError{Message: shorten(d.Message, 400), ErrorType: "warning"})
+		c.report(event.SessionError{Message: shorten(d.Message, 400), ErrorType: event.ErrorWarning, Kind: event.KindProvider})
 	}
 }
 
@@ -191,7 +203,7 @@ func (c *conn) onServerStatus(e nativeEvent) {
 		return
 	}
 	c.loop.failed[d.ServerName] = true
-	c.report(event.SessionError{ErrorType: "warning",
+	c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
 		Message: "The MCP server " + d.ServerName + " does not work, the session goes on without it: " + shorten(d.Error, 300)})
 }
 

@@ -229,7 +229,7 @@ func (c *conn) instruct(ctx context.Context) error {
 	}
 	if news && why != "" {
 		c.post(func() {
-			c.report(event.SessionError{ErrorType: "warning", Message: "No instruction file of this folder was loaded: " + why +
+			c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: "No instruction file of this folder was loaded: " + why +
 				". Change that, or start webchat with --instructions off."})
 		})
 	}

@@ -129,9 +129,9 @@ func (c *conn) onToolComplete(e nativeEvent) {
 	case d.Success:
 		done.Result = &event.ToolResult{}
 	case d.Error != nil:
-		done.Error = &event.ToolError{Message: d.Error.Message, Code: code(d.Error.Code)}
+		done.Error = &event.ToolError{Message: d.Error.Message, Code: code(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
 	default:
-		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure"}
+		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 	}
 	c.report(done)
 }
@@ -164,7 +164,7 @@ func (c *conn) onToolRequested(e nativeEvent) {
 		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", answerOf(r))
 	}
 	if !c.owns(d.ToolName) {
-		t.work.Go(func() { answer(agent.Failure("failure", "There is no tool '%s'.", d.ToolName)) })
+		t.work.Go(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
 		return // the CLI tells the end
 	}
 	if x.called || x.completed {
@@ -181,7 +181,7 @@ func (c *conn) onToolRequested(e nativeEvent) {
 			if t.ctx.Err() != nil {
 				return // the abort answers for us
 			}
-			res = agent.Failure("failure", "The tool '%s' could not be run: %v", call.Name, err)
+			res = agent.Failure(event.KindInternal, "The tool '%s' could not be run: %v", call.Name, err)
 		}
 		answer(res)
 	})
@@ -206,7 +206,7 @@ func answerOf(r agent.Result) nativeResult {
 	switch {
 	case r.Type == "":
 		n.Type = string(agent.Success)
-	case r.Type == agent.Failed && r.ErrorCode == "timeout":
+	case r.Type == agent.Failed && r.Kind == event.KindTimeout:
 		n.Type = "timeout"
 	}
 	if n.Error == "" && r.Type != agent.Success {

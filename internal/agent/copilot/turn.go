@@ -247,9 +247,9 @@ func (c *conn) finish(t *turn, err error) {
 		if x.called || x.completed {
 			continue
 		}
-		why := event.ToolError{Message: "The turn was stopped.", Code: "aborted"}
+		why := event.ToolError{Message: "The turn was stopped.", Code: "aborted", Kind: event.KindAborted}
 		if !t.aborted {
-			why = event.ToolError{Message: "The turn ended before this did.", Code: "interrupted"}
+			why = event.ToolError{Message: "The turn ended before this did.", Code: "interrupted", Kind: event.KindInterrupted}
 		}
 		c.report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
 	}

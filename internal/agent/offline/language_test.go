@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // TestLanguage: what a prompt makes the agent do, in one workspace.
@@ -146,9 +147,9 @@ func TestWords(t *testing.T) {
 			want: []string{"Displayed go.mod to user (50 lines)"}},
 		{prompt: "run ls", tool: agent.Result{Type: agent.Success, TextForModel: "Command completed (exit 2, 3 lines)"},
 			want: []string{"exit status 2", "Command completed (exit 2, 3 lines)"}, not: "Done"},
-		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", ErrorCode: "denied"},
+		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", Kind: event.KindDenied},
 			want: []string{"not allowed", "too early"}, not: "Done"},
-		{prompt: "show go.mod", tool: agent.Failure("failure", "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "Displayed. I only"},
+		{prompt: "show go.mod", tool: agent.Failure(event.KindNotRegular, "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "Displayed. I only"},
 	} {
 		h := host()
 		if c.tool.Type != "" {

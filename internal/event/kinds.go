@@ -1,0 +1,92 @@
+package event
+
+// ErrorKind is what kind of thing went wrong, for programs: messages are for people
+// and change. The list is closed; [ErrorKinds] has all of it.
+type ErrorKind string
+
+// The kinds of errors.
+const (
+	KindNotFound     ErrorKind = "not_found"     // no file, folder or conversation of that name
+	KindOutside      ErrorKind = "outside"       // a path that leads outside of the workspace
+	KindSensitive    ErrorKind = "sensitive"     // keys or passwords
+	KindNotRegular   ErrorKind = "not_regular"   // a device, a pipe, a link that leads nowhere, a folder where a file is needed
+	KindTooLarge     ErrorKind = "too_large"     // beyond a size that is shown
+	KindBinary       ErrorKind = "binary"        // bytes where text is needed
+	KindNotImage     ErrorKind = "not_image"     // no picture, or a damaged one
+	KindBadArguments ErrorKind = "bad_arguments" // arguments the tool does not take
+	KindUnknownTool  ErrorKind = "unknown_tool"  // no tool has that name
+	KindDenied       ErrorKind = "denied"        // somebody or something said no; who is in By
+	KindTimeout      ErrorKind = "timeout"       // its time was up; which is in Limit
+	KindAborted      ErrorKind = "aborted"       // it was stopped
+	KindInterrupted  ErrorKind = "interrupted"   // the program ended before it did
+	KindAgentDied    ErrorKind = "agent_died"    // the agent's process ended
+	KindProvider     ErrorKind = "provider"      // the agent, or who serves its model, failed
+	KindRetrying     ErrorKind = "retrying"      // it failed and is tried again by itself
+	KindLimit        ErrorKind = "limit"         // a rate or a quota is used up
+	KindLog          ErrorKind = "log"           // the log cannot be written
+	KindInternal     ErrorKind = "internal"      // anything else
+)
+
+// ErrorKinds returns all kinds, in the order of CONTRACT.
+func ErrorKinds() []ErrorKind {
+	return []ErrorKind{KindNotFound, KindOutside, KindSensitive, KindNotRegular, KindTooLarge, KindBinary, KindNotImage,
+		KindBadArguments, KindUnknownTool, KindDenied, KindTimeout, KindAborted, KindInterrupted, KindAgentDied, KindProvider,
+		KindRetrying, KindLimit, KindLog, KindInternal}
+}
+
+// The errorTypes of a session.error that readers know; agents have others of their own.
+const (
+	ErrorWarning     = "warning"     // it does not end the turn
+	ErrorUnavailable = "unavailable" // the agent cannot be used on this machine
+	ErrorForgotten   = "forgotten"   // the agent does not know what was said before
+	ErrorHook        = "hook"        // a hook of the user's said no
+	ErrorSaved       = "saved"       // the log can be written again; never logged
+)
+
+// Limit names a limit that was met.
+type Limit string
+
+// The limits.
+const (
+	LimitCommandTime Limit = "command-timeout" // how long a command may run
+	LimitReadTime    Limit = "read-time"       // how long one showing of a file may read
+	LimitImageBytes  Limit = "image-bytes"     // how large the file of a picture may be
+	LimitImagePixels Limit = "image-pixels"    // how many pixels a picture may have
+)
+
+// Limits returns all limits.
+func Limits() []Limit {
+	return []Limit{LimitCommandTime, LimitReadTime, LimitImageBytes, LimitImagePixels}
+}
+
+// KindOfCode is the kind of a tool's error that says only its code, as events did
+// before there were kinds and as agents do.
+func KindOfCode(code string) ErrorKind {
+	switch code {
+	case "denied", "rejected":
+		return KindDenied
+	case "timeout":
+		return KindTimeout
+	case "aborted":
+		return KindAborted
+	case "interrupted":
+		return KindInterrupted
+	}
+	return KindInternal
+}
+
+// KindOfStatus is the kind of a session.error that says only the status of an HTTP
+// reply (RFC 9110 §15, RFC 6585 §4), 0 for none.
+func KindOfStatus(status int) ErrorKind {
+	switch status {
+	case 401, 403:
+		return KindDenied
+	case 408, 504:
+		return KindTimeout
+	case 413:
+		return KindTooLarge
+	case 429:
+		return KindLimit
+	}
+	return KindProvider
+}
