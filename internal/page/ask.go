@@ -28,6 +28,7 @@ type ask struct {
 	Decision                                               event.Decision
 	Scope                                                  event.Scope
 	Grant                                                  *event.Grant // what was given, or what allows it
+	Rule                                                   *event.Rule  // that decided
 	Reason                                                 string
 	By                                                     event.Decider
 	Asked, Expires                                         time.Time

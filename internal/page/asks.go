@@ -162,7 +162,7 @@ func (f *fold) dockChanged() {
 func (f *fold) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
-		a.Decision, a.Scope, a.Grant, a.Reason, a.By = d.Decision, d.Scope, d.Grant, plain(d.Reason), d.By
+		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, plain(d.Reason), d.By
 		f.settle(q, d.Decision == event.Deny)
 	}
 }

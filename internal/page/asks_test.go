@@ -8,7 +8,6 @@ import (
 	"golang.org/x/net/html"
 
 	"webchat/internal/event"
-	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
 )
 
@@ -32,7 +31,7 @@ func wants(req, call, command string) event.PermissionRequested {
 // reads is a question that a rule answers at once.
 func reads(req, call, path string) []event.Data {
 	p := event.PermissionRequested{RequestID: req, ToolCallID: call, ToolName: "grep", Kind: "read", Action: "search files", Resource: path, Digest: "9f86", Grants: []event.Grant{}}
-	return []event.Data{p, event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByRule, Reason: page.BuiltIn + "reading in this workspace."}}
+	return []event.Data{p, event.PermissionCompleted{RequestID: req, Decision: event.Allow, Scope: event.Once, By: event.DecidedByRule, Rule: &event.Rule{BuiltIn: true, Covers: "reading in this workspace"}}}
 }
 
 // questions are the stories about permissions.

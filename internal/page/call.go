@@ -1,12 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/tokens"
 )
 
 // call is a tool call: a row, or for a display tool the card of its output.
@@ -15,16 +15,16 @@ type call struct {
 	Kind     string // of card: file, terminal, image; empty for a row
 	Args     json.RawMessage
 	By       event.Actor
-	Agent    string // the helper agent that works in it
-	State    string // starting, running, done, failed
-	Output   string // its id
-	Line     string // what the model read
-	Log      string // what only the user reads
-	Code     string // of an error
-	Partial  string // what a foreign tool wrote so far
+	Agent    string          // the helper agent that works in it
+	State    string          // starting, running, done, failed
+	Output   string          // its id
+	Line     string          // what the model read; of a failure, what the user reads of it
+	Log      string          // what only the user reads
+	Fault    event.ToolError // why it failed
+	Partial  string          // what a foreign tool wrote so far
 	Took     time.Duration
-	Tokens   int // that Line costs
-	Asked    int // open questions about it
+	Tokens   int64 // that what the model read costs
+	Asked    int   // open questions about it
 	Refused  bool
 	Allowed  *ask      // the rule that allowed it, if one did
 	Rewrites []rewrite // what hooks changed in its arguments
@@ -209,7 +209,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	if !d.Success {
 		c.State = "failed"
 		if d.Error != nil {
-			c.Line, c.Code = d.Error.Message, d.Error.Code
+			c.Line, c.Fault = d.Error.Message, *d.Error
 		}
 	}
 	if d.OutputID != "" {
@@ -225,10 +225,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 		f.ledger.estimated = f.ledger.estimated || c.telemetry.TokensEstimated
 		c.before = f.showings.next(c, f.now)
 	}
-	c.Tokens, _ = tokens.Count(c.Line)
-	if c.telemetry.TokensSent > 0 {
-		c.Tokens = int(c.telemetry.TokensSent)
-	}
+	c.Tokens = cmp.Or(d.ResultTokens, c.telemetry.TokensSent)
 	f.callChanged(n)
 	f.ledgerChanged()
 	if c.Kind != "" && !c.Hidden() {

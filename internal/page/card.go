@@ -130,7 +130,10 @@ func (c *call) receipt() *receipt {
 	if c.Line == "" {
 		return nil
 	}
-	r := &receipt{Label: "Model read", Line: c.Line, Tokens: some(c.Tokens, "token")}
+	r := &receipt{Label: "Model read", Line: c.Line}
+	if c.Tokens > 0 { // else it is of a time that did not count
+		r.Tokens = some(c.Tokens, "token")
+	}
 	if c.By == event.ByUser {
 		r.Label = "Model will read"
 	}
@@ -152,10 +155,10 @@ func (v *card) failed() {
 	if v.Kind == "terminal" {
 		v.Meta = "not run"
 	}
-	switch {
-	case strings.Contains(v.Line, "workspace"):
+	switch v.Fault.Kind {
+	case event.KindOutside, event.KindSensitive:
 		v.Icon = "lock"
-	case v.Code == "aborted":
+	case event.KindAborted:
 		v.Classes, v.Icon = "", "stop"
 	}
 	if v.Receipt != nil { // its sentence is what the card says
@@ -167,20 +170,18 @@ func (v *card) failed() {
 	}
 	v.Say = &say{Bold: bold, Text: rest}
 	v.nearest()
-	if v.Code != "denied" && v.Code != "rejected" {
+	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" {
 		v.Say.Actions = append(v.Say.Actions, action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
 	}
 }
 
-// nearest makes buttons of the names that a display tool offers in place of one
-// that is not there.
+// nearest makes buttons of the files that are named like one that is not there.
 func (v *card) nearest() {
-	head, names, ok := strings.Cut(v.Say.Text, ": ")
-	if !ok || head != "The nearest are" || v.Kind == "terminal" {
+	if len(v.Fault.Nearest) == 0 || v.Kind == "terminal" {
 		return
 	}
-	v.Say.Text = head + ":"
-	for name := range strings.SplitSeq(names, ", ") {
+	v.Say.Text = strings.TrimSpace(v.Say.Text + " The nearest are:")
+	for _, name := range v.Fault.Nearest {
 		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: plain(name), Icon: kindIcon(v.Kind), Data: name})
 	}
 }
@@ -292,11 +293,11 @@ func (v *card) window(o views.Output) {
 
 func (v *card) exit(o views.Output) {
 	switch {
-	case o.TimedOut || v.Code == "timeout":
+	case o.TimedOut || v.Fault.Code == "timeout":
 		v.Exit, v.ExitClass = "timed out", "cut"
-	case v.Code == "aborted":
+	case v.Fault.Code == "aborted":
 		v.Exit, v.ExitClass = "stopped", "cut"
-	case v.Code == "interrupted":
+	case v.Fault.Code == "interrupted":
 		v.Exit, v.ExitClass = "interrupted", "cut"
 	case o.ExitCode != nil && *o.ExitCode == 0:
 		v.Exit, v.ExitClass = "exit 0", "ok"

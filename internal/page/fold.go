@@ -76,7 +76,7 @@ func (f *fold) setTrouble(text string) {
 
 // logTrouble folds an error about the log, which cannot be in it.
 func (f *fold) logTrouble(d event.SessionError) {
-	if d.ErrorType == "saved" {
+	if d.ErrorType == event.ErrorSaved {
 		f.setTrouble("")
 		f.batch.say("say", d.Message)
 		return
@@ -125,7 +125,7 @@ func (f *fold) session(data event.Data) bool {
 		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
 		f.ledgerChanged()
 	case event.Abort:
-		f.note("is-ask", "stop", stopped(d.Reason))
+		f.note("is-ask", "stop", stopped(d))
 	default:
 		return false
 	}

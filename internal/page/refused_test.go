@@ -15,26 +15,28 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 		pr.Feed(newLog().add(join(append([]any{opening()}, data...)...)...).entries...)
 		return pr.Transcript()
 	}
-	failed := func(tool, code, text string) []event.Data {
+	failed := func(tool string, e event.ToolError) []event.Data {
 		return []event.Data{event.ToolExecutionStart{ToolCallID: "c1", ToolName: tool, Arguments: raw(`{"path":"RAEDME.md"}`), By: event.ByAgent},
-			event.ToolExecutionComplete{ToolCallID: "c1", Error: &event.ToolError{Code: code, Message: text}}}
+			event.ToolExecutionComplete{ToolCallID: "c1", Error: &e}}
 	}
 	deny := func(reason string) []event.Data {
 		return []event.Data{allow("p1", "", "make"), event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByUser, Reason: reason}}
 	}
-	missing := tell(failed("render_file_contents", "failure", "Nothing in ~/code/relay has that name. The nearest are: README.md, docs/README.md"))
+	none := event.ToolError{Code: "failure", Kind: event.KindNotFound, Message: "Nothing in ~/code/relay has that name.", Nearest: []string{"README.md", "docs/README.md"}}
+	missing := tell(failed("render_file_contents", none))
 	for _, x := range []struct {
 		name, html string
 		has, not   []string
 	}{
 		{"missing", missing, []string{`<b>Nothing in ~/code/relay has that name.</b> The nearest are:</p>`, `data-act="show" data-path="README.md"`,
 			`data-act="show" data-path="docs/README.md"`, `data-act="again"`, "Model read the same"}, []string{"<samp>"}},
-		{"a command's folder is missing", tell(failed("run_and_display", "failure", "Nothing in ~/code/relay has that name. The nearest are: README.md")), []string{"The nearest are: README.md"}, []string{`data-act="show"`}},
-		{"denied", tell(deny("The user said no.")), []string{"Denied by you"}, []string{`class="why"`}},
-		{"denied with a reason", tell(deny("The user said no: use make check")), []string{`<span class="why">use make check</span>`}, nil},
-		{"stopped", tell(event.Abort{Reason: "Stopped by the user."}), []string{"<span>Stopped by you</span>"}, []string{"Stopped. "}},
-		{"stopped for a reason", tell(event.Abort{Reason: "the disk is full."}), []string{"<span>Stopped. The disk is full</span>"}, nil},
-		{"a row was stopped", tell(failed("view", "aborted", "The user stopped it.")), []string{"<b>Stopped</b>", `<span class="why">by you</span>`}, nil},
+		{"a command's folder is missing", tell(failed("run_and_display", none)), []string{"Nothing in"}, []string{`data-act="show"`}},
+		{"missing, of a time without kinds", tell(failed("render_file_contents", event.ToolError{Code: "failure", Message: "No such name. The nearest are: a, b"})), []string{"The nearest are: a, b"}, []string{`data-act="show"`}},
+		{"denied", tell(deny("")), []string{"Denied by you"}, []string{`class="why"`}},
+		{"denied with a reason", tell(deny("use make check")), []string{`<span class="why">use make check</span>`}, nil},
+		{"stopped", tell(event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser}), []string{"<span>Stopped by you</span>"}, []string{"Stopped. "}},
+		{"stopped for a reason", tell(event.Abort{Reason: "the disk is full."}), []string{"<span>The disk is full</span>"}, nil},
+		{"a row was stopped", tell(failed("view", event.ToolError{Code: "aborted", Kind: event.KindAborted, By: event.DecidedByUser, Message: "The user stopped it."})), []string{"<b>Stopped</b>", `<span class="why">by you</span>`}, nil},
 	} {
 		for _, part := range x.has {
 			if !strings.Contains(x.html, part) {

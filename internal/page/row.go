@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"webchat/internal/event"
 )
 
 // verb is what a tool does, in words.
@@ -42,9 +44,9 @@ func (c *call) Verb() string {
 	switch {
 	case !c.Done():
 		return v.doing
-	case c.Code == "aborted":
+	case c.Fault.Code == "aborted":
 		return "Stopped"
-	case c.Code == "denied" || c.Code == "rejected":
+	case c.Fault.Code == "denied" || c.Fault.Code == "rejected":
 		return "Denied"
 	}
 	return v.done
@@ -176,7 +178,7 @@ func (c *call) Why() string {
 	if c.State != "failed" {
 		return ""
 	}
-	if c.Code == "aborted" && c.Line == "The user stopped it." { // which its verb says, too
+	if c.Fault.Code == "aborted" && c.Fault.By == event.DecidedByUser {
 		return "by you"
 	}
 	return firstLine(plain(c.Line), 90)

@@ -14,7 +14,7 @@ type steps struct {
 // Sum is the line that stands for all of them: 9 steps · 4.2 s · +3,110.
 func (s *steps) Sum() string {
 	var d time.Duration
-	var tokens int
+	var tokens int64
 	for _, k := range s.node.Kids {
 		if k.Call != nil {
 			d += k.Call.Took

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -240,22 +241,23 @@ func (f *fold) noteIn(parent *node, class, icon, text string) *node {
 func (n *note) failure(d event.SessionError) {
 	n.Kind, n.Status = d.ErrorType, d.StatusCode
 	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
+	kind := cmp.Or(d.Kind, event.KindOfStatus(d.StatusCode))
 	switch {
-	case d.ErrorType == "forgotten":
+	case d.ErrorType == event.ErrorForgotten:
 		n.Title = "A new conversation"
 		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
-	case d.ErrorType == "warning":
+	case d.ErrorType == event.ErrorWarning:
 		n.Title = "Worth knowing"
-	case d.StatusCode == 429 || strings.Contains(d.ErrorType, "rate"):
+	case kind == event.KindLimit:
 		n.Title = "Over its rate"
 		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
-	case d.ErrorType == "unavailable":
+	case d.ErrorType == event.ErrorUnavailable:
 		n.Title = "Not available"
 		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
-	case strings.Contains(d.ErrorType, "died") || d.ErrorType == "panic" || strings.Contains(d.ErrorType, "exit"):
+	case kind == event.KindAgentDied:
 		n.Title = "The agent ended"
 		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
-	case d.StatusCode == 401 || d.StatusCode == 403 || strings.Contains(d.ErrorType, "auth"):
+	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
 		n.Title = "Not signed in"
 		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
 	default:
@@ -264,15 +266,12 @@ func (n *note) failure(d event.SessionError) {
 	}
 }
 
-// stopped says that a turn was stopped, and why, each once.
-func stopped(reason string) string {
-	switch reason = strings.TrimSuffix(sentence(reason), "."); {
-	case reason == "Stopped by the user":
+// stopped says that a turn was stopped, or why.
+func stopped(d event.Abort) string {
+	if d.By == event.DecidedByUser {
 		return "Stopped by you"
-	case reason == "" || strings.HasPrefix(reason, "Stopped"):
-		return firstOf(reason, "Stopped")
 	}
-	return "Stopped. " + reason
+	return firstOf(strings.TrimSuffix(sentence(d.Reason), "."), "Stopped")
 }
 
 // sentence makes a reason end like one.

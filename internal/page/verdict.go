@@ -1,17 +1,12 @@
 package page
 
 import (
-	"fmt"
 	"html/template"
 	"strconv"
-	"strings"
 
 	"webchat/internal/event"
 	"webchat/internal/render"
 )
-
-// BuiltIn is how the reason begins of what the rule allows that webchat brings itself.
-const BuiltIn = "A built-in rule allows "
 
 // Verdict is the answer, as the row begins: who decided, and how.
 func (a *ask) Verdict() string {
@@ -34,13 +29,13 @@ func (a *ask) Verdict() string {
 	case event.DecidedByGrant:
 		return word + " by your grant"
 	case event.DecidedByRule:
-		var number int
-		if strings.HasPrefix(a.Reason, BuiltIn) {
+		switch r := a.Rule; {
+		case r != nil && r.BuiltIn:
 			return word + " by the built-in rule"
-		} else if _, err := fmt.Sscanf(a.Reason, "Rule %d of ", &number); err == nil {
-			return word + " by rule " + strconv.Itoa(number) + " of your configuration"
+		case r != nil && r.Number > 0:
+			return word + " by rule " + strconv.Itoa(r.Number) + " of your configuration"
 		}
-		return word + " by your rule"
+		return word + " by a rule"
 	case event.DecidedByHook:
 		return word + " by your hook"
 	case event.DecidedByMode:
@@ -56,8 +51,8 @@ func (a *ask) Covers() template.HTML {
 	switch {
 	case a.Grant != nil:
 		return render.Quoted(a.Grant.Text)
-	case a.By == event.DecidedByRule && strings.HasPrefix(a.Reason, BuiltIn):
-		return render.Quoted(strings.TrimSuffix(strings.TrimPrefix(a.Reason, BuiltIn), "."))
+	case a.Rule != nil:
+		return render.Quoted(a.Rule.Covers)
 	}
 	return ""
 }
@@ -71,8 +66,6 @@ func (a *ask) Because() string {
 		return "no answer within " + span(a.Expires.Sub(a.Asked))
 	case a.By == event.DecidedByAbort:
 		return "the turn was stopped"
-	case a.By == event.DecidedByUser: // the verdict says so already
-		return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(a.Reason, "The user said no."), "The user said no:"), " ")
 	}
 	return a.Reason
 }
