@@ -1,5 +1,5 @@
-// Package agent is the treaty between a session and whoever answers its
-// prompts.
+// Package agent defines the interfaces between a session and the agent that
+// answers its prompts.
 //
 // A [Backend] is a kind of agent (the embedded offline one, GitHub Copilot CLI,
 // an Agent Client Protocol program). It opens a [Conn], one live conversation,
@@ -198,7 +198,7 @@ type ToolCall struct {
 	ParentToolCallID string // of the helper agent that calls, if any
 }
 
-// Permission is an act somebody has to allow.
+// Permission is an act that has to be allowed.
 type Permission struct {
 	ToolCallID string
 	ToolName   string
@@ -279,7 +279,7 @@ type Question struct {
 type Answer struct {
 	Text        string
 	WasFreeform bool
-	Answered    bool // false: nobody did, the turn was stopped
+	Answered    bool // false: there was no answer, the turn was stopped
 }
 
 // HookCall is a moment hooks may have a say in; see package hooks.

@@ -219,7 +219,7 @@ func (t Time) append(to []byte) []byte {
 }
 
 // Canonical returns JSON with its keys in order and without spaces, so that two
-// texts of the same value are equal; what is no JSON stays as it is.
+// texts of the same value are equal; what is not JSON stays as it is.
 func Canonical(raw json.RawMessage) []byte {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

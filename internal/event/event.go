@@ -9,7 +9,7 @@
 // An [Entry] is an event with its place in a session's log and its encoded
 // bytes, so that an event is encoded once however many readers it has.
 //
-// Values are plain data: safe to copy and to share once nobody writes them.
+// Values are plain data: safe to copy, and to share while they are not written.
 //
 //	e := event.New(event.TurnStart{TurnID: "t1", MessageID: "m1"}, parent, now)
 //	b, err := event.Marshal(e)

@@ -95,7 +95,7 @@ func Known() []Data {
 	}
 }
 
-// shapes is the codec's table; nobody writes it after the start.
+// shapes is the codec's table; it is not written after the start.
 var shapes = func() map[Type]shape {
 	m := map[Type]shape{}
 	for _, d := range Known() {

@@ -293,7 +293,7 @@ type (
 		Extra         Extra    `json:"-"`
 	}
 
-	// UserInputCompleted is the user's answer; By says when nobody gave one.
+	// UserInputCompleted is the user's answer; By says when there was none.
 	UserInputCompleted struct {
 		RequestID   string  `json:"requestId"`
 		Answer      string  `json:"answer"`

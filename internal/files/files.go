@@ -1,5 +1,5 @@
 // Package files knows the names of a workspace's files, for completing a path
-// that somebody types.
+// that the user types.
 //
 // # Guarantees
 //
@@ -176,7 +176,7 @@ func (x *Index) look() {
 		x.whole = true
 	}
 	if x.err = err; errors.Is(err, context.Canceled) {
-		x.err = nil // closed: nobody's fault
+		x.err = nil // closed, which is no failure
 	}
 	x.at, x.took = time.Now(), time.Since(began)
 	close(x.ended)

@@ -128,7 +128,7 @@ func TestOneFolderOfARepository(t *testing.T) {
 	top := w.dir
 	w.dir = filepath.Join(top, "sub")
 	w.expect(w.index(), "", "a.go")
-	w.dir = filepath.Join(top, "build") // ignored, but somebody works here
+	w.dir = filepath.Join(top, "build") // ignored, but the workspace is here
 	w.expect(w.index(), "", "out.txt")
 }
 
@@ -220,7 +220,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestNamesNobodyCouldRead(t *testing.T) {
+func TestUnreadableNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this system refuses such names itself")
 	}

@@ -26,7 +26,7 @@ const (
 	firstPart  = 8192
 )
 
-// skipped folders hold what nobody names by hand.
+// skipped folders hold what is not typed by hand.
 var skipped = []string{".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"}
 
 // errEnough ends a look that reached its bounds. What was found counts.
@@ -75,7 +75,7 @@ func (g *gathering) folder(ctx context.Context, dir string) error {
 			return errors.Join(err, ctx.Err())
 		}
 		// A folder that the repository around it ignores is looked at
-		// because somebody works in it.
+		// because it is the user's working folder.
 		if err == nil && (own || len(g.paths) > before) {
 			return nil
 		}
@@ -142,7 +142,7 @@ func (g *gathering) walk(ctx context.Context, dir string) error {
 	})
 }
 
-// add takes a path, unless nobody could type or read it.
+// add takes a path, unless it could not be typed or read.
 func (g *gathering) add(name string) error {
 	if len(name) > maxPath || !writable(name) {
 		return nil

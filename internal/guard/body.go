@@ -27,7 +27,7 @@ func timed(w http.ResponseWriter, body io.ReadCloser, known bool) io.ReadCloser 
 		limit = bodyTime
 	}
 	if control.SetReadDeadline(time.Now().Add(limit)) != nil {
-		return body // not a connection: nobody to wait for
+		return body // not a connection, so there is nothing to wait for
 	}
 	return &timedBody{ReadCloser: body, control: control}
 }

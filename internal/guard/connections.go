@@ -33,7 +33,7 @@ var busy = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nConnection: clo
 // over it. Strangers have three quarters of the places. When these are taken, or all
 // places are, the stranger's connection that has waited longest for its request is
 // closed in favor of the new one, so those who hold connections and say nothing
-// keep nobody out. A connection that finds no place even so is answered 503.
+// exclude no one else. A connection that finds no place even so is answered 503.
 //
 // Set the server's ConnContext to Context: without it every connection remains a
 // stranger's that waits.
@@ -105,7 +105,7 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 }
 
 // turnAway says why and closes. Closing with bytes unread would destroy the
-// answer on its way, so a little is read first; nobody waits for that.
+// answer on its way, so a little is read first; no request waits for that.
 func (c *Connections) turnAway(conn net.Conn) {
 	select {
 	case c.parting <- struct{}{}:

@@ -14,7 +14,7 @@ import (
 	"webchat/internal/guard"
 )
 
-// THREATS 65: who opens many connections is told 503, nobody else notices, and
+// THREATS 65: a client with many connections gets 503, no other client notices, and
 // what is closed makes room.
 func TestConnectionsAreLimited(t *testing.T) {
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
@@ -98,7 +98,7 @@ func (p pipes) Addr() net.Addr {
 	return &net.UnixAddr{Name: "pipe"}
 }
 
-// THREATS 62: whoever sends slowly, header or body, allowed or refused, is let go.
+// THREATS 62: a client that sends a header or a body slowly is disconnected, allowed or refused.
 func TestSlowSendersAreLetGo(t *testing.T) {
 	for name, c := range map[string]struct {
 		send string
@@ -142,9 +142,9 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 	}
 }
 
-// A stranger who asks and does not take the answer is cut; who is signed in may
+// A client that is not signed in and does not read the answer is cut off; one that is signed in may
 // take their time.
-func TestAnswersThatNobodyTakes(t *testing.T) {
+func TestAnswersThatAreNotRead(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		g := newGuard(t, guard.Config{})
 		synctest.Test(t, func(t *testing.T) {

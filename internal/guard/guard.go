@@ -32,7 +32,7 @@
 // 5 s, and takes no place before it has come. Strangers share a quarter of the
 // requests and three quarters of the connections, see [Connections]: however many
 // of them say nothing, or half of it, those who are signed in are served, and so is
-// whoever signs in.
+// anyone who signs in.
 //
 // # Credentials
 //
@@ -106,7 +106,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Guard is the door of one server.
+// Guard decides who may use one server.
 type Guard struct {
 	config Config
 	public *url.URL // nil: loopback names only
@@ -239,7 +239,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		}
 		known := g.config.NoAuth || g.mayRead(r) || g.mayMCP(r)
 		if hasBody(r) {
-			// A copy: net/http looks at its own to decide whether what nobody read is
+			// A copy: net/http looks at its own to decide whether what was not read is
 			// worth waiting for.
 			timedCopy := *r
 			r = &timedCopy

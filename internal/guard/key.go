@@ -20,7 +20,7 @@ var keyName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // The tokens for MCP alone follow from the API token, so nothing has to be kept of
 // them, and a new API token revokes them all.
 
-// MCPToken returns the token for MCP alone: nobody who has it can tell the API token.
+// MCPToken returns the token for MCP alone. The API token cannot be derived from it.
 func (g *Guard) MCPToken() string { return g.derived("mcp token") }
 
 // MCPKey returns a token for MCP alone that says who uses it: [Guard.KeyName] gives

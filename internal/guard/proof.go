@@ -24,7 +24,7 @@ var (
 // the server has gone, when another program may listen on the port and read it. The
 // secret ends with the process. A browser that signed in with a key of its own, of
 // which the private half cannot be read by anybody, gets the next one for a
-// signature on the challenge of that process, which nobody knew before it began.
+// signature on the challenge of that process, which was not known before it began.
 
 // Challenge is what a browser signs to get another secret. Each Guard has its own.
 func (g *Guard) Challenge() string { return g.challenge }

@@ -20,7 +20,7 @@ func (g *Guard) Link(base string) string {
 	if g.public != nil {
 		base = g.public.String()
 	}
-	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.mint(g.config.Now())
+	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.create(g.config.Now())
 }
 
 // SignIn spends a launch secret: it sets the cookie that reads and returns the

@@ -326,7 +326,7 @@ func TestDamagedSigninsSignOut(t *testing.T) {
 		g := newGuard(t, guard.Config{Dir: dir})
 		cookie, _ := signIn(t, g)
 		if get(routes(g), cookie) != 200 {
-			t.Errorf("%q: nobody can sign in", content)
+			t.Errorf("%q: no one can sign in", content)
 		}
 	}
 	// A record without sums must not be opened by an empty secret.
@@ -349,7 +349,7 @@ func TestBearerTakesTheAPITokenOnly(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing keeps nobody out: the sign-in holds as long as the server.
+// A full disk does not prevent a sign-in: the sign-in holds as long as the server.
 func TestSignInThatCannotBeSaved(t *testing.T) {
 	at, dir := newClock(), t.TempDir()
 	var log bytes.Buffer

@@ -88,7 +88,7 @@ type launched struct {
 	made time.Time
 }
 
-func (l *launches) mint(now time.Time) string {
+func (l *launches) create(now time.Time) string {
 	secret := rand.Text()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -85,7 +85,7 @@ type kept struct {
 	most int
 	b    []byte
 	cut  bool
-	over chan struct{} // closed when there is more than most; nil: nobody waits
+	over chan struct{} // closed when there is more than most; nil: nothing waits
 }
 
 // Write implements [io.Writer]; it takes everything.

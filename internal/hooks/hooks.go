@@ -10,7 +10,7 @@
 //   - Each run is reported as hook.start before it and hook.end after the command
 //     and everything it started has ended, with what the hook changed. What cannot be
 //     reported does not run.
-//   - A moment is decided once: whoever asks again about the same request, also
+//   - A moment is decided once: a repeated question about the same request, also
 //     meanwhile, gets the same verdict without another run. If the request has
 //     other content than before, the verdict is no.
 //

@@ -79,7 +79,7 @@ func run(t *testing.T, s *hooks.Set, c hooks.Call) (hooks.Verdict, *audit) {
 	return v, a
 }
 
-// THREATS 58: what is no clear yes is a no, with the reason in the log.
+// THREATS 58: anything but a clear yes means no, with the reason in the log.
 func TestThreat58FailClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		command string

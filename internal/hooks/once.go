@@ -30,7 +30,7 @@ type decision struct {
 	err   error
 }
 
-// do returns the verdict about c, which is made by f if nobody did yet.
+// do returns the verdict about c, and calls f for it the first time.
 func (d *decisions) do(ctx context.Context, c Call, f func() (Verdict, error)) (Verdict, error) {
 	if c.RequestID == "" {
 		return f()
@@ -64,7 +64,7 @@ func (d *decisions) do(ctx context.Context, c Call, f func() (Verdict, error)) (
 	return v, err
 }
 
-// again answers whoever asks once more. Who asks about what the verdict made of
+// again answers a repeated question. A question about what the verdict made of
 // it needs no further change.
 func (one *decision) again(ctx context.Context, asked [sha256.Size]byte) (Verdict, error) {
 	select {

@@ -56,10 +56,10 @@ var ours = map[string][]string{
 	"internal/e2e/browser": {}, // tests only: the whole program in a real browser
 	// tests only: the whole program, killed and cut off at random instants
 	"internal/e2e/chaos": {"internal/store", "internal/page/pagetest"},
-	"cmd/webchat":        {"*"}, // the door: it wires everything, and nothing imports it
+	"cmd/webchat":        {"*"}, // the command: it wires everything, and nothing imports it
 }
 
-// theirs says which rooms a module of somebody else may be imported by.
+// theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{
 	"github.com/go-chi/chi/v5":                 {"internal/server"},
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},

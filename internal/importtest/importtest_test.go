@@ -93,7 +93,7 @@ func refused(f file, imp string) string {
 func refusedOurs(f file, room string) string {
 	switch {
 	case room == "cmd/webchat":
-		return "nothing imports the door"
+		return "nothing imports the command"
 	case room == f.room || matches(ours[f.room], room):
 		return ""
 	case f.test:

@@ -1,7 +1,7 @@
 // Package jsonrpc speaks JSON-RPC 2.0 with a child process, on
 // sourcegraph/jsonrpc2.
 //
-// It adds what a program of somebody else needs: both framings that agents use
+// It adds what talking to foreign programs needs: both framings that agents use
 // ([Headers] and [Lines]), a bound on the size of a frame, malformed frames that
 // are skipped and told instead of ending the connection (until ten came in a
 // row), a time limit on writes to a peer that stopped reading, and an end that
@@ -79,7 +79,7 @@ type Config struct {
 	// connection. An error other than *Error is sent as an internal one, without
 	// its text. nil: every method is unknown.
 	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
-	// Skipped is told why a frame was skipped; never its content. nil: nobody is.
+	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not reported.
 	Skipped func(reason error)
 }
 

@@ -89,7 +89,7 @@ func (s *stream) readFrame() ([]byte, error) {
 }
 
 // readHeader reads up to the empty line and returns the announced length. Bytes
-// that are no header cannot be skipped: nobody knows where the next frame is.
+// that are not a header cannot be skipped: where the next frame begins is unknown.
 func (s *stream) readHeader() (int64, error) {
 	length, read := int64(-1), 0
 	for {

@@ -29,7 +29,7 @@ func (o *Output) Held() bool {
 }
 
 // sweepBatch is how many outputs expire under one hold of the locks: when a
-// million end together, nobody who reads waits for more than these.
+// million end together, no reader waits for more than these.
 const sweepBatch = 64
 
 // sweep removes up to n expired outputs and says whether there may be more. The

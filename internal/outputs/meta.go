@@ -17,7 +17,7 @@ const (
 // Content-Type the bytes are served with.
 type Meta struct {
 	Type       Type
-	SessionID  string // DeleteSession(SessionID) ends the output; empty: nobody's
+	SessionID  string // DeleteSession(SessionID) ends the output; empty: of no session
 	ToolCallID string
 
 	Path      string // file, image

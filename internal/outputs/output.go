@@ -23,7 +23,7 @@ type Output struct {
 	meta      Meta
 	view      view
 	active    int           // snapshots of the growing output in use: their chunks are not recycled
-	changed   chan struct{} // closed at the next change; nil when nobody waits
+	changed   chan struct{} // closed at the next change; nil when nothing waits
 	completed time.Time     // zero while it grows; with its monotonic reading
 	wall      time.Time     // the same moment by the wall clock
 	ends      time.Time     // until when it is kept on disk; zero: it is not

@@ -16,12 +16,12 @@
 //     first. One that is too large keeps its head and its tail; what was left out
 //     is described by a [Gap]: where, how many bytes, how many lines. An oversized
 //     output therefore never pushes out everything else.
-//   - Whoever holds an *Output may finish reading it after its life ended.
+//   - A holder of an *Output may finish reading it after its life ended.
 //
 // # Concurrency
 //
 // All methods of [Store], [Output] and [Handler] may be called concurrently. A
-// [Writer] may be too, but then the order of the bytes is nobody's promise.
+// [Writer] may be too, but then the order of the bytes is not defined.
 // [Store.Run] frees expired outputs; without it they are refused all the same,
 // but their memory is freed only as new ones come in.
 //

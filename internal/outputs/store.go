@@ -330,12 +330,12 @@ func (s *Store) revive(id ID) (*Output, error) {
 	defer s.mu.Unlock()
 	if item := s.cache.Get(id); item != nil {
 		if !s.expired(item.Value()) {
-			return item.Value(), nil // somebody else was faster
+			return item.Value(), nil // another reader was faster
 		}
 		s.remove(item.Value())
 	}
 	cost := o.meta.cost() + o.view.kept()
-	if !s.room(cost) { // who asks has it all the same
+	if !s.room(cost) { // the caller gets it all the same
 		o.completed, o.wall = time.Now(), s.wall().Round(0)
 		return o, nil
 	}

@@ -23,7 +23,7 @@ func TestThreat84NamesOfCredentials(t *testing.T) {
 }
 
 // And by its value, whatever its name is. The values are made up in two parts so
-// that nobody takes this file for a leak.
+// that this file is not taken for a leak.
 func TestThreat84ValuesOfCredentials(t *testing.T) {
 	const long = "AbCdEf0123456789AbCdEf0123456789AbCdEf"
 	for _, value := range []string{

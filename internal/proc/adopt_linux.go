@@ -99,7 +99,7 @@ func (t *tree) endOrphans(hit map[identity]bool) (left []process, all bool) {
 }
 
 // reapAsInit collects orphans for as long as the process lives if it is process
-// 1: the kernel gives them to it, and nobody else can.
+// 1: the kernel gives them to it, and no other process can.
 func reapAsInit() {
 	if os.Getpid() == 1 {
 		reaper.Do(func() { go reapOrphans() })
@@ -123,7 +123,7 @@ func reapOrphans() {
 	}
 }
 
-// reap collects the dead that nobody waits for.
+// reap collects dead children that nothing waits for.
 func reap() {
 	own.Lock()
 	defer own.Unlock()

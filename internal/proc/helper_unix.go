@@ -208,7 +208,7 @@ func (k *keeper) obey(o order, ok bool) {
 	}
 }
 
-// abandon ends the tree because nobody waits for it any more.
+// abandon ends the tree because its server no longer waits for it.
 func (k *keeper) abandon() {
 	k.grace = min(k.grace, orphanGrace)
 	if k.phase == asking {

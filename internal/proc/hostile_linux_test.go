@@ -223,7 +223,7 @@ func TestThreat79StopEndsTheHostile(t *testing.T) {
 	}
 }
 
-// Nobody stops it: that the helper does not react is noticed all the same.
+// Without a stop, that the helper does not react is still noticed.
 func TestThreat79WaitForACommandThatStopsItsHelper(t *testing.T) {
 	s := serve(t, hostileFamily+`kill -STOP $PPID; exit 3`, "SILENCE=1s")
 	if said := s.tell("wait"); !strings.Contains(said, "did not react and was killed") {
@@ -266,7 +266,7 @@ func TestThreat79HelpersAreGivenTheDefaultSilence(t *testing.T) {
 	}
 }
 
-// The helper is stopped and its server killed at once: nobody else is there.
+// The helper is stopped and its server killed at once: no other process is left.
 func TestThreat79KilledServerOfAStoppedHelper(t *testing.T) {
 	s := serve(t, hostileFamily+`kill -STOP $PPID; sleep MARK`, "SILENCE=10m")
 	s.await(5, s.mark)
@@ -295,7 +295,7 @@ func TestDetachedProgramsAreNotEnded(t *testing.T) {
 	until(t, "the detached program and its detacher are gone", func() bool { return s.tell("children") == "children 0" })
 }
 
-// Somebody outside of the tree holds the command's output.
+// A process outside of the tree holds the command's output.
 func TestPipesEndWithTheTree(t *testing.T) {
 	child := start(t, Command{Args: []string{"sh", "-c", "echo hello; exec sleep 600"}, Pipes: true})
 	held, err := os.OpenFile(filepath.Join("/proc", fmt.Sprint(child.PID()), "fd", "1"), os.O_WRONLY, 0)

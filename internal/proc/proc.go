@@ -12,7 +12,7 @@
 // The helper runs as the same user as the command, which can stop or kill it. No
 // call waits for a helper without a bound:
 //
-//   - A helper that is stopped, or that does not answer for a second while somebody
+//   - A helper that is stopped, or that does not answer for a second while its server
 //     waits for the end of its tree (otherwise for 20 s), is killed with its tree,
 //     without Grace.
 //   - What a killed helper leaves becomes a child of a process that called [Server],
@@ -31,7 +31,7 @@
 //   - A process that was started by other means is not ended: by another program
 //     that the command asked to (cron, at, systemd, Docker, a terminal multiplexer).
 //   - A command that keeps its helper stopped when this process is killed or stopped
-//     too may go on: nobody is left to end it.
+//     too may go on: nothing is left to end it.
 //   - A process of another user (sudo) cannot be signalled: Stop says so.
 //   - macOS has no subreaper. The helper looks at the process table ten times a
 //     second and remembers what belongs to the tree; a process that leaves its
@@ -45,7 +45,7 @@
 // # Concurrency
 //
 // All methods of a [Child] may be called at any time from any goroutine. Each
-// Child has at most three goroutines; they end when its tree has. Whoever starts
+// Child has at most three goroutines; they end when its tree has. A caller that starts
 // a Child must Stop it, even after Wait.
 //
 // # Usage
@@ -60,7 +60,7 @@
 //	}
 //
 // No other package starts processes. As process 1 of a container, Main also
-// collects the orphans that nobody else would.
+// collects orphans.
 package proc
 
 import (
@@ -79,7 +79,7 @@ import (
 
 const (
 	defaultGrace = 3 * time.Second
-	// orphanGrace replaces a longer Grace when nobody waits any more: the
+	// orphanGrace replaces a longer Grace when the server is gone: the
 	// process that started the tree is dead.
 	orphanGrace = 500 * time.Millisecond
 	// killPatience is how long a killed process may take to disappear before

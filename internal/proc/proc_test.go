@@ -179,7 +179,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-func TestStopFreesAWriterNobodyReads(t *testing.T) {
+func TestStopFreesAWriterWithoutReader(t *testing.T) {
 	child := start(t, Command{Args: []string{"sleep", "600"}, Pipes: true})
 	failed := make(chan error)
 	go func() {

@@ -54,7 +54,7 @@ func survivors(list []process) (alive []process) {
 	return alive
 }
 
-// dead reports that nothing of list runs. Whoever gets an orphan may be slow to
+// dead reports that nothing of list runs. The process that adopts an orphan may be slow to
 // collect it.
 func dead(list []process) bool {
 	for _, p := range survivors(list) {
@@ -252,7 +252,7 @@ func TestHelperKilledByItsCommand(t *testing.T) {
 	list := members(t, child, 2)
 	fmt.Fprintln(child.Stdin())
 	if _, err := child.Wait(); err == nil {
-		t.Error("Wait knows the exit of a command nobody watched")
+		t.Error("Wait knows the exit of a command that was not watched")
 	}
 	if _, err := child.Stop(context.Background()); err == nil {
 		t.Error("Stop does not say that the watching process is gone")

@@ -70,7 +70,7 @@ type tree struct {
 
 	started  chan struct{} // closed when pid is set; gone comes first if it fails
 	startErr error         // set before gone is closed
-	ending   chan struct{} // closed when somebody asked for the end
+	ending   chan struct{} // closed when the end was asked for
 	endOnce  sync.Once
 	answers  atomic.Int64 // reports received
 

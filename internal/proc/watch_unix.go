@@ -12,7 +12,7 @@ import (
 
 const (
 	// defaultSilence is how long a helper lives without a word from us. A server
-	// that is stopped for as long does not come back soon, and nobody could end
+	// that is stopped for as long does not come back soon, and nothing could end
 	// its commands meanwhile.
 	defaultSilence = 20 * time.Second
 	// beatsPerSilence is how many beats are sent in that time. As many without
@@ -20,7 +20,7 @@ const (
 	beatsPerSilence = 4
 	// startPatience is for a machine under load. A helper starts in milliseconds.
 	startPatience = 20 * time.Second
-	// reactPatience is how long a helper may take to answer while somebody waits
+	// reactPatience is how long a helper may take to answer while its server waits
 	// for the end of its tree.
 	reactPatience = time.Second
 	// lookInterval is how often the helper is looked at meanwhile.

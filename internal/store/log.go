@@ -176,7 +176,7 @@ func (db *DB) after(ctx context.Context, id session.ID, seq int64, limit int) ([
 		if err := rows.Scan(&e.Seq, &e.JSON); err != nil {
 			return nil, ours(err)
 		}
-		// Read in order, so a hole shows here whoever made it.
+		// Read in order, so any hole shows here.
 		if want := seq + int64(len(entries)) + 1; e.Seq != want {
 			return nil, fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
 		}

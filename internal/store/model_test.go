@@ -137,7 +137,7 @@ func (w *world) say(s *session.Session, content string) {
 	if w.judge("a prompt", err) {
 		w.accepted[s.ID()] = append(w.accepted[s.ID()], content)
 	} else if w.m.Unsaved() == "" && w.disk.mood().events != nil {
-		w.rt.Fatal("a prompt was refused and nobody is told")
+		w.rt.Fatal("a prompt was refused and no page was told")
 	}
 }
 

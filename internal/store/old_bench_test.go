@@ -14,7 +14,7 @@ import (
 	"webchat/internal/store/storetest"
 )
 
-// oldSessions and oldEvents are what somebody has after years. Building ten
+// oldSessions and oldEvents are what a user has after years. Building ten
 // million events takes minutes, so the usual run has a tenth of them;
 // WEBCHAT_BENCH_EVENTS says how many a session has.
 const oldSessions = 100_000
@@ -64,7 +64,7 @@ func grow(b *testing.B, db *DB, each int) {
 	}
 }
 
-// BenchmarkOldAge is what somebody does with 100,000 sessions: start, list, open
+// BenchmarkOldAge is what a user does with 100,000 sessions: start, list, open
 // one, search for what is common, rare, one's own, typed half, and not there.
 func BenchmarkOldAge(b *testing.B) {
 	dir, each := b.TempDir(), eventsEach(b)

@@ -26,7 +26,7 @@ const (
 )
 
 // beginningsTime bounds the search for longer words: what begins with three
-// common letters may be everywhere, and somebody is still typing.
+// common letters may be everywhere, and the user is still typing.
 const beginningsTime = 80 * time.Millisecond
 
 // maxTitled is how many sessions are found by their titles before the list itself

@@ -19,7 +19,7 @@
 //     by Delete.
 //
 // Concurrency: all methods may be called concurrently. There is no writing
-// goroutine: whoever writes commits for all who wait.
+// goroutine: each writer commits for all that wait.
 //
 //	db, err := store.Open(store.Config{Dir: dir})
 //	defer db.Close()

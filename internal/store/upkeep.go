@@ -30,7 +30,7 @@ const vacuumStep = 500
 
 // Vacuum gives the room of what was deleted back to the disk, in steps beside
 // everything else. A file of the first version is written anew once, during which
-// nobody else writes.
+// nothing else writes.
 func (db *DB) Vacuum(ctx context.Context) error {
 	var mode int
 	if err := db.read.QueryRowContext(ctx, `PRAGMA auto_vacuum`).Scan(&mode); err != nil {

@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Whoever waits is told what he waits for.
+// The user is told what is waited for.
 func TestReportBreaksTheSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, feed := io.Pipe()

@@ -1,4 +1,4 @@
-// Package agenttest holds what every backend owes, as a test any backend runs.
+// Package agenttest is the contract of a backend as a test, which every backend runs.
 //
 // [Run] opens conversations with a strict [Host], makes the agent show, run,
 // talk, ask and act, aborts it, closes it, and fails for every broken rule:
@@ -13,7 +13,7 @@
 // A [Host] is also of use alone, to a backend's own tests. Its methods may be
 // called concurrently.
 //
-//	func TestTreaty(t *testing.T) {
+//	func TestContract(t *testing.T) {
 //		agenttest.Run(t, offline.New(offline.Config{}), agenttest.Options{
 //			Show: func(path string) string { return "show " + path },
 //			...
@@ -58,7 +58,7 @@ type Options struct {
 	// Offered returns the names of all tools the agent of the conversation that
 	// was opened last could choose from.
 	Offered func(tb testing.TB) []string
-	// Patience bounds every wait for the backend, an abort included. The treaty
+	// Patience bounds every wait for the backend, an abort included. The contract
 	// says one second for that; a busy machine needs more (the default: 10 s).
 	Patience time.Duration
 }
@@ -89,7 +89,7 @@ var checks = []check{
 	{"Resume", checkResume},
 }
 
-// Run tests what b owes. It runs no checks in parallel and expects no other
+// Run tests that b keeps the contract. It runs no checks in parallel and expects no other
 // goroutines to start or end meanwhile.
 func Run(t *testing.T, b agent.Backend, o Options) {
 	t.Helper()

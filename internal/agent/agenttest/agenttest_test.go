@@ -85,7 +85,7 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"progress first", "WriteAllowed", "progress before its start"},
 		{"starts twice", "WriteAllowed", "started twice"},
 		{"acts first", "WriteAllowed", "acted before it was allowed"},
-		{"never asks", "WriteAllowed", "asked nobody"},
+		{"never asks", "WriteAllowed", "did not ask"},
 		{"asks vaguely", "WriteAllowed", "without kind, action or resource"},
 		{"acts though denied", "WriteDenied", "denied, the agent acted"},
 		{"success and error", "WriteAllowed", "success true with result"},

@@ -131,7 +131,7 @@ func (r *rig) writes(o Options, path string) bool {
 	r.tb.Helper()
 	r.prompt(o.Write(path))
 	if n := len(r.host.Asked()); n == 0 {
-		r.tb.Errorf("the agent acted by its own means and asked nobody")
+		r.tb.Errorf("the agent acted by its own means and did not ask")
 	}
 	_, err := os.Stat(path)
 	return err == nil

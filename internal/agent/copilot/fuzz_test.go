@@ -12,7 +12,7 @@ import (
 	"webchat/internal/agent/copilot"
 )
 
-// FuzzEvents: whatever a CLI says in a turn, the session hears what the treaty
+// FuzzEvents: whatever a CLI says in a turn, the session hears what the contract
 // allows and nothing else. The dialogues are where it starts from.
 func FuzzEvents(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))

@@ -52,12 +52,12 @@ func backend(t testing.TB, c copilot.Config) *copilot.Backend {
 	return b
 }
 
-// TestRealTreaty runs what every backend owes on the real CLI.
-func TestRealTreaty(t *testing.T) {
+// TestRealContract runs the contract of every backend on the real CLI.
+func TestRealContract(t *testing.T) {
 	model := copilottest.New(t)
 	b := &keeper{Backend: backend(t, real(t, model))}
 	defer open(t, b.Backend, "first", false).close() // all others share its process
-	agenttest.Run(t, b, treaty(b))
+	agenttest.Run(t, b, contract(b))
 	for _, r := range model.Requests() {
 		if slices.Contains(r.Offered(), "view") {
 			t.Fatalf("a request offers view: %q", r.Offered())
@@ -77,8 +77,8 @@ func (k *keeper) Open(ctx context.Context, o agent.Options, h agent.Host) (agent
 	return c, err
 }
 
-// treaty is how the scripted model is made to do things.
-func treaty(k *keeper) agenttest.Options {
+// contract is how the scripted model is made to do things.
+func contract(k *keeper) agenttest.Options {
 	return agenttest.Options{
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },

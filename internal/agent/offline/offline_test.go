@@ -52,7 +52,7 @@ func (s *spy) Open(ctx context.Context, o agent.Options, h agent.Host) (agent.Co
 	return c, err
 }
 
-func TestTreaty(t *testing.T) {
+func TestContract(t *testing.T) {
 	b := &spy{Backend: New(only(t, "touch", "go"))}
 	agenttest.Run(t, b, agenttest.Options{
 		Show:   func(path string) string { return "show " + path },

@@ -179,7 +179,7 @@ func cancel(t *testing.T, r *rig) {
 		ctx, cancel := context.WithCancel(t.Context())
 		spins := rnd.IntN(20_000)
 		all.Go(func() {
-			for range spins { // an instant nobody planned
+			for range spins { // an arbitrary instant
 				_ = ctx.Err()
 			}
 			cancel()

@@ -1,4 +1,4 @@
-// Package storetest holds what every store of sessions owes its callers, as a
+// Package storetest holds what every store of sessions guarantees, as a
 // test any store runs: exact bytes, sequences without holes, one transaction
 // for entries and row, lists that page without loss, and nothing half done when
 // a context ends.

@@ -49,11 +49,11 @@ event assistant.turn_start {"turnId":"0"}
 slowly 6000 assistant.message_delta {"messageId":"$M-a","deltaContent":"word "}
 `
 
-// TestTreaty runs what every backend owes on the stand-in.
-func TestTreaty(t *testing.T) {
+// TestContract runs the contract of every backend on the stand-in.
+func TestContract(t *testing.T) {
 	c, _ := scripted(t, []byte(obedient))
 	k := &keeper{Backend: backend(t, c)}
-	o := treaty(k)
+	o := contract(k)
 	o.Write = func(path string) string { return "call " + path }
 	agenttest.Run(t, k, o)
 }
