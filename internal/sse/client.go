@@ -165,9 +165,6 @@ func (c *client) flushLocked() error {
 }
 
 func (c *client) write(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.writeLocked(text)
@@ -242,10 +239,9 @@ func (c *client) cut(why error) {
 }
 
 // farewell writes what is left and the hub's last frame.
-func (c *client) farewell(text []byte) error {
+func (c *client) farewell() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out = append(c.out, text...)
 	c.out = appendRetry(c.out, c.retry)
 	if closing := c.hub.config.Closing; closing != nil {
 		c.out = appendFrame(c.out, closing(c.retry))

@@ -11,7 +11,8 @@
 //   - [Topic.Publish] never blocks, whatever any client does.
 //   - [Topic.Serve] attaches to the topic before it replays the past, and drops
 //     live frames the past already held (by [Frame.Pos]): no gap, no repeat.
-//   - One client never delays another. What waits for a client is bounded
+//   - One client never delays another. A topic has one queue, which its clients
+//     write from, each at its own place; what waits for a client is bounded
 //     ([Config.Buffer]), and so is the time its connection may refuse to take
 //     bytes ([Config.WriteTimeout]). Beyond either the client is cut and resumes
 //     with Last-Event-ID; a frame is never skipped.

@@ -2,7 +2,6 @@ package sse
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"time"
 )
@@ -83,46 +82,4 @@ func appendRetry(dst []byte, d time.Duration) []byte {
 	dst = append(dst, "retry: "...)
 	dst = strconv.AppendInt(dst, max(d.Milliseconds(), 1), 10)
 	return append(dst, "\n\n"...)
-}
-
-// Between Publish and a client's buffer a frame travels as a record: its Pos, the
-// length of its text, and the text. Records follow each other without separators,
-// so that many are one event to the fan-out, and a reader that still replays can
-// hold them and choose later.
-const recordHead = 8 + 4
-
-// endOfTopic as a record's Pos says that nothing follows: the hub closes.
-const endOfTopic = -1
-
-func appendRecord(dst []byte, f Frame) []byte {
-	start := len(dst)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(max(f.Pos, 0)))
-	dst = append(dst, 0, 0, 0, 0)
-	dst = appendFrame(dst, f)
-	binary.LittleEndian.PutUint32(dst[start+8:], uint32(len(dst)-start-recordHead))
-	return dst
-}
-
-func appendEnd(dst []byte) []byte {
-	pos := int64(endOfTopic)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(pos))
-	return append(dst, 0, 0, 0, 0)
-}
-
-// appendLive appends the text of those records that come after pos, and reports
-// whether the end of the topic was among them.
-func appendLive(dst, records []byte, pos int64) (_ []byte, end bool) {
-	for len(records) >= recordHead {
-		at := int64(binary.LittleEndian.Uint64(records))
-		n := int(binary.LittleEndian.Uint32(records[8:]))
-		text := records[recordHead : recordHead+n]
-		records = records[recordHead+n:]
-		switch {
-		case at == endOfTopic:
-			end = true
-		case at == 0 || at > pos:
-			dst = append(dst, text...)
-		}
-	}
-	return dst, end
 }

@@ -26,18 +26,20 @@ func FuzzFrame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, id int64, event, data, second string) {
 		frames := []Frame{{ID: id, Pos: 1, Event: event, Data: []byte(data)}, {Pos: 2, Data: []byte(second)}}
-		var wire, records []byte
+		var wire []byte
 		for _, f := range frames {
 			wire = appendFrame(wire, f)
-			records = appendRecord(records, f)
 		}
-		// The way through the fan-out changes nothing.
-		if live, end := appendLive(nil, records, 0); end || !bytes.Equal(live, wire) {
-			t.Fatalf("records give %q, frames %q", live, wire)
-		}
-		if live, _ := appendLive(nil, records, 1); !bytes.Equal(live, appendFrame(nil, frames[1])) {
-			t.Fatalf("after 1: %q", live)
-		}
+		inQueue(t, Config{}, func(l *live) { // the way through the queue changes nothing
+			all, later := l.reader(nil), l.reader(nil)
+			l.publish(frames)
+			if live := drain(all, 0); !bytes.Equal(live, wire) {
+				t.Fatalf("the queue gives %q, frames %q", live, wire)
+			}
+			if live := drain(later, 1); !bytes.Equal(live, appendFrame(nil, frames[1])) {
+				t.Fatalf("after 1: %q", live)
+			}
+		})
 		var want []got
 		lastID := ""
 		if id > 0 {
@@ -60,6 +62,17 @@ func FuzzFrame(f *testing.F) {
 			}
 		}
 	})
+}
+
+// drain takes all that waits for a reader.
+func drain(rd *reader, pos int64) (all []byte) {
+	for {
+		text, _ := rd.take(pos)
+		if len(text) == 0 {
+			return all
+		}
+		all = append(all, text...)
+	}
 }
 
 func TestFrameThatOnlyMovesTheID(t *testing.T) {

@@ -84,9 +84,8 @@ func (c *Config) setDefaults() error {
 
 // Hub holds all open streams of a server.
 type Hub struct {
-	config  Config
-	fanout  *r3labs.Server
-	buffers bufferPool
+	config Config
+	fanout *r3labs.Server
 
 	mu      sync.RWMutex // guards what follows
 	topics  map[string]*live
@@ -104,7 +103,7 @@ func New(c Config) (*Hub, error) {
 	fanout := r3labs.New()
 	fanout.AutoReplay = false // it repeats, renumbers and never forgets
 	fanout.AutoStream = false // names come from us only
-	fanout.BufferSize = fanoutBuffer
+	fanout.BufferSize = 1     // one that waits tells of all that comes meanwhile
 	return &Hub{
 		config:  c,
 		fanout:  fanout,
@@ -138,7 +137,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, fn func(ctx context
 	}
 	err = fn(c.soft, func(f Frame) error { return c.send(f, true) })
 	if c.soft.Err() != nil && c.ctx.Err() == nil {
-		err = c.farewell(nil)
+		err = c.farewell()
 	}
 	return c.result(err)
 }

@@ -239,53 +239,73 @@ func TestBufferIsBoundedDuringReplay(t *testing.T) {
 	wantErr(t, receive(t, results), ErrSlow)
 }
 
+// inQueue runs f with a queue of the topic that lasts without clients.
+func inQueue(t testing.TB, c Config, f func(l *live)) {
+	h := newHub(t, c)
+	l := h.acquire("a")
+	defer h.release(l)
+	f(l)
+}
+
 // What waits and what is being written count together, and one frame may be larger
 // than the bound when nothing else waits.
-func TestSinkBound(t *testing.T) {
-	cut := 0
-	newLive := func() *sink {
-		cut = 0
-		s := newSink(1000, &bufferPool{}, func() { cut++ })
-		s.goLive(0)
-		return s
-	}
-	put := func(s *sink, size int) {
-		fmt.Fprintf(s, ": %s\n", appendRecord(nil, Frame{Data: make([]byte, size)}))
-		fmt.Fprint(s, "\n")
-		s.Flush()
-	}
-	take := func(s *sink) []byte {
-		text, _ := s.take()
-		return text
-	}
-	s := newLive()
-	put(s, 5000)
-	if text := take(s); cut != 0 || len(text) < 5000 {
-		t.Fatalf("one large frame: %d cuts, %d bytes", cut, len(text))
-	}
-	put(s, 1)
-	if cut != 1 {
-		t.Fatal("5,000 bytes are being written, and more was taken")
-	}
-	put(s, 1)
-	if cut != 1 || len(take(s)) != 0 {
-		t.Fatal("after the cut something was taken")
-	}
+func TestBoundOfWhatWaits(t *testing.T) {
+	inQueue(t, Config{Buffer: 1000}, func(l *live) {
+		cut := 0
+		rd := l.reader(func() { cut++ })
+		put := func(size int) {
+			l.publish([]Frame{{Data: make([]byte, size)}})
+			rd.Flush()
+		}
+		take := func() int {
+			text, _ := rd.take(0)
+			return len(text)
+		}
+		put(5000)
+		if n := take(); cut != 0 || n < 5000 {
+			t.Fatalf("one large frame: %d cuts, %d bytes", cut, n)
+		}
+		put(1)
+		if cut != 1 {
+			t.Fatal("5,000 bytes are being written, and more was let through")
+		}
 
-	s = newLive()
-	for range 100 { // each written before the next comes
-		put(s, 900)
-		s.written(take(s))
-	}
-	put(s, 400)
-	put(s, 400)
-	if cut != 0 {
-		t.Fatal("cut within the bound")
-	}
-	put(s, 400)
-	if cut != 1 {
-		t.Fatal("1,200 bytes wait")
-	}
+		cut, rd = 0, l.reader(func() { cut++ })
+		for range 100 { // each written before the next comes
+			put(900)
+			for take() > 0 {
+			}
+		}
+		put(400)
+		put(400)
+		if cut != 0 {
+			t.Fatal("cut within the bound")
+		}
+		put(400)
+		if cut != 1 {
+			t.Fatal("1,200 bytes wait")
+		}
+	})
+}
+
+// A frame is formatted once: clients at one place are handed the same bytes.
+func TestClientsShareTheText(t *testing.T) {
+	inQueue(t, Config{}, func(l *live) {
+		a, b := l.reader(nil), l.reader(nil)
+		for pos := range int64(1000) {
+			l.publish([]Frame{number(pos + 1)})
+		}
+		for {
+			x, _ := a.take(500)
+			y, _ := b.take(500)
+			if len(x) == 0 && len(y) == 0 {
+				return
+			}
+			if len(x) != len(y) || &x[0] != &y[0] {
+				t.Fatalf("%d and %d bytes, apart", len(x), len(y))
+			}
+		}
+	})
 }
 
 // deaf is a subscriber that stops r3labs' loop, as bare r3labs' own do.
@@ -300,15 +320,14 @@ func (d *deaf) WriteHeader(int)             { close(d.ready) }
 func (d *deaf) Flush()                      {}
 func (d *deaf) Write(p []byte) (int, error) { <-d.release; return len(p), nil }
 
+// A fan-out that is held up holds up no publisher, and its clients get everything
+// afterwards.
 func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
-	h := newHub(t, Config{Buffer: 1 << 20})
+	h := newHub(t, Config{})
 	topic := h.Topic("a")
-	srv, results := topicServer(t, topic, nil)
-	get(t, srv.URL)
-	waitFor(t, func() bool { return topic.Subscribers() == 1 })
-
-	client := h.remaining()[0]
-	l := h.acquire("a") // it stays when its clients are cut
+	srv, _ := topicServer(t, topic, nil)
+	_, p := get(t, srv.URL)
+	l := h.acquire("a")
 	defer h.release(l)
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &deaf{header: http.Header{}, ready: make(chan struct{}), release: make(chan struct{})}
@@ -316,53 +335,21 @@ func TestPublishNeverBlocksOnTheFanOut(t *testing.T) {
 	wg.Go(func() {
 		h.fanout.ServeHTTP(d, (&http.Request{URL: l.url}).WithContext(ctx))
 	})
-	end := sync.OnceFunc(func() {
-		cancel()
-		close(d.release)
-		wg.Wait()
-	})
-	defer end()
 	<-d.ready
-	quiet := func(pumping bool) func() bool {
-		return func() bool {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return len(l.queue) == 0 && l.pumping == pumping
+	told := 0
+	waitFor(t, func() bool { // one is being written, 64 fill the channel, one is in the loop and one before it
+		for h.fanout.TryPublish(l.stream, l.more) {
+			told++
 		}
+		return told == 67
+	})
+	var want []string
+	for pos := int64(1); pos <= 10_000; pos++ {
+		topic.Publish(number(pos))
+		want = append(want, strconv.FormatInt(pos, 10))
 	}
-	for range 65 { // one is being written, 64 fill the channel
-		topic.Publish(Frame{Data: []byte("x")})
-		waitFor(t, quiet(false))
-	}
-	for range fanoutBuffer + 2 { // each too large to be joined: one in the loop, one before it, one in our pump
-		topic.Publish(Frame{Data: make([]byte, batchSize)})
-	}
-	waitFor(t, quiet(true))
-	// What is published now is joined, in events of bounded size.
-	for range 1000 {
-		topic.Publish(Frame{Data: make([]byte, 200)})
-	}
-	l.mu.Lock()
-	if n, least := len(l.queue), l.queued/batchSize; n < least || n > least+2 {
-		t.Errorf("1,000 frames are %d events of %d bytes together", n, l.queued)
-	}
-	for _, b := range l.queue {
-		if len(b) > batchSize {
-			t.Errorf("an event of %d bytes", len(b))
-		}
-	}
-	l.mu.Unlock()
-	// And when too much waits, the clients are cut, to fetch it from the log.
-	payload := strings.Repeat("x", batchSize)
-	for pos := int64(1); ; pos++ {
-		topic.Publish(frame(pos, payload))
-		if client.slow.Load() {
-			break
-		}
-		if pos > 1000 {
-			t.Fatal("the queue has no bound")
-		}
-	}
-	end()
-	wantErr(t, receive(t, results), ErrSlow)
+	cancel()
+	close(d.release)
+	wg.Wait()
+	p.want(t, want...)
 }
