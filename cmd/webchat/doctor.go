@@ -8,12 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/canary"
 	"webchat/internal/daemon"
-	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/outputs"
 )
@@ -114,7 +116,7 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, mute{})
+		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, canary.Mute{})
 		if err == nil {
 			err = conn.Close()
 		}
@@ -127,23 +129,24 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 	}
 }
 
-// mute is a host that lets nothing happen: doctor sends no prompt.
-type mute struct{}
-
-var errMute = errors.New("nothing happens here")
-
-func (mute) Report(context.Context, event.Data) error { return nil }
-func (mute) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
-	return agent.Result{}, errMute
-}
-func (mute) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
-	return agent.Verdict{}, errMute
-}
-func (mute) AskUser(context.Context, agent.Question) (agent.Answer, error) {
-	return agent.Answer{}, errMute
-}
-func (mute) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
-	return agent.HookVerdict{}, errMute
+// doctorClosed tries on the installed CLI whether anything of a workspace runs.
+func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
+	i := slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == "copilot" })
+	if i < 0 || !all[i].Info(ctx).Available || runtime.GOOS == "windows" { // the traps need sh
+		return nil
+	}
+	ran, err := canary.Closed{Sources: copilot.Sources(), Plant: copilot.PlantSources, Backend: func(model, state string) (agent.Backend, error) {
+		return copilot.New(copilot.Config{Path: o.copilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
+			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []string{"none"}}}})
+	}}.Try(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
+	case len(ran) > 0:
+		return fmt.Errorf("copilot lets a workspace run COMMANDS THAT NOBODY IS ASKED ABOUT, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
+	}
+	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Sources(), ", "))
+	return nil
 }
 
 // doctorTools looks at what every session offers its agent.

@@ -4,7 +4,8 @@
 //
 // A [Trial] sees that either in front of the models themselves ([Trial.Before]) or by
 // what the backend reports ([Report]). It proves one turn and is then used up; its
-// methods belong to one goroutine.
+// methods belong to one goroutine. [Closed] tries whether a workspace can have
+// anything run that nobody was asked about.
 package canary
 
 import (

@@ -1,4 +1,4 @@
-package main
+package canary
 
 import (
 	"context"
@@ -6,48 +6,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/event"
 )
 
-// closedTime bounds the try of what a workspace may bring.
-const closedTime = 90 * time.Second
-
-// doctorClosed tries on the installed CLI whether anything of a workspace runs: in
-// a folder made for that, full of everything that is known to, and below such a
-// one. No model is called but one in this program, which wants a command run.
-func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
-	i := slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == "copilot" })
-	if i < 0 || !all[i].Info(ctx).Available || runtime.GOOS == "windows" { // the traps need sh
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, closedTime)
-	defer cancel()
-	ran, err := o.tryClosed(ctx)
-	switch {
-	case err != nil:
-		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
-	case len(ran) > 0:
-		return fmt.Errorf("copilot lets a workspace run COMMANDS THAT NOBODY IS ASKED ABOUT, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
-	}
-	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Sources(), ", "))
-	return nil
+// Closed tries whether anything of a workspace runs without being asked about: in a
+// folder made for that, full of everything that is known to, and below such a one.
+// No model is called but one in this program, which wants a command run.
+type Closed struct {
+	// Sources are the paths in a workspace from which something could run.
+	Sources []string
+	// Plant makes a folder in which each source leaves a file in marks when it runs,
+	// whose name begins with the source's, "/" being "_".
+	Plant func(folder, marks string) error
+	// Backend makes the backend, with the model at an address and a folder for its state.
+	Backend func(model, state string) (agent.Backend, error)
 }
 
-// tryClosed returns the sources from which something ran.
-func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
+// ClosedLimit bounds [Closed.Try].
+const ClosedLimit = 90 * time.Second
+
+// Try returns the sources from which something ran. The error says that it could not
+// be tried.
+func (c Closed) Try(ctx context.Context) (ran []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, ClosedLimit)
+	defer cancel()
 	dir, err := os.MkdirTemp("", "webchat-closed-")
 	if err != nil {
 		return nil, err
@@ -61,8 +53,7 @@ func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, model.close()) }()
-	b, err := copilot.New(copilot.Config{Path: o.copilotPath, Home: filepath.Join(dir, "state"), Env: o.env, Logger: slog.New(slog.DiscardHandler),
-		Providers: []copilot.Provider{{URL: model.url, Key: "none", Models: []string{"none"}}}})
+	b, err := c.Backend(model.url, filepath.Join(dir, "state"))
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +65,14 @@ func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
 		}
 	}
 	for _, planted := range []string{in, filepath.Dir(below)} {
-		if err := copilot.PlantSources(planted, marks); err != nil {
+		if err := c.Plant(planted, marks); err != nil {
 			return nil, err
 		}
 	}
 	for _, resume := range []bool{false, true} {
 		for _, workspace := range []string{in, below} {
 			err := askOnce(ctx, b, agent.Options{SessionID: filepath.Base(workspace), Workspace: workspace, Resume: resume})
-			ran, unread := marked(marks)
+			ran, unread := c.marked(marks)
 			switch {
 			case len(ran) > 0:
 				return ran, nil
@@ -98,12 +89,12 @@ func (o *options) tryClosed(ctx context.Context) (ran []string, err error) {
 var errUnasked = errors.New("a command was not asked about once")
 
 // marked returns the sources that left a mark.
-func marked(dir string) (ran []string, err error) {
+func (c Closed) marked(dir string) (ran []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range copilot.Sources() {
+	for _, s := range c.Sources {
 		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), strings.ReplaceAll(s, "/", "_")) }) {
 			ran = append(ran, s)
 		}
@@ -112,7 +103,7 @@ func marked(dir string) (ran []string, err error) {
 }
 
 // askOnce has the model want a command, and fails if that is not asked about.
-func askOnce(ctx context.Context, b *copilot.Backend, o agent.Options) error {
+func askOnce(ctx context.Context, b agent.Backend, o agent.Options) error {
 	host := &refusing{}
 	conn, err := b.Open(ctx, o, host)
 	if err != nil {
@@ -127,7 +118,7 @@ func askOnce(ctx context.Context, b *copilot.Backend, o agent.Options) error {
 
 // refusing is a host that lets nothing happen, and counts what was asked.
 type refusing struct {
-	mute
+	Mute
 	mu sync.Mutex // guards n
 	n  int
 }
@@ -193,4 +184,32 @@ func answerWillingly(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"none","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
 	_, _ = io.WriteString(w, fmt.Sprintf(chunk, delta, "null")+fmt.Sprintf(chunk, "{}", `"`+finish+`"`)+"data: [DONE]\n\n") // the CLI went away, or has it
+}
+
+// Mute is a host that lets nothing happen: for a conversation without a prompt.
+type Mute struct{}
+
+var errMute = errors.New("nothing happens here")
+
+// Report implements [agent.Host].
+func (Mute) Report(context.Context, event.Data) error { return nil }
+
+// CallTool implements [agent.Host].
+func (Mute) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
+	return agent.Result{}, errMute
+}
+
+// AskPermission implements [agent.Host].
+func (Mute) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	return agent.Verdict{}, errMute
+}
+
+// AskUser implements [agent.Host].
+func (Mute) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+	return agent.Answer{}, errMute
+}
+
+// RunHook implements [agent.Host].
+func (Mute) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	return agent.HookVerdict{}, errMute
 }
