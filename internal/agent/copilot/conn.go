@@ -51,15 +51,13 @@ type conn struct {
 type loopState struct {
 	turn   *turn
 	dead   error
-	calls  map[string]string // the CLI's ids of tool calls -> ours
-	used   map[string]bool   // ours
 	agents map[string]string // helper agents -> the call (ours) that started them
 	failed map[string]bool   // MCP servers whose failure was told
 }
 
 func newConn(b *Backend, p *process, o agent.Options, host agent.Host) *conn {
 	c := &conn{b: b, p: p, model: o.Model, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	c.loop = loopState{calls: map[string]string{}, used: map[string]bool{}, agents: map[string]string{}, failed: map[string]bool{}}
+	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{}}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.quit, c.stop = context.WithCancel(context.Background())
 	c.cost = b.definitions(o.Tools)

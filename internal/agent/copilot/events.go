@@ -265,7 +265,7 @@ func (c *conn) starter(e nativeEvent) (h nativeHelper, call string, ok bool) {
 	if h, ok = decode[nativeHelper](c, e); !ok {
 		return h, "", false
 	}
-	call = c.loop.calls[h.ToolCallID]
+	call = c.loop.turn.calls[h.ToolCallID]
 	if call == "" {
 		call = c.helper(e)
 	}

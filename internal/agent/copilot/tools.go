@@ -31,23 +31,23 @@ type execution struct {
 const shortID = 16
 
 // newCall makes our id of a call that is new to us: unique in the session, the
-// CLI's where possible.
+// CLI's where possible. A turn knows its own calls only.
 func (c *conn) newCall(t *turn, id string) string {
 	ours := id
 	if len(id) < shortID {
 		ours = t.id + "-" + id
 	}
-	for base, n := ours, 2; c.loop.used[ours]; n++ {
+	for base, n := ours, 2; t.used[ours]; n++ {
 		ours = base + "." + strconv.Itoa(n)
 	}
-	c.loop.used[ours] = true
-	c.loop.calls[id] = ours
+	t.used[ours] = true
+	t.calls[id] = ours
 	return ours
 }
 
 // call returns our id of a call and its execution, nil if it has not started.
 func (c *conn) call(t *turn, id string) (string, *execution) {
-	ours := c.loop.calls[id]
+	ours := t.calls[id]
 	return ours, t.tools[ours]
 }
 
