@@ -89,30 +89,35 @@ func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session
 func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, known bool) error {
 	live := one.Subscribe()
 	defer live.Close()
-	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) error {
+	t := translation{one, dialect.NewAutohand()}
+	var from int64 // the position of the past
+	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
 		tell := func(f dialect.Frame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
 		now, err := one.Join(ctx)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if !known || after > now.LastSeq {
+		if from = now.Pos; !known || after > now.LastSeq {
 			after = 0
 			if err := send(resync()); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		t := translation{one, dialect.NewAutohand()}
 		if err := t.past(ctx, after, now.LastSeq, tell); err != nil {
-			return err
+			return 0, err
 		}
-		for entries := now.InFlight; ; {
+		return 0, t.tell(now.InFlight, after, tell)
+	}, func(ctx context.Context, publish func(...sse.Frame)) error {
+		tell := func(f dialect.Frame) error { publish(sse.Frame{ID: f.Seq, Data: f.JSON}); return nil }
+		for {
+			entries, err := live.Next(ctx)
+			if err != nil {
+				return err
+			}
+			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return e.Pos <= from })
 			if err := t.tell(entries, after, tell); err != nil {
 				return err
 			}
-			if entries, err = live.Next(ctx); err != nil {
-				return err
-			}
-			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return e.Pos <= now.Pos })
 		}
 	})
 }

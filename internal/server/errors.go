@@ -40,7 +40,6 @@ var refusals = []struct {
 	{session.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
 	{session.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
 	{session.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
-	{session.ErrLagged, refusal{503, "lagged", "The stream was too slow; ask again.", "1"}},
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},

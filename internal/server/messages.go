@@ -111,52 +111,33 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 	if err != nil {
 		return err
 	}
-	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) error {
-		turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
-		events := follower{one: one, live: live, after: after, replays: again}
-		for !turn.over {
-			entries, err := events.next(ctx)
-			if err != nil {
-				return err
+	turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
+	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
+		for again && !turn.over { // what the log holds since the prompt was sent first
+			entries, err := one.Events(ctx, after, 0)
+			if err != nil || len(entries) == 0 {
+				return 0, err
 			}
-			for _, e := range entries {
-				for _, own := range turn.take(e) {
-					if err := send(frameOf(own)); err != nil {
-						return err
-					}
+			after += int64(len(entries)) // the log has no holes
+			for _, f := range turn.frames(entries) {
+				if err := send(f); err != nil {
+					return 0, err
 				}
 			}
 		}
+		return 0, nil
+	}, func(ctx context.Context, publish func(...sse.Frame)) error {
+		for !turn.over {
+			entries, err := live.Next(ctx)
+			if err != nil {
+				return err
+			}
+			publish(turn.frames(slices.DeleteFunc(entries, func(e event.Entry) bool {
+				return e.Event.Data.Logged() && e.Seq <= after
+			}))...)
+		}
 		return nil
 	})
-}
-
-// follower reads a session's live events, for a prompt that was sent again behind what
-// the log holds since then.
-type follower struct {
-	one     *session.Session
-	live    *session.Subscription
-	after   int64 // what was read of the log, up to this sequence
-	replays bool  // the log is still read
-}
-
-func (f *follower) next(ctx context.Context) ([]event.Entry, error) {
-	if f.replays {
-		entries, err := f.one.Events(ctx, f.after, 0)
-		if err != nil || len(entries) > 0 {
-			f.after += int64(len(entries)) // the log has no holes
-			return entries, err
-		}
-		f.replays = false
-	}
-	entries, err := f.live.Next(ctx)
-	var fresh []event.Entry
-	for _, e := range entries {
-		if !e.Event.Data.Logged() || e.Seq > f.after {
-			fresh = append(fresh, e)
-		}
-	}
-	return fresh, err
 }
 
 // turnOf tells which events belong to the turn that answers one message: from its
@@ -167,6 +148,16 @@ type turnOf struct {
 	inside  bool // between the turn's start and its end
 	over    bool
 	held    []event.Entry // what was logged since the message, if the turn is the one it joined
+}
+
+// frames returns those of the events that belong to the turn.
+func (t *turnOf) frames(entries []event.Entry) (frames []sse.Frame) {
+	for _, e := range entries {
+		for _, own := range t.take(e) {
+			frames = append(frames, frameOf(own))
+		}
+	}
+	return frames
 }
 
 // take returns what is known by e to belong to the turn, in order.

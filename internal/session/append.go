@@ -107,9 +107,7 @@ func (s *Session) fanOutLocked(e event.Entry) {
 	e.Pos = s.pos
 	s.open.apply(e)
 	for sub := range s.subs {
-		if !sub.push(e) {
-			delete(s.subs, sub)
-		}
+		sub.push(e)
 	}
 }
 

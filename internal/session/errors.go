@@ -18,8 +18,6 @@ var (
 	ErrAnswered = errors.New("already answered")
 	// ErrGone: the request timed out, was aborted, or belongs to an earlier process.
 	ErrGone = errors.New("no longer open")
-	// ErrLagged: a subscriber read too slowly and was cut; it joins again.
-	ErrLagged = errors.New("subscriber too slow")
 	// ErrLog: the log could not be written or read; nothing was logged.
 	ErrLog = errors.New("the log is not available")
 	// ErrKeep: a grant for the workspace could not be saved; nothing was decided.

@@ -9,27 +9,26 @@ import (
 	"webchat/internal/event"
 )
 
-// How much a subscriber may leave unread before it is cut.
-const (
-	maxUnread      = 8192
-	maxUnreadBytes = 8 << 20
-)
+// maxUnread is how many events wait for a subscriber before the deltas among them
+// are joined.
+const maxUnread = 8192
 
-// Subscription is one reader of a running session. Next is for one goroutine.
+// Subscription is one reader of a running session. Next is for one goroutine, which
+// must not wait for a client: package sse does, and decides who is too slow.
 type Subscription struct {
 	s     *Session
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
 	unread []event.Entry
-	bytes  int
+	full   int   // the length of unread at which deltas are joined next
 	err    error // why no entry comes any more
 }
 
 // Subscribe returns the live events from now on. What came before is in the log
 // and in [Session.Join]. The caller closes the subscription.
 func (s *Session) Subscribe() *Subscription {
-	sub := &Subscription{s: s, ready: make(chan struct{}, 1)}
+	sub := &Subscription{s: s, ready: make(chan struct{}, 1), full: maxUnread}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state == stateClosed {
@@ -41,14 +40,13 @@ func (s *Session) Subscribe() *Subscription {
 }
 
 // Next waits for events and returns all there are, in order. Neighbouring deltas
-// of one message may come as one. The error is ctx's, [ErrLagged] for a reader
-// that was too slow, or [ErrClosed]; after one of the latter two nothing comes
-// any more. The entries are shared: nobody changes them.
+// of one message may come as one. The error is ctx's, or [ErrClosed], after which
+// nothing comes any more. The slice is the caller's, what its events hold is shared.
 func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		b.mu.Lock()
 		got, err := b.unread, b.err
-		b.unread, b.bytes = nil, 0
+		b.unread, b.full = nil, maxUnread
 		b.mu.Unlock()
 		switch {
 		case len(got) > 32:
@@ -74,31 +72,16 @@ func (b *Subscription) Close() {
 	b.end(ErrClosed)
 }
 
-// push adds e and reports whether the reader keeps up. It never blocks.
-func (b *Subscription) push(e event.Entry) bool {
+// push adds e. It never blocks.
+func (b *Subscription) push(e event.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err != nil {
-		return false
-	}
-	if len(b.unread) >= maxUnread || len(b.unread) > 0 && b.bytes+len(e.JSON) > maxUnreadBytes {
+	if len(b.unread) >= b.full {
 		b.unread = coalesce(b.unread)
-		b.bytes = 0
-		for _, u := range b.unread {
-			b.bytes += len(u.JSON)
-		}
-		// Only a coalescing that frees half is worth its time again.
-		if len(b.unread) > maxUnread/2 || b.bytes+len(e.JSON) > maxUnreadBytes {
-			b.unread, b.bytes = nil, 0
-			b.err = fmt.Errorf("%w: join again", ErrLagged)
-			b.signal()
-			return false
-		}
+		b.full = max(maxUnread, 2*len(b.unread)) // so that joining pays
 	}
 	b.unread = append(b.unread, e)
-	b.bytes += len(e.JSON)
 	b.signal()
-	return true
 }
 
 // end lets the reader have what is there and then err.

@@ -129,16 +129,16 @@ func (c *client) beat() {
 	}
 }
 
-// send encodes a frame and writes it: at once, or the first at once and the others
-// when enough has come together.
-func (c *client) send(f Frame, now bool) error {
+// send encodes a frame and writes it: the first at once and the others when enough
+// has come together.
+func (c *client) send(f Frame) error {
 	if c.soft.Err() != nil {
 		return context.Cause(c.soft)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out = appendFrame(c.out, f)
-	if !now && c.begun && len(c.out) < replayChunk {
+	if c.begun && len(c.out) < replayChunk {
 		return nil
 	}
 	return c.flushLocked()

@@ -37,15 +37,11 @@ func TestCloseSaysGoodbyeToEveryStream(t *testing.T) {
 				return 0, ctx.Err()
 			})
 		case "/private":
-			results <- h.Stream(w, r, func(ctx context.Context, send func(Frame) error) error {
-				if err := send(number(1)); err != nil {
-					return err
-				}
+			results <- h.Stream(w, r, nil, func(ctx context.Context, publish func(...Frame)) error {
+				publish(number(1))
 				began <- struct{}{}
 				<-ctx.Done()
-				if err := send(number(2)); !errors.Is(err, ErrClosed) {
-					return fmt.Errorf("send after close: %v", err)
-				}
+				publish(number(2)) // too late
 				return ctx.Err()
 			})
 		case "/late":
@@ -98,7 +94,7 @@ func TestCloseWithoutStreams(t *testing.T) {
 // A client that takes nothing cannot keep the server from ending.
 func TestCloseCutsAStalledClient(t *testing.T) {
 	inBubble(t, Config{}, func(h *Hub, w http.ResponseWriter, r *http.Request) error {
-		return h.Stream(w, r, func(ctx context.Context, _ func(Frame) error) error {
+		return h.Stream(w, r, nil, func(ctx context.Context, _ func(...Frame)) error {
 			<-ctx.Done()
 			return nil
 		})
@@ -125,7 +121,7 @@ func TestCloseCutsAStalledClient(t *testing.T) {
 func TestCloseReportsWhatDidNotEnd(t *testing.T) {
 	var release chan struct{} // made in the bubble, as its waiting must be seen
 	inBubble(t, Config{}, func(h *Hub, w http.ResponseWriter, r *http.Request) error {
-		return h.Stream(w, r, func(context.Context, func(Frame) error) error {
+		return h.Stream(w, r, nil, func(context.Context, func(...Frame)) error {
 			<-release
 			return nil
 		})

@@ -117,31 +117,6 @@ func New(c Config) (*Hub, error) {
 // make and nothing to forget.
 func (h *Hub) Topic(name string) *Topic { return &Topic{hub: h, name: name} }
 
-// Stream answers r with a stream of its own: what fn sends, and heartbeats while
-// fn is silent, until fn returns. Each send is on its way when it returns; it
-// waits for the client, at most WriteTimeout without progress. ctx ends when the
-// client has gone or was cut, or the hub closes; send then returns an error, and
-// fn should. A request's body must have been read to its end before.
-//
-// Stream returns fn's error, unless that only says that the client has gone or
-// the hub closes (nil), or that the client was too slow (ErrSlow). To a HEAD it
-// writes the header alone and does not call fn.
-func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, fn func(ctx context.Context, send func(Frame) error) error) error {
-	c, err := h.open(w, r)
-	if c == nil {
-		return err
-	}
-	defer c.end()
-	if err := c.flush(); err != nil {
-		return c.result(err)
-	}
-	err = fn(c.soft, func(f Frame) error { return c.send(f, true) })
-	if c.soft.Err() != nil && c.ctx.Err() == nil {
-		err = c.farewell()
-	}
-	return c.result(err)
-}
-
 // open admits a client, or answers a HEAD (and returns nil, nil).
 func (h *Hub) open(w http.ResponseWriter, r *http.Request) (*client, error) {
 	if r.Method == http.MethodHead {
@@ -240,6 +215,12 @@ func (h *Hub) shut() ([]*client, []*live) {
 		topics = append(topics, l)
 	}
 	return clients, topics
+}
+
+func (h *Hub) closing() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.closed
 }
 
 func (h *Hub) remaining() []*client {

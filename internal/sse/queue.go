@@ -64,8 +64,8 @@ type reader struct {
 	taken   int64  // bytes of the queue up to next
 }
 
-// attach makes c a reader of the topic, creating its queue if c is the first, and
-// returns when r3labs has it: what is published from now on is there to be taken,
+// attach makes c a reader of the topic, creating its queue if c is the first or name
+// is empty, and returns when r3labs has it: what is published from now on is there to be taken,
 // the end of the topic included. detach undoes it and waits for all that was
 // started.
 func (h *Hub) attach(name string, c *client) (_ *reader, detach func()) {
@@ -95,6 +95,9 @@ func (h *Hub) acquire(name string) *live {
 	if l == nil {
 		h.made++
 		stream := strconv.FormatUint(h.made, 10)
+		if name == "" {
+			name = "/" + stream // for this client alone
+		}
 		l = &live{
 			hub:    h,
 			name:   name,

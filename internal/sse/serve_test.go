@@ -177,7 +177,7 @@ func TestTooManyStreams(t *testing.T) {
 	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if r.URL.Path == "/private" {
-			err = h.Stream(w, r, func(ctx context.Context, _ func(Frame) error) error {
+			err = h.Stream(w, r, nil, func(ctx context.Context, _ func(...Frame)) error {
 				<-ctx.Done()
 				return ctx.Err()
 			})
@@ -224,7 +224,7 @@ func TestRefusesAResponseThatCannotStream(t *testing.T) {
 	for range 2 { // twice: the refused one must not count
 		w := httptest.NewRecorder()
 		wantErr(t, h.Topic("a").Serve(noUnwrap{w}, httptest.NewRequest("GET", "/", nil), nil), ErrUnsupported)
-		wantErr(t, h.Stream(onlyFlush{w, w}, httptest.NewRequest("GET", "/", nil), nil), ErrUnsupported)
+		wantErr(t, h.Stream(onlyFlush{w, w}, httptest.NewRequest("GET", "/", nil), nil, nil), ErrUnsupported)
 		if w.Body.Len() > 0 || len(w.Header()) > 0 || w.Flushed {
 			t.Error("something was written")
 		}
@@ -265,20 +265,16 @@ func TestPrivateStream(t *testing.T) {
 	results := make(chan error, 1)
 	broken := errors.New("broken")
 	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
-		results <- h.Stream(w, r, func(ctx context.Context, send func(Frame) error) error {
-			for i := range 3 {
-				if err := send(number(int64(i + 1))); err != nil {
-					return err
-				}
-			}
+		past := func(_ context.Context, send func(Frame) error) (int64, error) { return 1, send(number(1)) }
+		results <- h.Stream(w, r, past, func(ctx context.Context, publish func(...Frame)) error {
+			publish(number(1), number(2)) // the first was in the past
+			publish(number(3))
 			switch r.URL.Path {
 			case "/broken":
 				return broken
 			case "/endless":
 				<-ctx.Done()
-				if err := send(number(4)); err == nil {
-					return errors.New("sent to a client that has gone")
-				}
+				publish(number(4))
 				return ctx.Err()
 			}
 			return nil
@@ -296,7 +292,7 @@ func TestPrivateStream(t *testing.T) {
 	wantErr(t, receive(t, results), broken)
 
 	res, p := get(t, srv.URL+"/endless")
-	p.want(t, "1", "2", "3") // each was on its way when send returned
+	p.want(t, "1", "2", "3")
 	res.Body.Close()
 	wantErr(t, receive(t, results), nil)
 }

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -59,7 +60,11 @@ func TestHeartbeatWhileProducerIsSilent(t *testing.T) {
 		return nil
 	}
 	for name, serve := range map[string]func(h *Hub, w http.ResponseWriter, r *http.Request) error{
-		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error { return h.Stream(w, r, wait) },
+		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
+			return h.Stream(w, r, nil, func(ctx context.Context, publish func(...Frame)) error {
+				return wait(ctx, func(f Frame) error { publish(f); return nil })
+			})
+		},
 		"replay": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
 			return h.Topic("a").Serve(w, r, func(ctx context.Context, send func(Frame) error) (int64, error) { return 0, wait(ctx, send) })
 		},
@@ -94,7 +99,9 @@ func TestStalledClientIsCutByTheDeadline(t *testing.T) {
 			return h.Topic("a").Serve(w, r, func(_ context.Context, send func(Frame) error) (int64, error) { return 0, one(send) })
 		},
 		"private": func(h *Hub, w http.ResponseWriter, r *http.Request) error {
-			return h.Stream(w, r, func(_ context.Context, send func(Frame) error) error { return one(send) })
+			return h.Stream(w, r, nil, func(_ context.Context, publish func(...Frame)) error {
+				return one(func(f Frame) error { publish(f); return nil })
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -236,6 +243,26 @@ func TestBufferIsBoundedDuringReplay(t *testing.T) {
 			t.Fatal("a gigabyte waits")
 		}
 	}
+	wantErr(t, receive(t, results), ErrSlow)
+}
+
+// What publishes on a stream of one client does not wait for it either, and the same
+// bound cuts it.
+func TestPrivateStreamIsBounded(t *testing.T) {
+	h := newHub(t, Config{Buffer: 64 << 10, WriteTimeout: time.Hour})
+	results := make(chan error, 1)
+	srv := tightServer(t, func(w http.ResponseWriter, r *http.Request) {
+		results <- h.Stream(w, r, nil, func(ctx context.Context, publish func(...Frame)) error {
+			for pos := int64(1); ctx.Err() == nil; pos++ {
+				publish(frame(pos, strings.Repeat("x", 1<<10)))
+				if pos > 1e6 {
+					return errors.New("a gigabyte waits")
+				}
+			}
+			return ctx.Err()
+		})
+	})
+	stalledConn(t, srv, "/")
 	wantErr(t, receive(t, results), ErrSlow)
 }
 
