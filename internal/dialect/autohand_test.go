@@ -25,10 +25,10 @@ func logOf(events ...event.Data) []event.Entry {
 	var entries []event.Entry
 	var seq int64
 	for i, d := range events {
-		if d.Logged() {
+		if event.Logged(d) {
 			seq++
 		}
-		e := event.Event{ID: event.ID(fmt.Sprintf("e%02d", i+1)), Timestamp: at.Add(time.Duration(i) * time.Millisecond), Ephemeral: !d.Logged(), Data: d}
+		e := event.Event{ID: event.ID(fmt.Sprintf("e%02d", i+1)), Timestamp: at.Add(time.Duration(i) * time.Millisecond), Ephemeral: !event.Logged(d), Data: d}
 		entries = append(entries, event.Entry{Seq: seq, Pos: int64(i + 1), Event: e})
 	}
 	return entries

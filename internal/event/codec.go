@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -99,13 +98,13 @@ func Unmarshal(b []byte) (Event, error) {
 	if w.ParentID != nil {
 		e.ParentID = *w.ParentID
 	}
-	s, ok := shapes[w.Type]
-	if !ok {
+	k := byName[w.Type]
+	if k == nil {
 		e.Data = Unknown{Name: w.Type, Ephemeral: w.Ephemeral, JSON: w.Data}
 		e.raw = slices.Clone(b)
 		return e, nil
 	}
-	data, err := s.decode(w.Data)
+	data, err := k.read(w.Data)
 	if err != nil {
 		return Event{}, fmt.Errorf("%w: %s: %w", ErrMalformed, w.Type, err)
 	}
@@ -115,40 +114,17 @@ func Unmarshal(b []byte) (Event, error) {
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// shape is what the codec has to know about one type.
-type shape struct {
-	goType reflect.Type
-	extra  int                 // index of the field Extra
-	keys   map[string]struct{} // the JSON names of all other fields
-}
-
-func newShape(t reflect.Type) shape {
-	s := shape{goType: t, keys: map[string]struct{}{}}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name == "-" {
-			s.extra = i
-			continue
-		}
-		s.keys[name] = struct{}{}
-	}
-	return s
-}
-
-func (s shape) decode(raw json.RawMessage) (Data, error) {
-	v := reflect.New(s.goType)
-	if err := json.Unmarshal(raw, v.Interface()); err != nil {
-		return nil, err
-	}
-	fields := map[string]json.RawMessage{}
+// read decodes data, with the fields that the type does not have in its Extra.
+func (k *kind) read(raw json.RawMessage) (Data, error) {
+	var fields Extra
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(fields, func(k string, _ json.RawMessage) bool { _, known := s.keys[k]; return known })
-	if len(fields) > 0 {
-		v.Elem().Field(s.extra).Set(reflect.ValueOf(Extra(fields)))
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { _, known := k.keys[name]; return known })
+	if len(fields) == 0 {
+		fields = nil
 	}
-	return v.Elem().Interface().(Data), nil
+	return k.decode(raw, fields)
 }
 
 // marshalData appends what is in Extra behind the fields of the struct. plain says
@@ -160,13 +136,13 @@ func marshalData(d Data) (b json.RawMessage, plain bool, err error) {
 	if b, err = json.Marshal(d); err != nil {
 		return nil, false, err
 	}
-	s := shapes[d.EventType()]
-	extra := reflect.ValueOf(d).Field(s.extra).Interface().(Extra)
+	extra := d.more()
 	if len(extra) == 0 {
 		return b, true, nil
 	}
+	known := byType[reflect.TypeOf(d)].keys
 	for _, k := range slices.Sorted(maps.Keys(extra)) {
-		if _, known := s.keys[k]; known {
+		if _, own := known[k]; own {
 			continue
 		}
 		name, err := json.Marshal(k)

@@ -39,15 +39,13 @@ type Event struct {
 }
 
 // Type returns the name of what happened.
-func (e Event) Type() Type { return e.Data.EventType() }
+func (e Event) Type() Type { return TypeOf(e.Data) }
 
-// Data is what happened. Its implementations are the structs of this package,
-// one per type, and [Unknown].
+// Data is what happened. Its implementations are the structs of this package, one per
+// type, and [Unknown]; [TypeOf] and [Logged] say what their types are.
 type Data interface {
-	// EventType is the name under which the data travels.
-	EventType() Type
-	// Logged reports whether events of this type belong into the log.
-	Logged() bool
+	// more is what came beside the fields of the struct.
+	more() Extra
 }
 
 // Entry is an event in its place.
@@ -67,7 +65,7 @@ type Entry struct {
 
 // New returns an event that happened now, with a fresh id.
 func New(data Data, parent ID, now time.Time) Event {
-	return Event{ID: NewID(), Timestamp: now.UTC(), ParentID: parent, Ephemeral: !data.Logged(), Data: data}
+	return Event{ID: NewID(), Timestamp: now.UTC(), ParentID: parent, Ephemeral: !Logged(data), Data: data}
 }
 
 // NewID returns a UUIDv7: ids made later sort later.

@@ -1,357 +1,131 @@
 package event
 
-import "reflect"
-
-// The names under which events travel.
-const (
-	TypeSessionStart               Type = "session.start"
-	TypeSessionResume              Type = "session.resume"
-	TypeSessionShutdown            Type = "session.shutdown"
-	TypeTurnStart                  Type = "turn.start"
-	TypeTurnEnd                    Type = "turn.end"
-	TypeSessionIdle                Type = "session.idle"
-	TypeSessionError               Type = "session.error"
-	TypeSessionTitleChanged        Type = "session.title_changed"
-	TypeSessionModelChange         Type = "session.model_change"
-	TypeSessionUsageInfo           Type = "session.usage_info"
-	TypeSessionTruncation          Type = "session.truncation"
-	TypeSessionCompactionStart     Type = "session.compaction_start"
-	TypeSessionCompactionComplete  Type = "session.compaction_complete"
-	TypeUserMessage                Type = "user.message"
-	TypeAssistantTurnStart         Type = "assistant.turn_start"
-	TypeAssistantTurnEnd           Type = "assistant.turn_end"
-	TypeAssistantMessageDelta      Type = "assistant.message_delta"
-	TypeAssistantReasoningDelta    Type = "assistant.reasoning_delta"
-	TypeAssistantMessageDiscarded  Type = "assistant.message_discarded"
-	TypeAssistantMessage           Type = "assistant.message"
-	TypeAssistantReasoning         Type = "assistant.reasoning"
-	TypeAssistantUsage             Type = "assistant.usage"
-	TypeToolExecutionStart         Type = "tool.execution_start"
-	TypeToolExecutionProgress      Type = "tool.execution_progress"
-	TypeToolExecutionPartialResult Type = "tool.execution_partial_result"
-	TypeToolExecutionComplete      Type = "tool.execution_complete"
-	TypePermissionRequested        Type = "permission.requested"
-	TypePermissionCompleted        Type = "permission.completed"
-	TypePermissionRevoked          Type = "permission.revoked"
-	TypeUserInputRequested         Type = "user_input.requested"
-	TypeUserInputCompleted         Type = "user_input.completed"
-	TypeHookStart                  Type = "hook.start"
-	TypeHookEnd                    Type = "hook.end"
-	TypeSubagentSelected           Type = "subagent.selected"
-	TypeSubagentStarted            Type = "subagent.started"
-	TypeSubagentCompleted          Type = "subagent.completed"
-	TypeSubagentFailed             Type = "subagent.failed"
-	TypeAbort                      Type = "abort"
-	TypeStreamResync               Type = "stream.resync"
-	TypeStreamClosing              Type = "stream.closing"
-	TypeSessionChanged             Type = "session.changed"
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
 )
 
-// Known lists one zero value of every type of this package, in the order of
-// CONTRACT: the source of the codec's table and of the published schema.
-func Known() []Data {
-	return []Data{
-		SessionStart{},
-		SessionResume{},
-		SessionShutdown{},
-		TurnStart{},
-		TurnEnd{},
-		SessionIdle{},
-		SessionError{},
-		SessionTitleChanged{},
-		SessionModelChange{},
-		SessionUsageInfo{},
-		SessionTruncation{},
-		SessionCompactionStart{},
-		SessionCompactionComplete{},
-		UserMessage{},
-		AssistantTurnStart{},
-		AssistantTurnEnd{},
-		AssistantMessageDelta{},
-		AssistantReasoningDelta{},
-		AssistantMessageDiscarded{},
-		AssistantMessage{},
-		AssistantReasoning{},
-		AssistantUsage{},
-		ToolExecutionStart{},
-		ToolExecutionProgress{},
-		ToolExecutionPartialResult{},
-		ToolExecutionComplete{},
-		PermissionRequested{},
-		PermissionCompleted{},
-		PermissionRevoked{},
-		UserInputRequested{},
-		UserInputCompleted{},
-		HookStart{},
-		HookEnd{},
-		SubagentSelected{},
-		SubagentStarted{},
-		SubagentCompleted{},
-		SubagentFailed{},
-		Abort{},
-		StreamResync{},
-		StreamClosing{},
-		SessionChanged{},
-	}
+// kinds is every type of this package, in the order of CONTRACT: the name under which
+// it travels, and whether it belongs into the log. The codec and the published schema
+// follow it.
+var kinds = []kind{
+	of[SessionStart]("session.start", logged),
+	of[SessionResume]("session.resume", logged),
+	of[SessionShutdown]("session.shutdown", logged),
+	of[TurnStart]("turn.start", logged),
+	of[TurnEnd]("turn.end", logged),
+	of[SessionIdle]("session.idle", live),
+	of[SessionError]("session.error", logged),
+	of[SessionTitleChanged]("session.title_changed", logged),
+	of[SessionModelChange]("session.model_change", logged),
+	of[SessionUsageInfo]("session.usage_info", live),
+	of[SessionTruncation]("session.truncation", logged),
+	of[SessionCompactionStart]("session.compaction_start", logged),
+	of[SessionCompactionComplete]("session.compaction_complete", logged),
+	of[UserMessage]("user.message", logged),
+	of[AssistantTurnStart]("assistant.turn_start", logged),
+	of[AssistantTurnEnd]("assistant.turn_end", logged),
+	of[AssistantMessageDelta]("assistant.message_delta", live),
+	of[AssistantReasoningDelta]("assistant.reasoning_delta", live),
+	of[AssistantMessageDiscarded]("assistant.message_discarded", live),
+	of[AssistantMessage]("assistant.message", logged),
+	of[AssistantReasoning]("assistant.reasoning", logged),
+	of[AssistantUsage]("assistant.usage", live),
+	of[ToolExecutionStart]("tool.execution_start", logged),
+	of[ToolExecutionProgress]("tool.execution_progress", live),
+	of[ToolExecutionPartialResult]("tool.execution_partial_result", live),
+	of[ToolExecutionComplete]("tool.execution_complete", logged),
+	of[PermissionRequested]("permission.requested", logged),
+	of[PermissionCompleted]("permission.completed", logged),
+	of[PermissionRevoked]("permission.revoked", logged),
+	of[UserInputRequested]("user_input.requested", logged),
+	of[UserInputCompleted]("user_input.completed", logged),
+	of[HookStart]("hook.start", logged),
+	of[HookEnd]("hook.end", logged),
+	of[SubagentSelected]("subagent.selected", logged),
+	of[SubagentStarted]("subagent.started", logged),
+	of[SubagentCompleted]("subagent.completed", logged),
+	of[SubagentFailed]("subagent.failed", logged),
+	of[Abort]("abort", logged),
+	of[StreamResync]("stream.resync", live),
+	of[StreamClosing]("stream.closing", live),
+	of[SessionChanged]("session.changed", live),
 }
 
-// shapes is the codec's table; it is not written after the start.
-var shapes = func() map[Type]shape {
-	m := map[Type]shape{}
-	for _, d := range Known() {
-		m[d.EventType()] = newShape(reflect.TypeOf(d))
+// The markers of a kind.
+const (
+	logged = true
+	live   = false // it is gone once it was sent
+)
+
+// kind is what there is to know about one type.
+type kind struct {
+	name   Type
+	logged bool
+	zero   Data
+	keys   map[string]struct{} // the JSON names of its fields
+	decode func(json.RawMessage, Extra) (Data, error)
+}
+
+func of[T Data](name Type, logged bool) kind {
+	var zero T
+	k := kind{name: name, logged: logged, zero: zero, keys: keysOf(reflect.TypeFor[T]())}
+	k.decode = func(raw json.RawMessage, more Extra) (Data, error) {
+		v := new(T)
+		if err := json.Unmarshal(raw, v); err != nil {
+			return nil, err
+		}
+		any(v).(holder).keep(more)
+		return *v, nil
 	}
-	return m
+	return k
+}
+
+// keysOf are the JSON names of a struct's fields.
+func keysOf(t reflect.Type) map[string]struct{} {
+	keys := map[string]struct{}{}
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "-" {
+			keys[name] = struct{}{}
+		}
+	}
+	return keys
+}
+
+// byName and byType are the table; they are not written after the start.
+var byName, byType = func() (map[Type]*kind, map[reflect.Type]*kind) {
+	names, types := map[Type]*kind{}, map[reflect.Type]*kind{}
+	for i := range kinds {
+		k := &kinds[i]
+		names[k.name], types[reflect.TypeOf(k.zero)] = k, k
+	}
+	return names, types
 }()
 
-// EventType implements [Data].
-func (u Unknown) EventType() Type { return u.Name }
-
-// Logged implements [Data].
-func (u Unknown) Logged() bool { return !u.Ephemeral }
-
-// EventType implements [Data].
-func (SessionStart) EventType() Type { return TypeSessionStart }
-
-// Logged implements [Data].
-func (SessionStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionResume) EventType() Type { return TypeSessionResume }
-
-// Logged implements [Data].
-func (SessionResume) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionShutdown) EventType() Type { return TypeSessionShutdown }
-
-// Logged implements [Data].
-func (SessionShutdown) Logged() bool { return true }
-
-// EventType implements [Data].
-func (TurnStart) EventType() Type { return TypeTurnStart }
-
-// Logged implements [Data].
-func (TurnStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (TurnEnd) EventType() Type { return TypeTurnEnd }
-
-// Logged implements [Data].
-func (TurnEnd) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionIdle) EventType() Type { return TypeSessionIdle }
-
-// Logged implements [Data].
-func (SessionIdle) Logged() bool { return false }
-
-// EventType implements [Data].
-func (SessionError) EventType() Type { return TypeSessionError }
-
-// Logged implements [Data].
-func (SessionError) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionTitleChanged) EventType() Type { return TypeSessionTitleChanged }
-
-// Logged implements [Data].
-func (SessionTitleChanged) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionModelChange) EventType() Type { return TypeSessionModelChange }
-
-// Logged implements [Data].
-func (SessionModelChange) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionUsageInfo) EventType() Type { return TypeSessionUsageInfo }
-
-// Logged implements [Data].
-func (SessionUsageInfo) Logged() bool { return false }
-
-// EventType implements [Data].
-func (SessionTruncation) EventType() Type { return TypeSessionTruncation }
-
-// Logged implements [Data].
-func (SessionTruncation) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionCompactionStart) EventType() Type { return TypeSessionCompactionStart }
-
-// Logged implements [Data].
-func (SessionCompactionStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SessionCompactionComplete) EventType() Type { return TypeSessionCompactionComplete }
-
-// Logged implements [Data].
-func (SessionCompactionComplete) Logged() bool { return true }
-
-// EventType implements [Data].
-func (UserMessage) EventType() Type { return TypeUserMessage }
-
-// Logged implements [Data].
-func (UserMessage) Logged() bool { return true }
-
-// EventType implements [Data].
-func (AssistantTurnStart) EventType() Type { return TypeAssistantTurnStart }
-
-// Logged implements [Data].
-func (AssistantTurnStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (AssistantTurnEnd) EventType() Type { return TypeAssistantTurnEnd }
-
-// Logged implements [Data].
-func (AssistantTurnEnd) Logged() bool { return true }
-
-// EventType implements [Data].
-func (AssistantMessageDelta) EventType() Type { return TypeAssistantMessageDelta }
-
-// Logged implements [Data].
-func (AssistantMessageDelta) Logged() bool { return false }
-
-// EventType implements [Data].
-func (AssistantReasoningDelta) EventType() Type { return TypeAssistantReasoningDelta }
-
-// Logged implements [Data].
-func (AssistantReasoningDelta) Logged() bool { return false }
-
-// EventType implements [Data].
-func (AssistantMessageDiscarded) EventType() Type { return TypeAssistantMessageDiscarded }
-
-// Logged implements [Data].
-func (AssistantMessageDiscarded) Logged() bool { return false }
-
-// EventType implements [Data].
-func (AssistantMessage) EventType() Type { return TypeAssistantMessage }
-
-// Logged implements [Data].
-func (AssistantMessage) Logged() bool { return true }
-
-// EventType implements [Data].
-func (AssistantReasoning) EventType() Type { return TypeAssistantReasoning }
-
-// Logged implements [Data].
-func (AssistantReasoning) Logged() bool { return true }
-
-// EventType implements [Data].
-func (AssistantUsage) EventType() Type { return TypeAssistantUsage }
-
-// Logged implements [Data].
-func (AssistantUsage) Logged() bool { return false }
-
-// EventType implements [Data].
-func (ToolExecutionStart) EventType() Type { return TypeToolExecutionStart }
-
-// Logged implements [Data].
-func (ToolExecutionStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (ToolExecutionProgress) EventType() Type { return TypeToolExecutionProgress }
-
-// Logged implements [Data].
-func (ToolExecutionProgress) Logged() bool { return false }
-
-// EventType implements [Data].
-func (ToolExecutionPartialResult) EventType() Type { return TypeToolExecutionPartialResult }
-
-// Logged implements [Data].
-func (ToolExecutionPartialResult) Logged() bool { return false }
-
-// EventType implements [Data].
-func (ToolExecutionComplete) EventType() Type { return TypeToolExecutionComplete }
-
-// Logged implements [Data].
-func (ToolExecutionComplete) Logged() bool { return true }
-
-// EventType implements [Data].
-func (PermissionRequested) EventType() Type { return TypePermissionRequested }
-
-// Logged implements [Data].
-func (PermissionRequested) Logged() bool { return true }
-
-// EventType implements [Data].
-func (PermissionCompleted) EventType() Type { return TypePermissionCompleted }
-
-// Logged implements [Data].
-func (PermissionCompleted) Logged() bool { return true }
-
-// EventType implements [Data].
-func (PermissionRevoked) EventType() Type { return TypePermissionRevoked }
-
-// Logged implements [Data].
-func (PermissionRevoked) Logged() bool { return true }
-
-// EventType implements [Data].
-func (UserInputRequested) EventType() Type { return TypeUserInputRequested }
-
-// Logged implements [Data].
-func (UserInputRequested) Logged() bool { return true }
-
-// EventType implements [Data].
-func (UserInputCompleted) EventType() Type { return TypeUserInputCompleted }
-
-// Logged implements [Data].
-func (UserInputCompleted) Logged() bool { return true }
-
-// EventType implements [Data].
-func (HookStart) EventType() Type { return TypeHookStart }
-
-// Logged implements [Data].
-func (HookStart) Logged() bool { return true }
-
-// EventType implements [Data].
-func (HookEnd) EventType() Type { return TypeHookEnd }
-
-// Logged implements [Data].
-func (HookEnd) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SubagentSelected) EventType() Type { return TypeSubagentSelected }
-
-// Logged implements [Data].
-func (SubagentSelected) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SubagentStarted) EventType() Type { return TypeSubagentStarted }
-
-// Logged implements [Data].
-func (SubagentStarted) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SubagentCompleted) EventType() Type { return TypeSubagentCompleted }
-
-// Logged implements [Data].
-func (SubagentCompleted) Logged() bool { return true }
-
-// EventType implements [Data].
-func (SubagentFailed) EventType() Type { return TypeSubagentFailed }
-
-// Logged implements [Data].
-func (SubagentFailed) Logged() bool { return true }
-
-// EventType implements [Data].
-func (Abort) EventType() Type { return TypeAbort }
-
-// Logged implements [Data].
-func (Abort) Logged() bool { return true }
-
-// EventType implements [Data].
-func (StreamResync) EventType() Type { return TypeStreamResync }
-
-// Logged implements [Data].
-func (StreamResync) Logged() bool { return false }
-
-// EventType implements [Data].
-func (StreamClosing) EventType() Type { return TypeStreamClosing }
-
-// Logged implements [Data].
-func (StreamClosing) Logged() bool { return false }
-
-// EventType implements [Data].
-func (SessionChanged) EventType() Type { return TypeSessionChanged }
-
-// Logged implements [Data].
-func (SessionChanged) Logged() bool { return false }
+// Known lists one zero value of every type of this package, in the order of CONTRACT.
+func Known() []Data {
+	all := make([]Data, len(kinds))
+	for i, k := range kinds {
+		all[i] = k.zero
+	}
+	return all
+}
+
+// TypeOf is the name under which d travels.
+func TypeOf(d Data) Type {
+	if k := byType[reflect.TypeOf(d)]; k != nil {
+		return k.name
+	}
+	u, _ := d.(Unknown)
+	return u.Name
+}
+
+// Logged reports whether events of d's type belong into the log.
+func Logged(d Data) bool {
+	if k := byType[reflect.TypeOf(d)]; k != nil {
+		return k.logged
+	}
+	u, unknown := d.(Unknown)
+	return unknown && !u.Ephemeral
+}

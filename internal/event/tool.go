@@ -10,7 +10,7 @@ type (
 		Arguments        json.RawMessage `json:"arguments"`
 		By               Actor           `json:"by"`
 		ParentToolCallID string          `json:"parentToolCallId,omitempty"`
-		Extra            Extra           `json:"-"`
+		Extra            `json:"-"`
 	}
 
 	// ToolExecutionProgress says how far a running tool is.
@@ -21,14 +21,14 @@ type (
 		Bytes           int64  `json:"bytes,omitempty"`
 		Lines           int64  `json:"lines,omitempty"`
 		ElapsedMs       int64  `json:"elapsedMs,omitempty"`
-		Extra           Extra  `json:"-"`
+		Extra           `json:"-"`
 	}
 
 	// ToolExecutionPartialResult is the next increment of a foreign tool's output.
 	ToolExecutionPartialResult struct {
 		ToolCallID    string `json:"toolCallId"`
 		PartialOutput string `json:"partialOutput"`
-		Extra         Extra  `json:"-"`
+		Extra         `json:"-"`
 	}
 
 	// ToolExecutionComplete ends a tool call; each started one gets exactly one.
@@ -45,7 +45,7 @@ type (
 		// in logs from before it was counted.
 		ResultTokens int64 `json:"resultTokens,omitempty"`
 		DurationMs   int64 `json:"durationMs"`
-		Extra        Extra `json:"-"`
+		Extra        `json:"-"`
 	}
 
 	// Fingerprint is what a later showing of the same is compared with when the

@@ -6,6 +6,15 @@ import "encoding/json"
 // know, as they came. A backend may add such fields.
 type Extra map[string]json.RawMessage
 
+// more makes a struct that embeds its Extra a [Data].
+func (x Extra) more() Extra { return x }
+
+// keep sets the Extra of a struct.
+func (x *Extra) keep(fields Extra) { *x = fields }
+
+// holder is a pointer to a struct that embeds its Extra.
+type holder interface{ keep(Extra) }
+
 type (
 	// SessionStart opens every log.
 	SessionStart struct {
@@ -19,8 +28,8 @@ type (
 		Instructions []string `json:"instructions,omitempty"`
 		// InstructionsSeen says that an earlier session in the folder loaded the same
 		// files, so that the user was told of them.
-		InstructionsSeen bool  `json:"instructionsSeen,omitempty"`
-		Extra            Extra `json:"-"`
+		InstructionsSeen bool `json:"instructionsSeen,omitempty"`
+		Extra            `json:"-"`
 	}
 
 	// SessionResume says that a later process goes on with the session.
@@ -29,14 +38,14 @@ type (
 		Backend   string  `json:"backend"`
 		Model     string  `json:"model"`
 		Context   Context `json:"context"`
-		Extra     Extra   `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// SessionShutdown says that this process ended its work on the session.
 	SessionShutdown struct {
 		SessionID  string `json:"sessionId"`
 		DurationMs int64  `json:"durationMs"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// Context is where a session works.
@@ -51,7 +60,7 @@ type (
 	TurnStart struct {
 		TurnID    string `json:"turnId"`
 		MessageID string `json:"messageId"`
-		Extra     Extra  `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// TurnEnd closes a turn and everything the turn opened.
@@ -63,7 +72,7 @@ type (
 		DurationMs int64   `json:"durationMs"`
 		// Steered are the messages that joined the turn while it ran.
 		Steered []string `json:"steered,omitempty"`
-		Extra   Extra    `json:"-"`
+		Extra   `json:"-"`
 	}
 
 	// Usage is what models reported to have counted, in tokens.
@@ -80,7 +89,7 @@ type (
 
 	// SessionIdle follows TurnEnd: nothing runs and nothing waits in the queue.
 	SessionIdle struct {
-		Extra Extra `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// SessionError is a failure a person should read.
@@ -89,19 +98,19 @@ type (
 		ErrorType  string    `json:"errorType"`
 		Kind       ErrorKind `json:"kind,omitempty"` // empty only in logs from before there were kinds
 		StatusCode int       `json:"statusCode,omitempty"`
-		Extra      Extra     `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// SessionTitleChanged carries the session's new title.
 	SessionTitleChanged struct {
 		Title string `json:"title"`
-		Extra Extra  `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// SessionModelChange carries the name of the model from now on.
 	SessionModelChange struct {
 		NewModel string `json:"newModel"`
-		Extra    Extra  `json:"-"`
+		Extra    `json:"-"`
 	}
 
 	// SessionUsageInfo is how full the model's context is, in tokens.
@@ -109,22 +118,22 @@ type (
 		TokenLimit     int64 `json:"tokenLimit"`
 		CurrentTokens  int64 `json:"currentTokens"`
 		MessagesLength int64 `json:"messagesLength"`
-		Extra          Extra `json:"-"`
+		Extra          `json:"-"`
 	}
 
 	// SessionTruncation is relayed as the backend reported it.
 	SessionTruncation struct {
-		Extra Extra `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// SessionCompactionStart is relayed as the backend reported it.
 	SessionCompactionStart struct {
-		Extra Extra `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// SessionCompactionComplete is relayed as the backend reported it.
 	SessionCompactionComplete struct {
-		Extra Extra `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// UserMessage is a prompt.
@@ -132,7 +141,7 @@ type (
 		MessageID   string       `json:"messageId"`
 		Content     string       `json:"content"`
 		Attachments []Attachment `json:"attachments,omitempty"`
-		Extra       Extra        `json:"-"`
+		Extra       `json:"-"`
 	}
 
 	// Attachment goes with a prompt: exactly one of ID, Path and OutputID is set.
@@ -148,13 +157,13 @@ type (
 	// AssistantTurnStart opens one model call; a turn may hold several.
 	AssistantTurnStart struct {
 		TurnID string `json:"turnId"`
-		Extra  Extra  `json:"-"`
+		Extra  `json:"-"`
 	}
 
 	// AssistantTurnEnd closes one model call.
 	AssistantTurnEnd struct {
 		TurnID string `json:"turnId"`
-		Extra  Extra  `json:"-"`
+		Extra  `json:"-"`
 	}
 
 	// AssistantMessageDelta is a piece of a message in flight:
@@ -165,7 +174,7 @@ type (
 		DeltaContent           string `json:"deltaContent"`
 		TotalResponseSizeBytes int64  `json:"totalResponseSizeBytes,omitempty"`
 		ParentToolCallID       string `json:"parentToolCallId,omitempty"`
-		Extra                  Extra  `json:"-"`
+		Extra                  `json:"-"`
 	}
 
 	// AssistantReasoningDelta is a piece of reasoning in flight.
@@ -174,13 +183,13 @@ type (
 		Offset           int64  `json:"offset"` // UTF-8 bytes before it
 		DeltaContent     string `json:"deltaContent"`
 		ParentToolCallID string `json:"parentToolCallId,omitempty"`
-		Extra            Extra  `json:"-"`
+		Extra            `json:"-"`
 	}
 
 	// AssistantMessageDiscarded says that a retry makes the text of a message void.
 	AssistantMessageDiscarded struct {
 		MessageID string `json:"messageId"`
-		Extra     Extra  `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// AssistantMessage is a whole message of the model.
@@ -190,7 +199,7 @@ type (
 		ToolRequests     []ToolRequest `json:"toolRequests,omitempty"`
 		Partial          bool          `json:"partial,omitempty"` // it was cut off here
 		ParentToolCallID string        `json:"parentToolCallId,omitempty"`
-		Extra            Extra         `json:"-"`
+		Extra            `json:"-"`
 	}
 
 	// ToolRequest is a model's wish to call a tool.
@@ -205,7 +214,7 @@ type (
 		ReasoningID      string `json:"reasoningId"`
 		Content          string `json:"content"`
 		ParentToolCallID string `json:"parentToolCallId,omitempty"`
-		Extra            Extra  `json:"-"`
+		Extra            `json:"-"`
 	}
 
 	// AssistantUsage is what one model call took.
@@ -220,7 +229,7 @@ type (
 		// DefinitionTokens is the part of the input that describes the session's
 		// own tools, as far as the backend counts it.
 		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
-		Extra            Extra `json:"-"`
+		Extra            `json:"-"`
 	}
 
 	// PermissionRequested asks the user to decide about an act.
@@ -244,7 +253,7 @@ type (
 		// Grants are what the user may allow beyond this act, the narrowest first.
 		Grants    []Grant `json:"grants"`
 		ExpiresAt Time    `json:"expiresAt"`
-		Extra     Extra   `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// Grant is something the user may allow beyond one act. Equal ids mean equal
@@ -266,7 +275,7 @@ type (
 		Rule      *Rule    `json:"rule,omitempty"`   // of [DecidedByRule]: which
 		Reason    string   `json:"reason,omitempty"` // of [DecidedByUser]: in the user's words
 		By        Decider  `json:"by"`
-		Extra     Extra    `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// Rule is one of the user's configuration, by its number from 1, or one that
@@ -280,7 +289,7 @@ type (
 	// PermissionRevoked says that the user took back a grant of this session.
 	PermissionRevoked struct {
 		Grant Grant `json:"grant"`
-		Extra Extra `json:"-"`
+		Extra `json:"-"`
 	}
 
 	// UserInputRequested is an agent's question to the user.
@@ -290,7 +299,7 @@ type (
 		Question      string   `json:"question"`
 		Choices       []string `json:"choices,omitempty"`
 		AllowFreeform bool     `json:"allowFreeform"`
-		Extra         Extra    `json:"-"`
+		Extra         `json:"-"`
 	}
 
 	// UserInputCompleted is the user's answer; By says when there was none.
@@ -299,7 +308,7 @@ type (
 		Answer      string  `json:"answer"`
 		WasFreeform bool    `json:"wasFreeform,omitempty"`
 		By          Decider `json:"by,omitempty"`
-		Extra       Extra   `json:"-"`
+		Extra       `json:"-"`
 	}
 
 	// HookStart says that a hook's command starts.
@@ -309,7 +318,7 @@ type (
 		Command string `json:"command"`
 		// ToolCallID is the call the hook is asked about, if it is known.
 		ToolCallID string `json:"toolCallId,omitempty"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// HookEnd says what a hook decided, after its command ended.
@@ -324,28 +333,28 @@ type (
 		// Arguments and Prompt are what the hook put in their place, if it did.
 		Arguments json.RawMessage `json:"arguments,omitempty"`
 		Prompt    string          `json:"prompt,omitempty"`
-		Extra     Extra           `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// SubagentSelected says which helper agent works from now on.
 	SubagentSelected struct {
 		ToolCallID string `json:"toolCallId"`
 		AgentName  string `json:"agentName"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// SubagentStarted says that a helper agent started.
 	SubagentStarted struct {
 		ToolCallID string `json:"toolCallId"`
 		AgentName  string `json:"agentName"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// SubagentCompleted says that a helper agent did its work.
 	SubagentCompleted struct {
 		ToolCallID string `json:"toolCallId"`
 		AgentName  string `json:"agentName"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// SubagentFailed says that a helper agent failed.
@@ -353,7 +362,7 @@ type (
 		ToolCallID string `json:"toolCallId"`
 		AgentName  string `json:"agentName"`
 		Error      string `json:"error,omitempty"`
-		Extra      Extra  `json:"-"`
+		Extra      `json:"-"`
 	}
 
 	// Abort says that the turn was stopped. By is [DecidedByUser] if the user
@@ -361,7 +370,7 @@ type (
 	Abort struct {
 		Reason string  `json:"reason"`
 		By     Decider `json:"by,omitempty"`
-		Extra  Extra   `json:"-"`
+		Extra  `json:"-"`
 	}
 
 	// StreamResync tells one reader that what follows is the log from After on,
@@ -369,14 +378,14 @@ type (
 	StreamResync struct {
 		Reason string `json:"reason"`
 		After  int64  `json:"after"`
-		Extra  Extra  `json:"-"`
+		Extra  `json:"-"`
 	}
 
 	// StreamClosing tells a reader that the server ends; come back after RetryMs.
 	StreamClosing struct {
 		Reason  string `json:"reason,omitempty"`
 		RetryMs int64  `json:"retryMs"`
-		Extra   Extra  `json:"-"`
+		Extra   `json:"-"`
 	}
 
 	// SessionChanged tells lists and badges what a session is like now. It
@@ -388,7 +397,7 @@ type (
 		Pending   int    `json:"pending"`   // open questions
 		LastEvent int64  `json:"lastEvent"` // the last logged sequence
 		Deleted   bool   `json:"deleted,omitempty"`
-		Extra     Extra  `json:"-"`
+		Extra     `json:"-"`
 	}
 
 	// Unknown is the data of an event of a type this program does not know.
@@ -398,3 +407,5 @@ type (
 		JSON      json.RawMessage
 	}
 )
+
+func (Unknown) more() Extra { return nil }

@@ -40,7 +40,7 @@ func (l *logbook) add(data ...event.Data) *logbook {
 		l.now = l.now.Add(time.Second)
 		e := event.New(d, l.parent, l.now)
 		l.pos++
-		if d.Logged() {
+		if event.Logged(d) {
 			l.seq++
 			l.parent = e.ID
 		}

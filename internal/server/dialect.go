@@ -53,7 +53,7 @@ func (t translation) past(ctx context.Context, after, last int64, send func(dial
 func (t translation) tell(entries []event.Entry, after int64, send func(dialect.Frame) error) error {
 	for _, e := range entries {
 		for _, f := range t.fold.Project(e) {
-			if e.Seq <= after && e.Event.Data.Logged() {
+			if e.Seq <= after && event.Logged(e.Event.Data) {
 				continue
 			}
 			if err := send(f); err != nil {

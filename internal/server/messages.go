@@ -133,7 +133,7 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 				return err
 			}
 			publish(turn.frames(slices.DeleteFunc(entries, func(e event.Entry) bool {
-				return e.Event.Data.Logged() && e.Seq <= after
+				return event.Logged(e.Event.Data) && e.Seq <= after
 			}))...)
 		}
 		return nil
@@ -191,7 +191,7 @@ func (t *turnOf) take(e event.Entry) []event.Entry {
 	if t.inside {
 		return one
 	}
-	if t.steers && t.held != nil && e.Event.Data.Logged() {
+	if t.steers && t.held != nil && event.Logged(e.Event.Data) {
 		t.held = append(t.held, e)
 	}
 	return nil

@@ -37,7 +37,7 @@ func describe(routes []route, version string) ([]byte, error) {
 	schemas := schema{"Error": schemaOf(reflect.TypeFor[refusalBody](), false)}
 	var events []any
 	for _, d := range event.Known() {
-		name := string(d.EventType())
+		name := string(event.TypeOf(d))
 		schemas[name] = eventSchema(d)
 		events = append(events, schema{"$ref": "#/components/schemas/" + name})
 	}

@@ -63,8 +63,8 @@ func TestSchemasTakeTheGoldenEvents(t *testing.T) {
 		}
 	}
 	for _, d := range event.Known() {
-		if !seen[string(d.EventType())] {
-			t.Errorf("no golden line for %s", d.EventType())
+		if !seen[string(event.TypeOf(d))] {
+			t.Errorf("no golden line for %s", event.TypeOf(d))
 		}
 	}
 }

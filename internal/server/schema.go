@@ -124,13 +124,13 @@ func eventSchema(d event.Data) schema {
 			"timestamp": schema{"type": "string", "format": "date-time"},
 			"parentId":  schema{"type": []any{"string", "null"}},
 			"ephemeral": schema{"const": true},
-			"type":      schema{"const": d.EventType()},
+			"type":      schema{"const": event.TypeOf(d)},
 			"data":      schemaOf(reflect.TypeOf(d), true),
 		},
 		"required":             []any{"id", "timestamp", "parentId", "type", "data"},
 		"additionalProperties": false,
 	}
-	if !d.Logged() {
+	if !event.Logged(d) {
 		s["required"] = append(s["required"].([]any), "ephemeral")
 	} else {
 		delete(s["properties"].(schema), "ephemeral")

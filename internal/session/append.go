@@ -59,13 +59,13 @@ func (s *Session) appendLocked(data ...event.Data) error {
 	now := s.now()
 	for _, d := range data {
 		e := event.Entry{Seq: sum.LastSeq, Event: event.New(d, sum.Open.LastID, now)}
-		if d.Logged() {
+		if event.Logged(d) {
 			e.Seq++
 		}
 		if err := encode(&e); err != nil {
 			return err
 		}
-		if d.Logged() {
+		if event.Logged(d) {
 			sum = Fold(sum, e)
 			logged++
 			size += len(e.JSON)

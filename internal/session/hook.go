@@ -71,7 +71,7 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 			case event.HookStart, event.HookEnd:
 				return report(d)
 			}
-			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, d.EventType())
+			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, event.TypeOf(d))
 		})
 	})
 	switch {

@@ -100,18 +100,18 @@ func (h *host) reportLocked(data event.Data) error {
 	}
 	t, err := h.turnLocked()
 	if err != nil && !betweenTurns(data) {
-		return fmt.Errorf("report %s: %w", data.EventType(), err)
+		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
 	relay, err := s.screenLocked(data)
 	if err != nil {
-		s.log().Warn("a report was refused", "type", data.EventType(), "error", err)
+		s.log().Warn("a report was refused", "type", event.TypeOf(data), "error", err)
 		return err
 	}
 	if relay == nil {
 		return nil
 	}
 	if err := s.appendLocked(relay); err != nil {
-		return fmt.Errorf("report %s: %w", data.EventType(), err)
+		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
 	if t != nil {
 		t.note(relay)
@@ -177,7 +177,7 @@ func (s *Session) screenLocked(data event.Data) (event.Data, error) {
 	case event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete:
 		return s.screenToolLocked(data)
 	}
-	return nil, fmt.Errorf("%w: %s is not a backend's to report", ErrInvalid, data.EventType())
+	return nil, fmt.Errorf("%w: %s is not a backend's to report", ErrInvalid, event.TypeOf(data))
 }
 
 func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
@@ -209,9 +209,9 @@ func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
 func unlessDone(s *Session, d event.Data, id string, size int) (event.Data, error) {
 	switch {
 	case id == "":
-		return nil, fmt.Errorf("%w: %s without an id", ErrInvalid, d.EventType())
+		return nil, fmt.Errorf("%w: %s without an id", ErrInvalid, event.TypeOf(d))
 	case size > MaxMessage:
-		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, d.EventType(), size, MaxMessage)
+		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, event.TypeOf(d), size, MaxMessage)
 	case s.open.done[endKey(d)]:
 		return nil, nil
 	}
@@ -223,7 +223,7 @@ func (s *Session) screenToolLocked(data event.Data) (event.Data, error) {
 	case event.ToolExecutionStart:
 		switch {
 		case d.ToolCallID == "" || d.ToolName == "":
-			return nil, fmt.Errorf("%w: %s without the id or the name of the call", ErrInvalid, d.EventType())
+			return nil, fmt.Errorf("%w: %s without the id or the name of the call", ErrInvalid, event.TypeOf(d))
 		case s.open.tool(d.ToolCallID) != nil || s.open.done[toolKey(d.ToolCallID)]:
 			return nil, nil
 		}

@@ -56,7 +56,7 @@ func TestReportsByAllowList(t *testing.T) {
 			}
 			for _, d := range allowed {
 				if err := h.Report(ctx, d); err != nil {
-					t.Errorf("%s: %v", d.EventType(), err)
+					t.Errorf("%s: %v", event.TypeOf(d), err)
 				}
 			}
 		})

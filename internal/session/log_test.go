@@ -136,8 +136,8 @@ func TestSlowReadersMissNothing(t *testing.T) {
 		for _, e := range drain(r, slow) {
 			n[e.Event.Type()]++
 		}
-		equal(t, "usages", n[event.TypeSessionUsageInfo], 2*maxUnread)
-		equal(t, "messages", n[event.TypeAssistantMessage], 3)
+		equal(t, "usages", n["session.usage_info"], 2*maxUnread)
+		equal(t, "messages", n["assistant.message"], 3)
 	})
 }
 

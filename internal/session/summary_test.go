@@ -17,18 +17,18 @@ func TestFold(t *testing.T) {
 		t.Helper()
 		at = at.Add(time.Second)
 		e := event.Entry{Seq: seq, Event: event.New(d, "", at)}
-		if d.Logged() {
+		if event.Logged(d) {
 			seq++
 			e.Seq = seq
 		}
 		before := s
 		s = Fold(s, e)
-		if !d.Logged() {
+		if !event.Logged(d) {
 			equal(t, "after an ephemeral event", reflect.DeepEqual(s, before), true)
 			return
 		}
-		equal(t, string(d.EventType())+": status", s.Status, status)
-		equal(t, string(d.EventType())+": pending", s.Pending, pending)
+		equal(t, string(event.TypeOf(d))+": status", s.Status, status)
+		equal(t, string(event.TypeOf(d))+": pending", s.Pending, pending)
 		equal(t, "sequence", s.LastSeq, seq)
 		equal(t, "last id", s.Open.LastID, e.Event.ID)
 	}

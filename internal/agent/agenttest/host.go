@@ -84,13 +84,13 @@ func (h *Host) note(format string, args ...any) {
 
 // Report implements [agent.Host].
 func (h *Host) Report(ctx context.Context, d event.Data) error {
-	defer h.enter(fmt.Sprintf("Report of %s", d.EventType()))()
-	if !reportable(d.EventType()) {
-		h.note("reported %s, which is not a Conn's to report", d.EventType())
-		return fmt.Errorf("%s is not a Conn's to report", d.EventType())
+	defer h.enter(fmt.Sprintf("Report of %s", event.TypeOf(d)))()
+	if !reportable(d) {
+		h.note("reported %s, which is not a Conn's to report", event.TypeOf(d))
+		return fmt.Errorf("%s is not a Conn's to report", event.TypeOf(d))
 	}
-	if !h.prompting && ofTurn(d.EventType()) {
-		h.note("reported %s outside a Prompt", d.EventType())
+	if !h.prompting && ofTurn(d) {
+		h.note("reported %s outside a Prompt", event.TypeOf(d))
 	}
 	if err := ctx.Err(); err != nil {
 		return err

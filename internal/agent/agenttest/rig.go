@@ -147,7 +147,7 @@ func (r *rig) await(seen func(*Host) bool, ended <-chan error) {
 // talking is true once words stream.
 func talking(h *Host) bool {
 	for _, d := range h.Events() {
-		if d.EventType() == event.TypeAssistantMessageDelta {
+		if _, ok := d.(event.AssistantMessageDelta); ok {
 			return true
 		}
 	}

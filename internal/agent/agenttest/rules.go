@@ -10,17 +10,18 @@ import (
 )
 
 // reportable is the list of agent.Host.Report.
-func reportable(t event.Type) bool {
-	switch t {
-	case event.TypeSessionError, event.TypeSessionTitleChanged, event.TypeSessionModelChange, event.TypeSessionUsageInfo,
-		event.TypeSessionTruncation, event.TypeSessionCompactionStart, event.TypeSessionCompactionComplete:
+func reportable(d event.Data) bool {
+	switch d.(type) {
+	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionUsageInfo,
+		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete:
 		return true
 	}
-	return ofTurn(t)
+	return ofTurn(d)
 }
 
-// ofTurn reports whether a type may only come while a Prompt runs.
-func ofTurn(t event.Type) bool {
+// ofTurn reports whether d may only come while a Prompt runs.
+func ofTurn(d event.Data) bool {
+	t := event.TypeOf(d)
 	for _, prefix := range []string{"assistant.", "tool.execution_", "subagent."} {
 		if strings.HasPrefix(string(t), prefix) {
 			return true

@@ -68,7 +68,7 @@ func (k *talker) say(content string) error {
 
 // talking is true once words stream.
 func (k *talker) talking() bool {
-	return slices.ContainsFunc(k.host.Events(), func(d event.Data) bool { return d.EventType() == event.TypeAssistantMessageDelta })
+	return slices.ContainsFunc(k.host.Events(), func(d event.Data) bool { _, ok := d.(event.AssistantMessageDelta); return ok })
 }
 
 // until waits for what somebody else does.

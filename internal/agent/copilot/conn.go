@@ -147,7 +147,7 @@ func (c *conn) ask(ctx context.Context, method string, params, result any) error
 // report tells the session. That it does not listen any more is its affair.
 func (c *conn) report(d event.Data) {
 	if err := c.host.Report(c.life, d); err != nil {
-		c.b.cfg.Logger.Debug("copilot: a report was not taken", "type", d.EventType(), "error", err)
+		c.b.cfg.Logger.Debug("copilot: a report was not taken", "type", event.TypeOf(d), "error", err)
 	}
 }
 

@@ -168,7 +168,7 @@ func play(t *testing.T, script []byte, prompts []string) string {
 		if err := json.Unmarshal(b, &e); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&out, "%s %s\n", d.EventType(), duration.ReplaceAll(e.Data, nil))
+		fmt.Fprintf(&out, "%s %s\n", event.TypeOf(d), duration.ReplaceAll(e.Data, nil))
 	}
 	for _, c := range host.Calls() {
 		fmt.Fprintf(&out, "call %s %s %s\n", c.ID, c.Name, c.Arguments)

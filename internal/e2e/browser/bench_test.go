@@ -109,7 +109,7 @@ func (p *page) frames(bytes int) {
 	seq, pos := int64(0), int64(0)
 	entry := func(d event.Data) event.Entry {
 		e := event.New(d, parent, time.Now())
-		if pos++; d.Logged() {
+		if pos++; event.Logged(d) {
 			seq++
 			parent = e.ID
 		}

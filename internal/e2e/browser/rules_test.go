@@ -6,7 +6,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 )
 
 // A link to what was shown in a turn that is not in the page any more loads the turns
@@ -66,7 +65,7 @@ func TestWhatARuleAllowsIsInItsRow(t *testing.T) {
 	p.shots("allowed-by-rule")
 	asked := 0
 	for _, e := range h.events(t, id) {
-		if e == string(event.TypePermissionRequested) {
+		if e == "permission.requested" {
 			asked++
 		}
 	}
