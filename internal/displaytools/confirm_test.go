@@ -39,7 +39,7 @@ func TestConfirmations(t *testing.T) {
 			t.Errorf("%q (%d tokens), want %q", got, n, test.want)
 		}
 	}
-	b.write("img/logo.png", png(3, 3))
+	b.write("img/logo.png", picturePNG(3, 3))
 	if got := b.call(DisplayImage, "path", "img/logo.png").TextForModel; got != "Displayed image logo.png" || cost(t, got) > 12 {
 		t.Error(got)
 	}

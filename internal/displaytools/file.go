@@ -2,6 +2,7 @@ package displaytools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,14 +16,13 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 )
 
 const (
 	readSize = 256 << 10
-	// binaryHead is how far a NUL byte makes a file binary, as git has it.
-	binaryHead = 8000
 	// hugeEnd is what is kept of each end of a file that is over half the budget:
 	// nobody reads it whole, and it must not push out what somebody does.
 	hugeEnd = 4 << 20
@@ -179,16 +179,13 @@ func (r *reading) all(ctx context.Context, src *sparse) error {
 
 // begin looks at the first bytes.
 func (r *reading) begin(head []byte) error {
-	r.meta.Binary = bytes.IndexByte(head[:min(len(head), binaryHead)], 0) >= 0
+	r.meta.Binary = kind.Binary(head)
 	r.meta.MimeType = "text/plain; charset=" + charset(head)
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
 			return agent.Errorf(event.KindBinary, "%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
 		}
-		r.meta.MimeType = "application/octet-stream"
-		if kind := pictureType(head); kind != "" {
-			r.meta.MimeType = kind
-		}
+		r.meta.MimeType = cmp.Or(kind.Picture(head), kind.Unknown)
 		return nil
 	}
 	r.meta.Highlight = r.call.language

@@ -92,7 +92,7 @@ func TestLanguageAndKind(t *testing.T) {
 	b.write("main.go", "package main\n")
 	b.write("noname", "#!/usr/bin/env python3\nprint(1)\n")
 	b.write("x.bin", "\x7fELF\x00\x01")
-	b.write("p.dat", png(2, 2)+"\x00")
+	b.write("p.dat", picturePNG(2, 2)+"\x00")
 	for _, test := range []struct{ path, highlight, want, mime string }{
 		{"main.go", "", "Go", "text/plain; charset=utf-8"},
 		{"noname", "", "Python", "text/plain; charset=utf-8"},

@@ -7,9 +7,11 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/tokens"
 )
@@ -72,10 +74,10 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	}
 	p, err := look(data.Bytes())
 	switch {
-	case err != nil:
-		return agent.Failure(event.KindNotImage, "%s is a damaged picture: %v. Nothing was shown.", name, err), nil
 	case p.mime == "":
-		return agent.Failure(event.KindNotImage, "%s holds %s, not a picture. Show it as a file instead.", name, kindOf(data.Bytes())), nil
+		return notShown(name, data.Bytes()), nil
+	case err != nil:
+		return agent.Failure(event.KindNotImage, "%s is a damaged picture. Nothing was shown.", name), nil
 	case p.pixels() > maxPixels:
 		return overLimit(event.LimitImagePixels, "%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name, p.width, p.height), nil
 	case ctx.Err() != nil:
@@ -104,29 +106,49 @@ func overLimit(l event.Limit, format string, args ...any) agent.Result {
 	return r
 }
 
-// kindOf names what is no picture, by its first bytes.
-func kindOf(b []byte) string {
-	for _, k := range []struct{ magic, name string }{
-		{"%PDF-", "PDF"}, {"\x7fELF", "an ELF program"}, {"MZ", "a Windows program"}, {"PK\x03\x04", "a ZIP archive"}, {"\x1f\x8b", "gzip data"},
-		{"BM", "a BMP bitmap, which browsers may not show"}, {"II*\x00", "a TIFF image, which browsers do not show"}, {"MM\x00*", "a TIFF image, which browsers do not show"},
-		{"8BPS", "a Photoshop file"}, {"SQLite format 3\x00", "an SQLite database"},
-	} {
-		if bytes.HasPrefix(b, []byte(k.magic)) {
-			return k.name
-		}
-	}
-	head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)]))
+// notShown says what b is instead of a picture that browsers show.
+func notShown(name string, b []byte) agent.Result {
+	mediaType, what := kind.Of(b)
 	switch {
+	case strings.HasPrefix(mediaType, "image/"):
+		return agent.Failure(event.KindNotImage, "%s is a %s picture, which browsers may not show. Convert it to PNG first.", name, what)
 	case len(b) == 0:
-		return "nothing"
-	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
-		return "HTML"
-	case bytes.HasPrefix(head, []byte("<?xml")):
-		return "XML"
-	case bytes.HasPrefix(head, []byte("version https://git-lfs")):
-		return "a Git LFS pointer (git lfs pull brings the picture)"
-	case bytes.IndexByte(b[:min(len(b), binaryHead)], 0) >= 0:
-		return "unknown bytes"
+		what = "nothing"
+	case bytes.HasPrefix(b, []byte("version https://git-lfs")):
+		what = "a Git LFS pointer (git lfs pull brings the picture)"
+	case what == "":
+		what = "unknown bytes"
 	}
-	return "text"
+	return agent.Failure(event.KindNotImage, "%s holds %s, not a picture. Show it as a file instead.", name, what)
+}
+
+// picture is what the header of a picture says. Nothing here decodes one.
+type picture struct {
+	mime          string // empty: no picture
+	width, height int    // pixels
+}
+
+// look reads the header of b. It is no error if b is no picture.
+func look(b []byte) (p picture, err error) {
+	if p.mime = kind.Picture(b); p.mime != "" {
+		p.width, p.height, err = kind.Size(b)
+	}
+	return p, err
+}
+
+func (p picture) pixels() float64 { return float64(p.width) * float64(p.height) }
+
+// tokens is what models that read pictures in tiles of 512 pixels charge: it is
+// scaled to fit 2048 × 2048, then its shorter side to 768; 85 and 170 for each
+// tile.
+func (p picture) tokens() int64 {
+	w, h := float64(p.width), float64(p.height)
+	if m := max(w, h); m > 2048 {
+		w, h = w*2048/m, h*2048/m
+	}
+	if m := min(w, h); m > 768 {
+		w, h = w*768/m, h*768/m
+	}
+	tiles := func(side float64) int64 { return max(1, (int64(side)+511)/512) }
+	return 85 + 170*tiles(w)*tiles(h)
 }

@@ -70,7 +70,7 @@ func TestNearestForModelAndUser(t *testing.T) {
 
 func TestLimitsThatWereMet(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.CommandTimeout = 50 * time.Millisecond })
-	b.write("big.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x7f\x00\x00\x00\x7f\x00\x00\x00\x08\x02\x00\x00\x00\x00\x00\x00\x00")
+	b.write("big.png", pngHead(0xea, 0xea))
 	if res := b.call(RunCommand, "command", "sleep 600"); res.Kind != event.KindTimeout || res.Limit != event.LimitCommandTime {
 		t.Errorf("a command: %+v", res)
 	}

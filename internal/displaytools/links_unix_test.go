@@ -73,10 +73,10 @@ func TestThreat78SwappedBetweenPlanAndRun(t *testing.T) {
 		"a folder on a way": func(dir, path string) error { return os.Rename(filepath.Join(dir, "other"), filepath.Dir(path)) },
 	} {
 		b := newBench(t, nil)
-		b.write("secret", png(1, 1)+"CANARY")
-		b.write("other/pic.png", png(2, 2)+"CANARY")
+		b.write("secret", picturePNG(1, 1)+"CANARY")
+		b.write("other/pic.png", picturePNG(2, 2)+"CANARY")
 		for tool, kv := range map[string][]any{RenderFile: {"path", "way/pic.png"}, DisplayImage: {"path", "way/pic.png"}} {
-			path := b.write("way/pic.png", png(3, 3))
+			path := b.write("way/pic.png", picturePNG(3, 3))
 			a := b.plan(tool, kv...)
 			if err := os.RemoveAll(filepath.Dir(path)); err != nil {
 				t.Fatal(err)
@@ -94,8 +94,8 @@ func TestThreat78SwappedBetweenPlanAndRun(t *testing.T) {
 				t.Errorf("%s, %s: %+v", what, tool, res)
 			}
 			_ = os.RemoveAll(filepath.Dir(path))
-			b.write("secret", png(1, 1)+"CANARY")
-			b.write("other/pic.png", png(2, 2)+"CANARY")
+			b.write("secret", picturePNG(1, 1)+"CANARY")
+			b.write("other/pic.png", picturePNG(2, 2)+"CANARY")
 		}
 		if n := b.store.Stats().Outputs; n != 0 {
 			t.Errorf("%s: %d outputs were made", what, n)

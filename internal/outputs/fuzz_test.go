@@ -61,16 +61,3 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
-
-// FuzzImageType: no bytes make another type than the closed list's.
-func FuzzImageType(f *testing.F) {
-	f.Add([]byte("\x00\x00\x00\x20ftypavif"))
-	f.Add([]byte("<?xml ?><!DOCTYPE svg [ ]><svg>"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		switch got := imageType(b); got {
-		case "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", typeSVG, typeBinary:
-		default:
-			t.Fatalf("%q", got)
-		}
-	})
-}

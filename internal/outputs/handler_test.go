@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"webchat/internal/kind"
 )
 
 // ask sends one request to a Handler; headers come as pairs.
@@ -153,8 +155,8 @@ func TestHeaders(t *testing.T) {
 	}{
 		{Meta{Type: File, Path: "/w/evil.html", MimeType: "text/html"}, "<script>", typeText, `attachment; filename=evil.html`},
 		{Meta{Type: File, Path: "a.js", MimeType: "text/javascript\r\nX: y"}, "alert(1)", typeText, `attachment; filename=a.js`},
-		{Meta{Type: File, Path: "logo.png"}, png, typeBinary, `attachment; filename=logo.png`},
-		{Meta{Type: File, Path: "b", Binary: true}, "text", typeBinary, `attachment; filename=b`},
+		{Meta{Type: File, Path: "logo.png"}, png, kind.Unknown, `attachment; filename=logo.png`},
+		{Meta{Type: File, Path: "b", Binary: true}, "text", kind.Unknown, `attachment; filename=b`},
 		{Meta{Type: Terminal, Command: "cat x.html"}, "<b>\x00", typeText, `attachment; filename=output.txt`},
 		{Meta{Type: Image, Path: "logo.html", MimeType: "text/html"}, png, "image/png", `attachment; filename=logo.html`},
 		{Meta{Type: Image, Path: "a b\"c.gif"}, "GIF89a<script>", "image/gif", `attachment; filename="a b\"c.gif"`},
@@ -162,12 +164,12 @@ func TestHeaders(t *testing.T) {
 		{Meta{Type: Image, Path: "w"}, "RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", `attachment; filename=w`},
 		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00", "image/avif", `attachment; filename=v`},
 		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00avif", "image/avif", `attachment; filename=v`},
-		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", typeBinary, `attachment; filename=v`},
-		{Meta{Type: Image, Path: "s.svg"}, "\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>", typeSVG, `attachment; filename=s.svg`},
-		{Meta{Type: Image, Path: "s.svg"}, "<svgx/>", typeBinary, `attachment; filename=s.svg`},
-		{Meta{Type: Image, Path: "s.svg"}, "<html><svg/>", typeBinary, `attachment; filename=s.svg`},
-		{Meta{Type: Image, Path: "s.svg"}, "<!-- never closed <svg>", typeBinary, `attachment; filename=s.svg`},
-		{Meta{Type: Image}, "", typeBinary, `attachment; filename=output`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", kind.Unknown, `attachment; filename=v`},
+		{Meta{Type: Image, Path: "s.svg"}, "\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>", kind.SVG, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<svgx/>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<html><svg/>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<!-- never closed <svg>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image}, "", kind.Unknown, `attachment; filename=output`},
 		{Meta{Type: File, Path: "dir/.."}, "", typeText, `attachment; filename=output`},
 		{Meta{Type: File, Path: `C:\x\naïve.txt`}, "", typeText, `attachment; filename*=utf-8''na%C3%AFve.txt`},
 		{Meta{Type: File, Path: "a\r\nSet-Cookie: x\u202etxt.exe"}, "", typeText, `attachment; filename="aSet-Cookie: xtxt.exe"`},

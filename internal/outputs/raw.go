@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"webchat/internal/kind"
 )
 
 // headers are the header values of an output's bytes. Those of a complete output
@@ -157,7 +159,7 @@ func (j *judged) Write(b []byte) (int, error) {
 
 // squeezable reports whether bytes of this type may get smaller.
 func squeezable(contentType string) bool {
-	return contentType == typeText || contentType == typeBinary || contentType == typeSVG
+	return contentType == typeText || contentType == kind.Unknown || contentType == kind.SVG
 }
 
 // encoded returns the bytes in the first of the wanted encodings that is worth it.

@@ -1,13 +1,13 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"webchat/internal/kind"
 )
 
 type attachReply struct {
@@ -37,15 +37,13 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusCreated, attachReply{id})
 }
 
-// mediaTypeOf trusts the bytes, not what the client called them.
+// mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG
+// as the text that it is.
 func mediaTypeOf(data []byte) (string, bool) {
-	mediaType, _, err := mime.ParseMediaType(http.DetectContentType(data))
-	switch {
-	case err == nil && strings.HasPrefix(mediaType, "image/"):
-		return mediaType, true
-	case bytes.HasPrefix(data[min(4, len(data)):], []byte("ftypavif")), bytes.HasPrefix(data[min(4, len(data)):], []byte("ftypavis")):
-		return "image/avif", true // the one picture net/http does not know
-	case utf8.Valid(data) && !strings.ContainsRune(string(data[:min(len(data), 8192)]), 0):
+	switch t := kind.Picture(data); {
+	case t != "" && t != kind.SVG:
+		return t, true
+	case utf8.Valid(data) && !kind.Binary(data):
 		return "text/plain", true
 	}
 	return "", false

@@ -1,4 +1,4 @@
-package displaytools
+package kind
 
 import (
 	"bytes"
@@ -39,6 +39,11 @@ func svgRoot(b []byte) (xml.StartElement, bool) {
 			return xml.StartElement{}, false
 		}
 	}
+}
+
+func isSVG(b []byte) bool {
+	_, ok := svgRoot(b)
+	return ok
 }
 
 // declares reports whether root makes prefix that of SVG's own elements.

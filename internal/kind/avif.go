@@ -1,6 +1,9 @@
-package displaytools
+package kind
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // An AVIF file is boxes in boxes (ISO/IEC 14496-12, 23008-12): the size of the
 // picture is in the ispe property that the item properties associate with the
@@ -42,7 +45,7 @@ func find(list []box, kind string) []byte {
 
 // isAVIF looks for the brand avif or avis in the first box.
 func isAVIF(b []byte) bool {
-	if len(b) < 16 || string(b[4:8]) != "ftyp" {
+	if len(b) < 12 || string(b[4:8]) != "ftyp" {
 		return false
 	}
 	for i := 8; i+4 <= min(len(b), be32(b), 256); i += 4 {
@@ -56,7 +59,7 @@ func isAVIF(b []byte) bool {
 func avifSize(b []byte) (int, int, error) {
 	meta := find(boxes(b), "meta")
 	if len(meta) < 4 {
-		return 0, 0, errCutShort
+		return 0, 0, errors.New("it is cut short")
 	}
 	in := boxes(meta[4:])
 	iprp := boxes(find(in, "iprp"))
@@ -126,3 +129,6 @@ func (f *fields) next(n int) (v int) {
 	f.b = f.b[n:]
 	return v
 }
+
+func be16(b []byte) int { return int(binary.BigEndian.Uint16(b)) }
+func be32(b []byte) int { return int(binary.BigEndian.Uint32(b)) }
