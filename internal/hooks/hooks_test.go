@@ -285,11 +285,13 @@ func TestEndsTheTree(t *testing.T) {
 			defer cancel()
 			if c.abort {
 				go func() {
+					tick := time.NewTicker(time.Millisecond)
+					defer tick.Stop()
 					for ctx.Err() == nil {
+						<-tick.C
 						if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
 							cancel()
 						}
-						time.Sleep(time.Millisecond)
 					}
 				}()
 			}

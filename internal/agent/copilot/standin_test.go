@@ -269,9 +269,10 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 			}
 		case "stamps":
 			n, _ := strconv.Atoi(rest)
-			start := time.Now()
-			for i := range n {
-				time.Sleep(time.Until(start.Add(time.Duration(i) * 500 * time.Microsecond)))
+			tick := time.NewTicker(500 * time.Microsecond)
+			defer tick.Stop()
+			for range n {
+				<-tick.C
 				s.event(session.id, "", "assistant.message_delta", fmt.Sprintf(`{"messageId":"%s","deltaContent":"%d "}`, messageID, time.Now().UnixNano()))
 			}
 		case "hang":
