@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,9 @@ type call struct {
 
 	telemetry telemetry
 	print     *event.Fingerprint
-	before    *showing // the same was shown before
+	shownAt   time.Time
+	before    *call // the display of the same before it, and the one after it
+	later     *call
 	progress  event.ToolExecutionProgress
 	started   time.Time
 	rev       int64
@@ -143,6 +146,10 @@ func (f *fold) callChanged(n *node) {
 }
 
 func (f *fold) callProgress(d event.ToolExecutionProgress) {
+	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
+		f.ledger.growing[d.ToolCallID] = true
+		f.ledgerChanged()
+	}
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
 		return
@@ -195,12 +202,19 @@ func (f *fold) callPartial(d event.ToolExecutionPartialResult) {
 }
 
 func (f *fold) callComplete(d event.ToolExecutionComplete) {
+	var t telemetry
+	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
+	delete(f.ledger.growing, d.ToolCallID)
+	if d.OutputID != "" {
+		f.ledger.show(t)
+	}
+	f.ledgerChanged()
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
 		return
 	}
 	c := n.Call
-	_ = json.Unmarshal(d.ToolTelemetry, &c.telemetry) // a foreign tool's may have any shape
+	c.telemetry = t
 	c.print = d.Fingerprint
 	c.State, c.Took, c.Partial, c.rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
 	if d.Result != nil {
@@ -220,14 +234,11 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 			f.shown(c)
 		}
 		c.Output = d.OutputID
-		f.ledger.shown += c.telemetry.TokensShown
-		f.ledger.sent += c.telemetry.TokensSent
-		f.ledger.estimated = f.ledger.estimated || c.telemetry.TokensEstimated
-		c.before = f.showings.next(c, f.now)
+		c.shownAt = f.now
+		f.showings.next(c)
 	}
 	c.Tokens = cmp.Or(d.ResultTokens, c.telemetry.TokensSent)
 	f.callChanged(n)
-	f.ledgerChanged()
 	if c.Kind != "" && !c.Hidden() {
 		f.batch.say("say", firstLine(c.Line, 200))
 	}
@@ -244,8 +255,21 @@ func (f *fold) shown(c *call) {
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
 	}
-	f.ledger.count++
 	f.ledgerChanged()
+}
+
+// unshow takes a call that is forgotten out of the rail and out of what later displays
+// are compared with.
+func (f *fold) unshow(c *call) {
+	if i := slices.Index(f.outputs, c); i >= 0 {
+		f.outputs = slices.Delete(f.outputs, i, i+1)
+		f.ledgerChanged()
+	}
+	if later := f.showings.forget(c); later != nil {
+		if n := f.nodes["c-"+later.ID]; n != nil && n.Call == later {
+			f.callChanged(n)
+		}
+	}
 }
 
 // helper says what a helper agent does in a call, which may not be known yet.

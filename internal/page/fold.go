@@ -39,7 +39,7 @@ type fold struct {
 }
 
 func newFold(cfg *Config) *fold {
-	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, queued: map[string]*node{}, status: event.Idle}
+	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: showings{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
 }
 
 // take folds one event.
@@ -88,6 +88,7 @@ func (f *fold) logTrouble(d event.SessionError) {
 func (f *fold) session(data event.Data) bool {
 	switch d := data.(type) {
 	case event.SessionStart:
+		f.ledger.counted = true
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
 		f.cwd = d.Context.Cwd
@@ -290,6 +291,9 @@ func (f *fold) forget(n *node) {
 	}
 	if n.key() != "" && f.nodes[n.key()] == n {
 		delete(f.nodes, n.key())
+	}
+	if n.Call != nil {
+		f.unshow(n.Call)
 	}
 }
 

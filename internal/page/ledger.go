@@ -6,11 +6,22 @@ import "strconv"
 type ledger struct {
 	shown, sent    int64
 	estimated      bool
-	current, limit int64 // as the backend reported; 0 is unknown
-	output         int64
-	definitions    int64 // what the tools' definitions cost, in all model calls
-	cost           float64
-	count          int
+	current, limit int64           // as the backend reported; 0 is unknown
+	definitions    int64           // what the tools' definitions cost, in all model calls
+	count          int             // outputs that were shown
+	counted        bool            // else only those are known that are kept
+	growing        map[string]bool // calls whose output is not complete
+}
+
+// show counts an output that is complete. One without a price costs nothing, as in the
+// totals of a session.
+func (l *ledger) show(t telemetry) {
+	if l.count++; t.TokensShown <= 0 {
+		return
+	}
+	l.shown += t.TokensShown
+	l.sent += max(0, t.TokensSent)
+	l.estimated = l.estimated || t.TokensEstimated
 }
 
 func (f *fold) ledgerChanged() {
@@ -102,7 +113,12 @@ func (r *rail) Cost() string {
 }
 
 // Count is how many outputs were shown.
-func (r *rail) Count() string { return count(r.f.ledger.count) }
+func (r *rail) Count() string {
+	if !r.f.ledger.counted {
+		return count(len(r.f.outputs))
+	}
+	return count(r.f.ledger.count + len(r.f.ledger.growing))
+}
 
 // Outputs are the rows of what was shown.
 func (r *rail) Outputs() []outputRow {

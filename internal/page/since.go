@@ -4,46 +4,35 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
-	"time"
-
-	"webchat/internal/event"
 )
 
-// maxShowings is how many displays of a session are remembered for comparing.
-const maxShowings = 500
+// showings are the last displays of each thing, as far as the log tells of them.
+type showings map[string]*call
 
-// showing is a display that was complete, as far as the log tells of it.
-type showing struct {
-	at    time.Time
-	bytes int64
-	print *event.Fingerprint
-}
-
-// showings are the last displays by what was shown.
-type showings struct {
-	last  map[string]*showing
-	order []string
-}
-
-// next remembers c and returns the display before it of the same thing.
-func (s *showings) next(c *call, at time.Time) *showing {
+// next remembers c, which is complete, beside the display before it of the same thing.
+func (s showings) next(c *call) {
 	if c.Kind == "" || c.print == nil {
-		return nil
+		return
 	}
-	key := c.Tool + " " + string(c.Args)
-	before := s.last[key]
-	if before == nil {
-		if s.last == nil {
-			s.last = map[string]*showing{}
-		}
-		if s.order = append(s.order, key); len(s.order) > maxShowings {
-			delete(s.last, s.order[0])
-			s.order = s.order[1:]
-		}
+	if before := s[c.subject()]; before != nil {
+		c.before, before.later = before, c
 	}
-	s.last[key] = &showing{at: at, bytes: c.telemetry.Bytes, print: c.print}
-	return before
+	s[c.subject()] = c
 }
+
+// forget drops c, and returns the display that was compared with it, if there is one.
+func (s showings) forget(c *call) (later *call) {
+	if s[c.subject()] == c {
+		delete(s, c.subject())
+	}
+	if c.later != nil {
+		c.later.before = nil
+	}
+	return c.later
+}
+
+// subject is the same for displays of the same thing.
+func (c *call) subject() string { return c.Tool + " " + string(c.Args) }
 
 // since says what is different from the last time the same was shown.
 func (v *card) since() {
@@ -51,8 +40,8 @@ func (v *card) since() {
 	if was == nil || v.Say != nil {
 		return
 	}
-	when := was.at.In(v.f.cfg.Location).Format("15:04")
-	if was.print.Sum == now.Sum && was.bytes == v.telemetry.Bytes {
+	when := was.shownAt.In(v.f.cfg.Location).Format("15:04")
+	if was.print.Sum == now.Sum && was.telemetry.Bytes == v.telemetry.Bytes {
 		v.Say = &say{Bold: "Unchanged", Text: "since it was shown at " + when + "."}
 		return
 	}
@@ -60,10 +49,10 @@ func (v *card) since() {
 }
 
 // difference is in lines where both are known by line, else in sizes.
-func (v *card) difference(was *showing) string {
+func (v *card) difference(was *call) string {
 	old, fresh := lineMarks(was.print.Lines), lineMarks(v.print.Lines)
 	if len(old) == 0 || len(fresh) == 0 {
-		return size(was.bytes) + " then, " + size(v.telemetry.Bytes) + " now."
+		return size(was.telemetry.Bytes) + " then, " + size(v.telemetry.Bytes) + " now."
 	}
 	changed, gone := differ(old, fresh)
 	v.Changed = ranges(changed, v.First)

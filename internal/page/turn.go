@@ -164,9 +164,7 @@ func (f *fold) turnEnd(d event.TurnEnd) {
 	if n == f.current {
 		f.current = nil
 	}
-	f.ledger.output += d.Usage.OutputTokens
 	f.ledger.definitions += d.Usage.DefinitionTokens
-	f.ledger.cost += d.Usage.Cost
 	f.ledgerChanged()
 	f.batch.say("say", spoken(n, d.Outcome))
 }

@@ -71,9 +71,8 @@ func exportOf(s session.Summary) page.Export {
 	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt}
 }
 
-// everything calls f with the log as it is now, in pages.
-func everything(ctx context.Context, one *session.Session, f func([]event.Entry) error) error {
-	last := one.Summary().LastSeq
+// everything calls f with the log up to last, in pages.
+func everything(ctx context.Context, one *session.Session, last int64, f func([]event.Entry) error) error {
 	for seq := int64(0); seq < last; {
 		entries, err := one.Events(ctx, seq, int(min(pageOfLog, last-seq)))
 		if err != nil {
@@ -91,7 +90,7 @@ func everything(ctx context.Context, one *session.Session, f func([]event.Entry)
 }
 
 func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	return everything(r.Context(), one, func(entries []event.Entry) error {
+	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error {
 		for _, e := range entries {
 			if _, err := w.Write(append(e.JSON[:len(e.JSON):len(e.JSON)], '\n')); err != nil {
 				return err
@@ -103,13 +102,19 @@ func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *sessio
 
 func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	m := s.Pages.pages.Markdown(w, exportOf(one.Summary()))
-	return everything(r.Context(), one, func(entries []event.Entry) error { return m.Take(entries...) })
+	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error { return m.Take(entries...) })
 }
 
 func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	p := s.Pages.pages.ForExport(string(one.ID()))
-	if _, err := catchUp(r.Context(), one, p); err != nil {
+	now, err := one.Join(r.Context())
+	if err != nil {
 		return err
 	}
+	err = everything(r.Context(), one, now.LastSeq, func(entries []event.Entry) error { p.Load(entries...); return nil })
+	if err != nil {
+		return err
+	}
+	inFlight(p, now)
 	return s.Pages.pages.Export(w, exportOf(one.Summary()), p)
 }

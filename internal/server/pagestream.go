@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"webchat/internal/event"
 	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -42,26 +43,50 @@ func (p *pageSource) run(ctx context.Context) {
 	}
 }
 
-// catchUp feeds a projector with all of a session up to now, and says up to which
-// Pos that is.
+// catchUp feeds a projector with the end of a session up to now, as far back as it
+// shows, and says up to which Pos that is.
 func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos int64, err error) {
 	now, err := one.Join(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for seq := int64(0); seq < now.LastSeq; {
-		entries, err := one.Events(ctx, seq, int(min(pageOfLog, now.LastSeq-seq)))
-		if err != nil {
-			return 0, err
-		}
-		if len(entries) == 0 {
-			return 0, holeAt(seq, now.LastSeq)
-		}
-		p.Load(entries...)
-		seq = entries[len(entries)-1].Seq
+	cut := p.Cut()
+	for _, id := range now.Calls {
+		cut.Open(id)
 	}
-	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Trouble)...)
+	if err := loadEnd(ctx, one, p, cut, now.LastSeq, now.Summary); err != nil {
+		return 0, err
+	}
+	inFlight(p, now)
 	return now.Pos, nil
+}
+
+func inFlight(p *page.Projector, now session.Snapshot) {
+	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Trouble)...)
+}
+
+// loadEnd feeds a projector with a session's log from a cut up to a sequence. sum is
+// what the session has come to.
+func loadEnd(ctx context.Context, one *session.Session, p *page.Projector, cut *event.Cut, last int64, sum session.Summary) error {
+	entries, err := one.End(ctx, cut, last)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	whole := page.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
+		Estimated: sum.Open.Estimated, Definitions: sum.Usage.DefinitionTokens, Outputs: sum.Open.Outputs}
+	if entries[0].Seq > 1 {
+		first, err := one.Events(ctx, 0, 1)
+		if err != nil {
+			return err
+		}
+		if len(first) > 0 {
+			if d, ok := first[0].Event.Data.(event.SessionStart); ok {
+				whole.Cwd = d.Context.Cwd
+			}
+		}
+	}
+	p.LoadEnd(whole, entries...)
+	return nil
 }
 
 // projected gives the one projector of a session that is looked at. It has all
@@ -155,16 +180,9 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 		return bad("bad_query", "Give before as the number of an event.")
 	}
 	p := s.Pages.pages.Projector(string(one.ID()))
-	for seq := int64(0); seq < end-1; {
-		entries, err := one.Events(r.Context(), seq, int(min(pageOfLog, end-1-seq)))
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			break
-		}
-		p.Load(entries...)
-		seq = entries[len(entries)-1].Seq
+	sum := one.Summary()
+	if err := loadEnd(r.Context(), one, p, p.Cut(), min(end-1, sum.LastSeq), sum); err != nil {
+		return err
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
 }

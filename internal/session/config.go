@@ -226,5 +226,6 @@ type Snapshot struct {
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
 	Trouble  []event.Entry // what is wrong with the log, if anything
+	Calls    []string      // the ids of the calls that run
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }

@@ -187,6 +187,7 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	for _, t := range s.open.tools {
+		snap.Calls = append(snap.Calls, t.start.ToolCallID)
 		if len(t.progress.JSON) > 0 {
 			snap.Progress = append(snap.Progress, t.progress)
 		}

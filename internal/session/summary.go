@@ -51,6 +51,11 @@ type Open struct {
 	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
+
+	// Outputs is how many outputs were shown; nil for a session from before that was
+	// counted. It is never changed in place.
+	Outputs   *int `json:"outputs,omitempty"`
+	Estimated bool `json:"estimated,omitempty"` // Tokens.Shown is, in part
 }
 
 // Given is a grant the user gave for a session.
@@ -81,7 +86,7 @@ func Fold(s Summary, e event.Entry) Summary {
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
-		s.CreatedAt = e.Event.Timestamp
+		s.CreatedAt, s.Open.Outputs = e.Event.Timestamp, new(int)
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
@@ -105,6 +110,10 @@ func Fold(s Summary, e event.Entry) Summary {
 				s.Open.Day = Day{Date: date}
 			}
 			s.Open.Day.Outputs++
+			if n := s.Open.Outputs; n != nil {
+				s.Open.Outputs = new(*n + 1)
+			}
+			s.Open.Estimated = s.Open.Estimated || estimated(d.ToolTelemetry)
 			s.Open.Day.Tokens = addTelemetry(s.Open.Day.Tokens, d.ToolTelemetry)
 		}
 	case event.PermissionRequested:
@@ -170,6 +179,15 @@ func addUsage(a, b event.Usage) event.Usage {
 	a.Calls += b.Calls
 	a.DefinitionTokens += b.DefinitionTokens
 	return a
+}
+
+// estimated reports whether what an output would cost was not counted to the end.
+func estimated(raw json.RawMessage) bool {
+	var n struct {
+		TokensShown     int64
+		TokensEstimated bool
+	}
+	return len(raw) > 0 && json.Unmarshal(raw, &n) == nil && n.TokensShown > 0 && n.TokensEstimated
 }
 
 // addTelemetry adds the numbers of one displayed output. Telemetry that is no

@@ -1,0 +1,100 @@
+package event
+
+// Cut finds, going back in a log, where its last turns begin, at a place before which
+// nothing is open: no turn, no prompt that waits, no call, question or hook. What is
+// folded from there on needs nothing of what is before. So the end of a long log is
+// read at the cost of that end.
+//
+// The zero value is ready for an empty log only: NewCut makes one. It is not safe for
+// concurrent use.
+type Cut struct {
+	turns  int             // still to be found
+	from   int64           // an event
+	before int             // turns still to be found that begin not after it
+	open   map[string]bool // what was begun before the last entry taken
+}
+
+// anyTurn is the turn of an event that only a turn has, until its start comes.
+const anyTurn = "t:"
+
+// NewCut returns one for the last turns of a log, and for all from the turn of an event
+// on; 0 is no event. Displays of the user's count as turns. There is one turn more
+// behind the cut than is asked for, so that who reads it knows that it is not the first.
+func NewCut(turns int, from int64) *Cut {
+	c := &Cut{turns: turns + 1, from: from, before: 2, open: map[string]bool{}}
+	if from == 0 {
+		c.before = 0
+	}
+	return c
+}
+
+// Open says that something is open at the end of the log: the call of an id.
+func (c *Cut) Open(toolCallID string) { c.open["c:"+toolCallID] = true }
+
+// Take takes the entry before the one it took last, and reports whether the log can be
+// cut before it.
+func (c *Cut) Take(e Entry) bool {
+	begins := c.pair(e.Event.Data)
+	if begins {
+		c.turns--
+		if e.Seq <= c.from {
+			c.before--
+		}
+	}
+	return begins && c.turns <= 0 && c.before <= 0 && len(c.open) == 0
+}
+
+// pair keeps what is open, and reports whether a turn or a display begins with d.
+func (c *Cut) pair(data Data) (begins bool) {
+	switch d := data.(type) {
+	case UserMessage:
+		delete(c.open, "m:"+d.MessageID)
+		return true
+	case TurnStart:
+		delete(c.open, anyTurn)
+		delete(c.open, anyTurn+d.TurnID)
+		if d.MessageID == "" {
+			return true
+		}
+		c.open["m:"+d.MessageID] = true
+	case TurnEnd:
+		delete(c.open, anyTurn) // what comes after a turn is not in it
+		c.open[anyTurn+d.TurnID] = true
+		for _, id := range d.Steered {
+			c.open["m:"+id] = true
+		}
+	case ToolExecutionStart:
+		delete(c.open, "c:"+d.ToolCallID)
+		if d.By == ByUser {
+			return true
+		}
+		c.inTurn()
+	case ToolExecutionComplete:
+		c.open["c:"+d.ToolCallID] = true
+	case PermissionRequested:
+		delete(c.open, "q:"+d.RequestID)
+	case PermissionCompleted:
+		c.open["q:"+d.RequestID] = true
+	case UserInputRequested:
+		delete(c.open, "q:"+d.RequestID)
+	case UserInputCompleted:
+		c.open["q:"+d.RequestID] = true
+	case HookStart:
+		delete(c.open, "h:"+d.HookID)
+	case HookEnd:
+		c.open["h:"+d.HookID] = true
+	case AssistantTurnStart, AssistantTurnEnd, AssistantMessage, AssistantReasoning:
+		c.inTurn()
+	}
+	return false
+}
+
+// inTurn says that a turn is open, unless its end was taken.
+func (c *Cut) inTurn() {
+	for k := range c.open {
+		if len(k) >= len(anyTurn) && k[:len(anyTurn)] == anyTurn {
+			return
+		}
+	}
+	c.open[anyTurn] = true
+}

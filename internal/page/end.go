@@ -1,0 +1,35 @@
+package page
+
+import "webchat/internal/event"
+
+// Totals is what a session has come to at the end of its log, for a [Projector] that
+// reads only that end.
+type Totals struct {
+	Title, Backend, Model string
+	Cwd                   string // the folder of the session, absolute
+	Shown, Sent           int64  // tokens: of what was displayed, of what the model read instead
+	Estimated             bool   // Shown was sampled
+	Definitions           int64  // tokens that described the tools
+	Outputs               *int   // how many were shown; nil: that is not known
+}
+
+// Cut says from where on a projector has to be fed: as many turns as it shows, and all
+// it has to keep.
+func (p *Projector) Cut() *event.Cut { return event.NewCut(p.pages.cfg.Turns, p.fold.keep) }
+
+// LoadEnd is Load of the end of a log, from where [Projector.Cut] lies, for a new
+// Projector. After it the projector is as if it had been fed all of the log.
+func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.fold
+	f.backend, f.cwd = whole.Backend, whole.Cwd
+	p.take(entries)
+	f.title, f.backend, f.model = whole.Title, whole.Backend, whole.Model
+	l := &f.ledger
+	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
+	if whole.Outputs != nil {
+		l.count, l.counted = *whole.Outputs, true
+	}
+	f.batch = batch{}
+}

@@ -1,0 +1,212 @@
+package page_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"webchat/internal/event"
+	"webchat/internal/page"
+	"webchat/internal/page/pagetest"
+)
+
+// life is a session with prompts that wait, displays beside and between turns, things
+// shown again, notes, questions and changes of title and model.
+func life(seed uint64, turns int) []event.Entry {
+	r := rand.New(rand.NewPCG(seed, 1))
+	l := newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"},
+		Instructions: []string{"/home/me/code/relay/AGENTS.md"}})
+	n := 0
+	next := func(prefix string) string { n++; return fmt.Sprint(prefix, n) }
+	var waiting, running []string // prompts, displays of the user's
+	shown := func(id string) event.ToolExecutionComplete {
+		return event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "Displayed it"}, OutputID: []string{"out_A", "out_L", "out_gone"}[r.IntN(3)], ResultTokens: 9,
+			Fingerprint:   &event.Fingerprint{Sum: r.Uint32N(3)},
+			ToolTelemetry: raw(fmt.Sprintf(`{"outputType":"file","bytes":10,"tokensShown":%d,"tokensSent":9,"tokensEstimated":%t}`, r.IntN(3)*100, r.IntN(9) == 0))}
+	}
+	path := func() []byte { return raw(fmt.Sprintf(`{"path":"f%d.go"}`, r.IntN(3))) }
+	beside := func() {
+		switch r.IntN(9) {
+		case 0:
+			id := next("m")
+			l.add(event.UserMessage{MessageID: id, Content: "prompt " + id})
+			waiting = append(waiting, id)
+		case 1:
+			id := next("u")
+			l.add(event.ToolExecutionStart{ToolCallID: id, ToolName: "render_file_contents", Arguments: path(), By: event.ByUser})
+			running = append(running, id)
+		case 2:
+			if len(running) > 0 {
+				l.add(shown(running[0]))
+				running = running[1:]
+			}
+		case 3:
+			l.add(event.SessionTitleChanged{Title: next("title ")})
+		case 4:
+			l.add(event.SessionModelChange{NewModel: next("model-")})
+		case 5:
+			l.add(event.SessionError{Message: "Worth knowing.", ErrorType: event.ErrorWarning, Kind: event.KindProvider})
+		case 6:
+			l.add(event.SessionShutdown{SessionID: "s1"}, event.SessionResume{SessionID: "s1", Backend: "copilot", Model: "acme/large", Context: event.Context{Cwd: "/home/me/code/relay"}})
+		}
+	}
+	for range turns {
+		beside()
+		if len(waiting) == 0 {
+			id := next("m")
+			l.add(event.UserMessage{MessageID: id, Content: "prompt " + id})
+			waiting = append(waiting, id)
+		}
+		m, t := waiting[0], next("t")
+		waiting = waiting[1:]
+		l.add(event.TurnStart{TurnID: t, MessageID: m}, event.AssistantTurnStart{TurnID: t})
+		for range r.IntN(4) {
+			id := next("c")
+			l.add(event.ToolExecutionStart{ToolCallID: id, ToolName: []string{"view", "render_file_contents"}[r.IntN(2)], Arguments: path(), By: event.ByAgent})
+			if r.IntN(3) == 0 {
+				q := next("q")
+				l.add(allow(q, id, "make"))
+				beside()
+				l.add(event.PermissionCompleted{RequestID: q, Decision: event.Deny, By: event.DecidedByUser})
+			}
+			beside()
+			l.add(shown(id))
+		}
+		l.add(event.AssistantMessage{MessageID: next("a"), Content: "Answer."})
+		end := event.TurnEnd{TurnID: t, MessageID: m, Outcome: event.Completed, Usage: event.Usage{DefinitionTokens: 5}}
+		if len(waiting) > 0 && r.IntN(2) == 0 {
+			end.Steered, waiting = waiting[:1:1], waiting[1:]
+		}
+		l.add(end)
+	}
+	return l.entries
+}
+
+// totals are those of a log, as a session has them.
+func totals(entries []event.Entry) page.Totals {
+	w := page.Totals{Cwd: "/home/me/code/relay", Outputs: new(int)}
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.SessionStart:
+			w.Backend, w.Model = d.Backend, d.Model
+		case event.SessionResume:
+			w.Model = d.Model
+		case event.SessionModelChange:
+			w.Model = d.NewModel
+		case event.SessionTitleChanged:
+			w.Title = d.Title
+		case event.TurnEnd:
+			w.Definitions += d.Usage.DefinitionTokens
+		case event.ToolExecutionComplete:
+			*w.Outputs++
+			var shown int64
+			if _, err := fmt.Sscanf(string(d.ToolTelemetry), `{"outputType":"file","bytes":10,"tokensShown":%d,`, &shown); err == nil && shown > 0 {
+				w.Shown, w.Sent = w.Shown+shown, w.Sent+9
+				w.Estimated = w.Estimated || bytes.Contains(d.ToolTelemetry, []byte("true"))
+			}
+		}
+	}
+	return w
+}
+
+// end is what a projector has to be fed of a log.
+func end(cut *event.Cut, entries []event.Entry) []event.Entry {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if cut.Take(entries[i]) {
+			return entries[i:]
+		}
+	}
+	return entries
+}
+
+// open are the calls that have no end.
+func open(entries []event.Entry) map[string]bool {
+	calls := map[string]bool{}
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			calls[d.ToolCallID] = true
+		case event.ToolExecutionComplete:
+			delete(calls, d.ToolCallID)
+		}
+	}
+	return calls
+}
+
+// A page of the end of a log is the page of all of it, wherever the log ends.
+func TestEndEqualsWhole(t *testing.T) {
+	least := 1 << 30
+	for seed := range uint64(2) {
+		entries := life(seed, 20)
+		p := pages(t, 3)
+		whole := p.Projector("s1")
+		for i := range entries {
+			whole.Load(entries[i])
+			if (i+int(seed))%9 != 0 && i+1 < len(entries) {
+				continue
+			}
+			late := p.Projector("s1")
+			cut := late.Cut()
+			for id := range open(entries[:i+1]) {
+				cut.Open(id)
+			}
+			part := end(cut, entries[:i+1])
+			late.LoadEnd(totals(entries[:i+1]), part...)
+			if i+1 == len(entries) {
+				least = min(least, len(part))
+			}
+			want, got := pagetest.Parse(t, wholePage(t, p, whole)).State(), pagetest.Parse(t, wholePage(t, p, late)).State()
+			if want != got {
+				t.Fatalf("seed %d, %d events, of which %d were read (-whole +end):\n%s", seed, i+1, len(part), cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+			}
+		}
+	}
+	if least > 120 {
+		t.Errorf("%d events were read for 3 turns", least)
+	}
+}
+
+// A projector that began late goes on as one that was fed all: frames of one fit pages
+// of the other.
+func TestEndGoesOn(t *testing.T) {
+	entries := life(7, 20)
+	p := pages(t, 3)
+	for _, at := range []int{len(entries) * 2 / 3, len(entries) * 5 / 6} {
+		late := p.Projector("s1")
+		cut := late.Cut()
+		for id := range open(entries[:at]) {
+			cut.Open(id)
+		}
+		late.LoadEnd(totals(entries[:at]), end(cut, entries[:at])...)
+		d := pagetest.Parse(t, wholePage(t, p, late))
+		for _, e := range entries[at:] {
+			if f, ok := late.Feed(e); ok {
+				d.Apply(f.Data())
+			}
+		}
+		whole := p.Projector("s1")
+		whole.Load(entries...)
+		want := pagetest.Parse(t, wholePage(t, p, whole)).State()
+		if got := d.State(); got != want {
+			t.Fatalf("(-whole +late and fed):\n%s", cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+		}
+	}
+}
+
+// A page from an event on begins with its turn, wherever that is.
+func TestEndFromAnEvent(t *testing.T) {
+	entries := life(3, 20)
+	p := pages(t, 3)
+	for _, seq := range []int64{1, 2, 20, 60, int64(len(entries))} {
+		whole, late := p.ProjectorFrom("s1", seq), p.ProjectorFrom("s1", seq)
+		whole.Load(entries...)
+		late.LoadEnd(totals(entries), end(late.Cut(), entries)...)
+		if want, got := whole.Transcript(), late.Transcript(); !strings.HasSuffix(want, got) || !strings.Contains(got, `data-turn`) {
+			t.Errorf("from %d: (-whole +end):\n%s", seq, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+		}
+	}
+}
