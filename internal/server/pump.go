@@ -25,15 +25,18 @@ type pumps struct {
 }
 
 type pump struct {
-	source source
 	ctx    context.Context // ends when the pump does
 	cancel context.CancelFunc
+
+	begun  chan struct{} // closed when source was made, or could not be
+	source source        // read after begun; nil after a fault
 
 	readers int         // guarded by pumps.mu
 	idle    *time.Timer // guarded by pumps.mu; ends the pump when no reader comes
 }
 
-// source is where a topic's frames come from. It has subscribed when it is made.
+// source is where a topic's frames come from. It has subscribed when it is made,
+// which may wait for a session: only this topic's readers wait with it.
 type source interface {
 	// run publishes until ctx ends or the subscription is lost.
 	run(ctx context.Context)
@@ -44,16 +47,8 @@ type source interface {
 // subscription, what readers have is not whole any more, so they have to come
 // back. The caller releases when the reader has gone.
 func (p *pumps) acquire(reader context.Context, topic string, begin func() source) (ctx context.Context, src source, release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x := p.byTopic[topic]
-	if x == nil || x.ctx.Err() != nil {
-		x = p.start(topic, begin())
-	}
-	x.readers++
-	if x.idle != nil {
-		x.idle.Stop()
-	}
+	x := p.join(topic, begin)
+	<-x.begun
 	ctx, leave := context.WithCancel(reader)
 	stop := context.AfterFunc(x.ctx, leave)
 	return ctx, x.source, func() {
@@ -67,9 +62,24 @@ func (p *pumps) acquire(reader context.Context, topic string, begin func() sourc
 	}
 }
 
+// join counts a reader of the topic's pump, which it starts if none runs.
+func (p *pumps) join(topic string, begin func() source) *pump {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.byTopic[topic]
+	if x == nil || x.ctx.Err() != nil {
+		x = p.start(topic, begin)
+	}
+	x.readers++
+	if x.idle != nil {
+		x.idle.Stop()
+	}
+	return x
+}
+
 // start runs a pump. p.mu is held.
-func (p *pumps) start(topic string, src source) *pump {
-	x := &pump{source: src}
+func (p *pumps) start(topic string, begin func() source) *pump {
+	x := &pump{begun: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	if p.closed {
 		x.cancel() // the source ends as soon as it is run
@@ -77,9 +87,15 @@ func (p *pumps) start(topic string, src source) *pump {
 	p.byTopic[topic] = x
 	p.wg.Go(func() {
 		defer p.end(topic, x)
+		x.begin(begin)
 		x.source.run(x.ctx)
 	})
 	return x
+}
+
+func (x *pump) begin(begin func() source) {
+	defer close(x.begun)
+	x.source = begin()
 }
 
 // end keeps a fault in its topic: the readers come back to a new pump.

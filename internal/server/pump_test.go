@@ -77,3 +77,24 @@ func TestPumps(t *testing.T) {
 		p.close()
 	})
 }
+
+// A session that is slow to be subscribed to holds up nobody else's streams.
+func TestPumpsBeginBesideEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pumps{log: slog.New(slog.NewTextHandler(io.Discard, nil)), byTopic: map[string]*pump{}}
+		runs, subscribed, joined := 0, make(chan struct{}), make(chan func())
+		go func() {
+			_, _, release := p.acquire(t.Context(), "slow", func() source { <-subscribed; return fakeSource{&runs, nil} })
+			joined <- release
+		}()
+		synctest.Wait()
+		_, _, release := p.acquire(t.Context(), "other", func() source { return fakeSource{&runs, nil} })
+		release()
+		close(subscribed)
+		(<-joined)()
+		p.close()
+		if runs != 2 {
+			t.Errorf("%d sources run", runs)
+		}
+	})
+}
