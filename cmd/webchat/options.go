@@ -32,7 +32,6 @@ type options struct {
 	model        string
 	provider     struct{ url, kind, keyFile string }
 	copilotPath  string
-	autohandPath string
 	outputTTL    time.Duration
 	outputBudget size
 	keepOutputs  age
@@ -68,7 +67,6 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.StringVar(&o.provider.kind, "provider-type", "", "its protocol")
 	f.StringVar(&o.provider.keyFile, "provider-key-file", "", "file with its key (or WEBCHAT_PROVIDER_KEY)")
 	f.StringVar(&o.copilotPath, "copilot-path", "", "the GitHub Copilot CLI")
-	f.StringVar(&o.autohandPath, "autohand-path", "", "the Autohand CLI")
 	f.DurationVar(&o.outputTTL, "output-ttl", 30*time.Minute, "life of an output, from the moment it is complete")
 	f.Var(&o.outputBudget, "output-budget", "memory for outputs; the least recently used go first")
 	f.Var(&o.keepOutputs, "keep-outputs", "keep outputs on disk so long after their life, such as 30d; 0 keeps none")
@@ -129,8 +127,8 @@ func parseOptions(args, env []string) (*options, error) {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.configFile, &o.tokenFile, &o.provider.keyFile, &o.copilotPath, &o.autohandPath} {
-		program := name == &o.copilotPath || name == &o.autohandPath
+	for _, name := range []*string{&o.configFile, &o.tokenFile, &o.provider.keyFile, &o.copilotPath} {
+		program := name == &o.copilotPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
 		}

@@ -20,7 +20,7 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 	if err := os.WriteFile("my.yaml", []byte("env_allow: [A]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseOptions([]string{"--config", "my.yaml", "--token-file", "deep/../token.txt", "--copilot-path", "./bin/copilot", "--autohand-path", "autohand"},
+	o, err := parseOptions([]string{"--config", "my.yaml", "--token-file", "deep/../token.txt", "--copilot-path", "./bin/copilot"},
 		[]string{"WEBCHAT_PROVIDER_KEY_FILE=key.txt"})
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +30,8 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 			t.Errorf("%s, want %s", name, want)
 		}
 	}
-	if o.autohandPath != "autohand" {
-		t.Errorf("a program that PATH finds became %s", o.autohandPath)
+	if byName, err := parseOptions([]string{"--copilot-path", "copilot"}, nil); err != nil || byName.copilotPath != "copilot" {
+		t.Errorf("a program that PATH finds became %s, %v", byName.copilotPath, err)
 	}
 	c, err := o.loadConfig()
 	if err != nil || len(c.EnvAllow) != 1 {

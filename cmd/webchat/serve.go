@@ -116,9 +116,6 @@ func (o *options) warn(c *config, log *slog.Logger) {
 	if names := c.ignored(); len(names) > 0 {
 		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
 	}
-	if o.autohandPath != "" {
-		log.Warn("this version ignores --autohand-path: it does not know that agent")
-	}
 	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.publicURL == "" {
 		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.listen)
 	}

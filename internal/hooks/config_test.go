@@ -29,7 +29,6 @@ func TestConfigIsChecked(t *testing.T) {
 	for says, h := range map[string]hooks.Hook{
 		"none of session_start, session_end": {Event: "at_night", Command: "x"},
 		"command is missing":                 {Event: hooks.Error, Command: " "},
-		"can only have one":                  {Event: hooks.Error, Command: "x", Handler: handler(nil)},
 		"NUL":                                {Event: hooks.Error, Command: "x\x00"},
 		"absolute":                           {Event: hooks.Error, Command: "x", Dir: "here"},
 		"negative":                           {Event: hooks.Error, Command: "x", Timeout: -1},

@@ -118,20 +118,11 @@ type Verdict struct {
 	Prompt    string          // empty: unchanged
 }
 
-// Handler is a hook inside this process, for programs that embed webchat.
-type Handler interface {
-	// Handle decides about c before ctx ends; the time limit of its hook ends it.
-	// An error and a panic are a no. It may be called concurrently.
-	Handle(ctx context.Context, c Call) (Verdict, error)
-}
-
-// Hook is one thing a user set. Either Command or Handler is set.
+// Hook is one thing a user set.
 type Hook struct {
 	Event   Event
 	Matcher string // RE2, anchored, on the tool's name; empty: every tool
 	Command string
-	Handler Handler
-	Name    string        // how the log names a Handler
 	Dir     string        // where the command runs, absolute; empty: the workspace
 	Timeout time.Duration // 0: DefaultTimeout
 	// BestEffort lets sessions start on backends that do not ask about every
@@ -150,10 +141,8 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 	switch {
 	case !slices.Contains(Events(), h.Event):
 		return nil, fmt.Errorf("the event %q is none of %s", h.Event, words(Events()))
-	case h.Handler == nil && strings.TrimSpace(h.Command) == "":
+	case strings.TrimSpace(h.Command) == "":
 		return nil, errors.New("the command is missing")
-	case h.Handler != nil && h.Command != "":
-		return nil, errors.New("it has a command and a handler, and can only have one")
 	case strings.ContainsRune(h.Command, 0):
 		return nil, errors.New("the command has a NUL character")
 	case h.Dir != "" && !filepath.IsAbs(h.Dir):
@@ -268,48 +257,21 @@ func (s *Set) ask(ctx context.Context, mine []hook, c Call, report func(event.Da
 
 // one runs one hook between its two events.
 func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) error) (Verdict, error) {
-	name := h.Command
-	if h.Handler != nil {
-		name = h.Name
-	}
 	id := string(event.NewID())
-	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: name, ToolCallID: c.ToolCallID}); err != nil {
+	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: h.Command, ToolCallID: c.ToolCallID}); err != nil {
 		return Verdict{}, fmt.Errorf("log the start of a hook: %w", err)
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
 	defer cancel()
-	var code int
-	var v Verdict
-	if h.Handler != nil {
-		v = handle(limited, h, c)
-	} else {
-		code, v = s.execute(limited, h, c)
-	}
+	code, v := s.execute(limited, h, c)
 	v = v.within(c)
-	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: name, ExitCode: code,
+	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: h.Command, ExitCode: code,
 		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
 	if err != nil {
 		return Verdict{}, fmt.Errorf("log the end of a hook: %w", err)
 	}
 	return v, nil
-}
-
-// handle asks a Handler.
-func handle(ctx context.Context, h hook, c Call) (v Verdict) {
-	defer func() {
-		if p := recover(); p != nil {
-			v = no("The hook %s panicked.", h.Name)
-		}
-	}()
-	v, err := h.Handler.Handle(ctx, c)
-	switch {
-	case err != nil:
-		return no("The hook %s failed: %v", h.Name, err)
-	case ctx.Err() != nil:
-		return h.stopped(ctx)
-	}
-	return v
 }
 
 var errLate = errors.New("the hook took too long")

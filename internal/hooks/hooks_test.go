@@ -316,39 +316,6 @@ func TestEndsTheTree(t *testing.T) {
 	}
 }
 
-// handler is a Handler made of a function.
-type handler func(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
-
-func (f handler) Handle(ctx context.Context, c hooks.Call) (hooks.Verdict, error) { return f(ctx, c) }
-
-func TestHandler(t *testing.T) {
-	for name, c := range map[string]struct {
-		f     handler
-		allow bool
-		says  string
-	}{
-		"allow": {func(context.Context, hooks.Call) (hooks.Verdict, error) { return hooks.Verdict{Allow: true}, nil }, true, ""},
-		"zero":  {func(context.Context, hooks.Call) (hooks.Verdict, error) { return hooks.Verdict{}, nil }, false, "without a reason"},
-		"error": {func(context.Context, hooks.Call) (hooks.Verdict, error) {
-			return hooks.Verdict{Allow: true}, errors.New("no net")
-		}, false, "no net"},
-		"panic": {func(context.Context, hooks.Call) (hooks.Verdict, error) { panic("secret") }, false, "panicked"},
-		"late": {func(ctx context.Context, _ hooks.Call) (hooks.Verdict, error) {
-			<-ctx.Done()
-			return hooks.Verdict{Allow: true}, nil
-		}, false, "within"},
-		"strange": {func(context.Context, hooks.Call) (hooks.Verdict, error) {
-			return hooks.Verdict{Allow: true, Prompt: "x"}, nil
-		}, false, "prompt"},
-	} {
-		s, _ := newSet(t, hooks.Hook{Event: hooks.BeforeTool, Handler: c.f, Name: "ours", Timeout: 10 * time.Millisecond})
-		v, a := run(t, s, call())
-		if v.Allow != c.allow || !strings.Contains(v.Reason, c.says) || strings.Contains(v.Reason, "secret") || len(a.ends) != 1 || a.ends[0].Command != "ours" {
-			t.Errorf("%s: %+v %+v", name, v, a.ends)
-		}
-	}
-}
-
 func TestWhatCannotBeLoggedDoesNotRun(t *testing.T) {
 	s, dir := newSet(t, before(`touch ran`))
 	a := &audit{fail: errors.New("disk full")}

@@ -30,8 +30,6 @@ var ours = map[string][]string{
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
 	"internal/agent/copilot":             {"internal/agent", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
-	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
-	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},

@@ -134,12 +134,16 @@ func TestRowsNameRoomsAndModulesThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := files(t)
 	for name := range theirs {
 		if !strings.Contains(string(mod), name+" v") {
 			t.Errorf("%s has a row but go.mod does not require it", name)
 		}
 	}
 	for from, to := range ours {
+		if !slices.ContainsFunc(all, func(f file) bool { return f.room == from }) {
+			t.Errorf("%s has a row but no Go files", from)
+		}
 		for _, room := range to {
 			if _, ok := ours[room]; !ok && room != "*" {
 				t.Errorf("%s may import %s, which has no row", from, room)

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"sync"
 
@@ -148,17 +147,6 @@ func (p *Projector) Seq() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fold.seq
-}
-
-// Transcript returns the HTML of all turns, as a whole page holds them.
-func (p *Projector) Transcript() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var b bytes.Buffer
-	for _, t := range p.fold.root.Kids {
-		b.WriteString(p.pages.render("node", t))
-	}
-	return b.String()
 }
 
 // earlier leads to the turns before those that are shown.

@@ -60,7 +60,7 @@ type savedState struct {
 	*lexState
 }
 
-// NewCode opens a document. A language that is not in [Languages] is shown as plain text.
+// NewCode opens a document. A language that [Language] never returns is shown as plain text.
 func NewCode(language string, src Source, o RowOptions) *Code {
 	first := savedState{1, rootState}
 	return &Code{src: src, grammar: grammars()[language], options: o.clean(), limit: WorkLimit, spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}

@@ -3,10 +3,8 @@ package render
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -262,11 +260,4 @@ func (g *grammar) compile() (err error) {
 	defer func() { g.resumed = nil }()
 	iterator()
 	return nil
-}
-
-// Languages lists every name [Language] may return and [NewCode] knows, sorted without regard to case.
-func Languages() []string {
-	names := slices.Collect(maps.Keys(grammars()))
-	sort.Slice(names, func(i, j int) bool { return strings.ToLower(names[i]) < strings.ToLower(names[j]) })
-	return names
 }

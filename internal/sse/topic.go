@@ -25,16 +25,6 @@ func (t *Topic) Publish(frames ...Frame) {
 	}
 }
 
-// Subscribers counts the clients of the topic.
-func (t *Topic) Subscribers() int {
-	t.hub.mu.RLock()
-	defer t.hub.mu.RUnlock()
-	if l := t.hub.topics[t.name]; l != nil {
-		return l.refs
-	}
-	return 0
-}
-
 // Replay sends the past that a client lacks and returns the Pos up to which the past
 // is complete: live frames with a Pos up to there are dropped, all others follow.
 // The header goes with the first frame it sends, or when it returns, so a replay
