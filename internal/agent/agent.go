@@ -3,7 +3,7 @@
 //
 // A [Backend] is a kind of agent (the embedded offline one, GitHub Copilot CLI,
 // an Agent Client Protocol program). It opens a [Conn], one live conversation,
-// and hands it a [Host]: the five things a Conn may ask of its session. A [Tool]
+// and hands it a [Host]: what a Conn may ask of its session. A [Tool]
 // is something the session can do for the agent; it says what it would do
 // ([Tool.Plan]) before it does it ([Action].Run), so that what was approved is
 // what runs.
@@ -135,6 +135,17 @@ type Conn interface {
 	Close() error
 }
 
+// Tasker is a Conn whose agent may leave work running in the background: tasks. A
+// turn ends without waiting for them, and a stop of the turn leaves them alone. The
+// Conn reports task.started once, task.output, and exactly one task.completed for
+// each, at the latest before Close returns, which ends all of them with everything
+// they started.
+type Tasker interface {
+	// AbortTask ends one task with everything it started; that it ended is reported.
+	// A task that has ended, or never was, is no error.
+	AbortTask(ctx context.Context, taskID string) error
+}
+
 // Prompt is what a user said.
 type Prompt struct {
 	MessageID   string
@@ -161,8 +172,9 @@ type Host interface {
 	// it; when Report returns nil and the event is a logged one, it is durable. While
 	// the log cannot be written Report waits, until it can or the turn has ended.
 	// A Conn reports in order and only these types: session.error, .title_changed,
-	// .model_change, .usage_info, .truncation, .compaction_*; assistant.*;
-	// tool.execution_*; subagent.*. Others are refused with an error.
+	// .model_change, .usage_info, .truncation, .compaction_*; task.*; assistant.*;
+	// tool.execution_*; subagent.*. Others are refused with an error. The last three
+	// belong to a turn, or by their parentToolCallId to a helper that is an open task.
 	//
 	// Offsets of deltas are the Conn's to count, in UTF-8 bytes of its message.
 	Report(ctx context.Context, data event.Data) error
@@ -180,6 +192,14 @@ type Host interface {
 
 	// AskUser puts the agent's question to the user.
 	AskUser(ctx context.Context, q Question) (Answer, error)
+
+	// RunTurn runs a turn that the agent begins by itself, for example since a task
+	// ended; cause is a sentence that says why. It waits until no other turn runs,
+	// logs turn.start, calls work, which is to [Conn.Prompt] what ctx and the error are
+	// concerned, and returns work's error when turn.end is logged. If ctx ends before
+	// work was called, or the session takes no turns any more, work is not called and
+	// RunTurn returns an error.
+	RunTurn(ctx context.Context, cause string, work func(ctx context.Context) error) error
 
 	// RunHook runs the user's hooks for a moment only the backend sees: before_tool
 	// and after_tool of its own tools (RequestID is the call's id), error,

@@ -137,6 +137,11 @@ func (r *refusing) AskPermission(context.Context, agent.Permission) (agent.Verdi
 	return agent.Verdict{Decision: event.Deny, Reason: "This is a test."}, nil
 }
 
+// RunTurn implements [agent.Host].
+func (*refusing) RunTurn(context.Context, string, func(context.Context) error) error {
+	return agent.ErrUnsupported
+}
+
 // RunHook implements [agent.Host].
 func (*refusing) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
 	return agent.HookVerdict{Allow: true}, nil
@@ -207,6 +212,11 @@ func (Mute) AskPermission(context.Context, agent.Permission) (agent.Verdict, err
 // AskUser implements [agent.Host].
 func (Mute) AskUser(context.Context, agent.Question) (agent.Answer, error) {
 	return agent.Answer{}, errMute
+}
+
+// RunTurn implements [agent.Host].
+func (Mute) RunTurn(context.Context, string, func(context.Context) error) error {
+	return errMute
 }
 
 // RunHook implements [agent.Host].

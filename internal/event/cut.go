@@ -1,7 +1,7 @@
 package event
 
 // Cut finds, going back in a log, where its last turns begin, at a place before which
-// nothing is open: no turn, no prompt that waits, no call, question or hook. What is
+// nothing is open: no turn, no prompt that waits, no task, call, question or hook. What is
 // folded from there on needs nothing of what is before. So the end of a long log is
 // read at the cost of that end.
 //
@@ -30,6 +30,9 @@ func NewCut(turns int, from int64) *Cut {
 
 // Open says that something is open at the end of the log: the call of an id.
 func (c *Cut) Open(toolCallID string) { c.open["c:"+toolCallID] = true }
+
+// OpenTask says that a task runs at the end of the log.
+func (c *Cut) OpenTask(taskID string) { c.open["k:"+taskID] = true }
 
 // Take takes the entry before the one it took last, and reports whether the log can be
 // cut before it.
@@ -83,6 +86,10 @@ func (c *Cut) pair(data Data) (begins bool) {
 		delete(c.open, "h:"+d.HookID)
 	case HookEnd:
 		c.open["h:"+d.HookID] = true
+	case TaskStarted:
+		delete(c.open, "k:"+d.TaskID)
+	case TaskCompleted:
+		c.open["k:"+d.TaskID] = true
 	case AssistantTurnStart, AssistantTurnEnd, AssistantMessage, AssistantReasoning:
 		c.inTurn()
 	}

@@ -56,17 +56,20 @@ type (
 		Commit  string `json:"commit,omitempty"`
 	}
 
-	// TurnStart opens the work on one prompt.
+	// TurnStart opens the work on one prompt, or work that the agent began by
+	// itself; see [TurnStart.Own].
 	TurnStart struct {
 		TurnID    string `json:"turnId"`
-		MessageID string `json:"messageId"`
+		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: the agent began
+		By        Actor  `json:"by,omitempty"`        // empty, in older logs: the user
+		Cause     string `json:"cause,omitempty"`     // a sentence: why the agent began
 		Extra     `json:"-"`
 	}
 
 	// TurnEnd closes a turn and everything the turn opened.
 	TurnEnd struct {
 		TurnID     string  `json:"turnId"`
-		MessageID  string  `json:"messageId"`
+		MessageID  string  `json:"messageId,omitempty"`
 		Outcome    Outcome `json:"outcome"`
 		Usage      Usage   `json:"usage"`
 		DurationMs int64   `json:"durationMs"`
@@ -363,6 +366,34 @@ type (
 		AgentName  string `json:"agentName"`
 		Error      string `json:"error,omitempty"`
 		Extra      `json:"-"`
+	}
+
+	// TaskStarted says that the agent left work running in the background, which may
+	// outlive its turn.
+	TaskStarted struct {
+		TaskID     string   `json:"taskId"` // unique in the session
+		Kind       TaskKind `json:"kind"`
+		Title      string   `json:"title"`                // the command, or what the helper is to do
+		ToolCallID string   `json:"toolCallId,omitempty"` // the call that left it
+		Extra      `json:"-"`
+	}
+
+	// TaskOutput is a piece of what a task printed.
+	TaskOutput struct {
+		TaskID string `json:"taskId"`
+		Text   string `json:"text"`
+		Extra  `json:"-"`
+	}
+
+	// TaskCompleted says how a task ended. Each started task has exactly one.
+	TaskCompleted struct {
+		TaskID   string  `json:"taskId"`
+		Outcome  Outcome `json:"outcome"`
+		ExitCode *int    `json:"exitCode,omitempty"` // of a command that ended by itself, where it is known
+		// Usage is what models reported since the last turn or task ended, and no turn
+		// counts: a helper works also while no turn runs.
+		Usage Usage `json:"usage,omitzero"`
+		Extra `json:"-"`
 	}
 
 	// Abort says that the turn was stopped. By is [DecidedByUser] if the user

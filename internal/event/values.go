@@ -1,9 +1,9 @@
 package event
 
-// Outcome is how a turn ended.
+// Outcome is how a turn or a task ended.
 type Outcome string
 
-// The outcomes of a turn.
+// The outcomes.
 const (
 	Completed   Outcome = "completed"
 	Aborted     Outcome = "aborted"
@@ -11,13 +11,25 @@ const (
 	Interrupted Outcome = "interrupted" // the program ended before the turn did
 )
 
-// Actor is who called a tool.
+// Actor is who called a tool or began a turn.
 type Actor string
 
 // The actors.
 const (
 	ByAgent Actor = "agent"
 	ByUser  Actor = "user"
+)
+
+// Own reports whether the agent began the turn by itself.
+func (t TurnStart) Own() bool { return t.By == ByAgent }
+
+// TaskKind is what works in the background.
+type TaskKind string
+
+// The kinds of tasks.
+const (
+	ShellTask TaskKind = "shell" // a command
+	AgentTask TaskKind = "agent" // a helper agent
 )
 
 // Decision is the answer to a permission request.
@@ -64,3 +76,29 @@ const (
 	Running Status = "running"
 	Waiting Status = "waiting"
 )
+
+// ParentCall returns the id of the call whose helper agent d is about; empty if it
+// is about none.
+func ParentCall(d Data) string {
+	switch d := d.(type) {
+	case AssistantMessageDelta:
+		return d.ParentToolCallID
+	case AssistantReasoningDelta:
+		return d.ParentToolCallID
+	case AssistantMessage:
+		return d.ParentToolCallID
+	case AssistantReasoning:
+		return d.ParentToolCallID
+	case ToolExecutionStart:
+		return d.ParentToolCallID
+	case SubagentStarted:
+		return d.ToolCallID
+	case SubagentSelected:
+		return d.ToolCallID
+	case SubagentCompleted:
+		return d.ToolCallID
+	case SubagentFailed:
+		return d.ToolCallID
+	}
+	return ""
+}

@@ -99,6 +99,10 @@ func (toyHost) AskUser(context.Context, agent.Question) (agent.Answer, error) {
 	panic("not a caller's to ask")
 }
 
+func (toyHost) RunTurn(context.Context, string, func(context.Context) error) error {
+	panic("not a caller's to begin")
+}
+
 func (toyHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
 	panic("not a caller's to run")
 }

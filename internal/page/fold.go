@@ -28,6 +28,7 @@ type fold struct {
 	title, backend, model string
 	status                event.Status
 	asks                  *node    // the open questions, which stand in the dock
+	tasks                 []*task  // what runs in the background
 	cwd                   string   // the workspace
 	instructions          []string // files the agent loads, until the first turn says so
 	ledger                ledger
@@ -51,7 +52,7 @@ func (f *fold) take(e event.Entry) {
 	if !f.begun && e.Seq > 0 {
 		f.begun, f.first = true, e.Seq
 	}
-	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) {
+	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) && !f.background(e.Event.Data) {
 		f.consent(e.Event.Data)
 	}
 	f.setStatus()
@@ -175,6 +176,21 @@ func (f *fold) tools(data event.Data) bool {
 		f.helper(d.ToolCallID, d.AgentName, "done", "")
 	case event.SubagentFailed:
 		f.helper(d.ToolCallID, d.AgentName, "failed", d.Error)
+	default:
+		return false
+	}
+	return true
+}
+
+// background folds what the agent left running.
+func (f *fold) background(data event.Data) bool {
+	switch d := data.(type) {
+	case event.TaskStarted:
+		f.taskStarted(d)
+	case event.TaskOutput:
+		f.taskOutput(d)
+	case event.TaskCompleted:
+		f.taskCompleted(d)
 	default:
 		return false
 	}

@@ -106,7 +106,11 @@ func (f *fold) prompt(d event.UserMessage) {
 func (f *fold) turnStart(d event.TurnStart) {
 	n := f.queued[d.MessageID]
 	delete(f.queued, d.MessageID)
-	if n == nil {
+	switch {
+	case n == nil && d.Own():
+		n = f.addTurn(&turn{At: f.now}, elementID("t-", d.TurnID))
+		f.noteIn(n, "", "again", "It went on by itself: "+plain(firstOf(d.Cause, "nobody knows why.")))
+	case n == nil:
 		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))
 	}
 	if f.current != nil { // a session never does this
@@ -164,9 +168,14 @@ func (f *fold) turnEnd(d event.TurnEnd) {
 	if n == f.current {
 		f.current = nil
 	}
-	f.ledger.definitions += d.Usage.DefinitionTokens
-	f.ledgerChanged()
+	f.countUsage(d.Usage)
 	f.batch.say("say", spoken(n, d.Outcome))
+}
+
+// countUsage adds what models took to the ledger.
+func (f *fold) countUsage(u event.Usage) {
+	f.ledger.definitions += u.DefinitionTokens
+	f.ledgerChanged()
 }
 
 // endsWith reports whether one of the last things in n is a note with this icon: what a

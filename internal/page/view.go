@@ -138,6 +138,9 @@ func (c *chrome) Answers() string { return c.fold.Answers() }
 // Dock are the open questions.
 func (c *chrome) Dock() dock { return c.fold.Dock() }
 
+// Working is what runs in the background.
+func (c *chrome) Working() working { return working{c.fold.tasks} }
+
 // Trouble is why the log cannot be written.
 func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
 

@@ -202,7 +202,47 @@ func (s *Server) abort(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var what abortRequest
+	if r.ContentLength != 0 {
+		if what, err = decode[abortRequest](r); err != nil {
+			return err
+		}
+	}
 	if err := one.Abort(r.Context(), "Stopped by the user."); err != nil {
+		return err
+	}
+	if what.Tasks {
+		if err := one.AbortTasks(r.Context()); err != nil {
+			return err
+		}
+	}
+	return reply(w, http.StatusAccepted, empty{})
+}
+
+// abortRequest is the body of a stop; none stops the turn only.
+type abortRequest struct {
+	Tasks bool `json:"tasks,omitempty"` // everything in the background as well
+}
+
+// taskList is what runs in the background.
+type taskList struct {
+	Tasks []session.Task `json:"tasks"`
+}
+
+func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, taskList{one.Tasks()})
+}
+
+func (s *Server) abortTask(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	if err := one.AbortTask(r.Context(), chi.URLParam(r, "taskId")); err != nil {
 		return err
 	}
 	return reply(w, http.StatusAccepted, empty{})

@@ -54,6 +54,9 @@ func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos 
 	for _, id := range now.Calls {
 		cut.Open(id)
 	}
+	for _, t := range one.Tasks() {
+		cut.OpenTask(t.TaskID)
+	}
 	if err := loadEnd(ctx, one, p, cut, now.LastSeq, now.Summary); err != nil {
 		return 0, err
 	}
@@ -62,7 +65,7 @@ func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos 
 }
 
 func inFlight(p *page.Projector, now session.Snapshot) {
-	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Trouble)...)
+	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Trouble)...)
 }
 
 // loadEnd feeds a projector with a session's log from a cut up to a sequence. sum is

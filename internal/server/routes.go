@@ -50,8 +50,10 @@ func (s *Server) routes() []route {
 
 		{post, one + "/messages", guard.Write, s.sendMessage, 202, messageRequest{}, messageReply{}, "wait", "Say something; with wait=true or as an event stream, see it through"},
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content"},
-		{post, one + "/abort", guard.Write, s.abort, 202, nil, empty{}, "", "Stop the turn with all its processes"},
-		{post, one + "/tools/{toolCallId}/abort", guard.Write, s.abortTool, 202, nil, empty{}, "", "Stop one command"},
+		{post, one + "/abort", guard.Write, s.abort, 202, abortRequest{}, empty{}, "", "Stop the turn with all its processes; with tasks, what runs in the background as well"},
+		{get, one + "/tasks", guard.Read, s.listTasks, 200, nil, taskList{}, "", "What the agent left running in the background"},
+		{post, one + "/tasks/{taskId}/abort", guard.Write, s.abortTask, 202, nil, empty{}, "", "End one of it, with everything it started"},
+		{post, one + "/tools/{toolCallId}/abort", guard.Write, s.abortTool, 202, nil, empty{}, "", "Stop one command, or the task it left"},
 		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit dialect", "The log; as an event stream, the log and then what happens. With dialect=autohand in the words of the Autohand contract"},
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},

@@ -30,7 +30,7 @@ func jsonFields(t reflect.Type) iter.Seq[field] {
 			if name == "" {
 				name = f.Name
 			}
-			if !yield(field{f, name, strings.Contains(options, "omitempty")}) {
+			if !yield(field{f, name, strings.Contains(options, "omit")}) {
 				return
 			}
 		}

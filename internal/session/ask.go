@@ -36,7 +36,7 @@ type decided struct {
 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
-	ctx, leave, err := h.inTurn(ctx)
+	ctx, leave, err := h.inTurn(ctx, p.ToolCallID)
 	if err != nil {
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
@@ -44,13 +44,17 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 	return h.s.ask(ctx, p, event.ByAgent, h.beforeAsking)
 }
 
-// inTurn returns ctx ending with the running turn, too. The end of the turn waits
-// until leave is called.
-func (h *host) inTurn(ctx context.Context) (context.Context, func(), error) {
+// inTurn returns ctx ending with the running turn, too, or with the task of the
+// helper that made the call. The end of the turn waits until leave is called.
+func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, func(), error) {
 	s := h.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, err := h.turnLocked()
+	parent := ""
+	if x := s.open.tool(toolCallID); x != nil {
+		parent = x.start.ParentToolCallID
+	}
+	t, err := h.turnLocked(parent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +127,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 
 // AskUser implements [agent.Host].
 func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
-	ctx, leave, err := h.inTurn(ctx)
+	ctx, leave, err := h.inTurn(ctx, q.ToolCallID)
 	if err != nil {
 		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
 	}
@@ -281,7 +285,7 @@ func (s *Session) giveUp(r *request, by event.Decider, reason string) {
 // abandonRequestsLocked settles what the end of a turn closed in the log.
 func (s *Session) abandonRequestsLocked() {
 	for _, r := range s.requests {
-		if !r.byUser {
+		if !r.byUser && s.open.request(r.id) == nil { // the log has its end
 			r.verdict = denial(event.DecidedByAbort, reasons[event.Aborted])
 			s.settleLocked(r, event.DecidedByAbort)
 		}

@@ -32,7 +32,7 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	s := h.s
 	var c *call
 	err := s.persist(h.turnOver(), func() error {
-		t, err := h.turnLocked()
+		t, err := h.turnLocked(tc.ParentToolCallID)
 		if err == nil {
 			c, err = s.startLocked(tc, event.ByAgent, t)
 		}

@@ -18,7 +18,17 @@ func checkLog(t complainer, entries []event.Entry, whole bool) {
 		agents           = map[string]bool{}
 		requests         = map[string]int{}
 		messages, turned = map[string]bool{}, map[string]int{}
+		parents          = map[string]string{} // of calls
+		tasks            = map[string]string{} // those that run, by their calls
 	)
+	beside := func(call string) bool {
+		for ; call != ""; call = parents[call] {
+			if tasks[call] != "" {
+				return true
+			}
+		}
+		return false
+	}
 	for i, e := range entries {
 		if e.Seq != int64(i+1) || e.Event.ParentID != parent || e.Event.Ephemeral {
 			t.Errorf("entry %d: sequence %d, parent %q after %q", i, e.Seq, e.Event.ParentID, parent)
@@ -28,7 +38,7 @@ func checkLog(t complainer, entries []event.Entry, whole bool) {
 		case event.UserMessage:
 			messages[d.MessageID] = true
 		case event.TurnStart:
-			if turn != "" || !messages[d.MessageID] {
+			if turn != "" || !d.Own() && !messages[d.MessageID] {
 				t.Errorf("%d: turn %s of message %s starts inside %s", e.Seq, d.TurnID, d.MessageID, turn)
 			}
 			turn = d.TurnID
@@ -42,19 +52,32 @@ func checkLog(t complainer, entries []event.Entry, whole bool) {
 				turned[id]++
 			}
 			for id, n := range tools {
-				if n == 1 && agents[id] {
+				if n == 1 && agents[id] && !beside(parents[id]) {
 					t.Errorf("%d: the turn ended before tool %s", e.Seq, id)
 				}
 			}
 		case event.ToolExecutionStart:
 			tools[d.ToolCallID]++
-			agents[d.ToolCallID] = d.By == event.ByAgent
-			if agents[d.ToolCallID] && turn == "" {
+			agents[d.ToolCallID], parents[d.ToolCallID] = d.By == event.ByAgent, d.ParentToolCallID
+			if agents[d.ToolCallID] && turn == "" && !beside(d.ParentToolCallID) {
 				t.Errorf("%d: an agent's tool outside a turn", e.Seq)
 			}
 		case event.ToolExecutionComplete:
 			if tools[d.ToolCallID]++; tools[d.ToolCallID] != 2 {
 				t.Errorf("%d: tool %s completes with %d", e.Seq, d.ToolCallID, tools[d.ToolCallID])
+			}
+		case event.TaskStarted:
+			tasks[d.ToolCallID] = d.TaskID
+		case event.TaskCompleted:
+			found := false
+			for call, id := range tasks {
+				if id == d.TaskID {
+					found = true
+					delete(tasks, call)
+				}
+			}
+			if !found {
+				t.Errorf("%d: task %s completes and does not run", e.Seq, d.TaskID)
 			}
 		case event.PermissionRequested:
 			requests[d.RequestID]++
@@ -85,6 +108,9 @@ func checkLog(t complainer, entries []event.Entry, whole bool) {
 		if n != 2 {
 			t.Errorf("request %s is open", id)
 		}
+	}
+	if len(tasks) > 0 {
+		t.Errorf("tasks are open: %v", tasks)
 	}
 	for id := range messages {
 		if turned[id] != 1 {

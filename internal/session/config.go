@@ -225,6 +225,7 @@ type Snapshot struct {
 	Summary  Summary
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
+	Printed  []event.Entry // one task.output with the last of what each running task printed
 	Trouble  []event.Entry // what is wrong with the log, if anything
 	Calls    []string      // the ids of the calls that run
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged

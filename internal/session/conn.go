@@ -180,5 +180,6 @@ func (s *Session) disconnect(c *liveConn) {
 		s.conn = nil
 	}
 	s.mu.Unlock()
+	s.endTasks(event.Interrupted)
 	s.wg.Go(func() { c.close(s.log()) })
 }

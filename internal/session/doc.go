@@ -16,6 +16,9 @@
 //     is named in the "steered" of the turn.end of the turn it joined. That
 //     holds for prompts an abort dropped from the queue (outcome aborted) and
 //     for those a restart found waiting (outcome interrupted).
+//   - The agent may begin a turn by itself; it is one turn among the others. What it
+//     left running in the background is a task: turns end without it, and what is
+//     called for it is closed by its task.completed.
 //   - turn.end closes everything the turn opened: messages in flight become
 //     partial ones, tools and questions get their completion.
 //   - Nothing acts before its permission.completed is durable. The first answer

@@ -113,7 +113,7 @@ var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.Afte
 
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
-	inTurn, leave, err := h.inTurn(ctx)
+	inTurn, leave, err := h.inTurn(ctx, c.RequestID)
 	switch {
 	case err == nil:
 		defer leave()

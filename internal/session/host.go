@@ -34,10 +34,14 @@ func (h *host) shut() {
 }
 
 // turnLocked returns the running turn, or why the conversation has none.
-func (h *host) turnLocked() (*turn, error) {
+// What a helper in the background does, in the call parent, runs beside the turns.
+func (h *host) turnLocked(parent string) (*turn, error) {
+	task := h.s.open.helper(parent)
 	switch t := h.s.turn; {
 	case h.gone:
 		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
+	case task != nil && task.scope != nil:
+		return task.scope, nil
 	case t == nil || !t.started || t.ended:
 		return nil, fmt.Errorf("session %s: %w", h.s.id, ErrNoTurn)
 	default:
@@ -57,6 +61,10 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	take := func() error { return h.reportLocked(data) }
 	if err := h.s.change(context.Background(), take); !errors.Is(err, ErrLog) {
 		return err
+	}
+	switch data.(type) {
+	case event.TaskStarted, event.TaskCompleted:
+		return h.s.persist(h.s.ctx, take) // a task is beside the turns
 	}
 	return h.s.persist(h.turnOver(), take)
 }
@@ -98,7 +106,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if h.gone {
 		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
 	}
-	t, err := h.turnLocked()
+	t, err := h.turnLocked(s.open.parentOf(data))
 	if err != nil && !betweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
@@ -110,21 +118,33 @@ func (h *host) reportLocked(data event.Data) error {
 	if relay == nil {
 		return nil
 	}
-	if err := s.appendLocked(relay); err != nil {
+	if done, ends := relay.(event.TaskCompleted); ends {
+		err = s.endTaskLocked(done)
+	} else {
+		err = s.appendLocked(relay)
+	}
+	if err != nil {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
+	s.openScopeLocked(relay)
 	if t != nil {
 		t.note(relay)
+	} else if u, ok := relay.(event.AssistantUsage); ok {
+		s.unbilled = addUsage(s.unbilled, usageOf(u))
 	}
 	return nil
+}
+
+func usageOf(d event.AssistantUsage) event.Usage {
+	return event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
+		CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 }
 
 // note keeps what the end of the turn has to know.
 func (t *turn) note(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
-		t.usage = addUsage(t.usage, event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
-			CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens})
+		t.usage = addUsage(t.usage, usageOf(d))
 	case event.SessionError:
 		t.told[d.Message] = true
 		if len(t.errs) < maxErrors {
@@ -158,6 +178,8 @@ func (s *Session) screenLocked(data event.Data) (event.Data, error) {
 		event.AssistantTurnStart, event.AssistantTurnEnd,
 		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
 		return d, nil
+	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		return s.screenTaskLocked(data)
 	case event.SessionTitleChanged:
 		if d.Title = titleLine(d.Title); utf8.RuneCountInString(d.Title) > maxTitle {
 			d.Title = string([]rune(d.Title)[:maxTitle])

@@ -71,6 +71,15 @@ func (s *Session) Retire(at time.Time) {
 	if err != nil {
 		s.log().Warn("the stop of a deleted session was not logged", "error", err)
 	}
+	if len(s.Tasks()) > 0 {
+		s.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(s.ctx, endTaskLimit)
+			defer cancel()
+			if err := s.AbortTasks(ctx); err != nil {
+				s.log().Warn("a task of a deleted session goes on until its end", "error", err)
+			}
+		})
+	}
 }
 
 // Revive undoes [Session.Retire].
@@ -128,6 +137,7 @@ func (s *Session) Close() {
 	if conn != nil {
 		conn.close(s.log())
 	}
+	s.endTasks(event.Interrupted)
 	if worked {
 		s.hookSessionEnd()
 	}

@@ -22,6 +22,7 @@ type open struct {
 	requests []event.Entry     // permission.requested and user_input.requested
 	hooks    []event.HookStart // their commands run
 	flights  []*flight
+	tasks    []*openTask
 	version  int             // of flights: counts their changes
 	done     map[string]bool // keys of what ended in this turn
 }
@@ -101,7 +102,7 @@ func (o *open) apply(e event.Entry) {
 		o.dequeue(d.MessageID)
 	case event.TurnEnd:
 		o.turn = event.TurnStart{}
-		o.flights = nil
+		o.flights = slices.DeleteFunc(o.flights, func(f *flight) bool { return o.helper(f.parent) == nil })
 		for _, id := range d.Steered {
 			o.dequeue(id)
 		}
@@ -119,6 +120,8 @@ func (o *open) apply(e event.Entry) {
 		o.hooks = slices.DeleteFunc(o.hooks, func(h event.HookStart) bool { return h.HookID == d.HookID })
 	case event.AssistantMessageDiscarded:
 		o.drop(messageKey(d.MessageID))
+	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		o.applyTask(e)
 	}
 }
 
@@ -195,15 +198,27 @@ func (o *open) delta(n flight, offset int64, text string) error {
 // ofUser reports whether the request belongs to something the user called,
 // which outlives turns.
 func (o *open) ofUser(request event.Data) bool {
-	id := ""
+	t := o.caller(request)
+	return t != nil && t.start.By == event.ByUser
+}
+
+// helperOf returns the task of the helper that asks, if one does.
+func (o *open) helperOf(request event.Data) *openTask {
+	if t := o.caller(request); t != nil {
+		return o.helper(t.start.ParentToolCallID)
+	}
+	return nil
+}
+
+// caller returns the open call a request belongs to.
+func (o *open) caller(request event.Data) *openTool {
 	switch d := request.(type) {
 	case event.PermissionRequested:
-		id = d.ToolCallID
+		return o.tool(d.ToolCallID)
 	case event.UserInputRequested:
-		id = d.ToolCallID
+		return o.tool(d.ToolCallID)
 	}
-	t := o.tool(id)
-	return t != nil && t.start.By == event.ByUser
+	return nil
 }
 
 func questionID(d event.Data) string {
@@ -221,7 +236,13 @@ type ending struct {
 	code   string        // of tools: "aborted" or "interrupted"
 	reason string        // a sentence
 	by     event.Decider // who stopped them, if anybody did
-	all    bool          // what the user called too
+	all    bool          // what the user called, and what works in the background, too
+	of     *openTask     // only what was done for this task; nil: all but what is done for tasks
+}
+
+// spares reports whether something made in a call goes on.
+func (o *open) spares(parent string, why ending) bool {
+	return !why.all && o.helper(parent) != why.of
 }
 
 // closing returns what ends everything the turn opened, but not the turn.
@@ -229,7 +250,7 @@ func (o *open) closing(why ending, now time.Time) []event.Data {
 	var out []event.Data
 	for _, f := range o.flights {
 		switch {
-		case len(f.text) == 0:
+		case len(f.text) == 0, o.spares(f.parent, why):
 		case f.reasoning:
 			out = append(out, event.AssistantReasoning{ReasoningID: f.id, Content: string(f.text), ParentToolCallID: f.parent})
 		default:
@@ -237,7 +258,7 @@ func (o *open) closing(why ending, now time.Time) []event.Data {
 		}
 	}
 	for _, e := range o.requests {
-		if !why.all && o.ofUser(e.Event.Data) {
+		if !why.all && (o.ofUser(e.Event.Data) || o.helperOf(e.Event.Data) != why.of) {
 			continue
 		}
 		out = append(out, refusal(e.Event.Data, event.DecidedByAbort, why.reason))
@@ -248,7 +269,7 @@ func (o *open) closing(why ending, now time.Time) []event.Data {
 		}
 	}
 	for _, t := range o.tools {
-		if !why.all && t.start.By == event.ByUser {
+		if !why.all && t.start.By == event.ByUser || o.spares(t.start.ParentToolCallID, why) {
 			continue
 		}
 		d := event.ToolExecutionComplete{ToolCallID: t.start.ToolCallID, OutputID: t.output(),
@@ -257,6 +278,11 @@ func (o *open) closing(why ending, now time.Time) []event.Data {
 			d.ToolTelemetry = telemetryOf(d.OutputID)
 		}
 		out = append(out, d)
+	}
+	if why.all {
+		for _, t := range o.tasks {
+			out = append(out, event.TaskCompleted{TaskID: t.start.TaskID, Outcome: event.Interrupted})
+		}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,7 @@ type prompt struct {
 	attachments []agent.Attachment
 	place       int64         // its user.message is after this sequence
 	done        chan struct{} // closed when its turn's end is in the log
+	own         *ownWork      // nil: the user's
 }
 
 // Send accepts a prompt: when it returns nil, the user.message is durable, and
@@ -174,7 +176,7 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 		reason = "Stopped by the user."
 	}
 	s.mu.Lock()
-	idle := s.turn == nil && len(s.calls) == 0
+	idle := s.turn == nil && !s.displaysLocked()
 	s.mu.Unlock()
 	if idle {
 		return nil
@@ -213,20 +215,36 @@ type halt struct {
 // stopLocked stops what runs. sayStoppedLocked logs it.
 func (s *Session) stopLocked(abort event.Abort) halt {
 	t := s.turn
-	h := halt{abort: abort, turn: t, calls: t == nil && len(s.calls) > 0}
+	h := halt{abort: abort, turn: t, calls: t == nil && s.displaysLocked()}
 	switch {
 	case t == nil:
 		for _, c := range s.calls {
-			c.cancel(errAborted)
+			if c.by == event.ByUser {
+				c.cancel(errAborted)
+			}
 		}
 		return h
 	case t.whole.Err() == nil: // else it is stopping
 		t.abort = &abort
 	}
-	t.dropped = append(t.dropped, s.queue...)
-	s.queue = nil
+	for _, p := range s.queue {
+		if p.own == nil { // the agent withdraws its own
+			t.dropped = append(t.dropped, p)
+		}
+	}
+	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool { return p.own == nil })
 	t.stop(errAborted)
 	return h
+}
+
+// displaysLocked reports whether a display of the user runs.
+func (s *Session) displaysLocked() bool {
+	for _, c := range s.calls {
+		if c.by == event.ByUser {
+			return true
+		}
+	}
+	return false
 }
 
 // sayStoppedLocked logs a stop, unless the end of the turn has said it, or will.
@@ -249,24 +267,27 @@ func (s *Session) sayStoppedLocked(h halt) error {
 // nobody can answer them any more.
 func (s *Session) openRefusalsLocked() (out []event.Data) {
 	for _, e := range s.open.requests { // in their order
-		if r := s.requests[questionID(e.Event.Data)]; r != nil && !r.byUser {
+		if r := s.requests[questionID(e.Event.Data)]; r != nil && !r.byUser && s.open.helperOf(e.Event.Data) == nil {
 			out = append(out, refusal(r.ask, event.DecidedByAbort, reasons[event.Aborted]))
 		}
 	}
 	return out
 }
 
-// AbortTool stops one running tool call, whoever made it; its turn goes on.
+// AbortTool stops one running tool call, whoever made it, or the task it left; its
+// turn goes on.
 // [ErrGone] for a call that has ended, [ErrNotFound] for one that never was,
 // [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
-	c, runs := s.calls[toolCallID], s.open.tool(toolCallID) != nil
+	c, runs, task := s.calls[toolCallID], s.open.tool(toolCallID) != nil, s.open.taskOf(toolCallID)
 	s.mu.Unlock()
 	switch {
 	case c != nil:
 		c.cancel(errAborted)
 		return nil
+	case task != "":
+		return s.AbortTask(ctx, task)
 	case runs:
 		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
 	}

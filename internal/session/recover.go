@@ -69,7 +69,7 @@ func (o *open) interrupted() []event.Data {
 	}
 	for _, id := range o.queued {
 		turnID := string(event.NewID())
-		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id},
+		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id, By: event.ByUser},
 			event.TurnEnd{TurnID: turnID, MessageID: id, Outcome: event.Interrupted})
 	}
 	return data

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -193,6 +194,12 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	snap.Requests = append(snap.Requests, s.open.requests...)
+	var printed []event.Data
+	for _, t := range s.open.tasks {
+		if len(t.text) > 0 {
+			printed = append(printed, event.TaskOutput{TaskID: t.start.TaskID, Text: strings.ToValidUTF8(string(t.text), "")})
+		}
+	}
 	if text := s.cfg.Owner.Unsaved(); text != "" {
 		if e, ok := s.troubleLocked(text); ok {
 			snap.Trouble = append(snap.Trouble, e)
@@ -201,12 +208,16 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 	now := s.now()
 	s.mu.Unlock()
 
-	for _, d := range deltas {
+	for i, d := range slices.Concat(deltas, printed) {
 		e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
 		if err := encode(&e); err != nil {
 			return Snapshot{}, err
 		}
-		snap.InFlight = append(snap.InFlight, e)
+		if i < len(deltas) {
+			snap.InFlight = append(snap.InFlight, e)
+		} else {
+			snap.Printed = append(snap.Printed, e)
+		}
 	}
 	return snap, nil
 }

@@ -44,6 +44,7 @@ type Open struct {
 	Turn   string   `json:"turn,omitempty"`   // the id of the turn without an end
 	Tools  int      `json:"tools,omitempty"`  // tool calls without a completion
 	Queued int      `json:"queued,omitempty"` // accepted messages without a turn
+	Tasks  int      `json:"tasks,omitempty"`  // tasks without an end
 	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
 	Day    Day      `json:"day,omitzero"`     // what was displayed on the last day on which something was
@@ -74,7 +75,7 @@ type Day struct {
 // Unfinished reports whether the log ends with something open: after a restart
 // it has to be closed. A store selects such sessions for [QueryUnfinished].
 func (s Summary) Unfinished() bool {
-	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Queued > 0 || s.Pending > 0
+	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
 
 // Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.
@@ -95,7 +96,14 @@ func Fold(s Summary, e event.Entry) Summary {
 		s.Open.Queued++
 	case event.TurnStart:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = d.TurnID, false, e.Event.Timestamp.UnixMilli()
-		s.Open.Queued = max(0, s.Open.Queued-1)
+		if !d.Own() {
+			s.Open.Queued = max(0, s.Open.Queued-1)
+		}
+	case event.TaskStarted:
+		s.Open.Tasks++
+	case event.TaskCompleted:
+		s.Open.Tasks = max(0, s.Open.Tasks-1)
+		s.Usage = addUsage(s.Usage, d.Usage)
 	case event.TurnEnd:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +82,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
 	err := s.persist(t.whole, func() error {
-		if err := s.appendLocked(event.TurnStart{TurnID: t.id, MessageID: t.prompt.id}); err != nil {
+		if err := s.appendLocked(t.prompt.start(t.id)); err != nil {
 			return err
 		}
 		t.started = true
@@ -134,6 +135,7 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn
 			t.ending = false
 			return err
 		}
+		s.unbilled = event.Usage{}
 		next = s.nextLocked(t)
 		return nil
 	})
@@ -157,6 +159,14 @@ func (s *Session) nextLocked(t *turn) *turn {
 	s.turn = nil
 	dropped := t.dropped[t.named:] // while the end was logged: that does not say so
 	s.queue = append(dropped, s.queue...)
+	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool {
+		gone := p.own != nil && (p.own.ctx.Err() != nil || s.ctx.Err() != nil)
+		if gone {
+			p.own.err = ErrNoTurn
+			close(p.done)
+		}
+		return gone
+	})
 	if len(s.queue) > 0 {
 		s.turn = s.newTurn(s.queue[0])
 		s.queue = s.queue[1:]
@@ -184,7 +194,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	}
 	var data []event.Data
 	if !t.started { // its start found no log
-		data = append(data, event.TurnStart{TurnID: t.id, MessageID: t.prompt.id})
+		data = append(data, t.prompt.start(t.id))
 	}
 	if t.abort != nil && outcome == event.Aborted {
 		data = append(data, *t.abort)
@@ -193,7 +203,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if outcome == event.Failed && !t.told[failure.Error()] {
 		data = append(data, sessionError(failure))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage,
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: addUsage(t.usage, s.unbilled),
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
@@ -201,7 +211,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	data = append(data, end)
 	for _, p := range t.dropped {
 		id := string(event.NewID())
-		data = append(data, event.TurnStart{TurnID: id, MessageID: p.id},
+		data = append(data, p.start(id),
 			event.TurnEnd{TurnID: id, MessageID: p.id, Outcome: event.Aborted})
 	}
 	return data
@@ -218,6 +228,9 @@ var reasons = map[event.Outcome]string{
 // converse has the agent work on the prompt and returns when it is idle, or was
 // left because it did not stop.
 func (s *Session) converse(t *turn) error {
+	if own := t.prompt.own; own != nil {
+		return s.pursue(t, own)
+	}
 	content, err := s.submitted(t)
 	if err != nil {
 		return err
@@ -230,9 +243,16 @@ func (s *Session) converse(t *turn) error {
 	notes := s.notes
 	s.notes = nil
 	s.mu.Unlock()
+	return s.await(t, conn, func() error {
+		return conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+	})
+}
+
+// await has the agent work and returns when it is idle, or was left.
+func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	back := make(chan error, 1)
 	_, late, err := within(t.ctx, s, "the agent", func() (struct{}, error) {
-		err := conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+		err := work()
 		back <- err
 		return struct{}{}, err
 	}, nil)

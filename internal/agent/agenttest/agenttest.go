@@ -55,6 +55,9 @@ type Options struct {
 	// own means, not by a tool of the session, having asked; nil if this
 	// backend's agents do everything through the session's tools.
 	Write func(path string) string
+	// Leave returns a prompt upon which the agent leaves command running in the
+	// background and ends its turn; nil if this backend's agents never do.
+	Leave func(command string) string
 	// Offered returns the names of all tools the agent of the conversation that
 	// was opened last could choose from.
 	Offered func(tb testing.TB) []string
@@ -84,6 +87,7 @@ var checks = []check{
 	{"AbortWrite", checkAbortWrite},
 	{"AbortBefore", checkAbortBefore},
 	{"Steer", checkSteer},
+	{"Background", checkBackground},
 	{"CloseTalking", checkCloseTalking},
 	{"CloseTwice", checkCloseTwice},
 	{"Resume", checkResume},

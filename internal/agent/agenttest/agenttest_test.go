@@ -110,6 +110,10 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"host after close", "CloseTalking", "after Close"},
 		{"close once", "CloseTwice", "Close: closed already"},
 		{"close hangs", "CloseTwice", "Close did not return"},
+		{"waits for tasks", "Background", "Prompt did not return"},
+		{"keeps tasks", "Background", "it was not completed"},
+		{"task without a title", "Background", "without its id, its title or its kind"},
+		{"stop ends tasks", "Background", "a stop of the turn ended what runs"},
 		{"resume denied", "Resume", "Open resumes"},
 		{"resume broken", "Resume", "Open does not resume"},
 	} {

@@ -3,6 +3,7 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,6 +44,7 @@ type Host struct {
 	calls     []agent.ToolCall
 	asked     []agent.Permission
 	questions []agent.Question
+	causes    []string
 	broken    []string
 	changed   chan struct{} // closed and replaced at each change
 }
@@ -89,7 +91,7 @@ func (h *Host) Report(ctx context.Context, d event.Data) error {
 		h.note("reported %s, which is not a Conn's to report", event.TypeOf(d))
 		return fmt.Errorf("%s is not a Conn's to report", event.TypeOf(d))
 	}
-	if !h.prompting && ofTurn(d) {
+	if !h.prompting && ofTurn(d) && !h.rules.helps(h.rules.parent(d)) {
 		h.note("reported %s outside a Prompt", event.TypeOf(d))
 	}
 	if err := ctx.Err(); err != nil {
@@ -109,7 +111,7 @@ func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, er
 	if !known {
 		h.note("called the tool %s, which was not offered", c.Name)
 	}
-	if !h.prompting {
+	if !h.prompting && !h.rules.helps(c.ParentToolCallID) {
 		h.note("called the tool %s outside a Prompt", c.Name)
 	}
 	leave()
@@ -153,6 +155,42 @@ func (h *Host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 	return agent.Answer{Text: "yes", WasFreeform: true, Answered: true}, nil
 }
 
+// RunTurn implements [agent.Host]: one turn of the agent's own at a time, and none
+// while a Prompt runs.
+func (h *Host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
+	leave := h.enter("RunTurn")
+	if cause == "" {
+		h.note("a turn of the agent's own has no cause")
+	}
+	leave()
+	for began := false; !began; {
+		idle := func(h *Host) bool { h.mu.Lock(); defer h.mu.Unlock(); return !h.prompting || h.closed }
+		if err := h.Wait(ctx, idle); err != nil {
+			return err
+		}
+		h.mu.Lock()
+		if began = !h.prompting && !h.closed; began {
+			h.prompting = true
+			h.causes = append(h.causes, cause)
+		}
+		closed := h.closed
+		h.leave()
+		if closed {
+			return errors.New("the session is closed")
+		}
+	}
+	err := work(ctx)
+	h.End(err)
+	return err
+}
+
+// Causes returns why the agent began turns by itself so far.
+func (h *Host) Causes() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.causes)
+}
+
 // RunHook implements [agent.Host]: there are no hooks, it allows.
 func (h *Host) RunHook(ctx context.Context, _ agent.HookCall) (agent.HookVerdict, error) {
 	defer h.enter("RunHook")()
@@ -179,6 +217,7 @@ func (h *Host) Closed() {
 	h.mu.Lock()
 	defer h.leave()
 	h.closed = true
+	h.broken = append(h.broken, h.rules.left()...)
 }
 
 // Broken returns the rules broken so far, in words.

@@ -13,7 +13,8 @@ import (
 func reportable(d event.Data) bool {
 	switch d.(type) {
 	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionUsageInfo,
-		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete:
+		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete,
+		event.TaskStarted, event.TaskOutput, event.TaskCompleted:
 		return true
 	}
 	return ofTurn(d)
@@ -36,6 +37,13 @@ type rules struct {
 	messages map[string]*text
 	thoughts map[string]*text
 	tools    map[string]*execution
+	tasks    map[string]*task
+}
+
+// task is work in the background.
+type task struct {
+	started event.TaskStarted
+	ended   int
 }
 
 // text is a message or a piece of reasoning.
@@ -49,12 +57,13 @@ type text struct {
 
 // execution is one tool call.
 type execution struct {
+	parent                          string // the call whose helper made it
 	started, called, running, noted bool
 	completed                       int
 }
 
 func newRules() rules {
-	return rules{messages: map[string]*text{}, thoughts: map[string]*text{}, tools: map[string]*execution{}}
+	return rules{messages: map[string]*text{}, thoughts: map[string]*text{}, tools: map[string]*execution{}, tasks: map[string]*task{}}
 }
 
 func entry[T any](m map[string]*T, id string) *T {
@@ -95,7 +104,7 @@ func (r *rules) see(d event.Data) []string {
 	case event.ToolExecutionStart:
 		x := entry(r.tools, d.ToolCallID)
 		again := x.started
-		x.started = true
+		x.started, x.parent = true, d.ParentToolCallID
 		switch {
 		case d.ToolCallID == "":
 			return broken("tool.execution_start without a toolCallId")
@@ -110,8 +119,83 @@ func (r *rules) see(d event.Data) []string {
 		return r.during(d.ToolCallID, "a partial result")
 	case event.ToolExecutionComplete:
 		return r.complete(d)
+	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		return r.task(d)
 	}
 	return nil
+}
+
+// task returns what an event of a task breaks.
+func (r *rules) task(d event.Data) []string {
+	switch d := d.(type) {
+	case event.TaskStarted:
+		t := entry(r.tasks, d.TaskID)
+		again := t.started.TaskID != ""
+		t.started = d
+		switch {
+		case again:
+			return broken("task %s started twice", d.TaskID)
+		case d.TaskID == "" || d.Title == "" || d.Kind == "":
+			return broken("a task started without its id, its title or its kind: %+v", d)
+		}
+	case event.TaskOutput:
+		if t := r.tasks[d.TaskID]; t == nil || t.ended > 0 {
+			return broken("output of task %s, which does not run", d.TaskID)
+		}
+	case event.TaskCompleted:
+		t := entry(r.tasks, d.TaskID)
+		t.ended++
+		if t.started.TaskID == "" || t.ended > 1 {
+			return broken("task %s completed before its start, or twice", d.TaskID)
+		}
+	}
+	return nil
+}
+
+// helps reports whether a call, or one it was made in, left a task that runs.
+func (r *rules) helps(call string) bool {
+	for range 10 {
+		for _, t := range r.tasks {
+			if t.ended == 0 && call != "" && t.started.ToolCallID == call {
+				return true
+			}
+		}
+		x := r.tools[call]
+		if x == nil {
+			break
+		}
+		call = x.parent
+	}
+	return false
+}
+
+// parent returns the call whose helper d is about.
+func (r *rules) parent(d event.Data) string {
+	id := ""
+	switch d := d.(type) {
+	case event.ToolExecutionProgress:
+		id = d.ToolCallID
+	case event.ToolExecutionPartialResult:
+		id = d.ToolCallID
+	case event.ToolExecutionComplete:
+		id = d.ToolCallID
+	default:
+		return event.ParentCall(d)
+	}
+	if x := r.tools[id]; x != nil {
+		return x.parent
+	}
+	return ""
+}
+
+// left returns the tasks that have no end.
+func (r *rules) left() (b []string) {
+	for id, t := range r.tasks {
+		if t.ended == 0 {
+			b = append(b, fmt.Sprintf("task %s: Close returned and it was not completed", id))
+		}
+	}
+	return b
 }
 
 func broken(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
@@ -175,7 +259,7 @@ func (r *rules) complete(d event.ToolExecutionComplete) []string {
 func (r *rules) call(c agent.ToolCall) []string {
 	x := entry(r.tools, c.ID)
 	again := x.called
-	x.called, x.running = true, true
+	x.called, x.running, x.parent = true, true, c.ParentToolCallID
 	switch {
 	case c.ID == "":
 		return broken("a tool was called without an id")
@@ -200,7 +284,7 @@ func (r *rules) end(completed bool) []string {
 	var b []string
 	for id, x := range r.tools {
 		switch {
-		case x.noted:
+		case x.noted, r.helps(x.parent): // a helper's goes on
 		case x.running:
 			b = append(b, fmt.Sprintf("tool call %s: Prompt returned while it ran", id))
 			x.noted = true

@@ -33,6 +33,7 @@ func newToy(t testing.TB, fault string) (*toy, Options) {
 		Talk:    "talk",
 		Ask:     "ask",
 		Write:   func(path string) string { return "write " + path },
+		Leave:   func(command string) string { return "leave " + command },
 		Offered: func(testing.TB) []string { return b.offered },
 	}
 }
@@ -89,6 +90,49 @@ type toyConn struct {
 	dead   bool
 	life   chan struct{}
 	turns  sync.WaitGroup
+	tasks  map[string]func(event.Outcome) // guarded by mu
+}
+
+// leave starts a task.
+func (c *toyConn) leave(ctx context.Context, title string) error {
+	if c.fault == "task without a title" {
+		title = ""
+	}
+	id := c.id()
+	if err := c.host.Report(ctx, event.TaskStarted{TaskID: id, Kind: event.ShellTask, Title: title}); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tasks == nil {
+		c.tasks = map[string]func(event.Outcome){}
+	}
+	c.tasks[id] = func(how event.Outcome) {
+		_ = c.host.Report(context.Background(), event.TaskCompleted{TaskID: id, Outcome: how})
+	}
+	return nil
+}
+
+func (c *toyConn) AbortTask(_ context.Context, id string) error {
+	c.mu.Lock()
+	end := c.tasks[id]
+	delete(c.tasks, id)
+	c.mu.Unlock()
+	if end != nil {
+		end(event.Aborted)
+	}
+	return nil
+}
+
+// endTasks ends all.
+func (c *toyConn) endTasks(how event.Outcome) {
+	c.mu.Lock()
+	all := c.tasks
+	c.tasks = nil
+	c.mu.Unlock()
+	for _, end := range all {
+		end(how)
+	}
 }
 
 func (c *toyConn) id() string { return fmt.Sprintf("id%d", c.n.Add(1)) }
@@ -124,6 +168,9 @@ func (c *toyConn) Prompt(ctx context.Context, p agent.Prompt) error {
 		})
 	}
 	if ctx.Err() != nil {
+		if c.fault == "stop ends tasks" {
+			c.endTasks(event.Aborted)
+		}
 		c.mu.Lock()
 		c.dead = c.fault == "dead after abort"
 		c.mu.Unlock()
@@ -188,6 +235,13 @@ func (c *toyConn) act(ctx context.Context, verb, rest string) error {
 		return c.say(ctx, "you", "said", a.Text)
 	case "talk":
 		return c.talk(ctx)
+	case "leave":
+		if err := c.leave(ctx, rest); err != nil {
+			return err
+		}
+		if c.fault == "waits for tasks" {
+			<-c.release
+		}
 	}
 	return c.say(ctx, "hello", " wörld", "!")
 }
@@ -357,6 +411,9 @@ func (c *toyConn) Close() error {
 		<-c.release
 	}
 	c.turns.Wait()
+	if c.fault != "keeps tasks" {
+		c.endTasks(event.Interrupted)
+	}
 	if c.fault == "host after close" {
 		go func() {
 			h := c.host.(*Host)

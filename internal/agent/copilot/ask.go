@@ -7,12 +7,18 @@ import (
 	"webchat/internal/jsonrpc"
 )
 
-// turnOf returns the running turn, whose end then waits for work.Done; nil when
-// none runs.
-func (c *conn) turnOf(also func(*turn)) *turn {
+// turnOf returns what the CLI asks within: the running turn, or what a helper in the
+// background does if that is what mine says is its own. Its end then waits for
+// work.Done. nil when nothing runs.
+func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
 	found := make(chan *turn, 1)
-	c.post(func() {
+	find := func() {
 		t := c.loop.turn
+		for _, h := range c.loop.helpers {
+			if t == nil || mine(h) {
+				t = h
+			}
+		}
 		if t != nil && t.aborted {
 			t = nil
 		}
@@ -21,14 +27,24 @@ func (c *conn) turnOf(also func(*turn)) *turn {
 			also(t)
 		}
 		found <- t
+	}
+	c.post(func() {
+		if t := c.loop.turn; t != nil && t.pending {
+			t.backlog, t.questions = append(t.backlog, find), append(t.questions, find)
+			return
+		}
+		find()
 	})
 	return <-found // Close waits for us, and the loop ends behind that
 }
 
+// none of the helpers asks.
+func notHelpers(*turn) bool { return false }
+
 // answer puts the agent's question to the user; ctx ends with the process.
 func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {
 	question := agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform}
-	t := c.turnOf(func(t *turn) {
+	t := c.turnOf(notHelpers, func(t *turn) {
 		for id, x := range t.tools {
 			if x.name == "ask_user" && !x.completed {
 				question.ToolCallID = id

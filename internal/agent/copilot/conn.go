@@ -53,11 +53,20 @@ type loopState struct {
 	dead   error
 	agents map[string]string // helper agents -> the call (ours) that started them
 	failed map[string]bool   // MCP servers whose failure was told
+	retool bool              // the tools changed while no turn ran
+
+	tasks     map[string]*background // by the CLI's ids
+	helpers   map[string]*turn       // what helpers in the background do, by their ids
+	began     map[string]bool        // our ids of helpers' tasks
+	shells    []*shell
+	looking   bool // at the tasks
+	lookAgain bool
 }
 
 func newConn(b *Backend, p *process, o agent.Options, host agent.Host) *conn {
 	c := &conn{b: b, p: p, model: o.Model, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{}}
+	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{},
+		tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.quit, c.stop = context.WithCancel(context.Background())
 	c.cost = b.definitions(o.Tools)
@@ -186,7 +195,10 @@ func (c *conn) SetTitle(ctx context.Context, title string) error {
 func (c *conn) died(death error) {
 	c.post(func() {
 		c.loop.dead = lost(death)
-		if t := c.loop.turn; t != nil {
+		c.endTasks()
+		if t := c.loop.turn; t != nil && t.pending {
+			c.forgo(t)
+		} else if t != nil {
 			c.finish(t, c.loop.dead)
 		}
 	})
@@ -200,6 +212,7 @@ func (c *conn) Close() error {
 	c.closing.Do(func() {
 		c.stop()
 		c.turns.Wait()
+		c.cancelTasks()
 		c.end()
 		<-c.done
 		c.destroy()

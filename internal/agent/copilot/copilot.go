@@ -22,7 +22,9 @@
 //     none of them leads outside or to keys.
 //   - The CLI acts only after [agent.Host].AskPermission said so, and is told
 //     "once" each time: what is remembered, the session remembers.
-//   - Every turn ends: with the CLI's session.idle, or with the process.
+//   - Every turn ends: with the CLI's assistant.idle or session.idle (the latter waits
+//     for what runs in the background), or with the process. What the CLI begins by
+//     itself is a turn, too, and each command or helper it leaves running a task.
 //   - When the process dies, every conversation on it fails with
 //     [agent.ErrDied], nothing of its tree is left, and the next Open starts
 //     another, in which the conversations are resumed.

@@ -11,7 +11,11 @@ import (
 // Those of helper agents, which look the same, are told apart by agentId.
 var handlers = map[string]func(*conn, nativeEvent){
 	"user.message":                      (*conn).onUserMessage, // that it began; the text ends here
+	"assistant.idle":                    (*conn).onIdle,        // session.idle waits for what runs in the background
 	"session.idle":                      (*conn).onIdle,
+	"system.notification":               (*conn).onNotification,
+	"session.background_tasks_changed":  (*conn).onTasksChanged,
+	"tool.shell_output":                 (*conn).onShellOutput,
 	"session.error":                     (*conn).onError,
 	"session.warning":                   (*conn).onWarning,
 	"session.title_changed":             (*conn).onTitle,
@@ -47,24 +51,50 @@ var handlers = map[string]func(*conn, nativeEvent){
 var ofSession = map[string]bool{
 	"session.title_changed": true, "session.model_change": true, "session.usage_info": true, "session.truncation": true,
 	"session.compaction_start": true, "session.compaction_complete": true, "session.mcp_server_status_changed": true,
+	"system.notification": true, "session.background_tasks_changed": true, "tool.shell_output": true, "assistant.usage": true,
+	"subagent.completed": true, "subagent.failed": true,
 }
 
 // early are the events that may come in a turn before its user.message. Others
 // that do are the end of an earlier turn.
 var early = map[string]bool{
-	"user.message": true, "session.error": true, "session.warning": true, "session.idle": true, "session.tools_updated": true,
+	"user.message": true, "session.error": true, "session.warning": true, "session.idle": true, "assistant.idle": true, "session.tools_updated": true,
 }
 
 // handle takes one event. It runs on the loop.
 func (c *conn) handle(e nativeEvent) {
-	if t := c.loop.turn; !ofSession[e.Type] && (t == nil || !t.heard && !early[e.Type]) {
-		return
-	}
-	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") || e.Type == "user.message" ||
-		e.Type == "assistant.turn_start" || e.Type == "assistant.turn_end") {
+	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") && e.Type != "session.background_tasks_changed" || privately[e.Type]) {
 		return // a helper's own affairs
 	}
+	if !ofSession[e.Type] && !c.belongs(e) {
+		return
+	}
 	handlers[e.Type](c, e)
+}
+
+// privately are the events of helper agents that are nobody else's affair.
+var privately = map[string]bool{"user.message": true, "assistant.turn_start": true, "assistant.turn_end": true, "assistant.idle": true, "system.notification": true}
+
+// belongs reports whether an event that is a turn's has one. One with which the
+// agent begins by itself opens a turn; while that is not logged, its events are held.
+func (c *conn) belongs(e nativeEvent) bool {
+	t := c.scope(e)
+	if t == nil && e.Type == "session.tools_updated" {
+		c.loop.retool = true // looked at with the next turn
+		return false
+	}
+	if t == nil && begins[e.Type] && e.AgentID == "" {
+		c.goOn("The agent went on by itself.")
+		t = c.loop.turn
+	}
+	switch {
+	case t == nil:
+		return false
+	case t.pending:
+		t.backlog = append(t.backlog, func() { c.handle(e) })
+		return false
+	}
+	return t.heard || t.joined || early[e.Type]
 }
 
 // decode reads the data of an event; what cannot be read counts as not sent.
@@ -93,7 +123,7 @@ func (c *conn) onError(e nativeEvent) {
 		return
 	}
 	t := c.loop.turn
-	t.heard = true
+	t.heard = t.heard || !t.joined
 	if t.aborted {
 		return // that it was stopped is known
 	}
@@ -211,6 +241,7 @@ func (c *conn) onServerStatus(e nativeEvent) {
 // brought new tools. The turn stops if view is among them.
 func (c *conn) onToolsUpdated(nativeEvent) {
 	t := c.loop.turn
+	c.loop.retool = false
 	t.work.Go(func() {
 		err := c.inspect(t.ctx)
 		if err == nil || t.ctx.Err() != nil {
@@ -250,7 +281,7 @@ func (c *conn) helper(e nativeEvent) string {
 }
 
 type nativeHelper struct {
-	ToolCallID, AgentID, AgentName, AgentDisplayName, Error string
+	ToolCallID, AgentID, AgentName, AgentDisplayName, AgentDescription, ExecutionMode, Error string
 }
 
 func (h nativeHelper) name() string {
@@ -265,9 +296,8 @@ func (c *conn) starter(e nativeEvent) (h nativeHelper, call string, ok bool) {
 	if h, ok = decode[nativeHelper](c, e); !ok {
 		return h, "", false
 	}
-	call = c.loop.turn.calls[h.ToolCallID]
-	if call == "" {
-		call = c.helper(e)
+	if call = c.helper(e); call == "" {
+		call = c.started(h.ToolCallID)
 	}
 	if id := e.AgentID + h.AgentID; id != "" && call != "" && c.loop.agents[id] == "" {
 		c.loop.agents[id] = call
@@ -275,10 +305,47 @@ func (c *conn) starter(e nativeEvent) (h nativeHelper, call string, ok bool) {
 	return h, call, call != ""
 }
 
-func (c *conn) onHelperStarted(e nativeEvent) {
-	if h, call, ok := c.starter(e); ok {
-		c.report(event.SubagentStarted{ToolCallID: call, AgentName: h.name()})
+// started returns our id of a call of the running turn, or of a helper in the
+// background.
+func (c *conn) started(id string) string {
+	if t := c.loop.turn; t != nil && t.calls[id] != "" {
+		return t.calls[id]
 	}
+	for _, t := range c.loop.helpers {
+		if t.calls[id] != "" {
+			return t.calls[id]
+		}
+	}
+	return ""
+}
+
+func (c *conn) onHelperStarted(e nativeEvent) {
+	h, call, ok := c.starter(e)
+	if !ok {
+		return
+	}
+	c.report(event.SubagentStarted{ToolCallID: call, AgentName: h.name()})
+	id := e.AgentID + h.AgentID
+	if h.ExecutionMode == "background" && id != "" {
+		title := h.AgentDescription
+		if title == "" {
+			title = h.name()
+		}
+		c.beginHelper(id, call, title)
+	} else if s := c.working(call); s != nil {
+		c.loop.helpers[id] = s // a helper's helper
+	}
+}
+
+// working returns the place of the helper in the background that made a call, if
+// one did.
+func (c *conn) working(call string) *turn {
+	for _, s := range c.loop.helpers {
+		if s.tools[call] != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 func (c *conn) onHelperSelected(e nativeEvent) {
@@ -290,11 +357,22 @@ func (c *conn) onHelperSelected(e nativeEvent) {
 func (c *conn) onHelperCompleted(e nativeEvent) {
 	if h, call, ok := c.starter(e); ok {
 		c.report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
+		c.helperEnded(e, h, event.Completed)
 	}
 }
 
 func (c *conn) onHelperFailed(e nativeEvent) {
 	if h, call, ok := c.starter(e); ok {
 		c.report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: shorten(h.Error, 300)})
+		c.helperEnded(e, h, event.Failed)
 	}
+}
+
+// helperEnded ends the task of a helper that worked in the background.
+func (c *conn) helperEnded(e nativeEvent, h nativeHelper, how event.Outcome) {
+	id := e.AgentID + h.AgentID
+	if b := c.loop.tasks[id]; b != nil {
+		c.endTask(b, how)
+	}
+	delete(c.loop.helpers, id)
 }

@@ -34,7 +34,11 @@ func (c *conn) beforeTool(h nativeHook) (any, error) {
 	arguments, inString := objectOf(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "before_tool", Tool: h.Input.ToolName, Arguments: arguments}
 	var x *execution
-	t := c.turnOf(func(t *turn) {
+	mine := func(t *turn) bool {
+		_, x := t.find(call.Tool, arguments, func(x *execution) bool { return !x.hooked })
+		return x != nil
+	}
+	t := c.turnOf(mine, func(t *turn) {
 		var id string
 		if id, x = t.find(call.Tool, arguments, func(x *execution) bool { return !x.hooked }); x != nil {
 			call.RequestID, x.hooked = id, true
@@ -71,7 +75,11 @@ func (c *conn) afterTool(h nativeHook) (any, error) {
 	arguments, _ := objectOf(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	var without []string
-	t := c.turnOf(func(t *turn) {
+	mine := func(t *turn) bool {
+		_, x := t.find(call.Tool, arguments, func(x *execution) bool { return x.hooked })
+		return x != nil
+	}
+	t := c.turnOf(mine, func(t *turn) {
 		if _, x := t.find(call.Tool, arguments, func(x *execution) bool { return x.hooked }); x != nil {
 			without = x.without
 		}

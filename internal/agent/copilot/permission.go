@@ -51,7 +51,7 @@ func (c *conn) onPermission(e nativeEvent) {
 	if !ok || d.RequestID == "" || d.ResolvedByHook {
 		return
 	}
-	t := c.loop.turn
+	t := c.scope(e)
 	if t.aborted || t.requests[d.RequestID] {
 		return
 	}
@@ -66,7 +66,7 @@ func (c *conn) onPermission(e nativeEvent) {
 	if slices.Contains(t.held, q) {
 		time.AfterFunc(holdPatience, func() {
 			c.post(func() {
-				if c.loop.turn == t {
+				if c.active(t) {
 					c.settleHeld(t, q)
 				}
 			})

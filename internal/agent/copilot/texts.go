@@ -39,7 +39,7 @@ func (c *conn) onStepEnd(nativeEvent) {
 // onRetry forgets the text of the failed attempt; the next streams it again
 // under another id.
 func (c *conn) onRetry(e nativeEvent) {
-	t, parent := c.loop.turn, c.helper(e)
+	t, parent := c.scope(e), c.helper(e)
 	for _, x := range slices.Clone(t.texts) {
 		switch {
 		case x.parent != parent:
@@ -84,7 +84,7 @@ func (c *conn) onReasoningDelta(e nativeEvent) {
 // grow adds to a text and returns it with the bytes before the piece; nil when
 // the piece comes too late or says nothing.
 func (c *conn) grow(e nativeEvent, id, piece string, reasoning bool) (*text, int64) {
-	t := c.loop.turn
+	t := c.scope(e)
 	if id == "" || piece == "" || t.ended[id] {
 		return nil, 0
 	}
@@ -106,7 +106,7 @@ func (c *conn) onMessage(e nativeEvent) {
 			Arguments        json.RawMessage
 		}
 	}](c, e)
-	t := c.loop.turn
+	t := c.scope(e)
 	if !ok || d.MessageID == "" || t.ended[d.MessageID] {
 		return
 	}
@@ -123,7 +123,7 @@ func (c *conn) onMessage(e nativeEvent) {
 
 func (c *conn) onReasoning(e nativeEvent) {
 	d, ok := decode[struct{ ReasoningID, Content string }](c, e)
-	t := c.loop.turn
+	t := c.scope(e)
 	if !ok || d.ReasoningID == "" || t.ended[d.ReasoningID] {
 		return
 	}

@@ -62,7 +62,7 @@ func (c *conn) onToolStart(e nativeEvent) {
 }
 
 func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessage) (string, *execution) {
-	t := c.loop.turn
+	t := c.scope(e)
 	ours, x := c.call(t, id)
 	if ours == "" || x != nil && x.completed {
 		ours, x = c.newCall(t, id), nil
@@ -74,13 +74,14 @@ func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessa
 	x = &execution{name: name, at: time.Now(), arguments: arguments}
 	t.tools[ours] = x
 	c.report(event.ToolExecutionStart{ToolCallID: ours, ToolName: name, Arguments: arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
+	c.beginCommand(ours, id, x)
 	c.settleHeld(t, nil)
 	return ours, x
 }
 
 func (c *conn) onToolProgress(e nativeEvent) {
 	d, ok := decode[struct{ ToolCallID, ProgressMessage string }](c, e)
-	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if ok && x != nil && !x.called && !x.completed {
 		c.report(event.ToolExecutionProgress{ToolCallID: ours, ProgressMessage: shorten(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
 	}
@@ -90,7 +91,7 @@ func (c *conn) onToolProgress(e nativeEvent) {
 // it so far. One more may come behind the end.
 func (c *conn) onToolPartial(e nativeEvent) {
 	d, ok := decode[struct{ ToolCallID, PartialOutput string }](c, e)
-	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if !ok || x == nil || x.called || x.completed {
 		return
 	}
@@ -112,7 +113,7 @@ func (c *conn) onToolComplete(e nativeEvent) {
 		Error                *struct{ Message, Code string }
 		ShellExecution       *struct{ ExitCode *int }
 	}](c, e)
-	ours, x := c.call(c.loop.turn, d.ToolCallID)
+	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if !ok || x == nil || x.called || x.completed {
 		return
 	}
@@ -134,6 +135,9 @@ func (c *conn) onToolComplete(e nativeEvent) {
 		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 	}
 	c.report(done)
+	if done.Result != nil {
+		c.endCommand(ours, done.Result.Content)
+	}
 }
 
 // code is one of the codes the language of events has.
@@ -154,7 +158,7 @@ func (c *conn) onToolRequested(e nativeEvent) {
 	if !ok || d.RequestID == "" {
 		return
 	}
-	t := c.loop.turn
+	t := c.scope(e)
 	if t.aborted || t.requests[d.RequestID] {
 		return
 	}

@@ -28,22 +28,26 @@ type turn struct {
 	err  error
 
 	// What follows is owned by the loop.
-	heard    bool            // the CLI has begun with it
-	aborted  bool            // we asked to stop
-	failure  error           // what the CLI reported last
-	idle     bool            // the CLI is, but somebody is steering
-	steering int             // steers without an answer
-	messages map[string]bool // prompts the CLI has begun with
-	waiting  map[string]bool // steers it has not
-	step     string          // the open model call
-	steps    int
-	texts    []*text               // messages and reasoning in flight
-	ended    map[string]bool       // ids of texts that are whole
-	calls    map[string]string     // the CLI's ids of tool calls -> ours
-	used     map[string]bool       // ours
-	tools    map[string]*execution // by our id
-	requests map[string]bool       // ids of what the CLI asked in it
-	held     []*question           // that wait for the start of their calls
+	pending   bool            // the agent began it, and the session has not logged its start
+	backlog   []func()        // what is to be done then
+	questions []func()        // those of backlog that wait for an answer
+	joined    bool            // what the agent began by itself belongs to it, too
+	heard     bool            // the CLI has begun with it
+	aborted   bool            // we asked to stop
+	failure   error           // what the CLI reported last
+	idle      bool            // the CLI is, but somebody is steering
+	steering  int             // steers without an answer
+	messages  map[string]bool // prompts the CLI has begun with
+	waiting   map[string]bool // steers it has not
+	step      string          // the open model call
+	steps     int
+	texts     []*text               // messages and reasoning in flight
+	ended     map[string]bool       // ids of texts that are whole
+	calls     map[string]string     // the CLI's ids of tool calls -> ours
+	used      map[string]bool       // ours
+	tools     map[string]*execution // by our id
+	requests  map[string]bool       // ids of what the CLI asked in it
+	held      []*question           // that wait for the start of their calls
 }
 
 func newTurn(ctx context.Context, id string) *turn {
@@ -77,14 +81,11 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	} else if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
 		c.post(func() { c.finish(t, c.b.explain(err)) })
 	}
-	select {
-	case <-t.done:
-	case <-t.ctx.Done():
-		c.abort(t)
-	}
-	stopped := context.Cause(t.ctx)
-	t.stop(nil)
-	t.work.Wait()
+	return c.await(ctx, t)
+}
+
+// outcome is what a turn returns that ended, or was stopped.
+func (t *turn) outcome(ctx context.Context, stopped error) error {
 	switch {
 	case stopped == nil:
 		return t.err
@@ -98,7 +99,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 
 // begin makes t the running turn.
 func (c *conn) begin(t *turn) {
-	c.loop.turn = t
+	c.take(t)
 	if c.loop.dead != nil {
 		c.finish(t, c.loop.dead)
 	}
@@ -239,7 +240,14 @@ func (c *conn) finish(t *turn, err error) {
 		return
 	}
 	c.loop.turn = nil
-	completed := err == nil && !t.aborted
+	c.closeOpen(t, err == nil && !t.aborted)
+	c.endStep(t)
+	t.err = err
+	close(t.done)
+}
+
+// closeOpen ends what a turn, or a helper, left open.
+func (c *conn) closeOpen(t *turn, completed bool) {
 	if completed {
 		for _, x := range slices.Clone(t.texts) { // whole takes out of it
 			c.whole(t, x, string(x.content), nil, true)
@@ -255,9 +263,6 @@ func (c *conn) finish(t *turn, err error) {
 		}
 		c.report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
 	}
-	c.endStep(t)
-	t.err = err
-	close(t.done)
 }
 
 func (c *conn) endStep(t *turn) {

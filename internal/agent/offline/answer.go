@@ -40,6 +40,8 @@ func (t *turn) do(r request, alone bool) {
 		t.show(r)
 	case run:
 		t.run(r.text)
+	case runBehind:
+		t.background(r.text)
 	case runTests:
 		t.runTests()
 	case stream:

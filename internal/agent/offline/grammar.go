@@ -14,6 +14,7 @@ const (
 	show
 	picture
 	run
+	runBehind
 	runTests
 	stream
 	ask
@@ -95,6 +96,9 @@ func parseOne(line string, isCommand func(string) bool) (r request, rest string)
 		return request{act: runTests}, m[1]
 	}
 	if m := runVerb.FindStringSubmatch(s); m != nil {
+		if c, ok := behind(m[1]); ok && isCommand(unwrap(c, "`")) {
+			return request{act: runBehind, text: unwrap(c, "`")}, ""
+		}
 		if c := unwrap(m[1], "`"); isCommand(c) {
 			return request{act: run, text: c}, ""
 		}

@@ -11,8 +11,9 @@
 // knows of a tool's work only what the tool told a model. It says that no model
 // is connected and never pretends to be one, so it reports no usage.
 //
-// Concurrency: a [Backend] has no state. A conversation starts no goroutine;
-// its Prompt works on the caller's and ends at once when its context does.
+// Concurrency: a [Backend] has no state. A Prompt works on the caller's goroutine
+// and ends at once when its context does; "run COMMAND in the background" leaves one
+// goroutine for the task, which ends with its command or with the conversation.
 //
 //	b := offline.New(offline.Config{Path: path})
 //	conn, err := b.Open(ctx, agent.Options{Workspace: dir, Tools: specs}, host)
@@ -68,7 +69,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	} else if !fi.IsDir() {
 		return nil, fmt.Errorf("open the workspace: %s is not a folder", o.Workspace)
 	}
-	c := &conn{backend: b, host: host, options: o, offered: map[string]bool{}}
+	c := &conn{backend: b, host: host, options: o, offered: map[string]bool{}, tasks: map[string]context.CancelFunc{}}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	for _, t := range o.Tools {
 		c.offered[t.Name] = t.Name != "view"
@@ -88,9 +89,10 @@ type conn struct {
 	life context.Context // ends with Close
 	end  context.CancelCauseFunc
 
-	mu     sync.Mutex // guards closed and the start of prompts
+	mu     sync.Mutex // guards closed, tasks and the start of prompts
 	closed bool
-	turns  sync.WaitGroup
+	tasks  map[string]context.CancelFunc // ends them
+	turns  sync.WaitGroup                // and tasks
 }
 
 // Prompt implements [agent.Conn].

@@ -53,8 +53,9 @@ func (s *spy) Open(ctx context.Context, o agent.Options, h agent.Host) (agent.Co
 }
 
 func TestContract(t *testing.T) {
-	b := &spy{Backend: New(only(t, "touch", "go"))}
+	b := &spy{Backend: New(only(t, "touch", "go", "sleep"))}
 	agenttest.Run(t, b, agenttest.Options{
+		Leave:  func(command string) string { return "run " + command + " in the background" },
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello there",

@@ -19,6 +19,7 @@ import { scroll } from './scroll.js'
 import { searching } from './search.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
+import { tasks } from './tasks.js'
 import { toast } from './toast.js'
 import { letters } from './typing.js'
 
@@ -35,6 +36,7 @@ if (!auth()) {
   reaching()
   maps()
   live()
+  tasks()
   asking()
   compose()
   lives()

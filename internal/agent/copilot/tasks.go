@@ -1,0 +1,370 @@
+package copilot
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+)
+
+// background is a task: a command or a helper agent that the agent left running.
+type background struct {
+	id     string // ours: that of its call
+	native string // the CLI's
+	ended  bool
+	exit   *int
+	scope  *turn // of a helper: what it does beside the turns
+}
+
+// shell is a call of the CLI's shell, whose command may outlive it.
+type shell struct {
+	call, theirs    string // its id, ours and the CLI's
+	command, native string
+	done            bool   // the call is
+	text            []byte // the last it printed
+	task            *background
+}
+
+const (
+	maxShells    = 50       // that are remembered behind their calls
+	maxShellText = 64 << 10 // bytes of what a command printed
+
+	listPause   = 100 * time.Millisecond // between two looks at the tasks
+	endPatience = 2 * time.Second        // for the end of all tasks
+)
+
+// shellID is how the CLI's tools name a command they leave running: one started in
+// the background, or one that was still running after 30 seconds (1.0.102).
+var shellID = regexp.MustCompile(`<command (?:started in (?:detached )?background )?with shellId: (\S+?)(?:>| is still running)`)
+
+// nativeTask is one entry of session.tasks.list. Commands that the agent waits for
+// are in it, too, with another execution mode.
+type nativeTask struct {
+	Type, ID, Status, Command, ExecutionMode, AttachmentMode string
+}
+
+// onTasksChanged looks at what runs in the background. The CLI says dozens of times
+// that something changed: one look answers all that come while it is made.
+func (c *conn) onTasksChanged(nativeEvent) {
+	if c.loop.looking {
+		c.loop.lookAgain = true
+		return
+	}
+	if !c.enter() {
+		return
+	}
+	c.loop.looking, c.loop.lookAgain = true, false
+	go func() {
+		defer c.turns.Done()
+		var list struct{ Tasks []nativeTask }
+		err := c.ask(c.quit, "session.tasks.list", c.named(nil), &list)
+		pause := time.NewTimer(listPause)
+		defer pause.Stop()
+		c.post(func() {
+			if err == nil {
+				c.sawTasks(list.Tasks)
+			}
+		})
+		select {
+		case <-pause.C:
+		case <-c.quit.Done():
+		}
+		c.post(func() {
+			if c.loop.looking = false; c.loop.lookAgain {
+				c.onTasksChanged(nativeEvent{})
+			}
+		})
+	}()
+}
+
+// sawTasks tells the session which tasks began and ended.
+func (c *conn) sawTasks(list []nativeTask) {
+	for _, n := range list {
+		b := c.loop.tasks[n.ID]
+		switch {
+		case b == nil && n.Type == "shell" && n.ExecutionMode == "background" && n.Status == "running":
+			c.beginShell(n)
+		case b == nil || b.ended || n.Status == "running":
+		case n.Status == "cancelled":
+			c.endTask(b, event.Aborted)
+		case n.Status == "failed":
+			c.endTask(b, event.Failed)
+		case b.scope != nil:
+			c.endTask(b, event.Completed)
+		default: // the exit code is on its way
+			time.AfterFunc(exitPatience, func() { c.post(func() { c.endTask(b, event.Completed) }) })
+		}
+	}
+}
+
+// beginShell reports a command that its call left running, once the call has ended.
+func (c *conn) beginShell(n nativeTask) {
+	var s *shell
+	for _, x := range c.loop.shells {
+		if x.done && x.task == nil && (x.native == n.ID || x.native == "" && x.command == n.Command) {
+			s = x
+		}
+	}
+	if s == nil {
+		return
+	}
+	b := &background{id: s.call, native: n.ID}
+	c.loop.tasks[n.ID], s.task = b, b
+	c.report(event.TaskStarted{TaskID: b.id, Kind: event.ShellTask, Title: n.Command, ToolCallID: s.call})
+	if len(s.text) > 0 {
+		c.report(event.TaskOutput{TaskID: b.id, Text: string(s.text)})
+	}
+	if n.AttachmentMode == "detached" {
+		c.follow(b)
+	}
+}
+
+// follow reads what a detached command prints: of those the CLI does not tell.
+func (c *conn) follow(b *background) {
+	if !c.enter() {
+		return
+	}
+	go func() {
+		defer c.turns.Done()
+		cursor, first := "", true
+		for {
+			p := c.named(map[string]any{"id": b.native, "waitMs": 20000})
+			if !first {
+				p["cursor"] = cursor
+			}
+			var out struct {
+				Text, Cursor string
+				Exit         *struct {
+					Status   string
+					ExitCode *int
+				}
+			}
+			if c.ask(c.quit, "session.tasks.readOutput", p, &out) != nil {
+				return // the list of tasks tells its end
+			}
+			cursor, first = out.Cursor, false
+			c.post(func() {
+				if !b.ended && out.Text != "" {
+					c.report(event.TaskOutput{TaskID: b.id, Text: out.Text})
+				}
+				if out.Exit != nil {
+					b.exit = out.Exit.ExitCode
+					how := event.Completed
+					if out.Exit.Status == "cancelled" {
+						how = event.Aborted
+					}
+					c.endTask(b, how)
+				}
+			})
+			if out.Exit != nil {
+				return
+			}
+		}
+	}()
+}
+
+// endTask reports the end of a task once, and of what a helper left open.
+func (c *conn) endTask(b *background, how event.Outcome) {
+	if b.ended {
+		return
+	}
+	b.ended = true
+	if b.scope != nil {
+		c.closeOpen(b.scope, how == event.Completed)
+		b.scope.stop(nil)
+		c.dismiss(b.scope)
+	}
+	if how != event.Completed {
+		b.exit = nil
+	}
+	c.report(event.TaskCompleted{TaskID: b.id, Outcome: how, ExitCode: b.exit})
+}
+
+// beginHelper reports a helper agent that works in the background, and gives it a
+// place of its own to work in.
+func (c *conn) beginHelper(agentID, call, title string) {
+	if old := c.loop.tasks[agentID]; old != nil && !old.ended {
+		return
+	}
+	b := &background{id: call, native: agentID, scope: newTurn(c.quit, string(event.NewID()))}
+	for n := 2; c.loop.began[b.id]; n++ { // it was given more to do
+		b.id = call + "." + strconv.Itoa(n)
+	}
+	c.loop.began[b.id] = true
+	b.scope.heard = true
+	c.loop.tasks[agentID], c.loop.helpers[agentID] = b, b.scope
+	c.report(event.TaskStarted{TaskID: b.id, Kind: event.AgentTask, Title: title, ToolCallID: call})
+	if !c.enter() {
+		return
+	}
+	go func() { // Close waits for what still asks the session
+		defer c.turns.Done()
+		<-b.scope.ctx.Done()
+		over := make(chan struct{})
+		c.post(func() {
+			b.scope.aborted = true
+			c.dismiss(b.scope)
+			close(over)
+		})
+		<-over
+		b.scope.work.Wait()
+	}()
+}
+
+// dismiss forgets a helper, and its own helpers.
+func (c *conn) dismiss(scope *turn) {
+	maps.DeleteFunc(c.loop.helpers, func(_ string, h *turn) bool { return h == scope })
+}
+
+// active reports whether something may still begin in t.
+func (c *conn) active(t *turn) bool {
+	for _, h := range c.loop.helpers {
+		if h == t {
+			return true
+		}
+	}
+	return c.loop.turn == t
+}
+
+// scope returns what an event belongs to: a turn, or the work of a helper in the
+// background; nil if it is none's.
+func (c *conn) scope(e nativeEvent) *turn {
+	if h := c.loop.helpers[e.AgentID]; h != nil && e.AgentID != "" {
+		return h
+	}
+	return c.loop.turn
+}
+
+// endTasks reports the end of all tasks: nothing of them is left, or will be.
+func (c *conn) endTasks() {
+	for _, b := range c.loop.tasks {
+		c.endTask(b, event.Interrupted)
+	}
+	clear(c.loop.tasks)
+	c.loop.shells = nil
+}
+
+// AbortTask implements [agent.Tasker].
+func (c *conn) AbortTask(ctx context.Context, taskID string) error {
+	if !c.enter() {
+		return errClosed
+	}
+	defer c.turns.Done()
+	for _, b := range c.running() {
+		if b.id == taskID {
+			return c.cancelTask(ctx, b)
+		}
+	}
+	return nil
+}
+
+// cancelTask has the CLI end a task. It says so itself (1.0.102), the list of tasks
+// says it as well.
+func (c *conn) cancelTask(ctx context.Context, b *background) error {
+	err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil)
+	c.post(func() { c.onTasksChanged(nativeEvent{}) })
+	if err != nil {
+		return c.b.explain(err)
+	}
+	return nil
+}
+
+// running returns the tasks that have no end.
+func (c *conn) running() []*background {
+	found := make(chan []*background, 1)
+	c.post(func() {
+		var all []*background
+		for _, b := range c.loop.tasks {
+			if !b.ended {
+				all = append(all, b)
+			}
+		}
+		found <- all
+	})
+	select {
+	case all := <-found:
+		return all
+	case <-c.done:
+		return nil
+	}
+}
+
+// cancelTasks ends all tasks before the conversation lets go of them.
+func (c *conn) cancelTasks() {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	for _, b := range c.running() {
+		if err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil); err != nil && ctx.Err() == nil {
+			c.b.cfg.Logger.Warn("copilot: a background task was not ended", "error", err)
+		}
+	}
+	told := make(chan struct{})
+	c.post(func() { c.endTasks(); close(told) })
+	<-told
+}
+
+// beginCommand remembers a call of the CLI's shell.
+func (c *conn) beginCommand(ours, theirs string, x *execution) {
+	if x.name != "bash" && x.name != "powershell" {
+		return
+	}
+	var a struct{ Command string }
+	if json.Unmarshal(x.arguments, &a) != nil {
+		return
+	}
+	if c.loop.shells = append(c.loop.shells, &shell{call: ours, theirs: theirs, command: a.Command}); len(c.loop.shells) > maxShells {
+		c.loop.shells = slices.Delete(c.loop.shells, 0, 1)
+	}
+}
+
+// endCommand notes that a call of the shell has ended, and what it left running.
+func (c *conn) endCommand(ours, said string) {
+	s := c.shell(ours)
+	if s == nil {
+		return
+	}
+	s.done = true
+	if m := shellID.FindStringSubmatch(said); m != nil {
+		s.native = m[1]
+		c.onTasksChanged(nativeEvent{})
+	}
+}
+
+func (c *conn) shell(call string) *shell {
+	for _, s := range c.loop.shells {
+		if s.call == call {
+			return s
+		}
+	}
+	return nil
+}
+
+// onShellOutput hands on what a command prints behind the end of its call.
+func (c *conn) onShellOutput(e nativeEvent) {
+	d, ok := decode[struct{ ToolCallID, Text string }](c, e)
+	if !ok || d.Text == "" {
+		return
+	}
+	var s *shell
+	for _, x := range c.loop.shells { // the last one: a provider may count from 0 in each answer
+		if x.theirs == d.ToolCallID {
+			s = x
+		}
+	}
+	if s == nil {
+		return
+	}
+	s.text = append(s.text, d.Text...)
+	if over := len(s.text) - maxShellText; over > 0 {
+		s.text = []byte(strings.ToValidUTF8(string(s.text[over:]), ""))
+	}
+	if s.task != nil && !s.task.ended {
+		c.report(event.TaskOutput{TaskID: s.task.id, Text: d.Text})
+	}
+}

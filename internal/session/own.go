@@ -1,0 +1,82 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// ownWork is a turn the agent begins by itself.
+type ownWork struct {
+	ctx   context.Context // of the agent's wait: a turn that was not begun when it ended is not
+	cause string
+	work  func(context.Context) error
+	begun bool // guarded by the session's mu
+	err   error
+}
+
+// start is the event that opens a turn on p.
+func (p *prompt) start(turnID string) event.TurnStart {
+	if p.own != nil {
+		return event.TurnStart{TurnID: turnID, By: event.ByAgent, Cause: p.own.cause}
+	}
+	return event.TurnStart{TurnID: turnID, MessageID: p.id, By: event.ByUser}
+}
+
+// RunTurn implements [agent.Host].
+func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
+	s := h.s
+	own := &ownWork{ctx: ctx, cause: brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
+	p := &prompt{own: own, done: make(chan struct{})}
+	err := s.change(ctx, func() error {
+		switch err := s.usable(); {
+		case h.gone:
+			return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
+		case err != nil:
+			return err
+		}
+		if s.turn == nil {
+			s.enqueueLocked(p)
+		} else {
+			s.queue = append([]*prompt{p}, s.queue...) // the agent is at it already
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("run a turn of the agent's own: %w", err)
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		s.mu.Lock()
+		begun := own.begun
+		s.mu.Unlock()
+		if !begun {
+			return context.Cause(ctx)
+		}
+		<-p.done
+	}
+	return own.err
+}
+
+// pursue has the agent do its own work in a turn.
+func (s *Session) pursue(t *turn, own *ownWork) error {
+	s.mu.Lock()
+	conn := s.conn
+	own.begun = own.ctx.Err() == nil && conn != nil
+	begun := own.begun
+	s.mu.Unlock()
+	if !begun {
+		own.err = fmt.Errorf("the agent does not want to go on: %w", ErrNoTurn)
+		return nil
+	}
+	return s.await(t, conn, func() error {
+		own.err = own.work(t.ctx)
+		return own.err
+	})
+}
+
+var _ agent.Host = (*host)(nil)
