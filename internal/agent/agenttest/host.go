@@ -44,7 +44,6 @@ type Host struct {
 	calls     []agent.ToolCall
 	asked     []agent.Permission
 	questions []agent.Question
-	causes    []string
 	broken    []string
 	changed   chan struct{} // closed and replaced at each change
 }
@@ -171,7 +170,6 @@ func (h *Host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 		h.mu.Lock()
 		if began = !h.prompting && !h.closed; began {
 			h.prompting = true
-			h.causes = append(h.causes, cause)
 		}
 		closed := h.closed
 		h.leave()
@@ -182,13 +180,6 @@ func (h *Host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 	err := work(ctx)
 	h.End(err)
 	return err
-}
-
-// Causes returns why the agent began turns by itself so far.
-func (h *Host) Causes() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.causes)
 }
 
 // RunHook implements [agent.Host]: there are no hooks, it allows.
