@@ -24,7 +24,7 @@ func checkArguments(raw json.RawMessage) (json.RawMessage, error) {
 	if err := strictjson.Object(raw); err != nil {
 		return nil, errors.New(strictjson.Say("the arguments", err))
 	}
-	return raw, nil
+	return strictjson.Whole(raw), nil
 }
 
 // loggable returns arguments as they can be logged: what is no JSON becomes a

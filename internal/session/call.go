@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
+	"webchat/internal/strictjson"
 	"webchat/internal/tokens"
 )
 
@@ -125,9 +126,9 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 	if announced.ToolName != tc.Name {
 		return true
 	}
-	args := event.Canonical(loggable(tc.Arguments))
-	said := event.Canonical(announced.Arguments)
-	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(event.Canonical(s.rewritten[tc.ID]), args)
+	same := func(raw json.RawMessage) []byte { return event.Canonical(strictjson.Whole(raw)) }
+	args, said := same(loggable(tc.Arguments)), same(announced.Arguments)
+	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
 }
 
 // completeLocked logs the end of a call, once.

@@ -335,3 +335,23 @@ func TestModels(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 }
+
+// The end of a conversation that the CLI is slow about leaves the others alone.
+func TestSlowEndTouchesNoOther(t *testing.T) {
+	c, _ := scripted(t, []byte("-- session.destroy --\nhang\n-- > wait --\nevent assistant.turn_start {\"turnId\":\"0\"}\nevent assistant.message_delta {\"messageId\":\"$M-a\",\"deltaContent\":\"still \"}\nawait session.send\nevent assistant.message {\"messageId\":\"$M-a\",\"content\":\"still here\"}\nevent assistant.turn_end {\"turnId\":\"0\"}"))
+	b := backend(t, c)
+	one, other := open(t, b, "one", false), open(t, b, "other", false)
+	pid := copilot.PID(b)
+	ended := make(chan error, 1)
+	go func() { ended <- one.say("wait") }()
+	until(t, "words", one.talking)
+	if err := other.conn.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := one.conn.Steer(t.Context(), agent.Prompt{MessageID: "s", Content: "go on"}); err != nil {
+		t.Errorf("steer the turn that runs: %v", err)
+	}
+	if err := <-ended; err != nil || copilot.PID(b) != pid {
+		t.Errorf("the turn of one ended with %v when another was closed; the process was %d and is %d", err, pid, copilot.PID(b))
+	}
+}

@@ -227,13 +227,19 @@ func (c *conn) Close() error {
 // second while it works on others.
 const destroyPatience = 5 * time.Second
 
-// destroy has the CLI let go of the session; what it kept on disk stays. A CLI
-// that does not answer is of no use to the other conversations either.
+// destroy has the CLI let go of the session; what it kept on disk stays. One that
+// takes long over it may work on other conversations: only a CLI that answers nothing
+// at all is of no use to those either.
 func (c *conn) destroy() {
 	ctx, cancel := context.WithTimeout(context.Background(), destroyPatience)
 	defer cancel()
-	if c.ask(ctx, "session.destroy", c.named(nil), nil) != nil && ctx.Err() != nil {
-		c.b.cfg.Logger.Warn("copilot: the CLI did not answer and is restarted")
+	if c.ask(ctx, "session.destroy", c.named(nil), nil) == nil || ctx.Err() == nil {
+		return
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), destroyPatience)
+	defer cancel()
+	if c.ask(ctx, "ping", struct{}{}, nil) != nil && ctx.Err() != nil {
+		c.b.cfg.Logger.Warn("copilot: the CLI answers nothing any more and is restarted")
 		c.process().quit()
 	}
 }

@@ -34,6 +34,7 @@ var handlers = map[string]func(*conn, nativeEvent){
 	"assistant.message":                 (*conn).onMessage,
 	"assistant.reasoning":               (*conn).onReasoning,
 	"assistant.usage":                   (*conn).onUsage,
+	"assistant.tool_call_delta":         (*conn).onCallDelta,
 	"tool.execution_start":              (*conn).onToolStart,
 	"tool.execution_progress":           (*conn).onToolProgress,
 	"tool.execution_partial_result":     (*conn).onToolPartial,

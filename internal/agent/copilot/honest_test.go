@@ -293,3 +293,37 @@ func TestRealProviders(t *testing.T) {
 		t.Error("the picture did not reach the model")
 	}
 }
+
+// 3.0 is 3, whoever writes it; and a call whose arguments are no object is in the log
+// as one that failed.
+func TestRealArguments(t *testing.T) {
+	h := newHouse(t, nil)
+	if err := os.WriteFile(filepath.Join(h.dir, "a.txt"), []byte("one\ntwo\nthree\nfour\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := h.session()
+	if r := h.ask(s, `call render_file_contents {"path":"a.txt","startLine":3.0}`); len(r.Outputs) != 1 {
+		t.Errorf("startLine 3.0: %+v", r)
+	}
+	for _, arguments := range []string{"null", "[1,2]", "5"} {
+		h.ask(s, "call render_file_contents "+arguments)
+	}
+	entries, err := s.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started, failed []string
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			started = append(started, d.ToolName+" "+string(d.Arguments))
+		case event.ToolExecutionComplete:
+			if !d.Success {
+				failed = append(failed, d.Error.Message)
+			}
+		}
+	}
+	if len(started) != 4 || len(failed) != 3 || started[1] != "render_file_contents null" {
+		t.Errorf("the log has the calls %q, of which failed %q", started, failed)
+	}
+}

@@ -145,7 +145,7 @@ const inputField = "input"
 // hooks of version 1.0.75 get each object as a text.
 func objectOf(arguments json.RawMessage) (object json.RawMessage, inString bool) {
 	var text string
-	if json.Unmarshal(arguments, &text) != nil {
+	if string(arguments) == "null" || json.Unmarshal(arguments, &text) != nil {
 		if len(arguments) == 0 {
 			arguments = json.RawMessage("{}")
 		}

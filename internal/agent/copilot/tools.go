@@ -51,6 +51,53 @@ func (c *conn) call(t *turn, id string) (string, *execution) {
 	return ours, t.tools[ours]
 }
 
+// wish is a call as the model writes it.
+type wish struct {
+	name      string
+	arguments []byte
+}
+
+// maxWish is how many bytes of a wish are kept: only those of calls that do not start
+// are of use.
+const maxWish = 4 << 10
+
+func (c *conn) onCallDelta(e nativeEvent) {
+	d, ok := decode[struct{ ToolCallID, ToolName, InputDelta string }](c, e)
+	if !ok || d.ToolCallID == "" {
+		return
+	}
+	t := c.scope(e)
+	w := t.wishes[d.ToolCallID]
+	if w == nil {
+		w = &wish{}
+		t.wishes[d.ToolCallID] = w
+	}
+	if d.ToolName != "" {
+		w.name = d.ToolName
+	}
+	if len(w.arguments) < maxWish {
+		w.arguments = append(w.arguments, d.InputDelta...)
+	}
+}
+
+// unstarted opens a call that the CLI refuses before it starts it: one whose
+// arguments are null, a list or a number (1.0.102).
+func (c *conn) unstarted(e nativeEvent, id string) (string, *execution) {
+	w := c.scope(e).wishes[id]
+	if w == nil {
+		return "", nil
+	}
+	arguments := json.RawMessage(w.arguments)
+	if !json.Valid(arguments) {
+		b, err := json.Marshal(strings.ToValidUTF8(string(w.arguments), "\uFFFD"))
+		if err != nil {
+			return "", nil
+		}
+		arguments = b
+	}
+	return c.startTool(e, id, w.name, arguments)
+}
+
 func (c *conn) onToolStart(e nativeEvent) {
 	d, ok := decode[struct {
 		ToolCallID, ToolName string
@@ -71,6 +118,7 @@ func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessa
 		return ours, x
 	}
 	arguments, _ = objectOf(arguments)
+	delete(t.wishes, id)
 	x = &execution{name: name, at: time.Now(), arguments: arguments}
 	t.tools[ours] = x
 	c.report(event.ToolExecutionStart{ToolCallID: ours, ToolName: name, Arguments: arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
@@ -114,6 +162,9 @@ func (c *conn) onToolComplete(e nativeEvent) {
 		ShellExecution       *struct{ ExitCode *int }
 	}](c, e)
 	ours, x := c.call(c.scope(e), d.ToolCallID)
+	if x == nil && ok {
+		ours, x = c.unstarted(e, d.ToolCallID)
+	}
 	if !ok || x == nil || x.called || x.completed {
 		return
 	}

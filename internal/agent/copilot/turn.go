@@ -44,6 +44,7 @@ type turn struct {
 	texts     []*text               // messages and reasoning in flight
 	ended     map[string]bool       // ids of texts that are whole
 	calls     map[string]string     // the CLI's ids of tool calls -> ours
+	wishes    map[string]*wish      // calls the model is writing, by the CLI's ids
 	used      map[string]bool       // ours
 	tools     map[string]*execution // by our id
 	requests  map[string]bool       // ids of what the CLI asked in it
@@ -52,7 +53,7 @@ type turn struct {
 
 func newTurn(ctx context.Context, id string) *turn {
 	t := &turn{id: id, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
-		ended: map[string]bool{}, calls: map[string]string{}, used: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
+		ended: map[string]bool{}, calls: map[string]string{}, wishes: map[string]*wish{}, used: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
 	t.ctx, t.stop = context.WithCancelCause(ctx)
 	return t
 }
