@@ -18,7 +18,8 @@ import (
 
 // checkTime bounds how long a start looks for damage: a file that is not read
 // through in this time is used, and what is damaged in it shows when it is read.
-const checkTime = 300 * time.Millisecond
+// Tests raise it: beside a busy machine it is short even for small files.
+var checkTime = 300 * time.Millisecond
 
 // File is the sessions' file of a program that has to start whatever its disk is
 // like: it reads what can be read, refuses what cannot be written, and opens the
@@ -48,12 +49,12 @@ type opened struct {
 // cannot be. moved is where a damaged file is now; empty: there was none. The error
 // wraps [ErrNewer], or says that c is wrong.
 func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
-	db, err := openSound(c)
+	db, err := openSound(c, log)
 	if errors.Is(err, ErrCorrupt) {
 		log.Error("the sessions' file is damaged; it is moved aside and a new one begun", "error", err)
 		if moved, err = moveAside(c); err == nil {
 			log.Error("the damaged file was kept", "file", moved)
-			db, err = openSound(c)
+			db, err = openSound(c, log)
 		}
 	}
 	if errors.Is(err, ErrNewer) || errors.Is(err, errConfig) {
@@ -222,8 +223,25 @@ func (f *File) Close() error {
 	return err
 }
 
-// openSound opens the file and looks for damage as long as a start may take.
-func openSound(c Config) (*DB, error) {
+// openSound opens the file and looks for damage as long as a start may take. What
+// follows from the logs and the rows of sessions, indexes and the words of the
+// search, is made anew if it is damaged.
+func openSound(c Config, log *slog.Logger) (*DB, error) {
+	db, err := openChecked(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(db.checkIndexes(), db.probeWords()); err != nil {
+		log.Warn("what sessions are listed and searched by is damaged and made anew", "error", err)
+		if err := errors.Join(db.dropDerived(), db.Close()); err != nil {
+			return nil, fmt.Errorf("open %s: %w", db.path, damaged(err))
+		}
+		return openChecked(c)
+	}
+	return db, nil
+}
+
+func openChecked(c Config) (*DB, error) {
 	db, err := Open(c)
 	if err != nil {
 		return nil, err
@@ -263,6 +281,49 @@ func (db *DB) probe() error {
 		}
 	}
 	return nil
+}
+
+// probeWords writes a word as an event would, and takes it back: the checks of a
+// file know nothing of what the full-text search keeps in its tables.
+func (db *DB) probeWords() error {
+	ctx := context.Background()
+	_, err := db.conn.ExecContext(ctx, `BEGIN IMMEDIATE; INSERT INTO found (rowid, words) VALUES (0, 'probe'); SAVEPOINT flushed`)
+	if err == nil {
+		var n int
+		err = db.conn.QueryRowContext(ctx, `SELECT count(*) FROM found WHERE found MATCH 'probe'`).Scan(&n)
+	}
+	_, rollback := db.conn.ExecContext(ctx, `ROLLBACK`)
+	if err == nil {
+		err = rollback
+	}
+	if err = ours(err); errors.Is(err, ErrFull) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrLocked) {
+		return nil // which an append will say
+	}
+	return err
+}
+
+// checkIndexes compares the rows of sessions with their indexes, which the check of
+// the whole file does not.
+func (db *DB) checkIndexes() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	var verdict string
+	err := db.read.QueryRowContext(ctx, `PRAGMA integrity_check(sessions)`).Scan(&verdict)
+	switch {
+	case ctx.Err() != nil: // there are many
+		return nil
+	case err == nil && verdict != "ok":
+		return fmt.Errorf("%w: %s", ErrCorrupt, verdict)
+	}
+	return ours(err)
+}
+
+// dropDerived goes back to the version before there was a search, so that the next
+// open makes one for every session.
+func (db *DB) dropDerived() error {
+	_, err := db.conn.ExecContext(context.Background(), `BEGIN IMMEDIATE; DROP TABLE found; DROP TABLE unsearched;
+		DROP INDEX sessions_titles; REINDEX sessions; PRAGMA user_version = 1; COMMIT`)
+	return ours(err)
 }
 
 // moveAside renames the file and what SQLite keeps beside it.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -256,6 +257,35 @@ func flips(t *testing.T, n int) {
 		}
 	}
 	t.Logf("%d of %d files were moved aside", moves, n)
+}
+
+func init() { checkTime = time.Minute }
+
+// Damage in what the search keeps costs no session: the words are made anew.
+func TestDamagedWordsAreMadeAnew(t *testing.T) {
+	dir, file := filled(t)
+	db, err := sql.Open("sqlite", bareSource(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`UPDATE found_data SET block = x'ffff' WHERE id = 10`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, moved, err := OpenFile(Config{Dir: dir}, quiet)
+	if err != nil || moved != "" {
+		t.Fatalf("moved to %q, %v", moved, err)
+	}
+	s.Index(t.Context())
+	if got, err := s.List(t.Context(), sessions.Query{Text: "wörds"}); err != nil || len(got.Sessions) != 10 {
+		t.Errorf("%d sessions found, %v", len(got.Sessions), err)
+	}
+	works(t, s)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStartsWithFlippedBits(t *testing.T) { flips(t, 40) }

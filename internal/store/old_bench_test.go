@@ -84,7 +84,7 @@ func BenchmarkOldAge(b *testing.B) {
 	}
 	b.Run("start", func(b *testing.B) {
 		timed(b, func(int) {
-			db, err := openSound(Config{Dir: dir})
+			db, err := openSound(Config{Dir: dir}, quiet)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -76,7 +76,8 @@ var migrations = []string{
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says
 // that it is none or is of a newer program. Offsets are those of the SQLite
-// file format: 60 is the user version, 68 the application id.
+// file format: 18 and 19 are the versions for writing and reading, 44 the format of
+// the schema, 60 the user version, 68 the application id.
 func checkHeader(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,6 +95,10 @@ func checkHeader(path string) error {
 	}
 	if !strings.HasPrefix(string(head), "SQLite format 3\x00") {
 		return fmt.Errorf("%w: it is no SQLite file; move it away to start anew", ErrCorrupt)
+	}
+	// SQLite takes the first two for a file that must not be written, and the third for an error of the program's.
+	if head[18] > 2 || head[19] > 2 || binary.BigEndian.Uint32(head[44:]) > 4 {
+		return fmt.Errorf("%w: its header names a format that does not exist; move it away to start anew", ErrCorrupt)
 	}
 	return checkVersion(int(binary.BigEndian.Uint32(head[60:])), int(binary.BigEndian.Uint32(head[68:])), len(migrations))
 }
