@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -31,9 +32,12 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// build builds as users do.
 func build(b *testing.B, dir, pkg string) string {
 	out := filepath.Join(dir, filepath.Base(pkg)+".bin")
-	if text, err := exec.Command("go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, text)
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -60,6 +61,15 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		Keep: time.Duration(o.keepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
+	var moved string
+	var notOpened error
+	open := sync.OnceFunc(func() { r.db, moved, notOpened = store.OpenFile(store.Config{Dir: dir}, log) })
+	go open() // while templates are parsed
+	defer func() {
+		if open(); err != nil && notOpened == nil {
+			err = errors.Join(err, r.db.Close())
+		}
+	}()
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
 		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}})
 	if err != nil {
@@ -72,15 +82,9 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.maxStreams}); err != nil {
 		return nil, err
 	}
-	var moved string
-	if r.db, moved, err = store.OpenFile(store.Config{Dir: dir}, log); err != nil {
-		return nil, err
+	if open(); notOpened != nil {
+		return nil, notOpened
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, r.db.Close())
-		}
-	}()
 	kept, err := openGrants(dir, log)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -118,7 +119,11 @@ func response(status int, out any) schema {
 }
 
 func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) error {
+	text, err := s.openAPI()
+	if err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(s.openAPI) // a client that has gone needs no answer
+	_, _ = w.Write(text) // a client that has gone needs no answer
 	return nil
 }

@@ -38,6 +38,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -74,7 +75,7 @@ type Server struct {
 	Config
 	handler http.Handler
 	outputs *outputs.Handler
-	openAPI []byte
+	openAPI func() ([]byte, error) // made when it is asked for first
 
 	pumps pumps
 }
@@ -95,10 +96,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.outputs = outputs.NewHandler(c.Outputs, shown.HTML)
 	routes := s.routes()
-	var err error
-	if s.openAPI, err = describe(routes, c.Version); err != nil {
-		return nil, fmt.Errorf("describe the API: %w", err)
-	}
+	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)
 	if err != nil {
 		return nil, err
