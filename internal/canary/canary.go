@@ -23,6 +23,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -121,7 +122,7 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 }
 
 // show runs the one turn, in a session that is kept nowhere.
-func (t *Trial) show(ctx context.Context, b agent.Backend) (r session.TurnResult, shown bool, err error) {
+func (t *Trial) show(ctx context.Context, b agent.Backend) (r fold.TurnResult, shown bool, err error) {
 	store, manager, err := t.rooms(b)
 	if err != nil {
 		return r, false, err

@@ -24,6 +24,7 @@ var ours = map[string][]string{
 	"internal/jsonrpc": {"internal/proc"},
 	"internal/agent":   {"internal/event"},
 	"internal/search":  {"internal/event"},
+	"internal/fold":    {"internal/event"},
 	"internal/policy":  {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
@@ -32,22 +33,22 @@ var ours = map[string][]string{
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/event", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
-	"internal/sessions":        {"internal/event", "internal/agent", "internal/files", "internal/search", "internal/session"},
+	"internal/session":         {"internal/event", "internal/fold", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
+	"internal/sessions":        {"internal/event", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
-	"internal/store":           {"internal/event", "internal/search", "internal/session", "internal/sessions"}, // a list is the manager's
-	"internal/store/storetest": {"internal/event", "internal/session", "internal/sessions"},
+	"internal/store":           {"internal/event", "internal/fold", "internal/search", "internal/session", "internal/sessions"}, // a list is the manager's
+	"internal/store/storetest": {"internal/event", "internal/fold", "internal/session", "internal/sessions"},
 	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render"},
-	"internal/server": {"internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+	"internal/server": {"internal/fold", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon": {"internal/proc"},
-	"internal/canary": {"internal/agent", "internal/event", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
+	"internal/canary": {"internal/agent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
 
 	"internal/importtest":  {},
 	"internal/e2e/hostile": {}, // tests only: what attackers put into what is shown

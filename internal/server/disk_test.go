@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -28,7 +29,7 @@ func (f *fillable) fault() error {
 	return nil
 }
 
-func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if err := f.fault(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/page"
 	"webchat/internal/session"
 )
@@ -48,7 +49,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 // fileName is what a session's file is called.
-func fileName(s session.Summary) string {
+func fileName(s fold.Summary) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '.', r == '_':
@@ -67,7 +68,7 @@ func fileName(s session.Summary) string {
 	return name
 }
 
-func exportOf(s session.Summary) page.Export {
+func exportOf(s fold.Summary) page.Export {
 	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/store"
 )
@@ -22,7 +23,7 @@ func writeLong(t testing.TB, db *store.DB, turns int) session.ID {
 	t.Helper()
 	id := session.ID(event.NewID())
 	var (
-		sum     session.Summary
+		sum     fold.Summary
 		entries []event.Entry
 		parent  event.ID
 		now     = time.Now().Add(-24 * time.Hour)
@@ -36,7 +37,7 @@ func writeLong(t testing.TB, db *store.DB, turns int) session.ID {
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
 				t.Fatal(err)
 			}
-			sum = session.Fold(sum, e)
+			sum = fold.Summarize(sum, e)
 			entries = append(entries, e)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -130,7 +131,7 @@ func (s *Server) view(ctx context.Context) (page.View, error) {
 }
 
 // rowOf is a session as the list shows it.
-func rowOf(s session.Summary) page.Session {
+func rowOf(s fold.Summary) page.Session {
 	r := page.Session{ID: string(s.ID), Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
 		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, UpdatedAt: s.UpdatedAt}
 	if s.Open.Since > 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -70,7 +71,7 @@ func inFlight(p *page.Projector, now session.Snapshot) {
 
 // loadEnd feeds a projector with a session's log from a cut up to a sequence. sum is
 // what the session has come to.
-func loadEnd(ctx context.Context, one *session.Session, p *page.Projector, cut *event.Cut, last int64, sum session.Summary) error {
+func loadEnd(ctx context.Context, one *session.Session, p *page.Projector, cut *event.Cut, last int64, sum fold.Summary) error {
 	entries, err := one.End(ctx, cut, last)
 	if err != nil || len(entries) == 0 {
 		return err

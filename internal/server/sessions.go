@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -14,19 +15,19 @@ import (
 
 // sessionShape is a session as the API shows it.
 type sessionShape struct {
-	ID        session.ID     `json:"id"`
-	Backend   string         `json:"backend"`
-	Model     string         `json:"model"`
-	Title     string         `json:"title"`
-	CreatedAt event.Time     `json:"createdAt"`
-	UpdatedAt event.Time     `json:"updatedAt"`
-	Pinned    bool           `json:"pinned"`
-	Status    event.Status   `json:"status"`
-	Usage     event.Usage    `json:"usage"`
-	Tokens    session.Tokens `json:"tokens"`
+	ID        session.ID   `json:"id"`
+	Backend   string       `json:"backend"`
+	Model     string       `json:"model"`
+	Title     string       `json:"title"`
+	CreatedAt event.Time   `json:"createdAt"`
+	UpdatedAt event.Time   `json:"updatedAt"`
+	Pinned    bool         `json:"pinned"`
+	Status    event.Status `json:"status"`
+	Usage     event.Usage  `json:"usage"`
+	Tokens    fold.Tokens  `json:"tokens"`
 }
 
-func shapeOf(s session.Summary) sessionShape {
+func shapeOf(s fold.Summary) sessionShape {
 	return sessionShape{s.ID, s.Backend, s.Model, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
 }
 

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // maxEvent is how many bytes an encoded event may have. Encoding makes at most
 // six bytes of one, so the longest message fits.
-const maxEvent = 7 * MaxMessage
+const maxEvent = 7 * fold.MaxMessage
 
 // change calls f as the only one who appends to the session, in the order of the
 // callers. f holds s.mu, except while the log writes: so a log that is slow holds up
@@ -66,7 +67,7 @@ func (s *Session) appendLocked(data ...event.Data) error {
 			return err
 		}
 		if event.Logged(d) {
-			sum = Fold(sum, e)
+			sum = fold.Summarize(sum, e)
 			logged++
 			size += len(e.JSON)
 		}
@@ -94,7 +95,7 @@ func (s *Session) appendLocked(data ...event.Data) error {
 }
 
 // writeLocked has the log write entries while s.mu is free.
-func (s *Session) writeLocked(entries []event.Entry, sum Summary, size int) error {
+func (s *Session) writeLocked(entries []event.Entry, sum fold.Summary, size int) error {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	// A write that began is finished: no caller's context ends it.
@@ -105,7 +106,7 @@ func (s *Session) writeLocked(entries []event.Entry, sum Summary, size int) erro
 func (s *Session) fanOutLocked(e event.Entry) {
 	s.pos++
 	e.Pos = s.pos
-	s.open.apply(e)
+	s.open.Apply(e)
 	for sub := range s.subs {
 		sub.push(e)
 	}

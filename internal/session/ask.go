@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // request is an open question: a permission's or an agent's to the user. It is
@@ -51,8 +52,8 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parent := ""
-	if x := s.open.tool(toolCallID); x != nil {
-		parent = x.start.ParentToolCallID
+	if x := s.open.Tool(toolCallID); x != nil {
+		parent = x.Start.ParentToolCallID
 	}
 	t, err := h.turnLocked(parent)
 	if err != nil {
@@ -227,7 +228,7 @@ func (s *Session) whyNot(ctx context.Context, requestID string) error {
 		err := s.scan(ctx, 0, func(e event.Entry) bool {
 			switch d := e.Event.Data.(type) {
 			case event.PermissionRequested, event.UserInputRequested:
-				known = known || requestID == questionID(e.Event.Data)
+				known = known || requestID == fold.QuestionID(e.Event.Data)
 			case event.PermissionCompleted:
 				if d.RequestID == requestID {
 					by = d.By
@@ -264,7 +265,7 @@ func (s *Session) giveUp(r *request, by event.Decider, reason string) {
 		if r.settled {
 			return nil
 		}
-		if err := s.appendLocked(refusal(r.ask, by, reason)); err != nil {
+		if err := s.appendLocked(fold.Refusal(r.ask, by, reason)); err != nil {
 			return err
 		}
 		r.verdict = denial(by, reason)
@@ -285,8 +286,8 @@ func (s *Session) giveUp(r *request, by event.Decider, reason string) {
 // abandonRequestsLocked settles what the end of a turn closed in the log.
 func (s *Session) abandonRequestsLocked() {
 	for _, r := range s.requests {
-		if !r.byUser && s.open.request(r.id) == nil { // the log has its end
-			r.verdict = denial(event.DecidedByAbort, reasons[event.Aborted])
+		if !r.byUser && s.open.Request(r.id) == nil { // the log has its end
+			r.verdict = denial(event.DecidedByAbort, fold.Reasons[event.Aborted])
 			s.settleLocked(r, event.DecidedByAbort)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/strictjson"
 	"webchat/internal/tokens"
@@ -75,22 +76,22 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	if tc.ID == "" {
 		tc.ID = string(event.NewID())
 	}
-	if s.calls[tc.ID] != nil || s.open.done[toolKey(tc.ID)] {
+	if s.calls[tc.ID] != nil || s.open.Done[fold.ToolKey(tc.ID)] {
 		return nil, fmt.Errorf("%w: the call %q was made already", ErrInvalid, tc.ID)
 	}
 	tc.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
 	other := false
-	switch reported := s.open.tool(tc.ID); {
+	switch reported := s.open.Tool(tc.ID); {
 	case reported == nil:
 		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: loggable(tc.Arguments),
 			By: by, ParentToolCallID: tc.ParentToolCallID})
 		if err != nil {
 			return nil, err
 		}
-	case reported.start.By != by:
+	case reported.Start.By != by:
 		return nil, fmt.Errorf("%w: the call %q is somebody else's", ErrInvalid, tc.ID)
 	default:
-		other = s.differsLocked(reported.start, tc)
+		other = s.differsLocked(reported.Start, tc)
 	}
 	c := &call{ToolCall: tc, by: by, turn: t, other: other}
 	s.takeUpLocked(c)
@@ -133,13 +134,13 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 
 // completeLocked logs the end of a call, once.
 func (s *Session) completeLocked(c *call, res agent.Result) error {
-	begun := s.open.tool(c.ID)
+	begun := s.open.Tool(c.ID)
 	if begun == nil {
 		return nil // the end of its turn closed it
 	}
 	d := completion(c, res, s.cfg.Now())
-	if d.OutputID == "" && begun.output() != "" { // it was left before it could say so
-		d.OutputID, d.ToolTelemetry = begun.output(), telemetryOf(begun.output())
+	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
+		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
 	}
 	return s.appendLocked(d)
 }
@@ -298,7 +299,7 @@ func (s *Session) progress(c *call) agent.Progress {
 		ctx, cancel := context.WithTimeout(c.ctx, logGrace)
 		defer cancel()
 		err := s.change(ctx, func() error {
-			if s.calls[c.ID] != c || s.open.tool(c.ID) == nil {
+			if s.calls[c.ID] != c || s.open.Tool(c.ID) == nil {
 				return nil
 			}
 			return s.appendLocked(d)

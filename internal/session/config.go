@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/hooks"
 )
 
@@ -18,7 +19,6 @@ const (
 	MaxPrompt    = 512 << 10 // bytes of a prompt
 	MaxQueue     = 100       // prompts that wait
 	MaxArguments = 1 << 20   // bytes of a tool call's arguments
-	MaxMessage   = 16 << 20  // bytes of a message in flight
 )
 
 // Mode is what happens when an agent wants to act.
@@ -69,7 +69,7 @@ type Config struct {
 // session holds its lock meanwhile, but for Wrote.
 type Owner interface {
 	// Changed says what the session is like now. It does not block.
-	Changed(s Summary)
+	Changed(s fold.Summary)
 	// Wrote says what a write of size bytes to the log came to; what it returns is
 	// the caller's error. An error of the log itself is returned wrapping [ErrLog].
 	Wrote(err error, size int) error
@@ -177,27 +177,11 @@ type Message struct {
 	Mode        SendMode
 }
 
-// TurnResult is what came of a prompt.
-type TurnResult struct {
-	MessageID string
-	Content   string // what the assistant said, whole
-	Outputs   []OutputRef
-	Error     string
-	Outcome   event.Outcome
-}
-
-// OutputRef names an output a tool call made.
-type OutputRef struct {
-	ID         string
-	ToolCallID string
-	Type       string
-}
-
 // DisplayResult is what came of a user's own display. Output is nil when
 // nothing was stored; Error is set when the display failed.
 type DisplayResult struct {
 	ToolCallID string
-	Output     *OutputRef
+	Output     *fold.OutputRef
 	Error      *event.ToolError
 	Telemetry  json.RawMessage
 	NotKept    bool // the log does not have it: it could not be written
@@ -222,7 +206,7 @@ type Answer struct {
 type Snapshot struct {
 	LastSeq  int64
 	Pos      int64
-	Summary  Summary
+	Summary  fold.Summary
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
 	Printed  []event.Entry // one task.output with the last of what each running task printed

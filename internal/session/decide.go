@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // movedReason is why an act is denied whose file is not the one that was judged.
@@ -53,7 +54,7 @@ func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	}
 	given := s.summary.Load().Open.Grants
 	for _, g := range r.grants {
-		held := slices.ContainsFunc(given, func(x Given) bool { return x.ID == g.ID })
+		held := slices.ContainsFunc(given, func(x fold.Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
 		if !held && s.cfg.Kept != nil {
 			_, held = s.cfg.Kept.Held(g.ID)
@@ -157,7 +158,7 @@ func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
 }
 
 // Granted returns what the user allowed for the session, in the order it was given.
-func (s *Session) Granted() []Given { return slices.Clone(s.summary.Load().Open.Grants) }
+func (s *Session) Granted() []fold.Given { return slices.Clone(s.summary.Load().Open.Grants) }
 
 // TakeBack ends a grant of the session at once; [ErrNotFound] if it has none of that id.
 func (s *Session) TakeBack(grantID string) error {

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // maxNotes is how many things the user looked at an agent is told one by one.
@@ -96,7 +97,7 @@ func (s *Session) display(c *call) DisplayResult {
 	kept := s.finish(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
-		out.Output = &OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
+		out.Output = &fold.OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
 	}
 	if d.Success {
 		s.mu.Lock()

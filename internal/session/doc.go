@@ -2,7 +2,7 @@
 // them out, asks permission and stops what has to stop.
 //
 // A session is its log. Everything a person sees of it is folded from events:
-// the row in the list ([Fold] into a [Summary]), the page, the status.
+// the row in a list and what is in flight (package fold), the page, the status.
 //
 // # Guarantees
 //

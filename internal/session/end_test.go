@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // The end of a log is what a cut asks for, however long the log is.
@@ -53,10 +54,10 @@ func TestEnd(t *testing.T) {
 }
 
 func TestFoldCountsOutputs(t *testing.T) {
-	show := func(s Summary, telemetry string) Summary {
-		return Fold(s, event.Entry{Seq: s.LastSeq + 1, Event: event.New(event.ToolExecutionComplete{OutputID: "out_1", ToolTelemetry: json.RawMessage(telemetry)}, "", s.CreatedAt)})
+	show := func(s fold.Summary, telemetry string) fold.Summary {
+		return fold.Summarize(s, event.Entry{Seq: s.LastSeq + 1, Event: event.New(event.ToolExecutionComplete{OutputID: "out_1", ToolTelemetry: json.RawMessage(telemetry)}, "", s.CreatedAt)})
 	}
-	s := Fold(Summary{}, event.Entry{Seq: 1, Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now())})
+	s := fold.Summarize(fold.Summary{}, event.Entry{Seq: 1, Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now())})
 	one := show(s, `{"tokensShown":4}`)
 	two := show(one, `{"tokensShown":4,"tokensEstimated":true}`)
 	equal(t, "none", *s.Open.Outputs, 0)
@@ -64,7 +65,7 @@ func TestFoldCountsOutputs(t *testing.T) {
 	equal(t, "two", *two.Open.Outputs, 2)
 	equal(t, "counted", one.Open.Estimated, false)
 	equal(t, "estimated", two.Open.Estimated, true)
-	if old := show(Summary{LastSeq: 7}, `{}`); old.Open.Outputs != nil {
+	if old := show(fold.Summary{LastSeq: 7}, `{}`); old.Open.Outputs != nil {
 		t.Errorf("a session from before the count has %d outputs", *old.Open.Outputs)
 	}
 }

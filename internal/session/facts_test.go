@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/tokens"
 )
 
@@ -52,7 +53,7 @@ func TestErrorsAreFacts(t *testing.T) {
 			return nil
 		}
 	}, func(r *rig) {
-		done := make(chan TurnResult)
+		done := make(chan fold.TurnResult)
 		go func() { done <- r.ask("go") }()
 		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny, Reason: "tests first"}); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/proc"
 )
 
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 type memory struct {
 	mu     sync.Mutex
 	logs   map[ID][]event.Entry
-	rows   map[ID]Summary
+	rows   map[ID]fold.Summary
 	drafts map[ID][]Draft
 	fail   error         // of everything that writes
 	slow   time.Duration // how long a write of events takes
@@ -39,7 +40,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]Summary{}, drafts: map[ID][]Draft{}}
+	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]fold.Summary{}, drafts: map[ID][]Draft{}}
 }
 
 func (m *memory) broken(err error) {
@@ -55,7 +56,7 @@ func (m *memory) slowly(d time.Duration) {
 	m.slow = d
 }
 
-func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s Summary) error {
+func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s fold.Summary) error {
 	m.mu.Lock()
 	slow := m.slow
 	m.mu.Unlock()
@@ -97,7 +98,7 @@ func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.
 	return slices.Clone(log[from:min(from+int64(limit), int64(len(log)))]), nil
 }
 
-func (m *memory) Summary(_ context.Context, id ID) (Summary, error) {
+func (m *memory) Summary(_ context.Context, id ID) (fold.Summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.rows[id]
@@ -132,9 +133,9 @@ func (m *memory) entries(id ID) []event.Entry {
 // prefix is the memory as a kill after the first n events of a session leaves it.
 func (m *memory) prefix(id ID, n int) *memory {
 	out := newMemory()
-	var s Summary
+	var s fold.Summary
 	for _, e := range m.entries(id)[:n] {
-		s = Fold(s, e)
+		s = fold.Summarize(s, e)
 		out.logs[id] = append(out.logs[id], e)
 	}
 	out.rows[id] = s
@@ -294,7 +295,7 @@ type rig struct {
 }
 
 // Changed implements [Owner].
-func (r *rig) Changed(Summary) {}
+func (r *rig) Changed(fold.Summary) {}
 
 // Wrote implements [Owner].
 func (r *rig) Wrote(err error, _ int) error {
@@ -385,7 +386,7 @@ func (r *rig) send(content string) string {
 	return id
 }
 
-func (r *rig) wait(messageID string) TurnResult {
+func (r *rig) wait(messageID string) fold.TurnResult {
 	r.Helper()
 	res, err := r.s.WaitTurn(r.Context(), messageID)
 	if err != nil {
@@ -395,7 +396,7 @@ func (r *rig) wait(messageID string) TurnResult {
 }
 
 // ask sends a prompt and waits for what comes of it.
-func (r *rig) ask(content string) TurnResult {
+func (r *rig) ask(content string) fold.TurnResult {
 	r.Helper()
 	return r.wait(r.send(content))
 }
@@ -433,7 +434,7 @@ func (r *rig) request() string {
 	if len(snap.Requests) != 1 {
 		r.Fatalf("%d open requests", len(snap.Requests))
 	}
-	return questionID(snap.Requests[0].Event.Data)
+	return fold.QuestionID(snap.Requests[0].Event.Data)
 }
 
 // requests waits for n open permissions and returns them.

@@ -134,7 +134,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	}
 	h.s.mu.Lock()
 	within, call := h.s.turn.name(), ""
-	if h.s.open.tool(c.RequestID) != nil { // most agents name the moment by their call
+	if h.s.open.Tool(c.RequestID) != nil { // most agents name the moment by their call
 		call = c.RequestID
 	}
 	h.s.mu.Unlock()

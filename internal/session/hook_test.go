@@ -274,22 +274,6 @@ func TestHooksOfForeignTools(t *testing.T) {
 	}
 }
 
-// A hook whose end a kill kept from the log has one after the restart.
-func TestHookLeftOpenByAKill(t *testing.T) {
-	play(t, nil, func(r *rig) {
-		r.ask("go")
-		e := event.Entry{Seq: 4, Event: event.New(event.HookStart{HookID: "h", Event: "before_tool", Command: "x"}, "", r.s.now())}
-		var o open
-		o.apply(e)
-		ends := o.closing(ending{code: "interrupted", reason: "over", all: true}, r.s.now())
-		if len(ends) != 1 || ends[0].(event.HookEnd).HookID != "h" || ends[0].(event.HookEnd).Allow {
-			t.Errorf("%+v", ends)
-		}
-		o.apply(event.Entry{Seq: 5, Event: event.New(ends[0], "", r.s.now())})
-		equal(t, "left open", len(o.closing(ending{all: true}, r.s.now())), 0)
-	})
-}
-
 // slowErrors is Hooks that think about errors until they are stopped.
 type slowErrors struct{ moments }
 

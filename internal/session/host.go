@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // maxPartial is how many bytes of an increment of a foreign tool's output are kept.
@@ -36,12 +37,12 @@ func (h *host) shut() {
 // turnLocked returns the running turn, or why the conversation has none.
 // What a helper in the background does, in the call parent, runs beside the turns.
 func (h *host) turnLocked(parent string) (*turn, error) {
-	task := h.s.open.helper(parent)
+	task := h.s.open.Helper(parent)
 	switch t := h.s.turn; {
 	case h.gone:
 		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
-	case task != nil && task.scope != nil:
-		return task.scope, nil
+	case task != nil && h.s.scopes[task.Start.TaskID] != nil:
+		return h.s.scopes[task.Start.TaskID], nil
 	case t == nil || !t.started || t.ended:
 		return nil, fmt.Errorf("session %s: %w", h.s.id, ErrNoTurn)
 	default:
@@ -106,7 +107,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if h.gone {
 		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
 	}
-	t, err := h.turnLocked(s.open.parentOf(data))
+	t, err := h.turnLocked(s.open.ParentOf(data))
 	if err != nil && !betweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
@@ -130,7 +131,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if t != nil {
 		t.note(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
-		s.unbilled = addUsage(s.unbilled, usageOf(u))
+		s.unbilled = fold.AddUsage(s.unbilled, usageOf(u))
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func usageOf(d event.AssistantUsage) event.Usage {
 func (t *turn) note(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
-		t.usage = addUsage(t.usage, usageOf(d))
+		t.usage = fold.AddUsage(t.usage, usageOf(d))
 	case event.SessionError:
 		t.told[d.Message] = true
 		if len(t.errs) < maxErrors {
@@ -203,7 +204,7 @@ func (s *Session) screenLocked(data event.Data) (event.Data, error) {
 }
 
 func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
-	var n flight
+	var n fold.Message
 	var offset int64
 	var text string
 	switch d := data.(type) {
@@ -212,19 +213,22 @@ func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
 	case event.AssistantReasoning:
 		return unlessDone(s, d, d.ReasoningID, len(d.Content))
 	case event.AssistantMessageDiscarded:
-		if s.open.flight(messageKey(d.MessageID)) == nil {
+		if s.open.Message(fold.MessageKey(d.MessageID)) == nil {
 			return nil, nil
 		}
 		return d, nil
 	case event.AssistantMessageDelta:
-		n, offset, text = flight{id: d.MessageID, parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
+		n, offset, text = fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
 	case event.AssistantReasoningDelta:
-		n, offset, text = flight{id: d.ReasoningID, parent: d.ParentToolCallID, reasoning: true}, d.Offset, d.DeltaContent
+		n, offset, text = fold.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
 	}
-	if s.open.done[n.key()] || text == "" {
+	if s.open.Done[n.Key()] || text == "" {
 		return nil, nil
 	}
-	return data, s.open.delta(n, offset, text)
+	if err := s.open.Delta(n, offset, text); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return data, nil
 }
 
 // unlessDone returns the end of a message, nil for its second one.
@@ -232,9 +236,9 @@ func unlessDone(s *Session, d event.Data, id string, size int) (event.Data, erro
 	switch {
 	case id == "":
 		return nil, fmt.Errorf("%w: %s without an id", ErrInvalid, event.TypeOf(d))
-	case size > MaxMessage:
-		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, event.TypeOf(d), size, MaxMessage)
-	case s.open.done[endKey(d)]:
+	case size > fold.MaxMessage:
+		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, event.TypeOf(d), size, fold.MaxMessage)
+	case s.open.Done[fold.EndKey(d)]:
 		return nil, nil
 	}
 	return d, nil
@@ -246,7 +250,7 @@ func (s *Session) screenToolLocked(data event.Data) (event.Data, error) {
 		switch {
 		case d.ToolCallID == "" || d.ToolName == "":
 			return nil, fmt.Errorf("%w: %s without the id or the name of the call", ErrInvalid, event.TypeOf(d))
-		case s.open.tool(d.ToolCallID) != nil || s.open.done[toolKey(d.ToolCallID)]:
+		case s.open.Tool(d.ToolCallID) != nil || s.open.Done[fold.ToolKey(d.ToolCallID)]:
 			return nil, nil
 		}
 		d.By = event.ByAgent
@@ -275,15 +279,15 @@ func (s *Session) screenToolLocked(data event.Data) (event.Data, error) {
 // foreignLocked reports whether the call runs and is the agent's own affair: not
 // one that the session runs and tells about itself.
 func (s *Session) foreignLocked(toolCallID string) bool {
-	t := s.open.tool(toolCallID)
-	return t != nil && t.start.By == event.ByAgent && s.calls[toolCallID] == nil
+	t := s.open.Tool(toolCallID)
+	return t != nil && t.Start.By == event.ByAgent && s.calls[toolCallID] == nil
 }
 
 // screenCompleteLocked lets an agent end its own calls once. What it says about
 // outputs and their tokens is not believed: only our own tools mint those.
 func (s *Session) screenCompleteLocked(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
-	case s.calls[d.ToolCallID] != nil || s.open.done[toolKey(d.ToolCallID)]:
+	case s.calls[d.ToolCallID] != nil || s.open.Done[fold.ToolKey(d.ToolCallID)]:
 		return nil, nil
 	case !s.foreignLocked(d.ToolCallID):
 		return nil, fmt.Errorf("%w: tool call %q completes but did not start", ErrInvalid, d.ToolCallID)
@@ -313,7 +317,7 @@ func (s *Session) screenCompleteLocked(d event.ToolExecutionComplete) (event.Dat
 		d.Error = &e
 	}
 	if d.DurationMs <= 0 {
-		d.DurationMs = max(0, s.now().Sub(s.open.tool(d.ToolCallID).at).Milliseconds())
+		d.DurationMs = max(0, s.now().Sub(s.open.Tool(d.ToolCallID).At).Milliseconds())
 	}
 	return d, nil
 }

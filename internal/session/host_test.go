@@ -16,10 +16,11 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // during runs f as the agent's work on a prompt.
-func during(r *rig, f func(ctx context.Context, h agent.Host)) TurnResult {
+func during(r *rig, f func(ctx context.Context, h agent.Host)) fold.TurnResult {
 	r.Helper()
 	r.backend.mu.Lock()
 	r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { f(ctx, h); return ctx.Err() }
@@ -144,7 +145,7 @@ func TestThreat23ForeignOutputsAreNotBelieved(t *testing.T) {
 		equal(t, "output", done[0].OutputID, "")
 		equal(t, "telemetry", string(done[0].ToolTelemetry), `{"n":3}`)
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByAgent)
-		equal(t, "ledger", r.s.Summary().Tokens, Tokens{})
+		equal(t, "ledger", r.s.Summary().Tokens, fold.Tokens{})
 		live.Close()
 		for {
 			entries, err := live.Next(r.Context())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
@@ -26,7 +27,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart) (*Session, 
 	if start.Title, err = cleanTitle(start.Title); err != nil {
 		return nil, err
 	}
-	s := newSession(c, Summary{ID: ID(start.SessionID)})
+	s := newSession(c, fold.Summary{ID: ID(start.SessionID)})
 	s.startedAt, s.placed, s.named = c.Now(), true, start.Title != ""
 	start.Context = c.Context()
 	if err := s.append(start); err != nil {
@@ -37,7 +38,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart) (*Session, 
 
 // Load returns a session of the log, closing first what an earlier process left open
 // in it. While the log cannot be written such a session can only be read.
-func Load(ctx context.Context, c Config, sum Summary) (*Session, error) {
+func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (s *Session) Retire(at time.Time) {
 		if s.state == stateOpen {
 			s.state = stateDeleted
 		}
-		s.markLocked(func(sum *Summary) { sum.DeletedAt = at })
+		s.markLocked(func(sum *fold.Summary) { sum.DeletedAt = at })
 		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
 			c.cancel(errAborted)
@@ -88,7 +89,7 @@ func (s *Session) Revive() {
 		if s.state == stateDeleted {
 			s.state = stateOpen
 		}
-		s.markLocked(func(sum *Summary) { sum.DeletedAt = time.Time{} })
+		s.markLocked(func(sum *fold.Summary) { sum.DeletedAt = time.Time{} })
 		return nil
 	})
 }
@@ -104,11 +105,11 @@ func (s *Session) Ended() bool {
 func (s *Session) Pin(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.markLocked(func(sum *Summary) { sum.Pinned = pinned })
+	s.markLocked(func(sum *fold.Summary) { sum.Pinned = pinned })
 }
 
 // markLocked changes what is not folded from the log.
-func (s *Session) markLocked(mark func(*Summary)) {
+func (s *Session) markLocked(mark func(*fold.Summary)) {
 	sum := *s.summary.Load()
 	mark(&sum)
 	s.summary.Store(&sum)

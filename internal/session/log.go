@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // Log is the sessions' events as a session needs them. Its methods may be called
@@ -15,7 +16,7 @@ type Log interface {
 	// session as it is after them, to be written in the same transaction; its
 	// Pinned and DeletedAt are not written for a session that exists. Entries
 	// and their bytes are shared: the log must not change them.
-	Append(ctx context.Context, id ID, entries []event.Entry, s Summary) error
+	Append(ctx context.Context, id ID, entries []event.Entry, s fold.Summary) error
 	// After returns up to limit entries with a sequence above seq, ascending,
 	// decoded and with their exact bytes; none for an unknown session.
 	After(ctx context.Context, id ID, seq int64, limit int) ([]event.Entry, error)

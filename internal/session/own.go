@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // ownWork is a turn the agent begins by itself.
@@ -29,7 +30,7 @@ func (p *prompt) start(turnID string) event.TurnStart {
 // RunTurn implements [agent.Host].
 func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
 	s := h.s
-	own := &ownWork{ctx: ctx, cause: brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
+	own := &ownWork{ctx: ctx, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
 	p := &prompt{own: own, done: make(chan struct{})}
 	err := s.change(ctx, func() error {
 		switch err := s.usable(); {

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // steerLimit is how long an agent may take to say whether a prompt joins its turn.
@@ -266,9 +267,9 @@ func (s *Session) sayStoppedLocked(h halt) error {
 // openRefusalsLocked are the ends of the questions of the turn: once it is stopped,
 // nobody can answer them any more.
 func (s *Session) openRefusalsLocked() (out []event.Data) {
-	for _, e := range s.open.requests { // in their order
-		if r := s.requests[questionID(e.Event.Data)]; r != nil && !r.byUser && s.open.helperOf(e.Event.Data) == nil {
-			out = append(out, refusal(r.ask, event.DecidedByAbort, reasons[event.Aborted]))
+	for _, e := range s.open.Requests { // in their order
+		if r := s.requests[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && s.open.HelperOf(e.Event.Data) == nil {
+			out = append(out, fold.Refusal(r.ask, event.DecidedByAbort, fold.Reasons[event.Aborted]))
 		}
 	}
 	return out
@@ -280,7 +281,7 @@ func (s *Session) openRefusalsLocked() (out []event.Data) {
 // [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
-	c, runs, task := s.calls[toolCallID], s.open.tool(toolCallID) != nil, s.open.taskOf(toolCallID)
+	c, runs, task := s.calls[toolCallID], s.open.Tool(toolCallID) != nil, s.open.TaskOf(toolCallID)
 	s.mu.Unlock()
 	switch {
 	case c != nil:

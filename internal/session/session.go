@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // Why a context of a session ended; see [context.Cause].
@@ -36,6 +37,9 @@ const (
 	stateClosed        // nothing is appended
 )
 
+// ID identifies a session: a UUID, version 7.
+type ID = fold.ID
+
 // Session is one conversation. See the package comment for what it guarantees.
 type Session struct {
 	cfg    Config
@@ -44,7 +48,7 @@ type Session struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // everything the session started
 
-	summary atomic.Pointer[Summary] // written under mu
+	summary atomic.Pointer[fold.Summary] // written under mu
 
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
@@ -56,13 +60,14 @@ type Session struct {
 	mu        sync.Mutex // guards what follows
 	state     state      // changes within change only; so do open, turn, queue, requests and calls, as far as the log says
 	pos       int64
-	open      open
+	open      fold.Work
 	subs      map[*Subscription]struct{}
 	leftOpen  bool      // what an earlier process left open is not closed yet: the log cannot be written
 	startedAt time.Time // of this process's work on the session; zero: none yet
 	turn      *turn     // nil: none runs, and the queue is empty
 	queue     []*prompt
 	prompts   map[string]*prompt // all that are not done
+	scopes    map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
 	places    map[string]int64   // prompts in the log, by the sequence before each
 	placed    bool               // those of earlier processes, too
 	conn      *liveConn
@@ -78,7 +83,7 @@ type Session struct {
 	named     bool                       // the user chose the title in this process
 }
 
-func newSession(c Config, sum Summary) *Session {
+func newSession(c Config, sum fold.Summary) *Session {
 	s := &Session{
 		cfg: c, id: sum.ID, appending: make(chan struct{}, 1),
 		subs:     map[*Subscription]struct{}{},
@@ -86,6 +91,7 @@ func newSession(c Config, sum Summary) *Session {
 		calls:    map[string]*call{},
 		requests: map[string]*request{},
 		places:   map[string]int64{},
+		scopes:   map[string]*turn{},
 
 		rewritten: map[string]json.RawMessage{},
 	}
@@ -101,7 +107,7 @@ func newSession(c Config, sum Summary) *Session {
 func (s *Session) ID() ID { return s.id }
 
 // Summary returns what a list shows of the session now.
-func (s *Session) Summary() Summary { return *s.summary.Load() }
+func (s *Session) Summary() fold.Summary { return *s.summary.Load() }
 
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 

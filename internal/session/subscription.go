@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 )
 
 // maxUnread is how many events wait for a subscriber before the deltas among them
@@ -144,9 +145,9 @@ type delta struct {
 func deltaOf(e event.Entry) (delta, bool) {
 	switch d := e.Event.Data.(type) {
 	case event.AssistantMessageDelta:
-		return delta{messageKey(d.MessageID), d.Offset, d.DeltaContent}, true
+		return delta{fold.MessageKey(d.MessageID), d.Offset, d.DeltaContent}, true
 	case event.AssistantReasoningDelta:
-		return delta{reasoningKey(d.ReasoningID), d.Offset, d.DeltaContent}, true
+		return delta{fold.ReasoningKey(d.ReasoningID), d.Offset, d.DeltaContent}, true
 	}
 	return delta{}, false
 }
@@ -180,24 +181,24 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 	sum := *s.summary.Load()
 	snap := Snapshot{LastSeq: sum.LastSeq, Pos: s.pos, Summary: sum}
 	var deltas []event.Data
-	for _, f := range s.open.flights {
-		if f.reasoning {
-			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.id, DeltaContent: string(f.text), ParentToolCallID: f.parent})
+	for _, f := range s.open.Messages {
+		if f.Reasoning {
+			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
 		} else {
-			deltas = append(deltas, event.AssistantMessageDelta{MessageID: f.id, DeltaContent: string(f.text), ParentToolCallID: f.parent})
+			deltas = append(deltas, event.AssistantMessageDelta{MessageID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
 		}
 	}
-	for _, t := range s.open.tools {
-		snap.Calls = append(snap.Calls, t.start.ToolCallID)
-		if len(t.progress.JSON) > 0 {
-			snap.Progress = append(snap.Progress, t.progress)
+	for _, t := range s.open.Tools {
+		snap.Calls = append(snap.Calls, t.Start.ToolCallID)
+		if len(t.Progress.JSON) > 0 {
+			snap.Progress = append(snap.Progress, t.Progress)
 		}
 	}
-	snap.Requests = append(snap.Requests, s.open.requests...)
+	snap.Requests = append(snap.Requests, s.open.Requests...)
 	var printed []event.Data
-	for _, t := range s.open.tasks {
-		if len(t.text) > 0 {
-			printed = append(printed, event.TaskOutput{TaskID: t.start.TaskID, Text: strings.ToValidUTF8(string(t.text), "")})
+	for _, t := range s.open.Tasks {
+		if len(t.Text) > 0 {
+			printed = append(printed, event.TaskOutput{TaskID: t.Start.TaskID, Text: strings.ToValidUTF8(string(t.Text), "")})
 		}
 	}
 	if text := s.cfg.Owner.Unsaved(); text != "" {

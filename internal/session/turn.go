@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/hooks"
 )
 
@@ -185,12 +186,12 @@ func (s *Session) nextLocked(t *turn) *turn {
 
 // endingLocked returns what the end of t says.
 func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []event.Data {
-	why := ending{code: "aborted", reason: reasons[outcome]}
+	why := fold.Ending{Code: "aborted", Reason: fold.Reasons[outcome]}
 	switch outcome {
 	case event.Interrupted:
-		why.code = "interrupted"
+		why.Code = "interrupted"
 	case event.Aborted:
-		why.by = event.DecidedByUser
+		why.By = event.DecidedByUser
 	}
 	var data []event.Data
 	if !t.started { // its start found no log
@@ -199,11 +200,11 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if t.abort != nil && outcome == event.Aborted {
 		data = append(data, *t.abort)
 	}
-	data = append(data, s.open.closing(why, s.now())...)
+	data = append(data, s.open.Closing(why, s.now())...)
 	if outcome == event.Failed && !t.told[failure.Error()] {
 		data = append(data, sessionError(failure))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: addUsage(t.usage, s.unbilled),
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: fold.AddUsage(t.usage, s.unbilled),
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
@@ -215,14 +216,6 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 			event.TurnEnd{TurnID: id, MessageID: p.id, Outcome: event.Aborted})
 	}
 	return data
-}
-
-// reasons are what an end of a turn says to what it closes.
-var reasons = map[event.Outcome]string{
-	event.Completed:   "The turn ended before this did.",
-	event.Aborted:     "The turn was stopped.",
-	event.Failed:      "The turn failed.",
-	event.Interrupted: "The program ended before this did.",
 }
 
 // converse has the agent work on the prompt and returns when it is idle, or was
@@ -338,10 +331,10 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 func (s *Session) drafts() (drafts []Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.open.flights {
-		drafts = append(drafts, Draft{MessageID: f.id, Reasoning: f.reasoning, ParentToolCallID: f.parent, Content: string(f.text)})
+	for _, f := range s.open.Messages {
+		drafts = append(drafts, Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
-	return drafts, s.open.version
+	return drafts, s.open.Version
 }
 
 func (s *Session) saveDrafts(drafts []Draft) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"webchat/internal/fold"
 	"webchat/internal/search"
 	"webchat/internal/session"
 )
@@ -21,7 +22,7 @@ type Log interface {
 type Catalog interface {
 	// Summary returns the row of a session, deleted ones included; the error
 	// wraps [session.ErrNotFound] for an unknown one.
-	Summary(ctx context.Context, id session.ID) (session.Summary, error)
+	Summary(ctx context.Context, id session.ID) (fold.Summary, error)
 	// List returns one page. A cursor it did not make is an error that wraps
 	// [session.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
@@ -46,7 +47,7 @@ type QueryKind string
 // The kinds of queries. Those of a kind other than QueryPresent take no text.
 const (
 	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by UpdatedAt, newest first
-	QueryUnfinished QueryKind = "unfinished" // [session.Summary.Unfinished] holds, deleted or not
+	QueryUnfinished QueryKind = "unfinished" // [fold.Summary.Unfinished] holds, deleted or not
 	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set
 )
 
@@ -64,6 +65,6 @@ type Mark struct {
 
 // Found is a session in a list, with the place in it that matched.
 type Found struct {
-	session.Summary
+	fold.Summary
 	Hit *search.Hit // nil: its title matched, or nothing was searched
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -57,7 +58,7 @@ type late struct {
 	said chan struct{}
 }
 
-func (d *late) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (d *late) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	err := d.disk.Append(ctx, id, entries, s)
 	<-d.said
 	return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -34,16 +35,16 @@ func (m *Manager) Delete(ctx context.Context, id session.ID) error {
 }
 
 // Restore brings a deleted session back; [session.ErrNotFound] when it is gone for good.
-func (m *Manager) Restore(ctx context.Context, id session.ID) (session.Summary, error) {
+func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, error) {
 	if err := m.await(ctx); err != nil {
-		return session.Summary{}, err
+		return fold.Summary{}, err
 	}
 	s, err := m.load(ctx, id)
 	if err != nil {
-		return session.Summary{}, err
+		return fold.Summary{}, err
 	}
 	if s.Ended() {
-		return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
+		return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
 	}
 	m.mu.Lock()
 	timer := m.purges[id]
@@ -53,11 +54,11 @@ func (m *Manager) Restore(ctx context.Context, id session.ID) (session.Summary, 
 		return s.Summary(), nil
 	}
 	if timer == nil || !timer.Stop() {
-		return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
+		return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
 	}
 	if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}), 0); err != nil {
 		m.schedulePurge(id, UndoDelete)
-		return session.Summary{}, fmt.Errorf("restore session %s: %w", id, err)
+		return fold.Summary{}, fmt.Errorf("restore session %s: %w", id, err)
 	}
 	s.Revive()
 	return s.Summary(), nil

@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -45,7 +46,7 @@ func (d *disk) failure() error {
 	return d.fail
 }
 
-func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func (r *rig) send(s *session.Session) (messageID string) {
 }
 
 // ask is send, and waits for what comes of it.
-func (r *rig) ask(s *session.Session) session.TurnResult {
+func (r *rig) ask(s *session.Session) fold.TurnResult {
 	r.Helper()
 	res, err := s.WaitTurn(r.Context(), r.send(s))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -80,7 +81,7 @@ func (m *Manager) Run(ctx context.Context) error {
 // in it, and purges what was deleted long enough ago.
 func (m *Manager) recover(ctx context.Context) {
 	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
-	err := m.each(ctx, QueryUnfinished, func(s session.Summary) {
+	err := m.each(ctx, QueryUnfinished, func(s fold.Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
@@ -88,7 +89,7 @@ func (m *Manager) recover(ctx context.Context) {
 	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
-	err = m.each(ctx, QueryDeleted, func(s session.Summary) {
+	err = m.each(ctx, QueryDeleted, func(s fold.Summary) {
 		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
 	})
 	if err != nil && ctx.Err() == nil {
@@ -97,8 +98,8 @@ func (m *Manager) recover(ctx context.Context) {
 }
 
 // each collects all sessions of a kind before it calls f, which may change them.
-func (m *Manager) each(ctx context.Context, kind QueryKind, f func(session.Summary)) error {
-	var all []session.Summary
+func (m *Manager) each(ctx context.Context, kind QueryKind, f func(fold.Summary)) error {
+	var all []fold.Summary
 	for q := (Query{Kind: kind, Limit: 500}); ; {
 		page, err := m.cfg.Catalog.List(ctx, q)
 		if err != nil {
@@ -279,24 +280,24 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 // Update changes a session. Title and model become events; a model counts from
 // the next turn on. A backend that cannot change its model refuses with
 // [agent.ErrUnsupported].
-func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (session.Summary, error) {
+func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (fold.Summary, error) {
 	s, err := m.Get(ctx, id)
 	if err != nil {
-		return session.Summary{}, err
+		return fold.Summary{}, err
 	}
 	if p.Title != nil {
 		if err := s.Rename(ctx, *p.Title); err != nil {
-			return session.Summary{}, err
+			return fold.Summary{}, err
 		}
 	}
 	if p.Model != nil {
 		if err := s.SetModel(ctx, *p.Model); err != nil {
-			return session.Summary{}, err
+			return fold.Summary{}, err
 		}
 	}
 	if p.Pinned != nil {
 		if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{Pinned: p.Pinned}), 0); err != nil {
-			return session.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
+			return fold.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
 		}
 		s.Pin(*p.Pinned)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -33,7 +34,7 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
 }
 
 // pruneOne deletes a session that is still prunable.
-func (m *Manager) pruneOne(ctx context.Context, s session.Summary, before time.Time) (bool, error) {
+func (m *Manager) pruneOne(ctx context.Context, s fold.Summary, before time.Time) (bool, error) {
 	release, err := m.claim(ctx, s.ID)
 	if err != nil {
 		return false, err
@@ -54,13 +55,13 @@ func (m *Manager) pruneOne(ctx context.Context, s session.Summary, before time.T
 	return true, nil
 }
 
-func prunable(s session.Summary, before time.Time) bool {
+func prunable(s fold.Summary, before time.Time) bool {
 	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
 }
 
 // old lists what Prune is about; what cannot be read is not old.
-func (m *Manager) old(ctx context.Context, before time.Time) (all []session.Summary) {
-	err := m.each(ctx, QueryPresent, func(s session.Summary) {
+func (m *Manager) old(ctx context.Context, before time.Time) (all []fold.Summary) {
+	err := m.each(ctx, QueryPresent, func(s fold.Summary) {
 		if prunable(s, before) {
 			all = append(all, s)
 		}

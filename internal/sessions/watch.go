@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -38,7 +39,7 @@ func (m *Manager) Watch() *Watch {
 }
 
 // Changed implements [session.Owner]: it tells the watches what a session is like now. It never blocks.
-func (m *Manager) Changed(s session.Summary) {
+func (m *Manager) Changed(s fold.Summary) {
 	d := event.SessionChanged{SessionID: string(s.ID), Status: s.Status, Title: s.Title, Pending: s.Pending,
 		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
 	m.watchMu.Lock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -65,7 +66,7 @@ func appendLoop(b *testing.B, s storetest.Store, batch int) {
 	if c, ok := s.(interface{ Close() error }); ok {
 		defer c.Close()
 	}
-	sum := session.Summary{ID: "a", Status: event.Idle}
+	sum := fold.Summary{ID: "a", Status: event.Idle}
 	e := storetest.Entry(b, 1, body)
 	entries := make([]event.Entry, batch)
 	measure(b, func(int) {
@@ -104,7 +105,7 @@ func BenchmarkAppendSessions(b *testing.B) {
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
-		sum := session.Summary{ID: session.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
+		sum := fold.Summary{ID: session.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
 		e := storetest.Entry(b, 1, body)
 		for pb.Next() {
 			e.Seq = sum.LastSeq + 1

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/search"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -18,7 +19,7 @@ import (
 
 // row is a session as its table keeps it.
 type row struct {
-	session.Summary
+	fold.Summary
 	key  int64
 	rest []byte
 	hit  *search.Hit
@@ -26,12 +27,12 @@ type row struct {
 
 // rest is the part of a summary nothing is selected by.
 type rest struct {
-	Usage  event.Usage    `json:"usage"`
-	Tokens session.Tokens `json:"tokens"`
-	Open   session.Open   `json:"open"`
+	Usage  event.Usage `json:"usage"`
+	Tokens fold.Tokens `json:"tokens"`
+	Open   fold.Open   `json:"open"`
 }
 
-func rowOf(s session.Summary) (row, error) {
+func rowOf(s fold.Summary) (row, error) {
 	b, err := json.Marshal(rest{s.Usage, s.Tokens, s.Open})
 	if err != nil {
 		return row{}, fmt.Errorf("encode session %s: %w", s.ID, err)
@@ -42,7 +43,7 @@ func rowOf(s session.Summary) (row, error) {
 // args are the parameters of the statements that write a row.
 func (r row) args(last int64) []any {
 	return []any{
-		string(r.ID), last, r.Backend, r.Model, r.Title, fold(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
+		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
 		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Pinned, nanos(r.DeletedAt),
 	}
 }
@@ -81,13 +82,13 @@ func instant(n int64) time.Time {
 }
 
 // Summary implements [sessions.Catalog].
-func (db *DB) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
+func (db *DB) Summary(ctx context.Context, id session.ID) (fold.Summary, error) {
 	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = session.ErrNotFound
 	}
 	if err != nil {
-		return session.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
+		return fold.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
 	}
 	return r.Summary, nil
 }
@@ -175,7 +176,7 @@ type cursor struct {
 }
 
 func pageOf(q sessions.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(fold(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit}
+	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit}
 	if p.limit < 1 {
 		p.limit = DefaultSessions
 	}
@@ -263,8 +264,8 @@ func (p page) page(found []row) sessions.Page {
 	return out
 }
 
-// fold makes texts comparable that differ in case only.
-func fold(s string) string { return strings.ToLower(strings.ToValidUTF8(s, "\uFFFD")) }
+// caseless makes texts comparable that differ in case only.
+func caseless(s string) string { return strings.ToLower(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // Mark implements [sessions.Catalog].
 func (db *DB) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {

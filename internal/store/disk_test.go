@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
@@ -67,7 +68,7 @@ func ofEvents(m mood) error { return m.events }
 func ofRest(m mood) error   { return m.rest }
 
 // Append is of a disk that is as it is at the end of the write.
-func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func TestFullDisk(t *testing.T) {
 	var full error
 	for range 10 {
 		e := storetest.Entry(t, s.LastSeq+1, big)
-		next := session.Fold(s, e)
+		next := fold.Summarize(s, e)
 		if full = db.Append(t.Context(), "a", []event.Entry{e}, next); full != nil {
 			break
 		}
@@ -259,7 +260,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Writable left %d drafts (%v)", left, err)
 	}
 	e := storetest.Entry(t, s.LastSeq+1, big)
-	s = session.Fold(s, e)
+	s = fold.Summarize(s, e)
 	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {
 		t.Errorf("with space again: %v", err)
 	}
@@ -308,11 +309,11 @@ func (w watched) Err() error { w.look(); return w.Context.Err() }
 func TestDiskRecoversDuringAnAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, t.TempDir(), mood{})
-		sum := session.Summary{ID: "a"}
+		sum := fold.Summary{ID: "a"}
 		add := func(ctx context.Context) {
 			t.Helper()
 			e := storetest.Entry(t, sum.LastSeq+1, event.Abort{Reason: "x"})
-			next := session.Fold(sum, e)
+			next := fold.Summarize(sum, e)
 			switch err := p.disk.Append(ctx, sum.ID, []event.Entry{e}, next); {
 			case err == nil:
 				sum = next

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
@@ -232,7 +233,7 @@ func TestOneBadJobSparesTheOthers(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
 	appending := func(id session.ID, seq int64) *job {
 		e := storetest.Entry(t, seq, event.Abort{Reason: "x"})
-		r, err := rowOf(session.Fold(session.Summary{ID: id}, e))
+		r, err := rowOf(fold.Summarize(fold.Summary{ID: id}, e))
 		if err != nil {
 			t.Fatal(err)
 		}

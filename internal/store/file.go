@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -109,7 +110,7 @@ func (f *File) writer() (*DB, error) {
 }
 
 // Append implements [session.Log].
-func (f *File) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (f *File) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("append to the log of session %s: %w", id, err)
@@ -126,11 +127,11 @@ func (f *File) After(ctx context.Context, id session.ID, seq int64, limit int) (
 }
 
 // Summary implements [sessions.Catalog].
-func (f *File) Summary(ctx context.Context, id session.ID) (session.Summary, error) {
+func (f *File) Summary(ctx context.Context, id session.ID) (fold.Summary, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.Summary(ctx, id)
 	}
-	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+	return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
 }
 
 // List implements [sessions.Catalog].

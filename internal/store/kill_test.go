@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -41,7 +42,7 @@ func writeUntilKilled(dir string) {
 		id := session.ID(fmt.Sprint("s", i))
 		s, err := db.Summary(ctx, id)
 		if err != nil {
-			s = session.Summary{ID: id, Status: event.Idle}
+			s = fold.Summary{ID: id, Status: event.Idle}
 		}
 		all.Go(func() {
 			for {

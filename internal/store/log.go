@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -75,7 +76,7 @@ func (s *statements) close() {
 }
 
 // Append implements [session.Log].
-func (db *DB) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (db *DB) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (db *DB) putSession(ctx context.Context, r row, last int64) (key int64, err
 }
 
 // checkEntries refuses what no store may write, before anything is written.
-func checkEntries(id session.ID, entries []event.Entry, s session.Summary) error {
+func checkEntries(id session.ID, entries []event.Entry, s fold.Summary) error {
 	next := entries[0].Seq
 	for _, e := range entries {
 		switch {

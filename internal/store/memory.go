@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -31,7 +32,7 @@ type kept struct {
 func NewMemory() *Memory { return &Memory{} }
 
 // Append implements [session.Log].
-func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
@@ -88,13 +89,13 @@ func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int)
 func (m *Memory) Writable(context.Context, int) error { return nil }
 
 // Summary implements [sessions.Catalog].
-func (m *Memory) Summary(_ context.Context, id session.ID) (session.Summary, error) {
+func (m *Memory) Summary(_ context.Context, id session.ID) (fold.Summary, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.sessions[id]; k != nil {
 		return k.Summary, nil
 	}
-	return session.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+	return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
 }
 
 // List implements [sessions.Catalog], as [DB.List] does.
@@ -131,7 +132,7 @@ func (p page) selects(r row) bool {
 	case sessions.QueryDeleted:
 		return !r.DeletedAt.IsZero()
 	}
-	title := fold(r.Title)
+	title := caseless(r.Title)
 	return r.DeletedAt.IsZero() && (r.hit != nil || !slices.ContainsFunc(p.words, func(w string) bool { return !strings.Contains(title, w) }))
 }
 
@@ -153,7 +154,7 @@ func compareBool(a, b bool) int {
 }
 
 func (c cursor) row() row {
-	return row{key: c.Key, Summary: session.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
+	return row{key: c.Key, Summary: fold.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
 }
 
 // Mark implements [sessions.Catalog].

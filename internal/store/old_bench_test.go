@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
@@ -121,7 +122,7 @@ func BenchmarkOldAge(b *testing.B) {
 		}
 		timed(b, func(i int) {
 			e := storetest.Entry(b, s.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: fmt.Sprint("something new about thing ", i)})
-			s = session.Fold(s, e)
+			s = fold.Summarize(s, e)
 			if err := db.Append(b.Context(), "s5", []event.Entry{e}, s); err != nil {
 				b.Fatal(err)
 			}

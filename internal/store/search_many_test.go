@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
@@ -24,7 +25,7 @@ func TestSearchPassesASessionWithManyHits(t *testing.T) {
 		entries, sum := storetest.Start(t, c.id, 1)
 		for i := range c.hits {
 			e := storetest.Entry(t, int64(2+i), event.AssistantMessage{MessageID: fmt.Sprint(i), Content: "two common words"})
-			entries, sum = append(entries, e), session.Fold(sum, e)
+			entries, sum = append(entries, e), fold.Summarize(sum, e)
 		}
 		if err := db.Append(t.Context(), c.id, entries, sum); err != nil {
 			t.Fatal(err)

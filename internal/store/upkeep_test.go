@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/store/storetest"
 )
@@ -23,7 +24,7 @@ func TestVacuum(t *testing.T) {
 			for i := range 20 {
 				id := session.ID(fmt.Sprint("big", i))
 				e := storetest.Entry(t, 1, event.SessionStart{SessionID: string(id), Title: strings.Repeat("x", 100_000)})
-				if err := db.Append(t.Context(), id, []event.Entry{e}, session.Fold(session.Summary{}, e)); err != nil {
+				if err := db.Append(t.Context(), id, []event.Entry{e}, fold.Summarize(fold.Summary{}, e)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -43,7 +44,7 @@ func TestVacuum(t *testing.T) {
 			wrote := make(chan error)
 			go func() {
 				e := storetest.Entry(t, 11, event.Abort{Reason: "meanwhile"})
-				wrote <- db.Append(t.Context(), "kept", []event.Entry{e}, session.Fold(s, e))
+				wrote <- db.Append(t.Context(), "kept", []event.Entry{e}, fold.Summarize(s, e))
 			}()
 			if err := db.Vacuum(t.Context()); err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/displaytools"
+	"webchat/internal/fold"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -81,7 +82,7 @@ func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.
 }
 
 // ask sends a prompt and returns what came of it.
-func (h *house) ask(s *session.Session, prompt string) session.TurnResult {
+func (h *house) ask(s *session.Session, prompt string) fold.TurnResult {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/store"
 )
@@ -18,7 +19,7 @@ type fillable struct {
 	full atomic.Bool
 }
 
-func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s session.Summary) error {
+func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
 	if err := f.Writable(ctx, 0); err != nil {
 		return err
 	}

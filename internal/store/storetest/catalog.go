@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
 func summaryComesBack(t *testing.T, r *rig) {
 	entries, _ := Start(t, "a", 1)
-	s := session.Summary{
+	s := fold.Summary{
 		ID: "a", Backend: "copilot", Model: "m-1", Title: "Tïtle 'quoted' \"x\" 🚀", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
 		Pinned: true, Status: event.Waiting, Pending: 3, LastSeq: 1,
 		Usage:  event.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, Cost: 0.25, Calls: 4},
-		Tokens: session.Tokens{Shown: 100, Sent: 10, Saved: 90},
-		Open:   session.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
+		Tokens: fold.Tokens{Shown: 100, Sent: 10, Saved: 90},
+		Open:   fold.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
 	}
 	if err := r.Append(t.Context(), "a", entries, s); err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func notFound(t *testing.T, r *rig) {
 }
 
 // at makes a session that was last active so many minutes after epoch.
-func (r *rig) at(id session.ID, minutes int, title string) session.Summary {
+func (r *rig) at(id session.ID, minutes int, title string) fold.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, 1)
 	s.UpdatedAt, s.Title = epoch.Add(time.Duration(minutes)*time.Minute), title
@@ -125,7 +126,7 @@ func listPages(t *testing.T, r *rig) {
 	s := p.Sessions[4].Summary
 	e := Entry(t, 1000, event.Abort{Reason: "later"})
 	e.Seq = 2
-	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, session.Fold(s, e)); err != nil {
+	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, fold.Summarize(s, e)); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Delete(t.Context(), session.ID(want[10])); err != nil {
@@ -227,7 +228,7 @@ func deletion(t *testing.T, r *rig) {
 	}
 	check("deleted")
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "late"})
-	if err := r.Append(t.Context(), "a", []event.Entry{e}, session.Fold(s, e)); !errors.Is(err, r.notNext) {
+	if err := r.Append(t.Context(), "a", []event.Entry{e}, fold.Summarize(s, e)); !errors.Is(err, r.notNext) {
 		t.Errorf("Append to a deleted session: %v", err)
 	}
 	r.again()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 )
 
@@ -93,12 +94,12 @@ func sequences(t *testing.T, r *rig) {
 func refusals(t *testing.T, r *rig) {
 	s := r.begin("a", 1)
 	e := Entry(t, 2, event.Abort{Reason: "x"})
-	next := session.Fold(s, e)
-	for name, f := range map[string]func(*event.Entry, *session.Summary){
-		"ephemeral":         func(e *event.Entry, _ *session.Summary) { e.Event.Ephemeral = true },
-		"not encoded":       func(e *event.Entry, _ *session.Summary) { e.JSON = nil },
-		"other session":     func(_ *event.Entry, s *session.Summary) { s.ID = "b" },
-		"other last number": func(_ *event.Entry, s *session.Summary) { s.LastSeq = 7 },
+	next := fold.Summarize(s, e)
+	for name, f := range map[string]func(*event.Entry, *fold.Summary){
+		"ephemeral":         func(e *event.Entry, _ *fold.Summary) { e.Event.Ephemeral = true },
+		"not encoded":       func(e *event.Entry, _ *fold.Summary) { e.JSON = nil },
+		"other session":     func(_ *event.Entry, s *fold.Summary) { s.ID = "b" },
+		"other last number": func(_ *event.Entry, s *fold.Summary) { s.LastSeq = 7 },
 	} {
 		bad, sum := e, next
 		f(&bad, &sum)
@@ -162,7 +163,7 @@ func cancel(t *testing.T, r *rig) {
 				default:
 				}
 				e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-				s = session.Fold(s, e)
+				s = fold.Summarize(s, e)
 				if err := r.Append(t.Context(), s.ID, []event.Entry{e}, s); err != nil {
 					t.Errorf("Append: %v", err)
 					return
@@ -175,7 +176,7 @@ func cancel(t *testing.T, r *rig) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
 		e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-		next := session.Fold(s, e)
+		next := fold.Summarize(s, e)
 		ctx, cancel := context.WithCancel(t.Context())
 		spins := rnd.IntN(20_000)
 		all.Go(func() {
@@ -204,7 +205,7 @@ func cancel(t *testing.T, r *rig) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-	if err := r.Append(ctx, "a", []event.Entry{e}, session.Fold(s, e)); !errors.Is(err, context.Canceled) {
+	if err := r.Append(ctx, "a", []event.Entry{e}, fold.Summarize(s, e)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
 	t.Logf("%d of 150 appends were withdrawn", cancelled)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -31,7 +32,7 @@ func model(t *testing.T, r *rig) {
 }
 
 type known struct {
-	session.Summary
+	fold.Summary
 	log []event.Entry
 	n   int // order of creation
 }
@@ -52,7 +53,7 @@ func (m *machine) Append(rt *rapid.T) {
 	id := m.id(rt)
 	k := m.have[id]
 	if k == nil {
-		k = &known{Summary: session.Summary{ID: id}, n: m.made}
+		k = &known{Summary: fold.Summary{ID: id}, n: m.made}
 	}
 	wrong := rapid.SampledFrom([]int64{0, 0, 0, 0, 1, -1}).Draw(rt, "wrong")
 	var entries []event.Entry

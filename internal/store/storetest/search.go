@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
 // talk makes a session with a prompt, a tool call and an answer.
-func (r *rig) talk(id session.ID, prompt, path, answer string) session.Summary {
+func (r *rig) talk(id session.ID, prompt, path, answer string) fold.Summary {
 	r.t.Helper()
 	s := r.begin(id, 1)
 	s = r.add(s, event.UserMessage{MessageID: "m", Content: prompt})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -90,25 +91,25 @@ func Entry(t testing.TB, seq int64, d event.Data) event.Entry {
 }
 
 // Start returns the first entries of a session's log and its summary.
-func Start(t testing.TB, id session.ID, n int64) ([]event.Entry, session.Summary) {
+func Start(t testing.TB, id session.ID, n int64) ([]event.Entry, fold.Summary) {
 	t.Helper()
 	entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Backend: "offline", Title: "Title of " + string(id)})}
 	for seq := int64(2); seq <= n; seq++ {
 		entries = append(entries, Entry(t, seq, event.AssistantMessage{MessageID: fmt.Sprint("m", seq), Content: "wörds 🚀 <>&\u2028"}))
 	}
-	return entries, Fold(session.Summary{}, entries)
+	return entries, Fold(fold.Summary{}, entries)
 }
 
 // Fold folds entries into s.
-func Fold(s session.Summary, entries []event.Entry) session.Summary {
+func Fold(s fold.Summary, entries []event.Entry) fold.Summary {
 	for _, e := range entries {
-		s = session.Fold(s, e)
+		s = fold.Summarize(s, e)
 	}
 	return s
 }
 
 // begin makes a session with n entries.
-func (r *rig) begin(id session.ID, n int64) session.Summary {
+func (r *rig) begin(id session.ID, n int64) fold.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, n)
 	if err := r.Append(r.t.Context(), id, entries, s); err != nil {
@@ -118,10 +119,10 @@ func (r *rig) begin(id session.ID, n int64) session.Summary {
 }
 
 // add appends one event.
-func (r *rig) add(s session.Summary, d event.Data) session.Summary {
+func (r *rig) add(s fold.Summary, d event.Data) fold.Summary {
 	r.t.Helper()
 	e := Entry(r.t, s.LastSeq+1, d)
-	s = session.Fold(s, e)
+	s = fold.Summarize(s, e)
 	if err := r.Append(r.t.Context(), s.ID, []event.Entry{e}, s); err != nil {
 		r.t.Fatalf("Append: %v", err)
 	}

@@ -1,4 +1,4 @@
-package session
+package fold
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"webchat/internal/event"
 )
 
-func TestFold(t *testing.T) {
+func TestSummarize(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var s Summary
 	seq := int64(0)
@@ -22,7 +22,7 @@ func TestFold(t *testing.T) {
 			e.Seq = seq
 		}
 		before := s
-		s = Fold(s, e)
+		s = Summarize(s, e)
 		if !event.Logged(d) {
 			equal(t, "after an ephemeral event", reflect.DeepEqual(s, before), true)
 			return
@@ -69,4 +69,11 @@ func TestFold(t *testing.T) {
 	equal(t, "model", s.Model, "n")
 	equal(t, "usage", s.Usage, event.Usage{InputTokens: 7, OutputTokens: 1, Cost: 0.5, Calls: 1})
 	equal(t, "tokens", s.Tokens, Tokens{Shown: 404, Sent: 18, Saved: 391})
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
 }

@@ -1,4 +1,4 @@
-package session
+package fold
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 type ID string
 
 // Summary is what a list shows of a session. But for Pinned and DeletedAt, which
-// are marks of the [Catalog], it is folded from the log by [Fold].
+// are marks that no event carries, it is folded from the log by [Summarize].
 type Summary struct {
 	ID        ID
 	Backend   string
@@ -73,13 +73,13 @@ type Day struct {
 }
 
 // Unfinished reports whether the log ends with something open: after a restart
-// it has to be closed. A store selects such sessions for [QueryUnfinished].
+// it has to be closed.
 func (s Summary) Unfinished() bool {
 	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
 
-// Fold returns what s is after e. It is pure; an ephemeral entry changes nothing.
-func Fold(s Summary, e event.Entry) Summary {
+// Summarize returns what s is after e. It is pure; an ephemeral entry changes nothing.
+func Summarize(s Summary, e event.Entry) Summary {
 	if e.Event.Ephemeral {
 		return s
 	}
@@ -103,11 +103,11 @@ func Fold(s Summary, e event.Entry) Summary {
 		s.Open.Tasks++
 	case event.TaskCompleted:
 		s.Open.Tasks = max(0, s.Open.Tasks-1)
-		s.Usage = addUsage(s.Usage, d.Usage)
+		s.Usage = AddUsage(s.Usage, d.Usage)
 	case event.TurnEnd:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
-		s.Usage = addUsage(s.Usage, d.Usage)
+		s.Usage = AddUsage(s.Usage, d.Usage)
 	case event.ToolExecutionStart:
 		s.Open.Tools++
 	case event.ToolExecutionComplete:
@@ -126,10 +126,10 @@ func Fold(s Summary, e event.Entry) Summary {
 		}
 	case event.PermissionRequested:
 		s.Pending++
-		s.Open.Asks = brief(d.Resource)
+		s.Open.Asks = Brief(d.Resource)
 	case event.UserInputRequested:
 		s.Pending++
-		s.Open.Asks = brief(d.Question)
+		s.Open.Asks = Brief(d.Question)
 	case event.PermissionCompleted, event.UserInputCompleted:
 		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
 			s.Open.Asks = ""
@@ -167,8 +167,8 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 	return grants
 }
 
-// brief is what a list shows of a long text.
-func brief(text string) string {
+// Brief is what a list shows of a long text.
+func Brief(text string) string {
 	const most = 200 // characters
 	n := 0
 	for i := range text {
@@ -179,7 +179,8 @@ func brief(text string) string {
 	return text
 }
 
-func addUsage(a, b event.Usage) event.Usage {
+// AddUsage is what a and b are together.
+func AddUsage(a, b event.Usage) event.Usage {
 	a.InputTokens += b.InputTokens
 	a.OutputTokens += b.OutputTokens
 	a.CacheReadTokens += b.CacheReadTokens

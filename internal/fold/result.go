@@ -1,0 +1,98 @@
+package fold
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"webchat/internal/event"
+)
+
+// TurnResult is what came of a prompt.
+type TurnResult struct {
+	MessageID string
+	Content   string // what the assistant said, whole
+	Outputs   []OutputRef
+	Error     string
+	Outcome   event.Outcome
+}
+
+// OutputRef names an output a tool call made.
+type OutputRef struct {
+	ID         string
+	ToolCallID string
+	Type       string
+}
+
+// Result folds events into what came of one message.
+type Result struct {
+	messageID string
+	ended     bool
+	outcome   event.Outcome
+
+	// Of the turn that is open, whoever's it is.
+	texts   []string
+	outputs []OutputRef
+	calls   map[string]bool // the agent's
+	failure string
+}
+
+// NewResult returns a fold that knows nothing yet of the message.
+func NewResult(messageID string) *Result {
+	return &Result{messageID: messageID, calls: map[string]bool{}}
+}
+
+// Add takes the next event of the log and reports whether the result is whole.
+func (r *Result) Add(d event.Data) bool {
+	switch d := d.(type) {
+	case event.TurnStart:
+		r.texts, r.outputs, r.failure = nil, nil, ""
+		clear(r.calls)
+	case event.AssistantMessage:
+		if d.ParentToolCallID == "" && strings.TrimSpace(d.Content) != "" {
+			r.texts = append(r.texts, d.Content)
+		}
+	case event.SessionError:
+		r.failure = d.Message
+	case event.ToolExecutionStart:
+		if d.By == event.ByAgent {
+			r.calls[d.ToolCallID] = true
+		}
+	case event.ToolExecutionComplete:
+		if r.calls[d.ToolCallID] && d.OutputID != "" {
+			r.outputs = append(r.outputs, OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID, Type: outputType(d.ToolTelemetry)})
+		}
+	case event.TurnEnd:
+		if d.MessageID == r.messageID || slices.Contains(d.Steered, r.messageID) {
+			r.ended, r.outcome = true, d.Outcome
+		}
+	}
+	return r.ended
+}
+
+// TurnResult is what was folded, once it is whole.
+func (r *Result) TurnResult() TurnResult {
+	t := TurnResult{MessageID: r.messageID, Content: strings.Join(r.texts, "\n\n"), Outputs: r.outputs, Outcome: r.outcome}
+	if t.Outputs == nil {
+		t.Outputs = []OutputRef{} // [] on the wire
+	}
+	switch r.outcome {
+	case event.Completed:
+	case event.Failed:
+		t.Error = r.failure
+		if t.Error == "" {
+			t.Error = Reasons[event.Failed]
+		}
+	default:
+		t.Error = Reasons[r.outcome]
+	}
+	return t
+}
+
+func outputType(telemetry json.RawMessage) string {
+	var t struct{ OutputType string }
+	if len(telemetry) == 0 || json.Unmarshal(telemetry, &t) != nil {
+		return ""
+	}
+	return t.OutputType
+}

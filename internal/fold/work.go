@@ -1,0 +1,321 @@
+package fold
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"webchat/internal/event"
+)
+
+// Work is what a session has begun and not ended, folded like its Summary: live
+// by append, after a restart from the log.
+type Work struct {
+	Turn     event.TurnStart // TurnID is empty: none
+	TurnAt   time.Time
+	LastAt   time.Time // of the last logged event
+	Queued   []string  // accepted messages without a turn
+	Tools    []Tool
+	Requests []event.Entry     // permission.requested and user_input.requested
+	Hooks    []event.HookStart // their commands run
+	Messages []*Message
+	Tasks    []*Task
+	Version  int             // of Messages: counts their changes
+	Done     map[string]bool // keys of what ended in this turn
+}
+
+type Tool struct {
+	Start    event.ToolExecutionStart
+	At       time.Time
+	Progress event.Entry // the last one; its JSON is empty: none
+}
+
+// Output is what the call has shown so far, as it told itself.
+func (t *Tool) Output() string {
+	d, _ := t.Progress.Event.Data.(event.ToolExecutionProgress)
+	return d.OutputID
+}
+
+// TelemetryOf names the output of a call that could not say more.
+func TelemetryOf(outputID string) json.RawMessage {
+	b, err := json.Marshal(map[string]string{"outputId": outputID})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// MaxMessage is how many bytes a message in flight may have.
+const MaxMessage = 16 << 20
+
+// Message is a message of which there are only deltas yet.
+type Message struct {
+	ID, Parent string
+	Reasoning  bool
+	Text       []byte
+}
+
+// The keys under which ended things are remembered.
+func MessageKey(id string) string   { return "m:" + id }
+func ReasoningKey(id string) string { return "r:" + id }
+func ToolKey(id string) string      { return "t:" + id }
+func requestKey(id string) string   { return "q:" + id }
+
+func (f *Message) Key() string {
+	if f.Reasoning {
+		return ReasoningKey(f.ID)
+	}
+	return MessageKey(f.ID)
+}
+
+// EndKey returns the key of what d ends; empty when it ends nothing.
+func EndKey(d event.Data) string {
+	switch d := d.(type) {
+	case event.AssistantMessage:
+		return MessageKey(d.MessageID)
+	case event.AssistantReasoning:
+		return ReasoningKey(d.ReasoningID)
+	case event.ToolExecutionComplete:
+		return ToolKey(d.ToolCallID)
+	case event.PermissionCompleted:
+		return requestKey(d.RequestID)
+	case event.UserInputCompleted:
+		return requestKey(d.RequestID)
+	}
+	return ""
+}
+
+// Apply folds one event that is in the log, or was only sent.
+func (o *Work) Apply(e event.Entry) {
+	if !e.Event.Ephemeral {
+		o.LastAt = e.Event.Timestamp
+	}
+	if k := EndKey(e.Event.Data); k != "" {
+		o.finish(k)
+	}
+	switch d := e.Event.Data.(type) {
+	case event.UserMessage:
+		o.Queued = append(o.Queued, d.MessageID)
+	case event.TurnStart:
+		o.Turn, o.TurnAt = d, e.Event.Timestamp
+		o.Done = nil
+		o.dequeue(d.MessageID)
+	case event.TurnEnd:
+		o.Turn = event.TurnStart{}
+		o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return o.Helper(f.Parent) == nil })
+		for _, id := range d.Steered {
+			o.dequeue(id)
+		}
+	case event.ToolExecutionStart:
+		o.Tools = append(o.Tools, Tool{Start: d, At: e.Event.Timestamp})
+	case event.ToolExecutionProgress:
+		if t := o.Tool(d.ToolCallID); t != nil {
+			t.Progress = e
+		}
+	case event.PermissionRequested, event.UserInputRequested:
+		o.Requests = append(o.Requests, e)
+	case event.HookStart:
+		o.Hooks = append(o.Hooks, d)
+	case event.HookEnd:
+		o.Hooks = slices.DeleteFunc(o.Hooks, func(h event.HookStart) bool { return h.HookID == d.HookID })
+	case event.AssistantMessageDiscarded:
+		o.drop(MessageKey(d.MessageID))
+	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		o.applyTask(e)
+	}
+}
+
+// finish removes what has ended and remembers, for the turn, that it did.
+func (o *Work) finish(key string) {
+	if o.Turn.TurnID != "" {
+		if o.Done == nil {
+			o.Done = map[string]bool{}
+		}
+		o.Done[key] = true
+	}
+	o.drop(key)
+	o.Tools = slices.DeleteFunc(o.Tools, func(t Tool) bool { return ToolKey(t.Start.ToolCallID) == key })
+	o.Requests = slices.DeleteFunc(o.Requests, func(e event.Entry) bool { return requestKey(QuestionID(e.Event.Data)) == key })
+}
+
+func (o *Work) drop(key string) {
+	o.Version++
+	o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return f.Key() == key })
+}
+
+func (o *Work) dequeue(messageID string) {
+	o.Queued = slices.DeleteFunc(o.Queued, func(id string) bool { return id == messageID })
+}
+
+func (o *Work) Tool(id string) *Tool {
+	for i := range o.Tools {
+		if o.Tools[i].Start.ToolCallID == id {
+			return &o.Tools[i]
+		}
+	}
+	return nil
+}
+
+func (o *Work) Message(key string) *Message {
+	for _, f := range o.Messages {
+		if f.Key() == key {
+			return f
+		}
+	}
+	return nil
+}
+
+// Delta adds text to a message in Message, which it opens at offset 0. A delta
+// that would leave a hole, or break a character, is refused.
+func (o *Work) Delta(n Message, offset int64, text string) error {
+	if n.ID == "" {
+		return fmt.Errorf("a delta without the id of its message")
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("the delta of message %s is not UTF-8", n.ID)
+	}
+	f := o.Message(n.Key())
+	if f == nil {
+		if offset != 0 {
+			return fmt.Errorf("the first delta of message %s has offset %d", n.ID, offset)
+		}
+		f = &n
+		o.Messages = append(o.Messages, f)
+	}
+	switch size := int64(len(f.Text)); {
+	case offset < 0 || offset > size:
+		return fmt.Errorf("a delta at offset %d of message %s, which has %d bytes", offset, n.ID, size)
+	case offset < size && !utf8.RuneStart(f.Text[offset]):
+		return fmt.Errorf("a delta at offset %d of message %s, inside a character", offset, n.ID)
+	case offset+int64(len(text)) > MaxMessage:
+		return fmt.Errorf("message %s is longer than %d bytes", n.ID, MaxMessage)
+	}
+	f.Text = append(f.Text[:offset], text...)
+	o.Version++
+	return nil
+}
+
+// ofUser reports whether the request belongs to something the user called,
+// which outlives turns.
+func (o *Work) ofUser(request event.Data) bool {
+	t := o.caller(request)
+	return t != nil && t.Start.By == event.ByUser
+}
+
+// HelperOf returns the task of the helper that asks, if one does.
+func (o *Work) HelperOf(request event.Data) *Task {
+	if t := o.caller(request); t != nil {
+		return o.Helper(t.Start.ParentToolCallID)
+	}
+	return nil
+}
+
+// caller returns the open call a request belongs to.
+func (o *Work) caller(request event.Data) *Tool {
+	switch d := request.(type) {
+	case event.PermissionRequested:
+		return o.Tool(d.ToolCallID)
+	case event.UserInputRequested:
+		return o.Tool(d.ToolCallID)
+	}
+	return nil
+}
+
+func QuestionID(d event.Data) string {
+	switch d := d.(type) {
+	case event.PermissionRequested:
+		return d.RequestID
+	case event.UserInputRequested:
+		return d.RequestID
+	}
+	return ""
+}
+
+// Ending says why things are closed that did not end by themselves.
+type Ending struct {
+	Code   string        // of tools: "aborted" or "interrupted"
+	Reason string        // a sentence
+	By     event.Decider // who stopped them, if anybody did
+	All    bool          // what the user called, and what works in the background, too
+	Of     *Task         // only what was done for this task; nil: all but what is done for tasks
+}
+
+// spares reports whether something made in a call goes on.
+func (o *Work) spares(parent string, why Ending) bool {
+	return !why.All && o.Helper(parent) != why.Of
+}
+
+// Closing returns what ends everything the turn opened, but not the turn.
+func (o *Work) Closing(why Ending, now time.Time) []event.Data {
+	var out []event.Data
+	for _, f := range o.Messages {
+		switch {
+		case len(f.Text) == 0, o.spares(f.Parent, why):
+		case f.Reasoning:
+			out = append(out, event.AssistantReasoning{ReasoningID: f.ID, Content: string(f.Text), ParentToolCallID: f.Parent})
+		default:
+			out = append(out, event.AssistantMessage{MessageID: f.ID, Content: string(f.Text), Partial: true, ParentToolCallID: f.Parent})
+		}
+	}
+	for _, e := range o.Requests {
+		if !why.All && (o.ofUser(e.Event.Data) || o.HelperOf(e.Event.Data) != why.Of) {
+			continue
+		}
+		out = append(out, Refusal(e.Event.Data, event.DecidedByAbort, why.Reason))
+	}
+	if why.All { // else they end by themselves
+		for _, h := range o.Hooks {
+			out = append(out, event.HookEnd{HookID: h.HookID, Event: h.Event, Command: h.Command, ExitCode: -1, Reason: why.Reason})
+		}
+	}
+	for _, t := range o.Tools {
+		if !why.All && t.Start.By == event.ByUser || o.spares(t.Start.ParentToolCallID, why) {
+			continue
+		}
+		d := event.ToolExecutionComplete{ToolCallID: t.Start.ToolCallID, OutputID: t.Output(),
+			Error: &event.ToolError{Message: why.Reason, Code: why.Code, Kind: event.KindOfCode(why.Code), By: why.By}, DurationMs: max(0, now.Sub(t.At).Milliseconds())}
+		if d.OutputID != "" {
+			d.ToolTelemetry = TelemetryOf(d.OutputID)
+		}
+		out = append(out, d)
+	}
+	if why.All {
+		for _, t := range o.Tasks {
+			out = append(out, event.TaskCompleted{TaskID: t.Start.TaskID, Outcome: event.Interrupted})
+		}
+	}
+	return out
+}
+
+// Refusal is the end of a request nobody answered.
+func Refusal(request event.Data, by event.Decider, reason string) event.Data {
+	if q, ok := request.(event.UserInputRequested); ok {
+		return event.UserInputCompleted{RequestID: q.RequestID, By: by}
+	}
+	return event.PermissionCompleted{RequestID: QuestionID(request), Decision: event.Deny, Reason: reason, By: by}
+}
+
+// Interrupted returns what closes everything that is open.
+func (o *Work) Interrupted() []event.Data {
+	data := o.Closing(Ending{Code: "interrupted", Reason: Reasons[event.Interrupted], All: true}, o.LastAt)
+	if o.Turn.TurnID != "" {
+		data = append(data, event.TurnEnd{TurnID: o.Turn.TurnID, MessageID: o.Turn.MessageID, Outcome: event.Interrupted,
+			DurationMs: max(0, o.LastAt.Sub(o.TurnAt).Milliseconds())})
+	}
+	for _, id := range o.Queued {
+		turnID := string(event.NewID())
+		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id, By: event.ByUser},
+			event.TurnEnd{TurnID: turnID, MessageID: id, Outcome: event.Interrupted})
+	}
+	return data
+}
+
+// Reasons are what an end of a turn says to what it closes.
+var Reasons = map[event.Outcome]string{
+	event.Completed:   "The turn ended before this did.",
+	event.Aborted:     "The turn was stopped.",
+	event.Failed:      "The turn failed.",
+	event.Interrupted: "The program ended before this did.",
+}
