@@ -59,8 +59,32 @@ func (s *Session) letGo() {
 	close(l.over)
 }
 
+// Wake opens the session's conversation if none is open, for an agent that begins
+// its turns by itself. Errors: [ErrNotFound], [ErrClosed], [ErrLog], and those of
+// opening.
+func (s *Session) Wake(ctx context.Context) error {
+	err := s.change(ctx, func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		s.wg.Add(1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer s.wg.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	_, err = s.connect(ctx)
+	return err
+}
+
 // connect returns the session's conversation, opened when there is none.
-func (s *Session) connect(t *turn) (*liveConn, error) {
+func (s *Session) connect(ctx context.Context) (*liveConn, error) {
+	s.connecting.Lock()
+	defer s.connecting.Unlock()
 	s.mu.Lock()
 	if l := s.left; l != nil {
 		s.mu.Unlock()
@@ -77,10 +101,10 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
-	if err := s.cfg.reachable(t.ctx); err != nil {
+	if err := s.cfg.reachable(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.hookSessionStart(t.ctx); err != nil {
+	if err := s.hookSessionStart(ctx); err != nil {
 		return nil, err
 	}
 	specs, err := s.specs()
@@ -88,29 +112,29 @@ func (s *Session) connect(t *turn) (*liveConn, error) {
 		return nil, err
 	}
 	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
-	h := &host{s: s, intercept: backend.Info(t.ctx).Intercept}
-	ctx, cancel := context.WithTimeout(t.ctx, openLimit)
+	h := &host{s: s, intercept: backend.Info(ctx).Intercept}
+	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	opened, late, err := within(ctx, s, "opening "+sum.Backend,
-		func() (began, error) { return openConn(ctx, backend, o, h) },
+	opened, late, err := within(limited, s, "opening "+sum.Backend,
+		func() (began, error) { return openConn(limited, backend, o, h) },
 		func(b began) { (&liveConn{b.Conn, h}).close(s.log()) })
 	if err != nil {
 		h.shut()
-		if late && t.ctx.Err() == nil {
+		if late && ctx.Err() == nil {
 			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, sum.Backend, openLimit)
 		}
 		return nil, fmt.Errorf("open a conversation with %s: %w", sum.Backend, err)
 	}
 	conn = &liveConn{opened.Conn, h}
 	if resume && !opened.resumed {
-		s.sayForgotten(t)
+		s.sayForgotten(ctx)
 	}
 	s.mu.Lock()
 	s.conn, s.past, s.worked = conn, true, true
 	model := s.summary.Load().Model
 	s.mu.Unlock()
 	if model != o.Model { // it was changed while the conversation opened
-		if err := conn.SetModel(t.ctx, model); err != nil {
+		if err := conn.SetModel(ctx, model); err != nil {
 			s.log().Warn("the model was not changed", "error", err)
 		}
 	}
@@ -139,9 +163,9 @@ func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (b
 }
 
 // sayForgotten tells, if anything was said before, that the agent begins anew.
-func (s *Session) sayForgotten(t *turn) {
+func (s *Session) sayForgotten(ctx context.Context) {
 	spoken := false
-	err := s.scan(t.ctx, 0, func(e event.Entry) bool {
+	err := s.scan(ctx, 0, func(e event.Entry) bool {
 		d, ok := e.Event.Data.(event.TurnEnd)
 		spoken = ok && d.Outcome != event.Failed
 		return !spoken
@@ -149,7 +173,7 @@ func (s *Session) sayForgotten(t *turn) {
 	if err == nil && spoken {
 		d := event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."}
-		err = s.persist(t.ctx, func() error { return s.appendLocked(d) })
+		err = s.persist(ctx, func() error { return s.appendLocked(d) })
 	}
 	if err != nil {
 		s.log().Warn("it was not said that the agent begins anew", "error", err)

@@ -50,6 +50,8 @@ type Session struct {
 
 	summary atomic.Pointer[fold.Summary] // written under mu
 
+	connecting sync.Mutex // one conversation is opened at a time
+
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 

@@ -228,7 +228,7 @@ func (s *Session) converse(t *turn) error {
 	if err != nil {
 		return err
 	}
-	conn, err := s.connect(t)
+	conn, err := s.connect(t.ctx)
 	if err != nil {
 		return err
 	}
