@@ -1,13 +1,17 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"time"
 )
@@ -41,21 +45,84 @@ func (c Client) Prune(ctx context.Context, older time.Duration) (Pruned, error) 
 	return r.Pruned, err
 }
 
-func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r reply, err error) {
+var (
+	// ErrNone is wrapped when no server runs.
+	ErrNone = errors.New("no webchat runs")
+	// ErrRefused is wrapped when the running server does not do what it was asked.
+	ErrRefused = errors.New("refused")
+)
+
+// Lend returns a connection over which the running server serves an MCP client in a
+// folder. CloseWrite of it says that nothing more is asked. The error wraps [ErrNone]
+// if no server runs.
+func (c Client) Lend(ctx context.Context, folder string) (*Lent, error) {
+	info, place, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	dialed, err := d.DialContext(ctx, "unix", place)
+	if err != nil {
+		return nil, info.silent(err)
+	}
+	conn := dialed.(*net.UnixConn)
+	req, err := http.NewRequest(http.MethodPost, "http://localhost/mcp?folder="+url.QueryEscape(folder), nil)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {mcpUpgrade}, "Authorization": {"Bearer " + c.Token}}
+	if err := errors.Join(conn.SetDeadline(time.Now().Add(askTime)), req.Write(conn)); err != nil {
+		return nil, errors.Join(info.silent(err), conn.Close())
+	}
+	read := bufio.NewReader(conn)
+	res, err := http.ReadResponse(read, req)
+	if err != nil {
+		return nil, errors.Join(info.silent(err), conn.Close())
+	}
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		b, _ := io.ReadAll(io.LimitReader(res.Body, 1<<12)) // what there is of it
+		return nil, errors.Join(info.refused(b), conn.Close())
+	}
+	return &Lent{UnixConn: conn, read: read}, conn.SetDeadline(time.Time{})
+}
+
+// Lent is a connection to what the running server lends.
+type Lent struct {
+	*net.UnixConn
+	read io.Reader // has what came behind the answer
+}
+
+// Read implements [io.Reader].
+func (l *Lent) Read(b []byte) (int, error) { return l.read.Read(b) }
+
+// find returns the running server and the path of its socket.
+func (c Client) find() (Info, string, error) {
 	info, err := Read(c.Dir)
 	if err != nil || info.URL == "" {
-		return r, fmt.Errorf("no webchat runs with the data folder %s: start it, or say which with --workspace or --data-dir", c.Dir)
+		return info, "", fmt.Errorf("%w with the data folder %s: start it, or say which with --workspace or --data-dir", ErrNone, c.Dir)
 	}
-	path := info.Control
-	if path == "" {
-		path = filepath.Join(c.Dir, "control")
+	return info, cmp.Or(info.Control, filepath.Join(c.Dir, "control")), nil
+}
+
+func (i Info) silent(err error) error {
+	return fmt.Errorf("webchat with pid %d does not answer: %w", i.PID, Plain(err))
+}
+
+func (i Info) refused(why []byte) error {
+	return fmt.Errorf("webchat with pid %d %w: %s", i.PID, ErrRefused, bytes.TrimSpace(why))
+}
+
+func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r reply, err error) {
+	info, place, err := c.find()
+	if err != nil {
+		return r, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
+			return d.DialContext(ctx, "unix", place)
 		}}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/"+what, nil)
 	if err != nil {
@@ -64,7 +131,7 @@ func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r re
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	res, err := client.Do(req)
 	if err != nil {
-		return r, fmt.Errorf("webchat with pid %d does not answer: %w", info.PID, Plain(err))
+		return r, info.silent(err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, 1<<16))
@@ -72,7 +139,7 @@ func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r re
 		return r, err
 	}
 	if res.StatusCode != http.StatusOK {
-		return r, fmt.Errorf("webchat with pid %d refused: %s", info.PID, bytes.TrimSpace(b))
+		return r, info.refused(b)
 	}
 	return r, json.Unmarshal(b, &r)
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,6 +23,9 @@ type ControlConfig struct {
 	Link    func() string                                        // a fresh sign-in link
 	Logout  func() (int, error)                                  // ends every sign-in and returns how many there were
 	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
+	// Lend returns what serves an MCP client in a folder over a connection until that or
+	// its context ends; an error says why this server does not. nil: it never does.
+	Lend func(folder string) (func(context.Context, io.ReadWriteCloser) error, error)
 }
 
 // Control is how "webchat url" and "webchat logout" ask the running server: HTTP
@@ -31,6 +36,9 @@ type Control struct {
 	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read
 	server *http.Server
 	done   chan error
+	lent   sync.WaitGroup  // connections of MCP clients
+	ctx    context.Context // of those
+	cancel context.CancelFunc
 }
 
 // maxSocketPath is what every system takes as the path of a socket.
@@ -54,6 +62,7 @@ func (c *Control) listen(ctx context.Context) (net.Listener, error) {
 // Listen opens the control socket and answers until Close.
 func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 	c := &Control{path: filepath.Join(config.Dir, "control"), done: make(chan error, 1)}
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var l net.Listener
 	if len(c.path) <= maxSocketPath {
 		l, err = c.listen(ctx)
@@ -90,9 +99,45 @@ func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 		}
 		answer(w, reply{Pruned: p}, nil)
 	})
+	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) { c.lend(w, r, config) })
 	c.server = &http.Server{Handler: config.Protect(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { c.done <- c.server.Serve(l) }()
 	return c, nil
+}
+
+// mcpUpgrade is the protocol that a request for a connection changes to.
+const mcpUpgrade = "webchat-mcp"
+
+// lend makes a request the connection of an MCP client.
+func (c *Control) lend(w http.ResponseWriter, r *http.Request, config ControlConfig) {
+	if config.Lend == nil {
+		http.Error(w, "this server lends no tools", http.StatusNotFound)
+		return
+	}
+	serve, err := config.Lend(r.URL.Query().Get("folder"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	c.lent.Add(1)
+	defer c.lent.Done()
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, "the connection cannot be used", http.StatusInternalServerError)
+		return
+	}
+	_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+mcpUpgrade+"\r\n\r\n")
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = conn.Close() // who asked has gone
+		return
+	}
+	_ = serve(c.ctx, struct { // how a client ends is no news
+		io.Reader
+		io.WriteCloser
+	}{buffered, conn})
 }
 
 func answer(w http.ResponseWriter, v reply, err error) {
@@ -119,6 +164,8 @@ func (c *Control) Place() string {
 func (c *Control) Close() error {
 	err := c.server.Close() // unlinks the socket
 	<-c.done
+	c.cancel()
+	c.lent.Wait()
 	if c.temp != "" {
 		err = errors.Join(err, os.RemoveAll(c.temp))
 	}

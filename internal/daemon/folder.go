@@ -87,12 +87,15 @@ func Open(path string) (*Folder, error) {
 	return d, nil
 }
 
+// ErrInUse is wrapped by [Open] for a folder that a server runs with.
+var ErrInUse = errors.New("is in use")
+
 func inUse(path string) error {
 	who := "another webchat"
 	if info, err := Read(path); err == nil && info.PID != 0 {
 		who = fmt.Sprintf("webchat with pid %d", info.PID)
 	}
-	return fmt.Errorf("the data folder %s is in use by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, who)
+	return fmt.Errorf("the data folder %s %w by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, ErrInUse, who)
 }
 
 // Read returns what server.json of a data folder says. Without a server there is
