@@ -27,3 +27,6 @@ var (
 		Parameters:  json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`),
 	}
 )
+
+// Specs returns how the tools are offered.
+func Specs() []agent.ToolSpec { return []agent.ToolSpec{fileSpec, commandSpec, imageSpec} }

@@ -25,13 +25,21 @@ const (
 // handler serves the calls of one tool for a peer.
 func (s *Server) handler(p *peer, t Tool) mcp.ToolHandler {
 	known := properties(t)
+	return s.bounded(p, func(ctx context.Context, req *mcp.CallToolRequest, id string) *mcp.CallToolResult {
+		return s.call(ctx, p, req, agent.ToolCall{ID: id, Name: t.Name, Arguments: keep(req.Params.Arguments, known)})
+	})
+}
+
+// bounded gives each call an id, and ends it with the Server and with the session of
+// the protocol it belongs to.
+func (s *Server) bounded(p *peer, f func(ctx context.Context, req *mcp.CallToolRequest, id string) *mcp.CallToolResult) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
-		c := agent.ToolCall{ID: newID(), Name: t.Name, Arguments: keep(req.Params.Arguments, known)}
-		defer p.begin(req.Session.ID(), c.ID, cancel)()
-		return s.call(ctx, p, req, c), nil
+		id := newID()
+		defer p.begin(req.Session.ID(), id, cancel)()
+		return f(ctx, req, id), nil
 	}
 }
 
@@ -41,10 +49,10 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 	where := new(place)
 	defer s.signs(ctx, req, c.ID, where)()
 	var res agent.Result
-	g, err := s.lend(ctx, p, name, func(id string, host agent.Host) (err error) {
-		where.set(id)
-		defer s.watch(ctx, req, host, name, c.Name)()
-		res, err = host.CallTool(ctx, c)
+	g, err := s.lend(ctx, p, name, func(in *conn) (err error) {
+		where.set(in.id)
+		defer s.watch(ctx, req, in.host, name, c.Name)()
+		res, err = in.host.CallTool(ctx, c)
 		return err
 	})
 	switch {
@@ -73,10 +81,10 @@ func (s *Server) result(g *guest, res agent.Result) *mcp.CallToolResult {
 	r := &mcp.CallToolResult{}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
 		r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
-		if s.cfg.Output != nil {
-			r.Meta[metaURL] = s.cfg.Output(res.Telemetry.OutputID)
+		if base := s.cfg.Base(); base != "" {
+			r.Meta[metaURL] = base + "/api/outputs/" + res.Telemetry.OutputID
+			text += whereOnce(g, base, len(text))
 		}
-		text += s.whereOnce(g, len(text))
 	}
 	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
 	return r
@@ -91,12 +99,9 @@ func failure(text string) *mcp.CallToolResult {
 const mostFirst = 250
 
 // whereOnce says to a client, once, where its user sees what it shows.
-func (s *Server) whereOnce(g *guest, before int) string {
-	if s.cfg.Page == "" || !g.first() {
-		return ""
-	}
-	text := ". The user sees it at " + s.cfg.Page
-	if before+len(text) > mostFirst {
+func whereOnce(g *guest, base string, before int) string {
+	text := ". The user sees it at " + base
+	if before+len(text) > mostFirst || !g.first() {
 		return ""
 	}
 	return text
@@ -200,19 +205,41 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// lend calls use with a client's session, a new one if the user deleted it.
-func (s *Server) lend(ctx context.Context, p *peer, client string, use func(id string, host agent.Host) error) (*guest, error) {
+// lend calls use with a client's conversation, that of a new session if the user
+// deleted it, within a turn of its own.
+func (s *Server) lend(ctx context.Context, p *peer, client string, use func(*conn) error) (*guest, error) {
 	for again := false; ; again = true {
 		g := s.guestOf(p, client)
-		id, err := g.begin(ctx, s.cfg.Sessions, Visit{Client: client, Workspace: p.visitor.Workspace})
-		if err != nil {
-			return g, err
+		c, err := s.open(ctx, g, Visit{Client: client, Workspace: p.visitor.Workspace})
+		if err == nil {
+			c.introduce(client, p.visitor.Reads)
+			err = c.use(ctx, client+" called", func() error { return use(c) })
 		}
-		err = s.cfg.Sessions.Lend(ctx, id, func(host agent.Host) error { return use(id, host) })
 		s.touch(g)
 		if again || !errors.Is(err, ErrGone) {
 			return g, err
 		}
 		s.drop(g)
 	}
+}
+
+// open returns the open conversation of a guest's session, which is created with its
+// first call.
+func (s *Server) open(ctx context.Context, g *guest, v Visit) (c *conn, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.id == "" {
+		if g.id, err = s.cfg.Sessions.Begin(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cfg.Sessions.Wake(ctx, g.id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c = s.conns[g.id]; c == nil {
+		return nil, fmt.Errorf("session %s has no conversation: %w", g.id, ErrGone)
+	}
+	return c, nil
 }

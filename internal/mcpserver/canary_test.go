@@ -72,7 +72,7 @@ func TestOnlyTheLineForTheModelIsWhereClientsLook(t *testing.T) {
 				if got := parts(t, sent.text(), "canary"); !slices.Equal(got, want) {
 					t.Errorf("canaries in %v, want them in %v", got, want)
 				}
-				if got := text(t, res); got != "Displayed go.mod to user (50 lines)" {
+				if got := text(t, res); strings.TrimSuffix(got, ". The user sees it at http://here") != "Displayed go.mod to user (50 lines)" {
 					t.Errorf("the model reads %q", got)
 				}
 				if res.IsError != (kind != agent.Success) || res.StructuredContent != nil {
@@ -101,7 +101,7 @@ func TestAResultIsNeverEmpty(t *testing.T) {
 func TestWhatClientsAreToldOfTools(t *testing.T) {
 	for _, era := range eras {
 		url := onHTTP(t, newServer(t, newToys(nil), nil))
-		for path, want := range map[string][]string{"": {"run", "show"}, "/w/1": {"read", "run", "show"}} {
+		for path, want := range map[string][]string{"": {"run", "show"}, "/w/1": {"read_output", "run", "search_output", "show"}} {
 			s, _ := connect(t, url+path, era, "a", nil)
 			list, err := s.ListTools(t.Context(), nil)
 			if err != nil {

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"sync"
 	"time"
@@ -64,16 +63,6 @@ func (s *Server) drop(g *guest) {
 	}
 }
 
-// begin returns the guest's session, created with its first call.
-func (g *guest) begin(ctx context.Context, all Sessions, v Visit) (id string, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.id == "" {
-		g.id, err = all.Begin(ctx, v)
-	}
-	return g.id, err
-}
-
 // first reports whether it is called for the first time.
 func (g *guest) first() bool {
 	g.mu.Lock()
@@ -98,15 +87,18 @@ func clientName(c *mcp.Implementation) string {
 	if c == nil {
 		return "An MCP client"
 	}
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(cmp.Or(c.Title, known[c.Name], c.Name), ""))
+	name := strings.Map(printable, strings.ToValidUTF8(cmp.Or(c.Title, known[c.Name], c.Name), ""))
 	name = strings.Join(strings.Fields(name), " ")
 	if r := []rune(name); len(r) > mostName {
 		name = string(r[:mostName-1]) + "…"
 	}
 	return cmp.Or(name, "An MCP client")
+}
+
+// printable keeps a character that shows what it is, and makes others a space.
+func printable(r rune) rune {
+	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
+		return ' '
+	}
+	return r
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,8 +73,8 @@ func TestASessionOfTheProtocolIsNobodyElses(t *testing.T) {
 
 func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {
 	toys := newToys(shows)
-	s, _ := connect(t, onHTTP(t, newServer(t, toys, func(c *mcpserver.Config) { c.Page = "http://localhost:24287" })), eras[1], "a", nil)
-	for i, want := range []string{"Displayed. The user sees it at http://localhost:24287", "Displayed"} {
+	s, _ := connect(t, onHTTP(t, newServer(t, toys, nil)), eras[1], "a", nil)
+	for i, want := range []string{"Displayed. The user sees it at http://here", "Displayed"} {
 		if got := text(t, call(t, s, "run", nil)); got != want {
 			t.Errorf("confirmation %d is %q, want %q", i+1, got, want)
 		}
@@ -89,5 +90,41 @@ func TestAnAddressWithoutAWorkspaceSaysSo(t *testing.T) {
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d, want 404", res.StatusCode)
+	}
+}
+
+func TestCallsAtTheSameTimeShareATurn(t *testing.T) {
+	both, release := make(chan struct{}, 2), make(chan struct{})
+	toys := newToys(func(context.Context, agent.ToolCall) (agent.Result, error) {
+		both <- struct{}{}
+		<-release
+		return agent.Result{Type: agent.Success}, nil
+	})
+	s, _ := connect(t, onHTTP(t, newServer(t, toys, nil)), eras[0], "a", nil)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { call(t, s, "run", nil) })
+	}
+	<-both
+	<-both
+	close(release)
+	wg.Wait()
+	call(t, s, "run", nil)
+	toys.mu.Lock()
+	defer toys.mu.Unlock()
+	if want := []string{"Terminal agent called", "Terminal agent called"}; !slices.Equal(toys.turns, want) {
+		t.Errorf("turns %q, want %q", toys.turns, want)
+	}
+}
+
+func TestAPromptIsSentElsewhere(t *testing.T) {
+	toys := newToys(shows)
+	s, _ := connect(t, onHTTP(t, newServer(t, toys, nil)), eras[0], "a", nil)
+	call(t, s, "run", nil)
+	toys.mu.Lock()
+	c := toys.open["session 1"]
+	toys.mu.Unlock()
+	if err := c.Prompt(t.Context(), agent.Prompt{Content: "hello"}); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("a prompt fails with %v", err)
 	}
 }

@@ -3,12 +3,14 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,9 +32,13 @@ type toys struct {
 	run   func(ctx context.Context, call agent.ToolCall) (agent.Result, error)
 	stage mcpserver.Stage
 
+	backend agent.Backend
+
 	mu       sync.Mutex // guards what follows
 	begun    []mcpserver.Visit
 	gone     map[string]bool
+	open     map[string]agent.Conn
+	turns    []string // why they were begun
 	calls    []agent.ToolCall
 	in       []string // the sessions of calls
 	reported []event.Data
@@ -40,7 +46,7 @@ type toys struct {
 }
 
 func newToys(run func(context.Context, agent.ToolCall) (agent.Result, error)) *toys {
-	return &toys{run: run, gone: map[string]bool{}, heard: make(chan struct{}, 1)}
+	return &toys{run: run, gone: map[string]bool{}, open: map[string]agent.Conn{}, heard: make(chan struct{}, 1)}
 }
 
 func (t *toys) Begin(_ context.Context, v mcpserver.Visit) (string, error) {
@@ -50,14 +56,18 @@ func (t *toys) Begin(_ context.Context, v mcpserver.Visit) (string, error) {
 	return fmt.Sprint("session ", len(t.begun)), nil
 }
 
-func (t *toys) Lend(_ context.Context, id string, use func(agent.Host) error) error {
+func (t *toys) Wake(ctx context.Context, id string) error {
 	t.mu.Lock()
-	gone := t.gone[id]
-	t.mu.Unlock()
-	if gone {
+	defer t.mu.Unlock()
+	if t.gone[id] {
 		return fmt.Errorf("%s: %w", id, mcpserver.ErrGone)
 	}
-	return use(toyHost{t, id})
+	if t.open[id] != nil {
+		return nil
+	}
+	c, err := t.backend.Open(ctx, agent.Options{SessionID: id}, &toyHost{toys: t, id: id})
+	t.open[id] = c
+	return err
 }
 
 func (t *toys) Stage(context.Context, string, string) mcpserver.Stage { return t.stage }
@@ -68,19 +78,39 @@ func (t *toys) made() ([]agent.ToolCall, []string) {
 	return t.calls, t.in
 }
 
+// toyHost runs one turn after the other.
 type toyHost struct {
 	*toys
-	id string
+	id   string
+	turn sync.Mutex
+	runs atomic.Bool // a turn
 }
 
-func (h toyHost) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, error) {
+func (h *toyHost) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	h.mu.Lock()
+	h.turns = append(h.turns, cause)
+	h.mu.Unlock()
+	h.runs.Store(true)
+	defer h.runs.Store(false)
+	return work(context.WithoutCancel(ctx))
+}
+
+func (h *toyHost) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, error) {
+	if !h.runs.Load() {
+		return agent.Result{}, errors.New("no turn runs")
+	}
 	h.mu.Lock()
 	h.calls, h.in = append(h.calls, c), append(h.in, h.id)
 	h.mu.Unlock()
 	return h.run(ctx, c)
 }
 
-func (h toyHost) Report(_ context.Context, d event.Data) error {
+func (h *toyHost) Report(_ context.Context, d event.Data) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reported = append(h.reported, d)
@@ -91,19 +121,15 @@ func (h toyHost) Report(_ context.Context, d event.Data) error {
 	return nil
 }
 
-func (toyHost) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+func (*toyHost) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
 	panic("not a caller's to ask")
 }
 
-func (toyHost) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+func (*toyHost) AskUser(context.Context, agent.Question) (agent.Answer, error) {
 	panic("not a caller's to ask")
 }
 
-func (toyHost) RunTurn(context.Context, string, func(context.Context) error) error {
-	panic("not a caller's to begin")
-}
-
-func (toyHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+func (*toyHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
 	panic("not a caller's to run")
 }
 
@@ -111,7 +137,6 @@ var tools = []mcpserver.Tool{
 	{ToolSpec: agent.ToolSpec{Name: "show", Description: "Show a file.", Parameters: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)}, Title: "Show a file", ReadOnly: true},
 	{ToolSpec: agent.ToolSpec{Name: "run", Description: "Run a command.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, OpenWorld: true},
-	{ToolSpec: agent.ToolSpec{Name: "read", Description: "Read.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, ReadOnly: true, Reads: true},
 }
 
 // clock is moved by tests.
@@ -126,7 +151,7 @@ func (c *clock) pass(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now 
 
 func newServer(t *testing.T, s *toys, change func(*mcpserver.Config)) *mcpserver.Server {
 	t.Helper()
-	c := mcpserver.Config{Sessions: s, Tools: tools, Output: func(id string) string { return "http://here/api/outputs/" + id },
+	c := mcpserver.Config{Sessions: s, Tools: tools, Base: func() string { return "http://here" },
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 			id := strings.TrimPrefix(r.URL.Path, "/mcp")
 			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: id, Name: "relay"}, Key: r.Header.Get("Authorization"), Reads: id != ""}, id != "/nowhere"
@@ -138,7 +163,15 @@ func newServer(t *testing.T, s *toys, change func(*mcpserver.Config)) *mcpserver
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Close)
+	s.backend = server.Backend()
+	t.Cleanup(func() {
+		server.Close()
+		for _, c := range s.open {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	return server
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -29,16 +28,17 @@ const (
 	mostRequests = 256
 )
 
-// ErrGone is wrapped by [Sessions].Lend for a session that does not exist any more.
+// ErrGone is wrapped by [Sessions].Wake for a session that does not exist any more.
 var ErrGone = errors.New("the session is gone")
 
 // Sessions is where calls are made and shown. Its methods may be called concurrently.
 type Sessions interface {
 	// Begin creates the session of a client and returns its id.
 	Begin(ctx context.Context, v Visit) (sessionID string, err error)
-	// Lend calls use with the Host of a session, within a turn that ends when no use
-	// of it runs any more. The error is use's, or wraps [ErrGone].
-	Lend(ctx context.Context, sessionID string, use func(agent.Host) error) error
+	// Wake opens the conversation of a session with its agent, which is of
+	// [Server.Backend], if it is not open. The error wraps [ErrGone] for a session that
+	// was deleted.
+	Wake(ctx context.Context, sessionID string) error
 	// Stage returns how far a running call is.
 	Stage(ctx context.Context, sessionID, toolCallID string) Stage
 }
@@ -78,8 +78,6 @@ type Tool struct {
 	// ReadOnly says that the tool changes nothing; OpenWorld that it may reach beyond
 	// the machine.
 	ReadOnly, OpenWorld bool
-	// Reads marks a tool that returns what the user released, for visitors that may.
-	Reads bool
 }
 
 // Config is what a Server works with. Sessions, Tools and Visitor are needed.
@@ -89,11 +87,9 @@ type Config struct {
 	// Visitor says who sends a request that was let in; false: there is no such
 	// workspace.
 	Visitor func(r *http.Request) (Visitor, bool)
-	// Page is the address of the page, without a secret. A client's first confirmation
-	// ends with it. Empty: it does not.
-	Page string
-	// Output returns the address of an output. nil: results have none.
-	Output  func(id string) string
+	// Base returns the address that those of pages and outputs begin with, without a
+	// secret; empty while there is none. nil: there never is one.
+	Base    func() string
 	Version string
 	Logger  *slog.Logger     // nil: nothing is logged
 	Now     func() time.Time // nil: time.Now
@@ -109,9 +105,10 @@ type Server struct {
 	mu       sync.Mutex // guards what follows
 	closed   bool
 	requests int
-	open     sync.WaitGroup // requests and connections; Add under mu while not closed
+	entered  sync.WaitGroup // requests and connections; Add under mu while not closed
 	byPeer   map[Visitor]*peer
 	guests   map[guestKey]*guest
+	conns    map[string]*conn           // open conversations by session
 	calls    map[string]context.Context // of HTTP requests, by the id in callHeader
 }
 
@@ -126,8 +123,11 @@ func New(c Config) (*Server, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Base == nil {
+		c.Base = func() string { return "" }
+	}
 	c.Version = cmp.Or(c.Version, "unknown")
-	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, calls: map[string]context.Context{}}
+	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, calls: map[string]context.Context{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, t := range c.Tools {
 		if _, err := toolOf(t); err != nil {
@@ -139,25 +139,6 @@ func New(c Config) (*Server, error) {
 	s.stateful = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
 	s.stateless = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
 	return s, nil
-}
-
-// ServeConn serves one client over a connection until that or ctx ends, and closes
-// it. The workspace's session belongs to the connection.
-func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
-	ctx, leave, err := s.enter(ctx)
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	defer leave()
-	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID()}
-	p := s.newPeer(v)
-	p.lasting = true
-	defer s.forget(v)
-	err = p.server.Run(ctx, &mcp.IOTransport{Reader: conn, Writer: conn})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 var errClosed = errors.New("the server ends")
@@ -174,7 +155,7 @@ func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ 
 		return nil, nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
 	}
 	s.requests++
-	s.open.Add(1)
+	s.entered.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() {
@@ -183,7 +164,7 @@ func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ 
 		s.mu.Lock()
 		s.requests--
 		s.mu.Unlock()
-		s.open.Done()
+		s.entered.Done()
 	}, nil
 }
 
@@ -202,5 +183,5 @@ func (s *Server) Close() {
 			_ = session.Close() // it says how its connection ended
 		}
 	}
-	s.open.Wait()
+	s.entered.Wait()
 }

@@ -42,14 +42,12 @@ func (s *Server) newPeer(v Visitor) *peer {
 		GetSessionID: func() string { return newID() + p.tag },
 	})
 	for _, t := range s.cfg.Tools {
-		if t.Reads && !v.Reads {
-			continue
+		p.add(t, s.handler(p, t))
+	}
+	if v.Reads {
+		for _, t := range readTools {
+			p.add(t, s.reading(p, t.Name))
 		}
-		described, err := toolOf(t)
-		if err != nil {
-			continue // New refused it
-		}
-		p.server.AddTool(described, s.handler(p, t))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,6 +59,12 @@ func (s *Server) newPeer(v Visitor) *peer {
 	}
 	s.byPeer[v] = p
 	return p
+}
+
+func (p *peer) add(t Tool, h mcp.ToolHandler) {
+	if described, err := toolOf(t); err == nil { // New refused others
+		p.server.AddTool(described, h)
+	}
 }
 
 // dropIdleLocked forgets the peers that nothing refers to.

@@ -26,6 +26,9 @@ type Config struct {
 	Price func(model string) (float64, bool)
 	// NoModel are the backends that answer without a model.
 	NoModel []string
+	// Elsewhere are the backends whose agents run in another program, where they are
+	// prompted.
+	Elsewhere []string
 
 	whole bool // outputs are shown as far as a file holds them
 }

@@ -149,6 +149,9 @@ func (c *chrome) NoModel() bool {
 	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.fold.cfg.NoModel, b.Name) })
 }
 
+// Elsewhere says that the session's agent runs in another program: it is prompted there.
+func (c *chrome) Elsewhere() bool { return slices.Contains(c.fold.cfg.Elsewhere, c.fold.backend) }
+
 // Modelless are the backends that have none, for the script that changes who answers.
 func (c *chrome) Modelless() string { return strings.Join(c.fold.cfg.NoModel, " ") }
 

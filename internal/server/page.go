@@ -34,6 +34,7 @@ type PagesConfig struct {
 	OutputTTL   time.Duration
 	Permissions session.Mode
 	NoModel     []string // the backends that answer without a model
+	Elsewhere   []string // the backends whose agents run in another program
 	// Price is what a million tokens given to a model cost, in dollars; nil: nobody knows.
 	Price func(model string) (float64, bool)
 }
@@ -42,7 +43,7 @@ type PagesConfig struct {
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{views: views.New(c.Outputs), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel})
+	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
 	return p, err
 }
 

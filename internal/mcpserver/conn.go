@@ -1,0 +1,116 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ServeConn serves one client over a connection until that or ctx ends, and closes
+// it. What the client asked before it closed its side is answered. The workspace's
+// session belongs to the connection.
+func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
+	ctx, leave, err := s.enter(ctx)
+	if err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	defer leave()
+	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID()}
+	p := s.newPeer(v)
+	p.lasting = true
+	defer s.forget(v)
+	err = p.server.Run(ctx, answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
+		return nil
+	}
+	return err
+}
+
+// unclosed is the writing side of a connection that its reading side closes.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
+
+// answering is a transport that tells of the end of what it reads only when all that
+// was asked is answered: a script closes its side at once.
+type answering struct{ mcp.Transport }
+
+// Connect implements [mcp.Transport].
+func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &answeringConn{Connection: c, closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}, nil
+}
+
+type answeringConn struct {
+	mcp.Connection
+	closed chan struct{} // closed by Close
+	once   sync.Once
+	none   chan struct{} // has room for one: nothing is open any more
+
+	mu    sync.Mutex // guards asked
+	asked map[jsonrpc.ID]bool
+}
+
+// Read implements [mcp.Connection].
+func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
+		c.mu.Lock()
+		c.asked[r.ID] = true
+		c.mu.Unlock()
+	}
+	for errors.Is(err, io.EOF) && c.open() {
+		select {
+		case <-c.none:
+		case <-c.closed:
+			return m, err
+		case <-ctx.Done():
+			return m, err
+		}
+	}
+	return m, err
+}
+
+func (c *answeringConn) open() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.asked) > 0
+}
+
+// Write implements [mcp.Connection].
+func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	r, ok := m.(*jsonrpc.Response)
+	if !ok && err == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ok {
+		delete(c.asked, r.ID)
+	}
+	if err != nil { // nobody hears the answers
+		clear(c.asked)
+	}
+	if len(c.asked) == 0 {
+		select {
+		case c.none <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// Close implements [mcp.Connection].
+func (c *answeringConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Connection.Close()
+}
