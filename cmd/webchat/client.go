@@ -37,7 +37,11 @@ func printToken(_ context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, g.Token())
+	token := g.Token()
+	if o.mcp {
+		token = g.MCPToken()
+	}
+	_, err = fmt.Fprintln(stdout, token)
 	return err
 }
 

@@ -61,5 +61,5 @@ func httpClient() {
 
 func TestMain(m *testing.M) {
 	proc.Main()
-	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient})
+	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests})
 }

@@ -46,6 +46,9 @@ type options struct {
 	tokenFile    string
 	noAuth       bool
 	noOpen       bool
+	mcp          bool
+	http, yes    bool
+	client       string // that "mcp install" connects
 	configFile   string
 	configGiven  bool
 
@@ -81,6 +84,9 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.StringVar(&o.tokenFile, "token-file", "", "the API token, made at first start; by default in the data folder")
 	f.BoolVar(&o.noAuth, "insecure-no-auth", false, "no sign-in; only on loopback")
 	f.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
+	f.BoolVar(&o.http, "http", false, "for \"mcp install\": by the address of the running server instead of as a program")
+	f.BoolVar(&o.yes, "yes", false, "for \"mcp install\": do not ask")
+	f.BoolVar(&o.mcp, "mcp", false, "for \"token\": print the one for MCP alone")
 	f.StringVar(&o.configFile, "config", "", "the configuration file; by default config.yaml in your configuration folder")
 	return f, o
 }

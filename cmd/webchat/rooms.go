@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
 	"webchat/internal/guard"
+	"webchat/internal/mcpserver"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/server"
@@ -34,6 +36,7 @@ type rooms struct {
 	sessions *sessions.Manager
 	hub      *sse.Hub
 	files    *files.Index
+	lender   *lender
 	server   *server.Server
 }
 
@@ -71,7 +74,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		}
 	}()
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
-		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}})
+		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,10 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: backends, Default: o.defaultBackend(ctx, backends),
+	if r.lender, err = newLender(r.guard, workspace, log); err != nil {
+		return nil, err
+	}
+	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Default: o.defaultBackend(ctx, backends),
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
@@ -100,12 +106,13 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
+	r.lender.manager = r.sessions
 	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
 		return nil, err
 	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	return r, err
 }

@@ -36,6 +36,8 @@ func commands() []command {
 		{"serve", "start the server (the default)", serve},
 		{"url", "print a fresh one-time sign-in link of the running server", printURL},
 		{"token", "print the API token, for curl", printToken},
+		{"mcp", "lend the display tools to an MCP client on standard input and output", mcpOnStdio},
+		{"mcp install", "connect an MCP client, such as claude or codex, after showing what will change", mcpInstall},
 		{"logout", "revoke every sign-in", logout},
 		{"doctor", "say what was found and what works", doctor},
 		{"verify", "have a file shown and fail if anything of it reaches the model", verify},
@@ -66,6 +68,13 @@ func dispatch(ctx context.Context, args, env []string, stdout, stderr io.Writer)
 	if name == "sessions" && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = name+" "+args[0], args[1:]
 	}
+	client := ""
+	if name == "mcp" && len(args) > 0 && args[0] == "install" {
+		name, args = "mcp install", args[1:]
+		if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			client, args = args[0], args[1:]
+		}
+	}
 	var names []string
 	for _, c := range commands() {
 		if names = append(names, c.name); c.name != name {
@@ -78,6 +87,7 @@ func dispatch(ctx context.Context, args, env []string, stdout, stderr io.Writer)
 		if err != nil {
 			return err
 		}
+		o.client = client
 		return c.run(ctx, o, stdout, stderr)
 	}
 	if name == "help" {

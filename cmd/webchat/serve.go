@@ -24,9 +24,14 @@ import (
 // shutdownTime is how long a stop may take.
 const shutdownTime = 10 * time.Second
 
-// serve is the server, from its start to a signal. Whatever fails while it starts
-// leaves nothing behind.
-func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
+// serve is the server, from its start to a signal.
+func serve(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	return serveWith(ctx, o, stdout, stderr, nil)
+}
+
+// serveWith serves until a signal or until beside, which runs beside the server if it
+// is not nil, returns. Whatever fails while it starts leaves nothing behind.
+func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside func(context.Context, *rooms) error) (err error) {
 	// The heap may grow to 16 MB before it is collected first, which would take a
 	// tenth of the start.
 	usual := debug.SetGCPercent(400)
@@ -73,7 +78,7 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
-		}})
+		}, Lend: r.lender.lendIn})
 	if err != nil {
 		closeAll(listeners)
 		return err
@@ -83,15 +88,27 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) (err error
 	if o.publicURL != "" {
 		info.URL = o.publicURL
 	}
+	r.lender.base.Store(&info.URL)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: webchat url does not find this server", "error", err)
 	} else if err != nil {
 		closeAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}
+	var done chan error // nil: beside did not begin
+	defer func() {
+		if done != nil {
+			err = errors.Join(err, <-done)
+		}
+	}()
 	return r.serve(ctx, stop, listeners, mostConnections(o.maxStreams+o.maxRequests), log, func() error {
 		debug.SetGCPercent(usual)
-		return o.announce(r, c, path, base, workspace, stdout, log)
+		err := o.announce(r, c, path, base, workspace, stdout, log)
+		if err == nil && beside != nil {
+			done = make(chan error, 1)
+			go func() { defer stop(); done <- beside(ctx, r) }()
+		}
+		return err
 	})
 }
 
@@ -165,6 +182,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 		log.Warn("some streams were cut", "error", e)
 	}
 	endWork()
+	r.lender.Close()
 	if e := server.Shutdown(limit); e != nil {
 		log.Warn("some requests were cut", "error", e)
 		_ = server.Close() // what it returns was said

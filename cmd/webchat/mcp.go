@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+
+	"webchat/internal/agent"
+	"webchat/internal/displaytools"
+	"webchat/internal/event"
+	"webchat/internal/guard"
+	"webchat/internal/mcpserver"
+	"webchat/internal/session"
+	"webchat/internal/sessions"
+)
+
+// lender is what lends the display tools to MCP clients, wired in two steps: sessions
+// need its backend, and it needs the sessions and the server's address.
+type lender struct {
+	*mcpserver.Server
+	manager *sessions.Manager
+	base    atomic.Pointer[string] // of the server's addresses; nil: it does not listen yet
+	folder  mcpserver.Workspace
+	path    string // of the folder
+}
+
+// newLender makes the MCP server for a workspace.
+func newLender(g *guard.Guard, workspace string, log *slog.Logger) (*lender, error) {
+	l := &lender{path: workspace, folder: mcpserver.Workspace{ID: workspaceID(workspace), Name: filepath.Base(workspace)}}
+	var err error
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: lent(), Base: l.address, Version: version(), Logger: log,
+		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+			id := r.PathValue("workspaceId")
+			v := mcpserver.Visitor{Workspace: l.folder, Key: g.KeyName(r), Reads: id != ""}
+			return v, id == "" || id == l.folder.ID
+		}})
+	return l, err
+}
+
+func (l *lender) address() string {
+	if base := l.base.Load(); base != nil {
+		return *base
+	}
+	return ""
+}
+
+// workspaceID names a folder in addresses, the same at every start.
+func workspaceID(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:6])
+}
+
+// lendIn serves clients over connections that come from a folder; see
+// [daemon.ControlConfig].
+func (l *lender) lendIn(folder string) (func(context.Context, io.ReadWriteCloser) error, error) {
+	if folder != l.path {
+		return nil, fmt.Errorf("it works in %s, not in %s: give webchat mcp another --data-dir", l.path, folder)
+	}
+	return func(ctx context.Context, conn io.ReadWriteCloser) error { return l.ServeConn(ctx, conn, l.folder) }, nil
+}
+
+// Begin implements [mcpserver.Sessions].
+func (l *lender) Begin(ctx context.Context, v mcpserver.Visit) (string, error) {
+	s, err := l.manager.Create(ctx, sessions.Options{Backend: mcpserver.BackendName, Title: v.Client + " in " + v.Workspace.Name})
+	if err != nil {
+		return "", err
+	}
+	return string(s.ID()), nil
+}
+
+// Wake implements [mcpserver.Sessions].
+func (l *lender) Wake(ctx context.Context, id string) error {
+	s, err := l.manager.Get(ctx, session.ID(id))
+	if err == nil {
+		err = s.Wake(ctx)
+	}
+	if errors.Is(err, session.ErrNotFound) {
+		return fmt.Errorf("%w: %w", mcpserver.ErrGone, err)
+	}
+	return err
+}
+
+// Stage implements [mcpserver.Sessions].
+func (l *lender) Stage(ctx context.Context, id, toolCallID string) (stage mcpserver.Stage) {
+	s, err := l.manager.Get(ctx, session.ID(id))
+	if err != nil {
+		return stage
+	}
+	now, err := s.Join(ctx)
+	if err != nil {
+		return stage
+	}
+	for _, e := range now.Requests {
+		d, ok := e.Event.Data.(event.PermissionRequested)
+		stage.Asked = stage.Asked || ok && d.ToolCallID == toolCallID
+	}
+	for _, e := range now.Progress {
+		if d, ok := e.Event.Data.(event.ToolExecutionProgress); ok && d.ToolCallID == toolCallID {
+			stage.Bytes = d.Bytes
+		}
+	}
+	return stage
+}
+
+// lent are the display tools in the words that users of other programs say.
+func lent() (tools []mcpserver.Tool) {
+	words := map[string]mcpserver.Tool{
+		displaytools.RenderFile: {Title: "Show a file", ReadOnly: true, ToolSpec: agent.ToolSpec{
+			Description: "Show a file to the user in their browser: use it when they say show, open, view, cat or display a file. You get a confirmation, not the content."}},
+		displaytools.RunCommand: {Title: "Run a command", OpenWorld: true, ToolSpec: agent.ToolSpec{
+			Description: "Run a shell command and show its output to the user, live in their browser: for run, test, build, log, diff. You get the exit code, not the output."}},
+		displaytools.DisplayImage: {Title: "Show a picture", ReadOnly: true, ToolSpec: agent.ToolSpec{
+			Description: "Show an image, picture or screenshot file to the user in their browser. You get a confirmation, not the image."}},
+	}
+	for _, spec := range displaytools.Specs() {
+		t := words[spec.Name]
+		t.Name, t.Parameters = spec.Name, spec.Parameters
+		tools = append(tools, t)
+	}
+	return tools
+}

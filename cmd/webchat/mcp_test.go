@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// keyed sends a key with each request.
+type keyed string
+
+// RoundTrip implements [http.RoundTripper].
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// mcpClientOfTests calls a tool as an MCP client and prints what it was told: stdio or
+// an address, the version of the protocol, the tool and its arguments. The key for an
+// address is $KEY. Without a tool it lists them.
+func mcpClientOfTests() {
+	if err := mcpCall(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+}
+
+func mcpCall(where, version string, call []string) error {
+	ctx := context.Background()
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: where, HTTPClient: &http.Client{Transport: keyed(os.Getenv("KEY"))}, MaxRetries: -1}
+	if where == "stdio" {
+		program := exec.Command("webchat", "mcp")
+		program.Stderr = os.Stderr
+		transport = &mcp.CommandTransport{Command: program}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			fmt.Println("progress:", r.Params.Message)
+		}})
+	s, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if len(call) == 0 {
+		list, err := s.ListTools(ctx, nil)
+		if err != nil {
+			return err
+		}
+		for _, t := range list.Tools {
+			fmt.Println("tool:", t.Name)
+		}
+		return nil
+	}
+	p := &mcp.CallToolParams{Name: call[0], Arguments: json.RawMessage(append(call, "{}")[1])}
+	p.SetProgressToken("p")
+	res, err := s.CallTool(ctx, p)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(res)
+	fmt.Println("result:", string(b))
+	return err
+}

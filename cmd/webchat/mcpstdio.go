@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"webchat/internal/daemon"
+)
+
+const (
+	// startTime is how long a server that starts meanwhile may take until it can be
+	// joined, startTick how often that is tried.
+	startTime = 10 * time.Second
+	startTick = 50 * time.Millisecond
+)
+
+// mcpOnStdio lends the display tools to one MCP client on standard input and output:
+// it joins the running server of the data folder, or is one as long as the client
+// stays.
+func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return err
+	}
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	running := daemon.Client{Dir: dir, Token: g.Token()}
+	limit, tick := time.After(startTime), time.NewTicker(startTick)
+	defer tick.Stop()
+	for {
+		conn, err := running.Lend(ctx, workspace)
+		if err == nil {
+			return join(ctx, conn, os.Stdin, stdout)
+		}
+		alone := *o
+		alone.noOpen = true // programs start this, more often than a page is wanted
+		none := serveWith(ctx, &alone, io.Discard, stderr, func(ctx context.Context, r *rooms) error {
+			return r.lender.ServeConn(ctx, stdio{os.Stdin, stdout}, r.lender.folder)
+		})
+		switch {
+		case !errors.Is(none, daemon.ErrInUse):
+			return none
+		case errors.Is(err, daemon.ErrRefused):
+			return err
+		}
+		select { // another one is starting
+		case <-tick.C:
+		case <-limit:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// join carries bytes between a client and the running server until either ends.
+func join(ctx context.Context, conn *daemon.Lent, stdin io.Reader, stdout io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	go func() { // ends with the process: nothing else interrupts a read
+		_, _ = io.Copy(conn, stdin) // that the server has gone is noticed below
+		_ = conn.CloseWrite()
+	}()
+	_, err := io.Copy(stdout, conn)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// stdio is standard input and output as one connection.
+type stdio struct {
+	io.ReadCloser
+	io.Writer
+}
