@@ -101,7 +101,9 @@ type (
 		ErrorType  string    `json:"errorType"`
 		Kind       ErrorKind `json:"kind,omitempty"` // empty only in logs from before there were kinds
 		StatusCode int       `json:"statusCode,omitempty"`
-		Extra      `json:"-"`
+		// RetryAfterMs is when it is tried again by itself, where that is known.
+		RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
+		Extra        `json:"-"`
 	}
 
 	// SessionTitleChanged carries the session's new title.

@@ -68,6 +68,8 @@ func stories() map[string][]event.Data {
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: 900},
 			event.SubagentStarted{ToolCallID: "c9", AgentName: "lost"}, event.SubagentFailed{ToolCallID: "c9", AgentName: "lost", Error: "out of context"}, closing(event.Completed)),
 		"notes": join(opening(), event.SessionCompactionStart{}, event.SessionCompactionComplete{}, event.SessionTruncation{}, event.SessionModelChange{NewModel: "acme/small"},
+			event.SessionError{Message: "The provider answered 500; trying again, 1 of 5.", ErrorType: "warning", Kind: event.KindRetrying, StatusCode: 500},
+			event.SessionError{Message: "The provider answered 500; trying again, 2 of 5.", ErrorType: "warning", Kind: event.KindRetrying, StatusCode: 500},
 			event.SessionError{Message: "acme/large answered 429: over its rate.", ErrorType: "rate_limit", StatusCode: 429}, closing(event.Failed),
 			event.SessionError{Message: "copilot ended (exit 137). Your session is safe.", ErrorType: "agent_died"}, event.SessionResume{SessionID: "s1", Backend: "copilot"}, event.SessionShutdown{}),
 		"queue": join(opening(), event.UserMessage{MessageID: "m2", Content: "and then <b>this</b>\nא", Attachments: []event.Attachment{{Path: "a.md"}, {OutputID: "out_A", Lines: "1-4", Name: "go.mod"}}},

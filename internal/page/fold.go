@@ -115,6 +115,10 @@ func (f *fold) session(data event.Data) bool {
 			f.logTrouble(d)
 			break
 		}
+		if d.Kind == event.KindRetrying {
+			f.retrying(d)
+			break
+		}
 		f.note("is-fail", "alert", d.Message).Note.failure(d)
 		f.batch.say("say", d.Message)
 	case event.SessionCompactionStart:

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"webchat/internal/event"
 )
@@ -273,6 +275,19 @@ func (n *note) failure(d event.SessionError) {
 	}
 }
 
+// retrying shows that the provider is tried again: one line for all the tries.
+func (f *fold) retrying(d event.SessionError) {
+	place := f.place("")
+	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
+		n.Note.Text = d.Message
+		f.touch(n)
+		f.batch.replace(n)
+		return
+	}
+	f.noteIn(place, "is-ask", "again", d.Message).Note.Kind = string(event.KindRetrying)
+	f.batch.say("say", d.Message)
+}
+
 // stopped says that a turn was stopped, or why.
 func stopped(d event.Abort) string {
 	if d.By == event.DecidedByUser {
@@ -287,5 +302,6 @@ func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -276,7 +278,12 @@ func (s *Session) submitted(t *turn) (string, error) {
 
 // sentence is an error as a person reads it.
 func sentence(err error) string {
-	return strings.ToUpper(err.Error()[:1]) + err.Error()[1:]
+	text := strings.TrimSpace(err.Error())
+	if text == "" {
+		return "It failed, and nothing says why."
+	}
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:]
 }
 
 // sessionError is what a log says about an error that ended a turn.

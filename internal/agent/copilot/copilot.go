@@ -12,7 +12,7 @@
 //     back before the first prompt and whenever they change. If view is among
 //     them, or a tool of the session is missing, nothing is sent to the model.
 //   - The CLI's events are translated by an allow-list. Prompts, system messages
-//     and everything named model.* end here.
+//     and everything named model.* end here, but that a call failed, with its status.
 //   - Nothing in a workspace runs commands, decides or brings tools: hook files are
 //     off, and the CLI keeps to a list of tools for the main agent and for helpers.
 //     [Sources] are the places that tests and "webchat doctor" try.

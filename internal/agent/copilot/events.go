@@ -29,6 +29,7 @@ var handlers = map[string]func(*conn, nativeEvent){
 	"assistant.turn_start":              (*conn).onStepStart,
 	"assistant.turn_end":                (*conn).onStepEnd,
 	"assistant.turn_retry":              (*conn).onRetry,
+	"model.call_failure":                (*conn).onCallFailure, // its status only
 	"assistant.message_delta":           (*conn).onMessageDelta,
 	"assistant.reasoning_delta":         (*conn).onReasoningDelta,
 	"assistant.message":                 (*conn).onMessage,
@@ -128,7 +129,7 @@ func (c *conn) onError(e nativeEvent) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := c.b.advise(d.StatusCode, shorten(d.Message, 400))
+	text := c.b.advise(d.StatusCode, d.Message)
 	if d.ErrorType == "" {
 		d.ErrorType = "backend"
 	}

@@ -3,6 +3,7 @@ package copilot
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 
 	"webchat/internal/agent"
@@ -25,12 +26,34 @@ func (b *Backend) explain(err error) error {
 	if _, after, ok := strings.Cut(text, "failed with message: "); ok {
 		text = after
 	}
-	return errors.New(b.advise(0, shorten(strings.TrimSpace(text), 400)))
+	return errors.New(b.advise(0, text))
 }
 
-// advise says what happened and what to do.
+// secret is what looks like a key: providers repeat the one that they refuse.
+var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
+
+// happened is what the CLI says went wrong, without what it advises: its first
+// sentence, or the last error of those it retried. Keys are left out.
+func (b *Backend) happened(text string) string {
+	if _, last, ok := strings.Cut(text, "Last error: "); ok {
+		text = last
+	}
+	for _, p := range b.cfg.Providers {
+		if p.Key != "" {
+			text = strings.ReplaceAll(text, p.Key, "the key")
+		}
+	}
+	text = secret.ReplaceAllString(text, "the key")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if i := strings.Index(text, ". "); i > 0 {
+		text = text[:i]
+	}
+	return strings.TrimRight(shorten(text, 400), ".")
+}
+
+// advise says once what happened, and what to do.
 func (b *Backend) advise(status int, text string) string {
-	text = strings.TrimRight(strings.TrimSpace(text), ".")
+	text = b.happened(text)
 	if text == "" {
 		text = "GitHub Copilot CLI reports a failure without a reason"
 	}
@@ -39,7 +62,7 @@ func (b *Backend) advise(status int, text string) string {
 	low := strings.ToLower(text)
 	switch {
 	case (status == 401 || status == 403) && mine:
-		do = "Check the key of the provider (WEBCHAT_PROVIDER_KEY, --provider-key-file or key_env), then start webchat again"
+		do = "Correct the provider's key, then start webchat again"
 	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") || strings.Contains(low, "no github oauth token"):
 		do = "Sign in again with \"COPILOT_HOME=" + b.cfg.Home + " copilot login\", then send the prompt again"
 	case status == 429:

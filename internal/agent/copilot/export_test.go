@@ -84,3 +84,6 @@ func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte)
 		tb.Log(err)
 	}
 }
+
+// Advise says what happened and what to do.
+func Advise(b *Backend, status int, text string) string { return b.advise(status, text) }

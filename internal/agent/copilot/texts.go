@@ -40,6 +40,10 @@ func (c *conn) onStepEnd(nativeEvent) {
 // under another id.
 func (c *conn) onRetry(e nativeEvent) {
 	t, parent := c.scope(e), c.helper(e)
+	if parent == "" && !t.retrying { // versions that do not tell of each failure
+		c.sayRetry(t, 0, t.retries)
+	}
+	t.retrying = false
 	for _, x := range slices.Clone(t.texts) {
 		switch {
 		case x.parent != parent:
@@ -50,6 +54,29 @@ func (c *conn) onRetry(e nativeEvent) {
 			c.report(event.AssistantMessageDiscarded{MessageID: x.id})
 		}
 	}
+}
+
+// maxRetries is how often the CLI tries a call of a model again (1.0.102).
+const maxRetries = 5
+
+// onCallFailure says that the provider is tried again, while the CLI waits for that.
+func (c *conn) onCallFailure(e nativeEvent) {
+	d, ok := decode[struct{ StatusCode, RetryAttempt int }](c, e)
+	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
+	if t := c.scope(e); ok && again && d.RetryAttempt < maxRetries && e.AgentID == "" && !t.aborted {
+		t.retrying = true
+		c.sayRetry(t, d.StatusCode, d.RetryAttempt)
+	}
+}
+
+func (c *conn) sayRetry(t *turn, status, before int) {
+	t.retries = before + 1
+	what := "The provider's answer failed"
+	if status != 0 {
+		what = fmt.Sprintf("The provider answered %d", status)
+	}
+	c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: status,
+		Message: fmt.Sprintf("%s; trying again, %d of %d.", what, t.retries, maxRetries)})
 }
 
 func (t *turn) text(id string, reasoning bool) *text {
