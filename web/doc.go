@@ -99,9 +99,10 @@
 //	reasoning   details#r-ID.tool
 //	steps       details#g-….steps: rows in a thread; folds when it is over and long
 //	tool row    div#c-ID.call > details#c-ID.r.tool, and div#c-ID.n.nest for what a
-//	            helper agent did inside of it
+//	            helper agent did inside of it. The row holds div[data-more] with a link; what
+//	            is there takes its place when the row is opened. A script sets data-filled
 //	card        div#c-ID.call > article#c-ID.r.card
-//	question    details#p-ID.tool: [data-waits] while it is open, then [data-answered].
+//	question    details#p-ID.tool: [data-waits] while it is open, then [data-answered=HOW].
 //	            Its card is in li#q-ID: section.perm[data-ask=permission][data-request]
 //	            [data-row=p-ID][data-expires][data-asked], or [data-ask=input] with a form.
 //	            Buttons data-act=allow-once|deny|deny-reason|ways|details, and in .ways

@@ -92,7 +92,7 @@ func after(t *testing.T, story string, n int) *pagetest.DOM {
 	p := pages(t, 3)
 	pr := p.Projector("s1")
 	pr.Feed(newLog().add(questions()[story]...).entries[:n]...)
-	return pagetest.Parse(t, wholePage(t, p, pr))
+	return pagetest.Parse(t, opened(t, wholePage(t, p, pr), pr))
 }
 
 // upTo is how many events of a story come before and with the first that fits.

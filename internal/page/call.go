@@ -38,7 +38,9 @@ type call struct {
 	progress  event.ToolExecutionProgress
 	started   time.Time
 	rev       int64
+	gone      bool // its turn is not kept any more
 	early     bool // its start was not seen, a helper agent's was
+	node      *node
 	el        string
 	f         *fold
 	now       json.RawMessage // its arguments as hooks left them; nil: as they came
@@ -123,7 +125,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 
 func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
-	n.Call = &call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", started: f.now, el: n.ID, f: f}
+	n.Call = &call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", started: f.now, node: n, el: n.ID, f: f}
 	f.nodes["c-"+id] = n
 	return n
 }
@@ -149,6 +151,9 @@ func (f *fold) callProgress(d event.ToolExecutionProgress) {
 	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
 		f.ledger.growing[d.ToolCallID] = true
 		f.ledgerChanged()
+	}
+	if c := f.lost[d.ToolCallID]; c != nil {
+		f.showLost(c, d.OutputID)
 	}
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
@@ -210,6 +215,11 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	}
 	f.ledgerChanged()
 	n := f.nodes["c-"+d.ToolCallID]
+	if c := f.lost[d.ToolCallID]; c != nil {
+		f.showLost(c, d.OutputID)
+		c.State = "done"
+		delete(f.lost, c.ID)
+	}
 	if n == nil || n.Call.Done() {
 		return
 	}
@@ -251,24 +261,35 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 
 // shown puts a call's output into the rail.
 func (f *fold) shown(c *call) {
-	f.outputs = append(f.outputs, c)
+	f.outputs = append(slices.DeleteFunc(f.outputs, f.passed), c)
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
 	}
 	f.ledgerChanged()
 }
 
-// unshow takes a call that is forgotten out of the rail and out of what later displays
-// are compared with.
+// unshow takes a call that is forgotten out of what later displays are compared with.
+// In the rail it stays as long as its output can be read.
 func (f *fold) unshow(c *call) {
-	if i := slices.Index(f.outputs, c); i >= 0 {
-		f.outputs = slices.Delete(f.outputs, i, i+1)
+	c.gone = true
+	if !c.Done() {
+		f.lost[c.ID] = c
+	}
+	if c.Output != "" {
 		f.ledgerChanged()
 	}
 	if later := f.showings.forget(c); later != nil {
 		if n := f.nodes["c-"+later.ID]; n != nil && n.Call == later {
 			f.callChanged(n)
 		}
+	}
+}
+
+// showLost puts the output of a call whose turn is not kept any more into the rail.
+func (f *fold) showLost(c *call, output string) {
+	if output != "" && c.Output == "" {
+		c.Output = output
+		f.shown(c)
 	}
 }
 

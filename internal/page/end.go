@@ -1,6 +1,11 @@
 package page
 
-import "webchat/internal/event"
+import (
+	"encoding/json"
+	"slices"
+
+	"webchat/internal/event"
+)
 
 // Totals is what a session has come to at the end of its log, for a [Projector] that
 // reads only that end.
@@ -11,6 +16,16 @@ type Totals struct {
 	Estimated             bool   // Shown was sampled
 	Definitions           int64  // tokens that described the tools
 	Outputs               *int   // how many were shown; nil: that is not known
+	Readable              []Readable
+}
+
+// Readable is an output whose life is not over, with the call that showed it. Those of
+// a session are in the order of their calls.
+type Readable struct {
+	Call, Output string
+	Type         string // file, terminal, image
+	Name         string // its path or its command
+	Complete     bool
 }
 
 // Cut says from where on a projector has to be fed: as many turns as it shows, and all
@@ -25,6 +40,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	f := p.fold
 	f.backend, f.cwd = whole.Backend, whole.Cwd
 	p.take(entries)
+	f.listBefore(whole.Readable)
 	f.title, f.backend, f.model = whole.Title, whole.Backend, whole.Model
 	l := &f.ledger
 	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
@@ -32,4 +48,28 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 		l.count, l.counted = *whole.Outputs, true
 	}
 	f.batch = batch{}
+}
+
+// listBefore puts outputs into the rail whose calls were not among what was loaded.
+func (f *fold) listBefore(all []Readable) {
+	var before []*call
+	for _, r := range all {
+		known := slices.ContainsFunc(f.outputs, func(c *call) bool { return c.ID == r.Call && c.Output == r.Output })
+		if known || f.nodes["c-"+r.Call] != nil || f.lost[r.Call] != nil {
+			continue
+		}
+		args, err := json.Marshal(map[string]string{"path": r.Name})
+		if err != nil {
+			panic(err) // strings
+		}
+		c := &call{ID: r.Call, Kind: r.Type, Args: args, State: "running", Output: r.Output, el: elementID("c-", r.Call), f: f, gone: true}
+		if r.Complete {
+			c.State = "done"
+		} else {
+			f.lost[c.ID] = c
+		}
+		before = append(before, c)
+	}
+	f.outputs = append(before, f.outputs...)
+	f.outputs = f.outputs[max(0, len(f.outputs)-maxOutputs):]
 }

@@ -88,6 +88,7 @@ func life(seed uint64, turns int) []event.Entry {
 
 // totals are those of a log, as a session has them.
 func totals(entries []event.Entry) page.Totals {
+	names := map[string]string{}
 	w := page.Totals{Cwd: "/home/me/code/relay", Outputs: new(int)}
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
@@ -101,8 +102,13 @@ func totals(entries []event.Entry) page.Totals {
 			w.Title = d.Title
 		case event.TurnEnd:
 			w.Definitions += d.Usage.DefinitionTokens
+		case event.ToolExecutionStart:
+			_, names[d.ToolCallID], _ = strings.Cut(strings.TrimSuffix(string(d.Arguments), `"}`), `:"`)
 		case event.ToolExecutionComplete:
 			*w.Outputs++
+			if _, ok := stored[d.OutputID]; ok {
+				w.Readable = append(w.Readable, page.Readable{Call: d.ToolCallID, Output: d.OutputID, Type: "file", Name: names[d.ToolCallID], Complete: true})
+			}
 			var shown int64
 			if _, err := fmt.Sscanf(string(d.ToolTelemetry), `{"outputType":"file","bytes":10,"tokensShown":%d,`, &shown); err == nil && shown > 0 {
 				w.Shown, w.Sent = w.Shown+shown, w.Sent+9

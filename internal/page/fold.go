@@ -12,6 +12,7 @@ import (
 // order; what they change is collected in its batch.
 type fold struct {
 	cfg   *Config
+	id    string // of the session
 	batch batch
 	root  *node // its children are turns
 	seq   int64 // of the last logged event
@@ -32,7 +33,8 @@ type fold struct {
 	cwd                   string   // the workspace
 	instructions          []string // files the agent loads, until the first turn says so
 	ledger                ledger
-	outputs               []*call // in the order shown; the last ones only
+	outputs               []*call          // in the order shown; the last ones only
+	lost                  map[string]*call // those that run, and whose turn is not kept
 	showings              showings
 	now                   time.Time
 	unlogged              bool   // the event at hand
@@ -40,7 +42,7 @@ type fold struct {
 }
 
 func newFold(cfg *Config) *fold {
-	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: showings{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
+	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: showings{}, lost: map[string]*call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
 }
 
 // take folds one event.

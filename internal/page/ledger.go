@@ -115,15 +115,25 @@ func (r *rail) Cost() string {
 // Count is how many outputs were shown.
 func (r *rail) Count() string {
 	if !r.f.ledger.counted {
-		return count(len(r.f.outputs))
+		return count(len(r.Outputs()))
 	}
 	return count(r.f.ledger.count + len(r.f.ledger.growing))
 }
 
-// Outputs are the rows of what was shown.
+// passed reports whether neither a card shows an output any more nor its address does.
+func (f *fold) passed(c *call) bool {
+	_, readable := f.cfg.Outputs.Output(c.Output)
+	return c.gone && !readable
+}
+
+// Outputs are the rows of what was shown: of turns that are not kept only what can be
+// read.
 func (r *rail) Outputs() []outputRow {
 	rows := make([]outputRow, 0, len(r.f.outputs))
 	for _, c := range r.f.outputs {
+		if r.f.passed(c) {
+			continue
+		}
 		row := outputRow{Target: c.el, Output: c.Output, Name: plain(c.Name()), Running: !c.Done()}
 		row.Icon = kindIcon(c.Kind)
 		o, ok := r.f.cfg.Outputs.Output(c.Output)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"webchat/internal/event"
@@ -23,6 +24,7 @@ type Projector struct {
 // (or from the start of a turn), then the events in flight, then what comes.
 func (p *Pages) Projector(sessionID string) *Projector {
 	x := &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
+	x.fold.id = sessionID
 	x.fed.L = &x.mu
 	return x
 }
@@ -141,6 +143,24 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		Op{Action: "text", Target: "title", HTML: f.Title()},
 		Op{Action: "title", HTML: f.DocumentTitle()})
 	return fr, p.pos
+}
+
+// Tool returns what is inside of the row of a call, in the turn that begins with an
+// event; 0: in any, the last one first. False: there is no such call.
+func (p *Projector) Tool(callID string, from int64) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range slices.Backward(p.fold.root.Kids) {
+		if from > 0 && t.Turn.from != from {
+			continue
+		}
+		for _, n := range t.calls(nil) {
+			if n.Call.ID == callID {
+				return p.pages.render("call.more", n.Call), true
+			}
+		}
+	}
+	return "", false
 }
 
 // Seq returns the last logged event it has taken in.

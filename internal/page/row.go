@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,6 +183,18 @@ func (c *call) Why() string {
 		return "by you"
 	}
 	return firstLine(plain(c.Line), 90)
+}
+
+// Folded reports whether the row has something inside.
+func (c *call) Folded() bool {
+	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" || c.progress.ProgressMessage != "" ||
+		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
+}
+
+// More is where the inside of the row is, without the path the server may be below. An
+// agent may use an id twice, but hardly in one turn.
+func (c *call) More() string {
+	return "/api/sessions/" + url.PathEscape(c.f.id) + "/tools/" + url.PathEscape(c.ID) + "?from=" + itoa(c.node.turn().from)
 }
 
 // args are its arguments as hooks left them.

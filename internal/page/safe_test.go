@@ -53,7 +53,7 @@ func wholeStory(t *testing.T, p *page.Pages, entries []event.Entry) string {
 	if err := p.Session(&b, view, pr); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return opened(t, b.String(), pr)
 }
 
 // What the page's policy would refuse silently must not be in a page: inline

@@ -25,10 +25,11 @@ func (s showings) forget(c *call) (later *call) {
 	if s[c.subject()] == c {
 		delete(s, c.subject())
 	}
-	if c.later != nil {
-		c.later.before = nil
+	later, c.before, c.later = c.later, nil, nil
+	if later != nil {
+		later.before = nil
 	}
-	return c.later
+	return later
 }
 
 // subject is the same for displays of the same thing.

@@ -46,6 +46,23 @@ func (a *ask) Verdict() string {
 	return word
 }
 
+// Outcome is the answer without who gave it, for one that came too late.
+func (a *ask) Outcome() string {
+	switch {
+	case !a.IsPermission() && a.Cancelled, a.By == event.DecidedByAbort:
+		return "not answered"
+	case !a.IsPermission():
+		return "answered"
+	case a.Decision != event.Allow:
+		return "denied"
+	case a.Scope == event.ForWorkspace:
+		return "allowed in this workspace from now on"
+	case a.Scope == event.ForSession:
+		return "allowed in this session from now on"
+	}
+	return "allowed once"
+}
+
 // Covers is what the grant or the rule behind the decision covers, in words.
 func (a *ask) Covers() template.HTML {
 	switch {

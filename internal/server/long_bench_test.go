@@ -19,7 +19,7 @@ const lastTurns = 40
 
 // writeLong writes a session of so many turns to a store. The last ones hold 300 tool
 // results of 8 KB, those before them one short result each.
-func writeLong(t testing.TB, db *store.DB, turns int) session.ID {
+func writeLong(t testing.TB, db session.Log, turns int) session.ID {
 	t.Helper()
 	id := session.ID(event.NewID())
 	var (

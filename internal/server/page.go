@@ -59,6 +59,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current", "The list of sessions, as the page has it"},
 		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
+		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, html("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, html("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
 	}

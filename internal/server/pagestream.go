@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
-	"webchat/internal/event"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -17,17 +14,16 @@ import (
 
 // pageSource folds a session for all who look at it, and publishes what changes.
 type pageSource struct {
-	session   *session.Session
-	live      *session.Subscription
-	topic     *sse.Topic
-	projector *page.Projector
-	ready     chan struct{} // closed when projector holds all that was before
-	err       error         // why it does not; read after ready
+	past
+	live  *session.Subscription
+	topic *sse.Topic
+	ready chan struct{} // closed when the projector holds all that was before
+	err   error         // why it does not; read after ready
 }
 
 func (p *pageSource) run(ctx context.Context) {
 	defer p.live.Close()
-	from, err := catchUp(ctx, p.session, p.projector)
+	from, err := p.catchUp(ctx)
 	p.err = err
 	close(p.ready)
 	for err == nil {
@@ -44,55 +40,6 @@ func (p *pageSource) run(ctx context.Context) {
 	}
 }
 
-// catchUp feeds a projector with the end of a session up to now, as far back as it
-// shows, and says up to which Pos that is.
-func catchUp(ctx context.Context, one *session.Session, p *page.Projector) (pos int64, err error) {
-	now, err := one.Join(ctx)
-	if err != nil {
-		return 0, err
-	}
-	cut := p.Cut()
-	for _, id := range now.Calls {
-		cut.Open(id)
-	}
-	for _, t := range one.Tasks() {
-		cut.OpenTask(t.TaskID)
-	}
-	if err := loadEnd(ctx, one, p, cut, now.LastSeq, now.Summary); err != nil {
-		return 0, err
-	}
-	inFlight(p, now)
-	return now.Pos, nil
-}
-
-func inFlight(p *page.Projector, now session.Snapshot) {
-	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Trouble)...)
-}
-
-// loadEnd feeds a projector with a session's log from a cut up to a sequence. sum is
-// what the session has come to.
-func loadEnd(ctx context.Context, one *session.Session, p *page.Projector, cut *event.Cut, last int64, sum fold.Summary) error {
-	entries, err := one.End(ctx, cut, last)
-	if err != nil || len(entries) == 0 {
-		return err
-	}
-	whole := page.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
-		Estimated: sum.Open.Estimated, Definitions: sum.Usage.DefinitionTokens, Outputs: sum.Open.Outputs}
-	if entries[0].Seq > 1 {
-		first, err := one.Events(ctx, 0, 1)
-		if err != nil {
-			return err
-		}
-		if len(first) > 0 {
-			if d, ok := first[0].Event.Data.(event.SessionStart); ok {
-				whole.Cwd = d.Context.Cwd
-			}
-		}
-	}
-	p.LoadEnd(whole, entries...)
-	return nil
-}
-
 // projected gives the one projector of a session that is looked at. It has all
 // that was logged when projected was called: who has the answer to a request finds
 // what it did on the page asked for next.
@@ -102,8 +49,8 @@ func (s *Server) projected(ctx context.Context, one *session.Session) (_ context
 		begun := false
 		pump, x, release := s.pumps.acquire(ctx, name, func() source {
 			begun = true
-			return &pageSource{session: one, live: one.Subscribe(), topic: s.Hub.Topic(name),
-				projector: s.Pages.pages.Projector(string(one.ID())), ready: make(chan struct{})}
+			return &pageSource{past: past{s.Outputs, one, s.Pages.pages.Projector(string(one.ID()))}, live: one.Subscribe(),
+				topic: s.Hub.Topic(name), ready: make(chan struct{})}
 		})
 		src = x.(*pageSource)
 		err := src.await(pump, logged)
@@ -185,7 +132,7 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 	}
 	p := s.Pages.pages.Projector(string(one.ID()))
 	sum := one.Summary()
-	if err := loadEnd(r.Context(), one, p, p.Cut(), min(end-1, sum.LastSeq), sum); err != nil {
+	if err := (past{s.Outputs, one, p}).load(r.Context(), p.Cut(), min(end-1, sum.LastSeq), sum); err != nil {
 		return err
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
@@ -199,7 +146,7 @@ func (s *Server) pageFrom(w http.ResponseWriter, r *http.Request, one *session.S
 		return bad("bad_query", "Give from as the number of an event.")
 	}
 	p := s.Pages.pages.ProjectorFrom(string(one.ID()), seq)
-	if _, err := catchUp(r.Context(), one, p); err != nil {
+	if _, err := (past{s.Outputs, one, p}).catchUp(r.Context()); err != nil {
 		return err
 	}
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })

@@ -22,8 +22,8 @@ function watch() {
 
 /** How a question was answered, as its row says, if that has come. */
 function verdict(el) {
-  const words = document.querySelector(`#${CSS.escape(el.dataset.row)}[data-answered] b`)?.textContent.replace(/ by you$/, '')
-  return words ? `: ${words[0].toLowerCase()}${words.slice(1)}` : ''
+  const words = document.getElementById(el.dataset.row)?.dataset.answered
+  return words ? `: ${words}` : ''
 }
 
 /** Sends the answer to a question. It stays busy until it is taken away, unless it has to be answered again. */

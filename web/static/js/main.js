@@ -11,6 +11,7 @@ import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
 import { maps } from './map.js'
+import { folded } from './more.js'
 import { notifying } from './notify.js'
 import { popups } from './popup.js'
 import { copying } from './copy.js'
@@ -32,6 +33,7 @@ if (!auth()) {
   scroll()
   cards()
   changes()
+  folded()
   selecting()
   reaching()
   maps()

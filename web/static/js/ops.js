@@ -1,6 +1,7 @@
 // Applies the operations of a frame (the agreement is in web/doc.go).
 
 import { fragment } from './html.js'
+import { inherit } from './more.js'
 
 const byId = (id) => document.getElementById(id)
 
@@ -16,6 +17,7 @@ function keep(old, fresh) {
     if (!now || now === d) continue
     now.open = d.open
     now.dataset.touched = ''
+    inherit(d, now)
   }
   const asked = old.matches('[data-ask]') ? [old] : old.querySelectorAll('[data-ask]')
   for (const form of asked) {

@@ -1,6 +1,7 @@
 // Links to what stands in a turn that is not in the page: earlier turns are loaded
 // until it is there.
 
+import { unfold } from './more.js'
 import { failed } from './toast.js'
 
 const most = 100 // times that earlier turns are loaded for one link
@@ -24,9 +25,12 @@ async function reach(id) {
 
 async function go() {
   const id = idIn(location.hash)
-  if (!ofATurn(id) || document.getElementById(id)) return
+  if (!ofATurn(id)) return
+  const here = document.getElementById(id)
+  if (here) return unfold(here)
   const el = await reach(id)
   if (!el) return failed(new Error('That part of the session is no longer there.'))
+  unfold(el)
   el.scrollIntoView()
   if (location.hash !== `#${id}`) dispatchEvent(new HashChangeEvent('hashchange')) // lines to be chosen in it
   const card = el.querySelector('[data-card]')

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+)
+
+// toolContent answers with the inside of a folded row, for a page that opens it.
+func (s *Server) toolContent(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	id := chi.URLParam(r, "toolCallId")
+	if r.URL.RawPath != "" { // then the router matched the path as it was escaped
+		if id, err = url.PathUnescape(id); err != nil {
+			return bad("bad_path", "Give the id of a call as the log has it.")
+		}
+	}
+	from := int64(0)
+	if text := r.URL.Query().Get("from"); text != "" {
+		if from, err = strconv.ParseInt(text, 10, 64); err != nil || from < 1 {
+			return bad("bad_query", "Give from as the number of an event.")
+		}
+	}
+	_, src, release, err := s.projected(r.Context(), one)
+	if err != nil {
+		return err
+	}
+	defer release()
+	content, ok := src.projector.Tool(id, from)
+	if !ok {
+		if content, err = s.toolOfLog(r, one, id, from); err != nil {
+			return err
+		}
+	}
+	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
+		b.WriteString(content)
+		return nil
+	})
+}
+
+// toolOfLog finds a call in the log that is no longer among those a page holds.
+func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string, from int64) (string, error) {
+	p := s.Pages.pages.ProjectorFrom(string(one.ID()), max(1, from))
+	for seq := max(0, from-1); ; {
+		entries, err := one.Events(r.Context(), seq, pageOfLog)
+		if err != nil {
+			return "", err
+		}
+		for _, e := range entries {
+			p.Load(e)
+			seq = e.Seq
+			if d, ok := e.Event.Data.(event.ToolExecutionComplete); ok && d.ToolCallID == id {
+				if content, ok := p.Tool(id, 0); ok {
+					return content, nil
+				}
+			}
+		}
+		if len(entries) == 0 {
+			return "", fmt.Errorf("tool call %s: %w", id, session.ErrNotFound)
+		}
+	}
+}
