@@ -32,8 +32,8 @@ check: ## what a reviewer should not have to look for
 	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... && \
 	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/webchat || exit 1; done
 
-bench: ## our speeds beside their references, measured in the same run
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## our speeds beside their references, measured in the same run, and a table of what is asked of them
+	$(GO) test -run '^$$' -bench . -benchmem ./... | $(GO) run ./scripts/bench
 
 soak: setup ## the long runs: make soak SEED=7
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
