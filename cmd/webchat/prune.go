@@ -17,6 +17,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
+	"webchat/internal/wording"
 )
 
 // age is a duration that may be given in days and weeks, as flags of Go's own
@@ -70,7 +71,7 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.olderThan, bytesText(p.After), bytesText(p.Before))
+	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.olderThan, wording.Size(p.After), wording.Size(p.Before))
 	return err
 }
 
@@ -100,12 +101,4 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	p, err = daemon.Prune(ctx, m, db, older)
 	stop()
 	return p, errors.Join(err, <-ran)
-}
-
-// bytesText is a size as people say it.
-func bytesText(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

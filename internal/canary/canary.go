@@ -29,6 +29,7 @@ import (
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
+	"webchat/internal/wording"
 )
 
 // Limit bounds the whole try; a model of one's own may be slow.
@@ -113,7 +114,7 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 	case r.Error != "":
 		return fmt.Errorf("the turn failed: %s", r.Error)
 	case !shown:
-		return fmt.Errorf("nothing was proven: the model did not show the file, it said %q; try again or choose another model", short(r.Content))
+		return fmt.Errorf("nothing was proven: the model did not show the file, it said %q; try again or choose another model", wording.Cut(r.Content, 200))
 	case leak != nil:
 		return leak
 	}
@@ -211,11 +212,4 @@ func (t *Trial) leaks(b agent.Backend, reported Report) error {
 		t.Say("sent", "nothing: this backend calls no model")
 	}
 	return nil
-}
-
-func short(s string) string {
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:199]) + "…"
-	}
-	return s
 }

@@ -378,11 +378,6 @@ func TestWords(t *testing.T) {
 			t.Errorf("%v: %s", d, got)
 		}
 	}
-	for n, want := range map[int64]string{999: "999 bytes", 2140: "2.1 kB", 2_140_000: "2.1 MB", 1_200_000_000: "1.2 GB"} {
-		if got := size(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
 }
 
 func BenchmarkCommand(b *testing.B) {

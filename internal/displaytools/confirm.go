@@ -77,28 +77,6 @@ func lines(n int64) string {
 	return fmt.Sprintf("%d lines", n)
 }
 
-// size is a number of bytes as a person reads it.
-func size(n int64) string { return sized(n, 1) }
-
-func sized(n int64, decimals int) string {
-	f, unit := float64(n), "TB"
-	switch {
-	case n == 1:
-		return "1 byte"
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1e6:
-		f, unit = f/1e3, "kB"
-	case n < 1e9:
-		f, unit = f/1e6, "MB"
-	case n < 1e12:
-		f, unit = f/1e9, "GB"
-	default:
-		f /= 1e12
-	}
-	return fmt.Sprintf("%.*f %s", decimals, f, unit)
-}
-
 // telemetry is the small numbers that go with a text for the model.
 func telemetry(o *outputs.Output, t outputs.Type, lines int64, text string) *agent.Telemetry {
 	sent, _ := tokens.Count(text)

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 const (
@@ -339,11 +340,11 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	count := lines(shown)
 	switch {
 	case r.meta.Unread > 0 && (r.to == 0 || r.to > total):
-		count = "first " + sized(r.size-r.meta.Unread, 0)
+		count = "first " + wording.Size(r.size-r.meta.Unread)
 	case r.more:
-		count = "first " + sized(sizeless, 0)
+		count = "first " + wording.Size(sizeless)
 	case r.meta.Binary:
-		shown, count = 0, sized(r.w.Bytes(), 0)+", binary"
+		shown, count = 0, wording.Size(r.w.Bytes())+", binary"
 	}
 	text := confirm("Displayed %s to user ("+count+")", r.call.place.asked)
 	return agent.Result{Type: agent.Success, TextForModel: text, SessionLog: r.log(), Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
@@ -354,9 +355,9 @@ func (r *reading) log() string {
 	switch {
 	case r.meta.Unread > 0:
 		return fmt.Sprintf("Reading stopped after %s: the last %s of %s were not read. Run tail to see the end.",
-			short(r.call.set.readTime), size(r.meta.Unread), size(r.size))
+			short(r.call.set.readTime), wording.Size(r.meta.Unread), wording.Size(r.size))
 	case r.more:
-		return fmt.Sprintf("The file does not say how long it is: only its first %s were read. Run head to see more.", size(sizeless))
+		return fmt.Sprintf("The file does not say how long it is: only its first %s were read. Run head to see more.", wording.Size(sizeless))
 	}
 	return ""
 }

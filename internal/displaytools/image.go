@@ -14,6 +14,7 @@ import (
 	"webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/tokens"
+	"webchat/internal/wording"
 )
 
 const (
@@ -97,7 +98,7 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 }
 
 func tooBig(name string, n int64) agent.Result {
-	return overLimit(event.LimitImageBytes, "%s has %s, and pictures are shown up to %s. Make it smaller.", name, size(n), sized(maxPicture, 0))
+	return overLimit(event.LimitImageBytes, "%s has %s, and pictures are shown up to %s. Make it smaller.", name, wording.Size(n), wording.Limit(maxPicture))
 }
 
 func overLimit(l event.Limit, format string, args ...any) agent.Result {

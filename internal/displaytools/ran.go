@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
+	"webchat/internal/wording"
 )
 
 // ran is a command that was started, and how it ended.
@@ -139,7 +139,7 @@ func (r *ran) log() string {
 	if len(r.left) > 0 {
 		b.WriteString("Left running, to be ended with this session:\n")
 		for _, p := range r.left {
-			fmt.Fprintf(&b, "  %d  %s\n", p.PID, cut(p.Command, 200))
+			fmt.Fprintf(&b, "  %d  %s\n", p.PID, wording.Cut(printable(p.Command), 200))
 		}
 	}
 	if len(r.withheld) > 0 {
@@ -150,21 +150,9 @@ func (r *ran) log() string {
 		fmt.Fprintf(&b, "Withheld%s: %s\n", because, strings.Join(r.withheld, ", "))
 	}
 	if g := r.w.Output().Meta().Gap; g != nil {
-		fmt.Fprintf(&b, "Left out: %s (%s) after line %d\n", size(g.Bytes), lines(g.Lines), g.AfterLine)
+		fmt.Fprintf(&b, "Left out: %s (%s) after line %d\n", wording.Size(g.Bytes), lines(g.Lines), g.AfterLine)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// cut shortens a line to n bytes and makes it one line.
-func cut(s string, n int) string {
-	s = printable(s)
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }
 
 // short is a duration as a person says it: 10 min, 14 s, 80 ms.

@@ -99,7 +99,7 @@ func TestThreat82ReadingTakesTooLong(t *testing.T) {
 	if want := "Displayed long.log to user (first 262 kB)"; res.TextForModel != want {
 		t.Errorf("%q, want %q", res.TextForModel, want)
 	}
-	if want := "Reading stopped after 0 ms: the last 786.4 kB of 1.0 MB were not read. Run tail to see the end."; res.SessionLog != want {
+	if want := "Reading stopped after 0 ms: the last 786 kB of 1.0 MB were not read. Run tail to see the end."; res.SessionLog != want {
 		t.Errorf("%q, want %q", res.SessionLog, want)
 	}
 	m := b.output(res).Meta()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // ID identifies a session: a UUID, version 7.
@@ -168,16 +169,7 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 }
 
 // Brief is what a list shows of a long text.
-func Brief(text string) string {
-	const most = 200 // characters
-	n := 0
-	for i := range text {
-		if n++; n > most {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+func Brief(text string) string { return wording.Cut(text, 200) }
 
 // AddUsage is what a and b are together.
 func AddUsage(a, b event.Usage) event.Usage {

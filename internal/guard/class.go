@@ -3,11 +3,12 @@ package guard
 import (
 	"errors"
 	"fmt"
-	"math"
 	"mime"
 	"net/http"
 	"strings"
 	"time"
+
+	"webchat/internal/wording"
 )
 
 // Class says what a route asks of those who call it.
@@ -165,11 +166,7 @@ func (g *Guard) whoHint(r *http.Request) string {
 
 // TooLarge says that a body has more than limit bytes.
 func TooLarge(limit int64) string {
-	unit, size := "kB", float64(limit)/1e3
-	if limit >= 1e6 {
-		unit, size = "MB", float64(limit)/1e6
-	}
-	return fmt.Sprintf("The body is too large: it may have at most %g %s.", math.Floor(size*100)/100, unit)
+	return "The body is too large: it may have at most " + wording.Limit(limit) + "."
 }
 
 // checkBody bounds the body, and refuses what no route of the class

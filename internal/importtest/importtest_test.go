@@ -94,7 +94,7 @@ func refusedOurs(f file, room string) string {
 	switch {
 	case room == "cmd/webchat":
 		return "nothing imports the command"
-	case room == f.room || matches(ours[f.room], room):
+	case room == f.room || matches(ours[f.room], room) || slices.Contains(everywhere, room):
 		return ""
 	case f.test:
 		return "" // a test may stand on any room; what ships may not

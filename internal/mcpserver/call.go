@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // sign is how often a client hears that its call goes on.
@@ -189,20 +190,9 @@ func (s *Server) told(ctx context.Context, session, call string) string {
 	case stage.Asked:
 		return "Waiting for you in the page"
 	case stage.Bytes > 0:
-		return fmt.Sprintf("Running: %s so far", size(stage.Bytes))
+		return fmt.Sprintf("Running: %s so far", wording.Size(stage.Bytes))
 	}
 	return "Running"
-}
-
-// size is a number of bytes as people read it.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // lend calls use with a client's conversation, that of a new session if the user

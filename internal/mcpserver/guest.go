@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/wording"
 )
 
 // guestKey is whose a session is.
@@ -89,10 +91,7 @@ func clientName(c *mcp.Implementation) string {
 	}
 	name := strings.Map(printable, strings.ToValidUTF8(cmp.Or(c.Title, known[c.Name], c.Name), ""))
 	name = strings.Join(strings.Fields(name), " ")
-	if r := []rune(name); len(r) > mostName {
-		name = string(r[:mostName-1]) + "…"
-	}
-	return cmp.Or(name, "An MCP client")
+	return cmp.Or(wording.Cut(name, mostName), "An MCP client")
 }
 
 // printable keeps a character that shows what it is, and makes others a space.

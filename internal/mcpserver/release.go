@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // The tools that return what the user released.
@@ -146,7 +147,7 @@ func (c *conn) read(ctx context.Context, id, tool string, raw json.RawMessage) (
 	}
 	end := event.ToolExecutionComplete{ToolCallID: id, Success: err == nil}
 	if err == nil {
-		end.Result = &event.ToolResult{Content: fmt.Sprintf("The agent read %s of %s.", size(int64(len(text))), oneLine(r.name))}
+		end.Result = &event.ToolResult{Content: fmt.Sprintf("The agent read %s of %s.", wording.Size(int64(len(text))), oneLine(r.name))}
 	} else {
 		end.Error = &event.ToolError{Message: err.Error(), Code: "failure", Kind: event.KindBadArguments}
 		if errors.Is(err, errNotReleased) {

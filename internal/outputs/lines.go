@@ -7,7 +7,8 @@ import (
 	"io"
 	"iter"
 	"sort"
-	"strconv"
+
+	"webchat/internal/wording"
 )
 
 // MaxLine is how many bytes of one line [Output.Lines] hands out.
@@ -154,21 +155,10 @@ func (g *Gap) notice(open bool) []byte {
 		b = append(b, '\n')
 	}
 	b = append(b, "… "...)
-	b = grouped(b, g.Bytes)
+	b = append(b, wording.Count(g.Bytes)...)
 	b = append(b, " bytes ("...)
-	b = grouped(b, g.Lines)
+	b = append(b, wording.Count(g.Lines)...)
 	return append(b, " lines) left out …\n"...)
-}
-
-func grouped(b []byte, n int64) []byte {
-	s := strconv.FormatInt(n, 10)
-	for i := range len(s) {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b = append(b, ',')
-		}
-		b = append(b, s[i])
-	}
-	return b
 }
 
 // window is a range of lines: indexes from 0, and the offsets of its bytes.

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // ask is a question: may the agent act, or what does it want to know. While it
@@ -113,7 +114,7 @@ func (a *ask) Hides() string {
 	if n == 1 {
 		return "1 invisible character is shown as its code."
 	}
-	return count(n) + " invisible characters are shown as their codes."
+	return wording.Count(n) + " invisible characters are shown as their codes."
 }
 
 // Searched is what a search looks for, taken from its call; else empty.

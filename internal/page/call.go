@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // call is a tool call: a row, or for a display tool the card of its output.
@@ -317,7 +318,7 @@ func (c *call) Following() string {
 	p := c.progress
 	s := "Following · " + some(p.Lines, "line")
 	if p.ElapsedMs > 0 && p.Bytes > 0 {
-		s += " · " + size(p.Bytes*1000/p.ElapsedMs) + "/s"
+		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/render"
 	"webchat/internal/views"
+	"webchat/internal/wording"
 )
 
 // headLines is how many lines of an output the page holds; the rest comes by
@@ -138,7 +139,7 @@ func (c *call) receipt() *receipt {
 		r.Label = "Model will read"
 	}
 	if shown := c.telemetry.TokensShown; shown > 0 && c.Output != "" {
-		r.Instead = count(shown)
+		r.Instead = wording.Count(shown)
 		if c.telemetry.TokensEstimated {
 			r.Instead = "≈ " + r.Instead
 		}
@@ -203,7 +204,7 @@ func (v *card) expired() {
 		parts = append(parts, some(t.Lines, "line"))
 	}
 	if t.Bytes > 0 {
-		parts = append(parts, size(t.Bytes))
+		parts = append(parts, wording.Size(t.Bytes))
 	}
 	parts = append(parts, "shown "+v.started.In(v.f.cfg.Location).Format("15:04"))
 	v.Meta = strings.Join(parts, " · ")
@@ -234,7 +235,7 @@ func (v *card) fill(o views.Output) {
 	}
 	switch {
 	case v.Kind == "image":
-		v.Meta = join(pictureType(o.MimeType), dims(o), size(o.Bytes))
+		v.Meta = join(pictureType(o.MimeType), dims(o), wording.Size(o.Bytes))
 		v.Alt, v.Width, v.Height = v.Base, o.Width, o.Height
 		v.Classes = "pict"
 		v.since()
@@ -246,7 +247,7 @@ func (v *card) fill(o views.Output) {
 		v.exit(o)
 		v.Meta = join(took(v.Took), some(o.TotalLines, "line"))
 	default:
-		v.Meta = join(o.Language, linesOf(o), size(o.Bytes))
+		v.Meta = join(o.Language, linesOf(o), wording.Size(o.Bytes))
 	}
 	v.First, v.Last = max(1, o.StartLine), o.EndLine
 	if v.Last == 0 {
@@ -279,7 +280,7 @@ func (v *card) window(o views.Output) {
 		v.Fold = "Show all " + some(total, "line")
 	}
 	if v.f.cfg.whole && v.Fold != "" {
-		v.Fold = some(total-head, "line") + " of " + count(total) + " left out"
+		v.Fold = some(total-head, "line") + " of " + wording.Count(total) + " left out"
 	}
 	if total <= 0 {
 		return
@@ -323,7 +324,7 @@ func lifeOf(left, whole time.Duration) *life {
 
 func linesOf(o views.Output) string {
 	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.TotalLines) {
-		return "lines " + count(max(1, o.StartLine)) + "–" + count(o.EndLine) + " of " + count(o.TotalLines)
+		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " + wording.Count(o.TotalLines)
 	}
 	return some(o.TotalLines, "line")
 }
@@ -332,7 +333,7 @@ func dims(o views.Output) string {
 	if o.Width == 0 || o.Height == 0 {
 		return ""
 	}
-	return count(o.Width) + " × " + count(o.Height)
+	return wording.Count(o.Width) + " × " + wording.Count(o.Height)
 }
 
 func pictureType(mime string) string {

@@ -58,7 +58,7 @@ func TestFilesThatAreNotText(t *testing.T) {
 			t.Errorf("%s in %s", not, got)
 		}
 	}
-	if got := shownAs(t, views.Output{Binary: true, Bytes: 3, Content: content{bytes: "\x00\x01\x02"}}); !strings.Contains(got, "<b>Not text:</b> 3 B.</p>") {
+	if got := shownAs(t, views.Output{Binary: true, Bytes: 3, Content: content{bytes: "\x00\x01\x02"}}); !strings.Contains(got, "<b>Not text:</b> 3 bytes.</p>") {
 		t.Errorf("all of it is below: %s", got)
 	}
 }

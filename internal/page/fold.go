@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // fold is the state of one session as a page shows it. It is fed events in
@@ -384,7 +385,7 @@ func (f *fold) setStatus() {
 func (f *fold) DocumentTitle() string {
 	t := f.Title() + " · webchat"
 	if n := len(f.asks.Kids); n > 0 {
-		return "(" + count(n) + ") " + t
+		return "(" + wording.Count(n) + ") " + t
 	}
 	return t
 }

@@ -4,6 +4,7 @@ import (
 	"webchat/internal/kind"
 	"webchat/internal/render"
 	"webchat/internal/views"
+	"webchat/internal/wording"
 )
 
 // hexBytes is how much of a file that is not text a card shows.
@@ -13,8 +14,8 @@ const hexBytes = 256
 // nothing to wrap, to find or to unfold.
 func (v *card) hex(o views.Output) {
 	v.Kind, v.Icon, v.Wrap = "hex", "hex", false
-	v.Meta = size(o.Bytes)
-	v.Say = &say{Bold: "Not text:", Text: size(o.Bytes)}
+	v.Meta = wording.Size(o.Bytes)
+	v.Say = &say{Bold: "Not text:", Text: wording.Size(o.Bytes)}
 	head := o.Content.Head(hexBytes)
 	v.Rows = render.Hex(head)
 	if _, f := kind.Of(head); f != "" {

@@ -1,6 +1,10 @@
 package page
 
-import "strconv"
+import (
+	"strconv"
+
+	"webchat/internal/wording"
+)
 
 // ledger is what the model holds and what it was spared, in tokens.
 type ledger struct {
@@ -37,7 +41,7 @@ type rail struct{ f *fold }
 
 // Saved is what was kept out of the session, "≈" if sampled.
 func (r *rail) Saved() string {
-	s := count(max(0, r.f.ledger.shown-r.f.ledger.sent))
+	s := wording.Count(max(0, r.f.ledger.shown-r.f.ledger.sent))
 	if r.f.ledger.estimated {
 		return "≈ " + s
 	}
@@ -45,10 +49,10 @@ func (r *rail) Saved() string {
 }
 
 // Shown is what only the user saw.
-func (r *rail) Shown() string { return count(r.f.ledger.shown) }
+func (r *rail) Shown() string { return wording.Count(r.f.ledger.shown) }
 
 // Sent is what the model read in its place.
-func (r *rail) Sent() string { return count(r.f.ledger.sent) }
+func (r *rail) Sent() string { return wording.Count(r.f.ledger.sent) }
 
 // Definitions is what describing the session's tools cost, in all calls of the
 // model; empty when the backend does not count it.
@@ -56,17 +60,17 @@ func (r *rail) Definitions() string {
 	if r.f.ledger.definitions == 0 {
 		return ""
 	}
-	return count(r.f.ledger.definitions)
+	return wording.Count(r.f.ledger.definitions)
 }
 
 // Known reports whether the size of the model's context is known.
 func (r *rail) Known() bool { return r.f.ledger.limit > 0 }
 
 // InContext is what the model holds.
-func (r *rail) InContext() string { return count(r.f.ledger.current) }
+func (r *rail) InContext() string { return wording.Count(r.f.ledger.current) }
 
 // Room is what it still has room for, and Limit what it could hold.
-func (r *rail) Room() string { return count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
+func (r *rail) Room() string { return wording.Count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
 
 // Limit is the size of the model's context.
 func (r *rail) Limit() string { return short(r.f.ledger.limit) }
@@ -115,9 +119,9 @@ func (r *rail) Cost() string {
 // Count is how many outputs were shown.
 func (r *rail) Count() string {
 	if !r.f.ledger.counted {
-		return count(len(r.Outputs()))
+		return wording.Count(len(r.Outputs()))
 	}
-	return count(r.f.ledger.count + len(r.f.ledger.growing))
+	return wording.Count(r.f.ledger.count + len(r.f.ledger.growing))
 }
 
 // passed reports whether neither a card shows an output any more nor its address does.

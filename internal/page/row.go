@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // verb is what a tool does, in words.
@@ -171,7 +172,7 @@ func (c *call) Price() string {
 	if c.Tokens == 0 || c.State != "done" {
 		return ""
 	}
-	return "+" + count(c.Tokens)
+	return "+" + wording.Count(c.Tokens)
 }
 
 // Why is the reason of a failure.
@@ -249,7 +250,7 @@ func cut(s string) string {
 	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + size(int64(len(s)-maxShown)) + " more in the log"
+	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + wording.Size(int64(len(s)-maxShown)) + " more in the log"
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"webchat/internal/wording"
 )
 
 // showings are the last displays of each thing, as far as the log tells of them.
@@ -53,7 +55,7 @@ func (v *card) since() {
 func (v *card) difference(was *call) string {
 	old, fresh := lineMarks(was.print.Lines), lineMarks(v.print.Lines)
 	if len(old) == 0 || len(fresh) == 0 {
-		return size(was.telemetry.Bytes) + " then, " + size(v.telemetry.Bytes) + " now."
+		return wording.Size(was.telemetry.Bytes) + " then, " + wording.Size(v.telemetry.Bytes) + " now."
 	}
 	changed, gone := differ(old, fresh)
 	v.Changed = ranges(changed, v.First)

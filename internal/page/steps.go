@@ -1,6 +1,10 @@
 package page
 
-import "time"
+import (
+	"time"
+
+	"webchat/internal/wording"
+)
 
 // longSteps is how many rows stand open; more fold when they are over.
 const longSteps = 6
@@ -26,7 +30,7 @@ func (s *steps) Sum() string {
 		text += " · " + took(d)
 	}
 	if tokens > 0 {
-		text += " · +" + count(tokens)
+		text += " · +" + wording.Count(tokens)
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // maxPrinted is how many bytes of what a task printed last are shown.
@@ -100,7 +101,7 @@ func (f *fold) taskCompleted(d event.TaskCompleted) {
 		how = "Done in the background"
 	}
 	if d.ExitCode != nil && *d.ExitCode != 0 {
-		how = "Ended in the background with exit code " + count(*d.ExitCode)
+		how = "Ended in the background with exit code " + wording.Count(*d.ExitCode)
 	}
 	text := how + ": " + firstLine(plain(t.Title), 120)
 	f.note("", "check", text)

@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // turn is a prompt and what came of it.
@@ -293,15 +292,5 @@ func stopped(d event.Abort) string {
 	if d.By == event.DecidedByUser {
 		return "Stopped by you"
 	}
-	return firstOf(strings.TrimSuffix(sentence(d.Reason), "."), "Stopped")
-}
-
-// sentence makes a reason end like one.
-func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return ""
-	}
-	first, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[n:]
+	return firstOf(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
 }

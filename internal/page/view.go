@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // View is what a session's page shows around the transcript.
@@ -160,11 +161,11 @@ func (c *chrome) Stored() string {
 	if c.Bytes <= 0 {
 		return ""
 	}
-	return size(c.Bytes) + " on disk"
+	return wording.Size(c.Bytes) + " on disk"
 }
 
 // Tally in words.
-func (c *chrome) Saved() string { return count(c.Today.Saved) }
+func (c *chrome) Saved() string { return wording.Count(c.Today.Saved) }
 
 // Foot is the second line below the list.
 func (c *chrome) Foot() string {

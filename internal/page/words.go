@@ -7,28 +7,16 @@ import (
 	"strings"
 	"time"
 	"unicode"
-)
 
-// count writes n with commas: 31,412.
-func count[N int | int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	neg := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if neg {
-		return "−" + s
-	}
-	return s
-}
+	"webchat/internal/wording"
+)
 
 // some is a count with its noun: 1 line, 10 lines.
 func some[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return count(n) + " " + noun + "s"
+	return wording.Count(n) + " " + noun + "s"
 }
 
 // short is a count for a small place: 14.2k.
@@ -42,24 +30,6 @@ func short(n int64) string {
 		return strconv.FormatInt(n/1000, 10) + "k"
 	}
 	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
-}
-
-// size writes bytes in decimal units: 6.1 kB.
-func size(n int64) string {
-	if n < 1000 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	f, units := float64(n), []string{"kB", "MB", "GB", "TB"}
-	for i, u := range units {
-		f /= 1000
-		if f < 999.5 || i == len(units)-1 {
-			if f < 9.95 {
-				return strconv.FormatFloat(f, 'f', 1, 64) + " " + u
-			}
-			return strconv.FormatFloat(f, 'f', 0, 64) + " " + u
-		}
-	}
-	return ""
 }
 
 // took writes how long something ran: 38 ms, 4.1 s, 0:31, 1:02:03.
@@ -127,8 +97,5 @@ func splitPath(p string) (dir, base string) {
 // firstLine is the start of s, for places with one line.
 func firstLine(s string, limit int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return s
+	return wording.Cut(s, limit)
 }

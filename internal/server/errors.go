@@ -8,13 +8,12 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/guard"
 	"webchat/internal/session"
 	"webchat/internal/sse"
+	"webchat/internal/wording"
 )
 
 // refusal is what a kind of error means to a client. An empty sentence says that
@@ -69,13 +68,10 @@ func status(err error) (_ refusal, known bool) {
 	return refusal{}, false
 }
 
-// sentence is an error's own text as one says it to a person.
+// sentence is an error's own text as one says it to a person. That it is invalid the
+// status says.
 func sentence(err error) string {
-	text := strings.ReplaceAll(err.Error(), session.ErrInvalid.Error()+": ", "") // the status says so
-	if first, size := utf8.DecodeRuneInString(text); size > 0 {
-		text = string(unicode.ToUpper(first)) + text[size:]
-	}
-	return strings.TrimSuffix(text, ".") + "."
+	return wording.Sentence(strings.ReplaceAll(err.Error(), session.ErrInvalid.Error()+": ", ""))
 }
 
 // answerTo decides what a client is told of err, and logs what nobody foresaw.

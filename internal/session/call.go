@@ -15,6 +15,7 @@ import (
 	"webchat/internal/hooks"
 	"webchat/internal/strictjson"
 	"webchat/internal/tokens"
+	"webchat/internal/wording"
 )
 
 // call is one run of a tool of the session.
@@ -202,7 +203,7 @@ func (s *Session) act(c *call) agent.Result {
 	}
 	tool, err := s.tool(c.Name)
 	if err != nil {
-		return agent.Failure(event.KindUnknownTool, "%s", sentence(err))
+		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
 	}
 	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {

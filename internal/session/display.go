@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
+	"webchat/internal/wording"
 )
 
 // maxNotes is how many things the user looked at an agent is told one by one.
@@ -176,10 +177,7 @@ const longest = 28
 
 // short keeps the beginning of a command, which says most about it.
 func short(command string) string {
-	if r := []rune(visible(command)); len(r) > longest {
-		return string(r[:longest-1]) + "…"
-	}
-	return visible(command)
+	return wording.Cut(visible(command), longest)
 }
 
 // shortPath keeps the end of a path, for the same reason.

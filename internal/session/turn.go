@@ -1,20 +1,19 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
+	"webchat/internal/wording"
 )
 
 // openLimit is how long opening a conversation may take.
@@ -276,19 +275,9 @@ func (s *Session) submitted(t *turn) (string, error) {
 	return t.prompt.content, nil
 }
 
-// sentence is an error as a person reads it.
-func sentence(err error) string {
-	text := strings.TrimSpace(err.Error())
-	if text == "" {
-		return "It failed, and nothing says why."
-	}
-	first, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[n:]
-}
-
 // sessionError is what a log says about an error that ended a turn.
 func sessionError(err error) event.SessionError {
-	d := event.SessionError{Message: sentence(err), ErrorType: "backend", Kind: event.KindProvider}
+	d := event.SessionError{Message: cmp.Or(wording.Capital(err.Error()), "It failed, and nothing says why."), ErrorType: "backend", Kind: event.KindProvider}
 	switch {
 	case errors.Is(err, agent.ErrUnavailable):
 		d.ErrorType = event.ErrorUnavailable

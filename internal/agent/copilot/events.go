@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // handlers are the events of the CLI that are taken: all others end at the door.
@@ -159,13 +160,13 @@ func (e *turnError) Error() string { return e.text }
 func (c *conn) onWarning(e nativeEvent) {
 	d, ok := decode[struct{ WarningType, Message string }](c, e)
 	if ok && d.WarningType != "interrupted_tools" && d.Message != "" {
-		c.report(event.SessionError{Message: shorten(d.Message, 400), ErrorType: event.ErrorWarning, Kind: event.KindProvider})
+		c.report(event.SessionError{Message: wording.Cut(d.Message, 400), ErrorType: event.ErrorWarning, Kind: event.KindProvider})
 	}
 }
 
 func (c *conn) onTitle(e nativeEvent) {
 	if d, ok := decode[event.SessionTitleChanged](c, e); ok && d.Title != "" {
-		c.report(event.SessionTitleChanged{Title: shorten(d.Title, 200)})
+		c.report(event.SessionTitleChanged{Title: wording.Cut(d.Title, 200)})
 	}
 }
 
@@ -236,7 +237,7 @@ func (c *conn) onServerStatus(e nativeEvent) {
 	}
 	c.loop.failed[d.ServerName] = true
 	c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
-		Message: "The MCP server " + d.ServerName + " does not work, the session goes on without it: " + shorten(d.Error, 300)})
+		Message: "The MCP server " + d.ServerName + " does not work, the session goes on without it: " + wording.Cut(d.Error, 300)})
 }
 
 // onToolsUpdated looks again at what is offered: a server of the user may have
@@ -365,7 +366,7 @@ func (c *conn) onHelperCompleted(e nativeEvent) {
 
 func (c *conn) onHelperFailed(e nativeEvent) {
 	if h, call, ok := c.starter(e); ok {
-		c.report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: shorten(h.Error, 300)})
+		c.report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
 		c.helperEnded(e, h, event.Failed)
 	}
 }

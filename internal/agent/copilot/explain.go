@@ -8,6 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/wording"
 )
 
 // explain makes an error of the CLI ours. The CLI tells its failures apart by
@@ -48,7 +49,7 @@ func (b *Backend) happened(text string) string {
 	if i := strings.Index(text, ". "); i > 0 {
 		text = text[:i]
 	}
-	return strings.TrimRight(shorten(text, 400), ".")
+	return strings.TrimRight(wording.Cut(text, 400), ".")
 }
 
 // advise says once what happened, and what to do.

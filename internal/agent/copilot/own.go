@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // errTaken is why a turn of the agent's own was not begun: a prompt came first, and
@@ -151,11 +152,11 @@ func (c *conn) onNotification(e nativeEvent) {
 	cause := "The agent went on by itself."
 	switch {
 	case k.ShellID != "" && k.ExitCode != nil:
-		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", shorten(name, 80), *k.ExitCode)
+		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", wording.Cut(name, 80), *k.ExitCode)
 	case k.ShellID != "":
-		cause = fmt.Sprintf("The background command “%s” ended.", shorten(name, 80))
+		cause = fmt.Sprintf("The background command “%s” ended.", wording.Cut(name, 80))
 	case k.AgentID != "":
-		cause = fmt.Sprintf("The helper “%s” reported back.", shorten(name, 80))
+		cause = fmt.Sprintf("The helper “%s” reported back.", wording.Cut(name, 80))
 	}
 	c.goOn(cause)
 }

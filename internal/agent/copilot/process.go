@@ -17,6 +17,7 @@ import (
 	"webchat/internal/jsonrpc"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
+	"webchat/internal/wording"
 )
 
 const (
@@ -367,15 +368,8 @@ func (t *tail) last() string {
 	lines := strings.FieldsFunc(t.String(), func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, l := range slices.Backward(lines) {
 		if l = strings.TrimSpace(l); l != "" {
-			return shorten(l, 200)
+			return wording.Cut(l, 200)
 		}
 	}
 	return ""
-}
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

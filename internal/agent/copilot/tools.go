@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // execution is one tool call that has started.
@@ -131,7 +132,7 @@ func (c *conn) onToolProgress(e nativeEvent) {
 	d, ok := decode[struct{ ToolCallID, ProgressMessage string }](c, e)
 	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if ok && x != nil && !x.called && !x.completed {
-		c.report(event.ToolExecutionProgress{ToolCallID: ours, ProgressMessage: shorten(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+		c.report(event.ToolExecutionProgress{ToolCallID: ours, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
 	}
 }
 

@@ -1,12 +1,14 @@
 package offline
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/wording"
 )
 
 // The session's tools this backend knows how to call.
@@ -121,9 +123,9 @@ func (t *turn) refused(r agent.Result) bool {
 	case agent.Success:
 		return false
 	case agent.Denied, agent.Rejected:
-		t.say("It was not allowed, so nothing was done: " + sentence(r.TextForModel))
+		t.say("It was not allowed, so nothing was done: " + cmp.Or(wording.Ended(r.TextForModel), "no reason was given."))
 	default:
-		t.say("That did not work: " + sentence(r.TextForModel))
+		t.say("That did not work: " + cmp.Or(wording.Ended(r.TextForModel), "no reason was given."))
 	}
 	return true
 }
@@ -215,21 +217,7 @@ func bullets(files []string) string {
 
 // quote repeats a little of what was said.
 func quote(s string) string {
-	s = oneLine(s)
-	if r := []rune(s); len(r) > 60 {
-		s = string(r[:60]) + "…"
-	}
-	return code(s)
+	return code(wording.Cut(oneLine(s), 60))
 }
 
 func oneLine(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".") }
-
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s == "" {
-		return "no reason was given."
-	}
-	if strings.ContainsAny(s[len(s)-1:], ".!?") {
-		return s
-	}
-	return s + "."
-}
