@@ -73,7 +73,11 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
+	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
+		return nil, err
+	}
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
 		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err
@@ -107,10 +111,6 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	r.lender.manager = r.sessions
-	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
-	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
-		return nil, err
-	}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})

@@ -44,7 +44,7 @@ var ours = map[string][]string{
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/views":           {"internal/outputs", "internal/render"},
+	"internal/views":           {"internal/outputs", "internal/render", "internal/tokens"},
 	"internal/server": {"internal/fold", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
@@ -78,7 +78,7 @@ var theirs = map[string][]string{
 	"modernc.org/sqlite":                       {"internal/store"},
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
-	"go.yaml.in/yaml/v4":                       {"cmd/webchat"},
+	"go.yaml.in/yaml/v4":                       {"cmd/webchat", "internal/views"},
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
@@ -86,7 +86,8 @@ var theirs = map[string][]string{
 	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/daemon", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
 	"github.com/gabriel-vasile/mimetype":       {"internal/kind"},
-	"golang.org/x/text":                        {"internal/views"},
+	"golang.org/x/text":                        {"internal/outputs"},
+	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver"},
 }

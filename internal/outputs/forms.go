@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -94,8 +95,8 @@ func lineHeader(head http.Header, v *view, m *Meta, w window) {
 
 // highlighted serves lines as HTML.
 func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	if h.html == nil {
-		refuse(w, r, http.StatusBadRequest, "no_html", "There is no HTML here: ask for lines as text.")
+	if h.views == nil {
+		h.noHTML(w, r)
 		return
 	}
 	v, m := o.acquire()
@@ -112,7 +113,7 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 	if win.last >= win.first && r.Method != http.MethodHead {
 		var err error
 		base := m.first()
-		if html, err = h.html(r.Context(), o, base+int(win.first), base+int(win.last)); err != nil {
+		if html, err = h.views.HTML(r.Context(), o, base+int(win.first), base+int(win.last)); err != nil {
 			if r.Context().Err() == nil {
 				h.store.log.Error("output lines not rendered", "type", m.Type, "error", err)
 			}
@@ -122,6 +123,7 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 	}
 	head := w.Header()
 	safeHeaders(head, valHTML, valSandbox, valNoStore)
+	head["Webchat-Views"] = []string{strings.Join(h.views.Of(o), " ")}
 	lineHeader(head, &v, &m, win)
 	if r.Method == http.MethodHead {
 		return
@@ -140,16 +142,20 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	v, m, c, _ := o.prepared()
 	defer o.release(&v)
 	tail := struct {
-		Encoding  string  `json:"encoding"`
-		Metadata  Meta    `json:"metadata"`
-		Size      int64   `json:"size"`
-		Truncated bool    `json:"truncated"`
-		CreatedAt string  `json:"createdAt"`
-		ExpiresAt *string `json:"expiresAt"`
+		Encoding  string   `json:"encoding"`
+		Metadata  Meta     `json:"metadata"`
+		Size      int64    `json:"size"`
+		Truncated bool     `json:"truncated"`
+		CreatedAt string   `json:"createdAt"`
+		ExpiresAt *string  `json:"expiresAt"`
+		Views     []string `json:"views,omitempty"`
 	}{Encoding: "utf-8", Metadata: m, Size: v.size, Truncated: m.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
 	if t := o.ExpiresAt(); v.complete && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s
+	}
+	if h.views != nil {
+		tail.Views = h.views.Of(o)
 	}
 	var valid validity
 	_ = c.each(valid.add) // never fails

@@ -1,11 +1,11 @@
 package outputs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"sort"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -34,13 +34,8 @@ type matches struct {
 
 // grep serves the lines that match.
 func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	if len(q.grep) > maxPattern {
-		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")
-		return
-	}
-	re, err := regexp.Compile(q.grep)
-	if err != nil {
-		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
+	e := expression(w, r, q.grep)
+	if e == nil {
 		return
 	}
 	head := w.Header()
@@ -53,7 +48,7 @@ func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	if !h.enter(r) {
 		return
 	}
-	found := search(r.Context(), o, re, q.from, q.to)
+	found := search(r.Context(), o, e, q.from, q.to)
 	h.leave()
 	p := &paced{ResponseWriter: w}
 	defer p.done()
@@ -89,13 +84,48 @@ func (m *matches) text() []byte {
 	return b
 }
 
-// search looks for re in the lines from to to, within grepTime.
-func search(ctx context.Context, o *Output, re *regexp.Regexp, from, to int) *matches {
+// nearLines is up to how many lines are searched by themselves: for more, the hits of
+// the whole output are found, or known.
+const nearLines = 5000
+
+// search looks for e in the lines from to to, within grepTime.
+func search(ctx context.Context, o *Output, e *Expression, from, to int) *matches {
+	m := o.Meta()
+	last := m.first() - 1 + o.TotalLines()
+	from = max(from, m.first())
+	if to == 0 || to > last {
+		to = last
+	}
+	found := &matches{Matches: []match{}, Lines: last}
+	if to-from < nearLines || !o.Complete() {
+		found.in(ctx, o, &m, e, from, to)
+		return found
+	}
+	hits, err := o.Find(ctx, e, grepTime)
+	if err != nil {
+		return found // nobody waits for it
+	}
+	if !hits.Complete {
+		found.Next = max(from, hits.Next)
+	}
+	lines := hits.Lines[hits.Before(from):]
+	if n := sort.SearchInts(lines, to+1); n < len(lines) {
+		lines, found.Next = lines[:n], 0
+	}
+	if len(lines) > MaxGrepMatches {
+		lines, found.Next = lines[:MaxGrepMatches], lines[MaxGrepMatches]
+	}
+	for _, n := range lines {
+		found.in(ctx, o, &m, e, n, n)
+	}
+	return found
+}
+
+// in adds the matching lines from to to.
+func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
-	m := o.Meta()
-	found := &matches{Matches: []match{}, Lines: m.first() - 1 + o.TotalLines()}
-	next, scratch := max(from, m.first()), []byte(nil)
+	next, scratch := from, []byte(nil)
 	seen := 0
 	for l, err := range o.Lines(ctx, from, to) {
 		if seen++; err == nil && seen%64 == 0 {
@@ -103,26 +133,25 @@ func search(ctx context.Context, o *Output, re *regexp.Regexp, from, to int) *ma
 		}
 		if err != nil {
 			found.Next = next
-			return found
+			return
 		}
 		if l.Gap != nil {
 			continue
 		}
-		text := bytes.TrimSuffix(l.Text[:min(len(l.Text), maxSearch)], []byte{'\r'})
+		text := lineText(l.Text)
 		if m.Type == Terminal {
 			scratch = stripControls(scratch[:0], text)
 			text = scratch
 		}
-		if re.Match(text) {
+		if e.match(text) {
 			if len(found.Matches) == MaxGrepMatches {
 				found.Next = l.Number
-				return found
+				return
 			}
-			found.Matches = append(found.Matches, excerpt(re, l.Number, text))
+			found.Matches = append(found.Matches, excerpt(e.re, l.Number, text))
 		}
 		next = l.Number + 1
 	}
-	return found
 }
 
 // excerpt is what is handed out of a matching line.
@@ -167,6 +196,9 @@ func utf16Len(b []byte) (n int) {
 	}
 	return n
 }
+
+// Plain returns text without terminal escape sequences and other control characters.
+func Plain(text []byte) []byte { return stripControls(nil, text) }
 
 // stripControls appends text without terminal escape sequences and other control
 // characters (ECMA-48 §5.4 and §5.6), tabs excepted.

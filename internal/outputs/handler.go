@@ -1,25 +1,17 @@
 package outputs
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// HTML makes the highlighted lines from to to of an output, by their numbers as
-// shown and both included, into HTML that is safe to insert in a page. The lines
-// exist and are at most MaxHTMLLines. An error is logged, so it must not quote the
-// output.
-type HTML func(ctx context.Context, o *Output, from, to int) (html []byte, err error)
-
 // Bounds of one request.
 const (
-	MaxHTMLLines   = 5000 // format=html
+	MaxHTMLLines   = 5000 // format=html, also rows of a view
 	MaxGrepMatches = 1000 // matching lines; the reply says where to go on
 	maxPattern     = 1000 // bytes of a grep pattern
 	defaultLines   = 500  // format=html without lines
@@ -41,8 +33,12 @@ const (
 //	                      expiresAt is null while it grows
 //	?lines=A-B            these lines exactly; also "A" and "A-"
 //	?format=html&lines=A-B  the same by HTML; without lines the first 500; at most 5,000
+//	?format=html&view=V     a view, see [Views]; its rows are &from=N&rows=N
 //	?grep=RE[&lines=A-B]  at most 1,000 lines that match (RE2), each as "N:line"; with format=json
 //	                      {"matches":[{"line":N,"text":"…","ranges":[[from,to],…],"column"?:N}],"lines":TOTAL,"next"?:N}
+//	?count=RE[&at=N][&within=MS]      [Count]
+//	?density=N[&count=RE][&within=MS] [Density]
+//	?tokens[&lines=A-B,C-D]           [Price]
 //
 // Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16 units of text, as JavaScript does; a long
 // line's text begins at its byte column. Terminal colours and controls are taken out
@@ -54,13 +50,13 @@ const (
 // expired output always the same 404 {"error":"Expired"}.
 type Handler struct {
 	store *Store
-	html  HTML
+	views Views
 	heavy chan struct{} // a place for each grep or compression at work
 }
 
-// NewHandler returns a Handler. html may be nil: format=html is then refused.
-func NewHandler(s *Store, html HTML) *Handler {
-	return &Handler{store: s, html: html, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+// NewHandler returns a Handler. v may be nil: what needs it is then refused.
+func NewHandler(s *Store, v Views) *Handler {
+	return &Handler{store: s, views: v, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // ServeHTTP serves the output named by the path value "id", or by the last element
@@ -96,93 +92,26 @@ func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) {
 	}
 	switch {
 	case q.grep != "":
-		h.grep(w, r, o, q)
+		h.grep(w, r, o.Text(), q)
+	case q.density > 0:
+		h.density(w, r, o.Text(), q)
+	case q.count != "":
+		h.count(w, r, o.Text(), q)
+	case q.tokens:
+		h.price(w, r, o.Text(), q)
 	case q.format == "json":
 		h.json(w, r, o)
+	case q.format == "html" && q.view != "":
+		h.view(w, r, o, q)
 	case q.format == "html":
-		h.highlighted(w, r, o, q)
+		h.highlighted(w, r, o.Text(), q)
 	case q.ranged:
-		h.lines(w, r, o, q)
+		h.lines(w, r, o.Text(), q)
 	case q.follow:
 		h.follow(w, r, o, q.offset)
 	default:
 		h.raw(w, r, o)
 	}
-}
-
-// query is what was asked for; from and to are 0 where open.
-type query struct {
-	format   string
-	grep     string
-	ranged   bool
-	from, to int
-	follow   bool
-	offset   int64
-}
-
-// parseQuery returns the query or a sentence that says what is wrong with it.
-func parseQuery(raw string) (q query, bad string) {
-	v, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, "The query cannot be parsed: encode it as key=value pairs."
-	}
-	q.format, q.grep = v.Get("format"), v.Get("grep")
-	if q.format != "" && q.format != "json" && q.format != "html" && q.format != "raw" {
-		return q, "The format is unknown: use json, html or raw."
-	}
-	if v.Has("grep") && (q.grep == "" || q.format == "html") {
-		return q, "Give grep a regular expression, as text or with format=json."
-	}
-	if v.Has("lines") {
-		if q.ranged = true; q.format == "json" && q.grep == "" {
-			return q, "Lines come as text or with format=html."
-		}
-		if q.from, q.to, err = parseLines(v.Get("lines")); err != nil {
-			return q, "Give lines as A-B, A- or A, counting from 1, with A not above B."
-		}
-	}
-	switch v.Get("follow") {
-	case "", "0", "false":
-	case "1", "true":
-		q.follow = true
-		if q.format == "json" || q.format == "html" || q.ranged || q.grep != "" {
-			return q, "Only the bytes themselves can be followed."
-		}
-	default:
-		return q, "Give follow as 1."
-	}
-	if v.Has("offset") {
-		if q.offset, err = strconv.ParseInt(v.Get("offset"), 10, 64); err != nil || q.offset < 0 || !q.follow {
-			return q, "Give offset as a number of bytes, with follow=1."
-		}
-	}
-	return q, ""
-}
-
-func parseLines(s string) (from, to int, err error) {
-	a, b, open := strings.Cut(s, "-")
-	if from, err = number(a); err != nil {
-		return 0, 0, err
-	}
-	switch {
-	case !open:
-		return from, from, nil
-	case b == "":
-		return from, 0, nil
-	}
-	if to, err = number(b); err == nil && to < from {
-		err = strconv.ErrRange
-	}
-	return from, to, err
-}
-
-// number takes digits only: no sign, no space.
-func number(s string) (int, error) {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err == nil && n == 0 {
-		err = strconv.ErrRange
-	}
-	return int(n), err
 }
 
 // expired is the whole answer for an output that is unknown or whose life ended.

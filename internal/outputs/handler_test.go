@@ -29,7 +29,28 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 	return w
 }
 
-func testHTML(_ context.Context, o *Output, from, to int) ([]byte, error) {
+// testViews makes HTML that says what was asked for.
+type testViews struct{}
+
+func (testViews) Of(*Output) []string { return []string{"lines", "source"} }
+
+func (testViews) View(_ context.Context, o *Output, a Ask) (Window, error) {
+	if a.View == "none" {
+		return Window{}, &Refusal{"no_view", "There is no such view."}
+	}
+	html := fmt.Sprintf("<i>%d %d %q %q %q %v</i>", a.From, a.Rows, a.Filter, a.Sort, a.At, a.With != nil)
+	return Window{HTML: []byte(html), View: a.View, From: a.From, To: a.From + 1, Total: 9, Header: map[string]string{"Note": "x"}}, nil
+}
+
+func (testViews) Price(ctx context.Context, o *Output, ranges [][2]int) (n int, exact bool, err error) {
+	var b strings.Builder
+	for _, r := range ranges {
+		err = errors.Join(err, o.CopyLines(ctx, &b, r[0], r[1]))
+	}
+	return b.Len(), true, err
+}
+
+func (testViews) HTML(_ context.Context, o *Output, from, to int) ([]byte, error) {
 	if o.Meta().Path == "bad" {
 		return nil, errors.New("secret detail")
 	}
@@ -59,7 +80,7 @@ var samples = map[string]string{
 
 func TestBytesComeBack(t *testing.T) {
 	s := newStore(t, 64<<20)
-	h := NewHandler(s, testHTML)
+	h := NewHandler(s, testViews{})
 	for name, data := range samples {
 		for _, typ := range []Type{File, Terminal} {
 			o := put(t, s, Meta{Type: typ, Path: "a.txt"}, data)
@@ -94,6 +115,7 @@ func checkJSON(t *testing.T, h http.Handler, o *Output, name, data string) {
 		Size                 int64
 		Truncated            *bool
 		CreatedAt, ExpiresAt time.Time
+		Views                []string
 	}
 	dec := json.NewDecoder(w.Body)
 	dec.DisallowUnknownFields()
@@ -122,7 +144,7 @@ func checkJSON(t *testing.T, h http.Handler, o *Output, name, data string) {
 func TestExpiredAnswersAreOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t, 1<<20)
-		h := NewHandler(s, testHTML)
+		h := NewHandler(s, testViews{})
 		old := put(t, s, Meta{Type: File, Path: "x"}, "x")
 		time.Sleep(31 * time.Minute)
 		var first string
@@ -147,7 +169,7 @@ func TestExpiredAnswersAreOne(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	s := newStore(t, 16<<20)
-	h := NewHandler(s, testHTML)
+	h := NewHandler(s, testViews{})
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 50)
 	for _, tt := range []struct {
 		m                Meta
@@ -302,7 +324,7 @@ func TestBadRequests(t *testing.T) {
 	s := newStore(t, 4<<20)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("\n", 20_000))
 	bad := put(t, s, Meta{Type: File, Path: "bad"}, "x\n")
-	h := NewHandler(s, testHTML)
+	h := NewHandler(s, testViews{})
 	for _, tt := range []struct {
 		h      *Handler
 		method string
@@ -349,7 +371,7 @@ func TestBadRequests(t *testing.T) {
 
 func TestLineForms(t *testing.T) {
 	s := newStore(t, 16<<20)
-	h := NewHandler(s, testHTML)
+	h := NewHandler(s, testViews{})
 	var b bytes.Buffer
 	for i := 100; i < 1_000_100; i++ {
 		fmt.Fprintf(&b, "%d\n", i)

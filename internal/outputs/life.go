@@ -22,6 +22,9 @@ func (s *Store) expired(o *Output) bool {
 // Held reports whether o is still in the store, growing or within its life. Who
 // keeps something made of o lets go of it when it is not.
 func (o *Output) Held() bool {
+	if o.of != nil {
+		o = o.of
+	}
 	o.store.mu.Lock()
 	gone := o.gone
 	o.store.mu.Unlock()

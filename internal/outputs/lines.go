@@ -182,6 +182,18 @@ func (v *view) window(m *Meta, from, to int) window {
 	return w
 }
 
+// LineOf returns the number, as shown, of the line that holds a true offset, or would.
+func (o *Output) LineOf(off int64) int {
+	v, m := o.acquire()
+	defer o.release(&v)
+	i := v.find(off)
+	if i == v.len() {
+		return m.first() + int(v.lines()) - 1
+	}
+	c := v.at(i)
+	return m.first() + int(c.nl+count(c.buf[:max(0, off-c.off)]))
+}
+
 // lineStart finds where the line of index k begins: by the line counts of the
 // chunks, then within one chunk. When that was left out, start and end are the
 // gap's, so that a range that begins or ends there includes the gap.

@@ -258,7 +258,7 @@ func TestRouters(t *testing.T) {
 // TestManyAtOnce reads every form of the same outputs while they come and go.
 func TestManyAtOnce(t *testing.T) {
 	s := newStore(t, 2<<20)
-	h := NewHandler(s, testHTML)
+	h := NewHandler(s, testViews{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()

@@ -31,6 +31,10 @@ type Output struct {
 	headers atomic.Pointer[headers] // of a complete output, once asked for
 	forms   [encodings]form         // its bytes compressed, once asked for
 
+	decoding sync.Mutex // guards decoded; taken before all others
+	decoded  *Output    // its text in UTF-8, once asked for
+	of       *Output    // what this is the text of; nil: it is an output itself
+
 	// Guarded by store.mu.
 	cost int64
 	gone bool

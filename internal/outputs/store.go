@@ -26,6 +26,7 @@ type Store struct {
 	wake   chan struct{}    // tells Run that there is something to expire
 
 	keeper *keeper // nil: nothing is kept on disk
+	finds  finds
 
 	cache   *ttlcache.Cache[ID, *Output]
 	growing sync.Map // ID to *Output
@@ -68,6 +69,7 @@ func New(c Config) (*Store, error) {
 			}),
 		),
 		expiry:   list.New(),
+		finds:    finds{most: maxFindHits},
 		sessions: make(map[string]map[ID]*Output),
 	}
 	if c.Keep > 0 {

@@ -14,11 +14,14 @@ const HexWidth = 16
 // faint dot.
 //
 //	<div class="line"><span class="ln">00000010</span><code class="cl">7f 45 …  <span class="c">…</span></code></div>
-func Hex(head []byte) template.HTML {
+func Hex(head []byte) template.HTML { return HexAt(head, 0) }
+
+// HexAt is [Hex] of bytes from the middle of a file, start being the offset of the first.
+func HexAt(head []byte, start int64) template.HTML {
 	var b strings.Builder
 	for off := 0; off < len(head); off += HexWidth {
 		row := head[off:min(off+HexWidth, len(head))]
-		fmt.Fprintf(&b, `<div class="line"><span class="ln">%08x</span><code class="cl">`, off)
+		fmt.Fprintf(&b, `<div class="line"><span class="ln">%08x</span><code class="cl">`, start+int64(off))
 		for i := range HexWidth {
 			switch {
 			case i >= len(row):

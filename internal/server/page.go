@@ -30,6 +30,8 @@ type Pages struct {
 type PagesConfig struct {
 	Outputs     *outputs.Store
 	Workspace   string // as people write it
+	Root        string // its absolute path; empty: no text becomes a link to its files
+	Files       Files  // the names below Root; may be nil
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Permissions session.Mode
@@ -41,7 +43,7 @@ type PagesConfig struct {
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
-	p := &Pages{views: views.New(c.Outputs), mode: c.Permissions}
+	p := &Pages{views: views.New(c.Outputs, places{c.Root, c.Files}), mode: c.Permissions}
 	var err error
 	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
 	return p, err

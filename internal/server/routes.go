@@ -61,7 +61,7 @@ func (s *Server) routes() []route {
 		{get, one + "/export", guard.Read, s.export, 200, nil, bytesOf("the session as a file"), "format", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html)"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
-		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset", "An output: its bytes, or lines, matches, JSON, HTML"},
+		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},
 	}...)
 }
 

@@ -90,11 +90,11 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c}
 	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
-	shown := views.New(c.Outputs)
+	shown := views.New(c.Outputs, places{c.Workspace, c.Files})
 	if c.Pages != nil {
 		shown = c.Pages.views
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, shown.HTML)
+	s.outputs = outputs.NewHandler(c.Outputs, shown)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)

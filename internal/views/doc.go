@@ -3,6 +3,50 @@
 //
 // It keeps a few documents open, so that a window costs what it shows and not what
 // is above it, and lets go of one when its output has ended. A request never works
-// longer than package render's limit: what is not known by then is shown plain.
+// longer than package render's limit on highlighting, 250 ms on finding where records
+// and values are, and 2 s on a filter or an order: what is not known by then is shown
+// plain, or the window says that it is partial, and asking again goes on from there.
 // A [Views] may be used from anywhere.
+//
+// # Views of an output
+//
+// GET /api/outputs/{id}?format=html&view=V&from=N&rows=N returns rows N and on (from 1;
+// 500 rows unless said, at most 5,000) and says in headers
+//
+//	Webchat-Views    the views the output has, the default first, such as "table source diff"
+//	Webchat-View     the one this is; view=default asks for the first
+//	Webchat-Rows     A-B/TOTAL: the rows in the answer, and how many there are
+//	Webchat-Partial  1: TOTAL grows still, ask again
+//
+// HEAD gives the headers alone, and format=json has the names of the views as "views".
+// Which views there are is decided by content: a name only says what to try.
+//
+//	source    lines; rows are their numbers as shown, from Webchat-First to TOTAL. What was
+//	          left out is one row of class "gap". filter=RE leaves the lines that match, with
+//	          their own numbers: rows count these, at=L120 puts those around line 120 in the
+//	          window, and Webchat-Left-Out says how many bytes were not kept
+//	terminal  the same of a command. Files with a line are links (a.at-src with data-path and
+//	          data-line), addresses too. Webchat-Failure: A-B are the lines about the first
+//	          failure, if there is one
+//	failure   of a command: the first failure, what failed and where, for a place above
+//	preview   Markdown; rows are blocks, each with data-line. A picture is its description
+//	          with its address in span.pic-ref and span.href; so is a link to a file
+//	table     records of CSV, TSV, JSON lines, a JSON array of objects; rows are records.
+//	          filter (several: all must hold) is a text, or column:test:value with a column
+//	          from 1 and is, not, has, starts, ends, above, below, empty, filled, matches;
+//	          sort is a column, with a minus for falling. Webchat-Records counts all
+//	tree      children of the value with handle at (data-at; none: of all); rows are children,
+//	          100 at first, and then one li.range whose data-from goes on. data-step is what
+//	          a value adds to the path of the one it is in, data-lines where it stands.
+//	          Webchat-Broken: N says that JSON is no JSON from line N on
+//	diff      with={output}: what changed since that output; rows are lines and folds
+//	          (data-lines). at=C3 puts the third change (data-change) in the window.
+//	          Webchat-Added, -Removed and -Changes count
+//	hex       bytes; a row is 16 of them
+//	list      names in a folder: .entry, with .dir and .link
+//	picture   not HTML: the bytes, as an image
+//
+// What rows are made of stands at the functions of package render: [render.Table],
+// [render.Tree], [render.DiffRows], [render.Places], [render.Entries]. The only
+// attributes are class, aria-*, role, data-* and the href of links, never a style.
 package views

@@ -6,11 +6,8 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/text/encoding/charmap"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -23,11 +20,19 @@ const documents = 64
 
 // Views shows the outputs of a store.
 type Views struct {
-	store *outputs.Store
+	store  *outputs.Store
+	places Places
 
 	mu    sync.Mutex  // guards what follows
 	open  []*document // the most recently used is last
 	timer *time.Timer // runs tidy while something is open
+}
+
+// Places knows the workspace's files.
+type Places interface {
+	// Place returns the path, relative to the workspace and with slashes, of the file
+	// that a command run in the folder cwd calls by a name; false: there is none.
+	Place(ctx context.Context, cwd, name string) (path string, ok bool)
 }
 
 // tidyTime is how long a document may outlive its output, whose bytes it holds.
@@ -39,6 +44,7 @@ type document struct {
 	of         *outputs.Output
 	gap        outputs.Gap // the zero value: there is none
 	head, tail *part
+	seen       seen // what other views know of it
 }
 
 // part is a run of rows.
@@ -53,10 +59,11 @@ type rows interface {
 	Rows(ctx context.Context, from, to int) (render.Rows, error)
 }
 
-// New makes the views of what store holds.
-func New(store *outputs.Store) *Views { return &Views{store: store} }
+// New makes the views of what store holds. Without places, which may be nil, no text
+// becomes a link to a file.
+func New(store *outputs.Store, places Places) *Views { return &Views{store: store, places: places} }
 
-// HTML implements [outputs.HTML].
+// HTML implements [outputs.Views].
 func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
 	html, err := h.rows(ctx, o, from, to)
 	return []byte(html), err
@@ -64,6 +71,7 @@ func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]by
 
 // rows renders the lines from to to, by their numbers as shown.
 func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+	o = o.Text()
 	for try := 0; ; try++ {
 		html, err := h.document(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
@@ -184,7 +192,7 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	}
 	if m.Type != outputs.Terminal {
 		// One document: lines that were left out count as empty ones.
-		code := render.NewCode(m.Highlight, fileText(o, m, first), render.RowOptions{First: first})
+		code := render.NewCode(m.Highlight, text{o, first}, render.RowOptions{First: first})
 		d.head = &part{first: first, rows: code}
 		if cut {
 			d.tail = &part{first: next, rows: shifted{code, next - first}}
@@ -280,27 +288,6 @@ type from struct {
 
 // ReadAt implements [io.ReaderAt].
 func (f from) ReadAt(p []byte, off int64) (int, error) { return f.ReaderAt.ReadAt(p, f.start+off) }
-
-// fileText is the text of a file in UTF-8.
-func fileText(o *outputs.Output, m outputs.Meta, first int) render.Source {
-	if strings.HasSuffix(m.MimeType, "; charset=windows-1252") {
-		return western{text{o, first}}
-	}
-	return text{o, first}
-}
-
-// western is a text in Windows-1252, which contains Latin-1. Its line ends are those
-// of its bytes.
-type western struct{ text }
-
-// Lines implements render.Source.
-func (s western) Lines(ctx context.Context, from, to int) ([]byte, error) {
-	b, err := s.text.Lines(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	return charmap.Windows1252.NewDecoder().Bytes(b)
-}
 
 // text is an output as package render reads it.
 type text struct {

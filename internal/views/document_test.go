@@ -48,7 +48,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 			}
 		}
 		w.Complete(nil)
-		o, h := w.Output(), New(store)
+		o, h := w.Output(), New(store, nil)
 		gap := o.Meta().Gap
 		if gap == nil {
 			t.Fatal("nothing was left out")
@@ -92,7 +92,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Complete(nil)
-	h := New(store)
+	h := New(store, nil)
 	for i := 1; i <= 5000; i++ {
 		if _, err := fmt.Fprintf(w, "\x1b[31mred\x1b[0m %d\n", i); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 
 func TestDocumentsAreForgotten(t *testing.T) {
 	store := testStore(t)
-	h := New(store)
+	h := New(store, nil)
 	for i := range 3 * documents {
 		id, err := store.Put(outputs.Meta{Type: outputs.File, Highlight: "Go"}, fmt.Appendf(nil, "package p%d\n", i))
 		if err != nil {
@@ -149,7 +149,7 @@ func TestRowsWrittenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, h := w.Output(), New(store)
+	o, h := w.Output(), New(store, nil)
 	write("start\n")
 	for i := range 200 {
 		write(fmt.Sprintf("a %d\nb %d\n\x1b[2A", i, i))
@@ -172,7 +172,7 @@ func TestRowsWrittenOver(t *testing.T) {
 func TestDocumentsEndWithTheirOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := testStore(t)
-		h := New(store)
+		h := New(store, nil)
 		show := func() {
 			id, err := store.Put(outputs.Meta{Type: outputs.File}, []byte("a\nb\n"))
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func TestOutputs(t *testing.T) {
 	store := testStore(t)
-	v := New(store)
+	v := New(store, nil)
 	id, err := store.Put(outputs.Meta{SessionID: "s1", Type: outputs.File, Path: "a.go", Highlight: "Go"}, []byte("package a\n\nfunc f() {}\n"))
 	if err != nil {
 		t.Fatal(err)

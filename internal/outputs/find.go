@@ -1,0 +1,252 @@
+package outputs
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Hits are the lines of an output that match an expression.
+type Hits struct {
+	Lines    []int // their numbers as shown, ascending; not to be changed
+	Complete bool  // false: there was no time for the lines from Next on
+	Next     int
+	LeftOut  int64 // bytes that are not kept and so were not searched
+}
+
+// finds keeps the hits of the last searches, so that a search that is asked for
+// again goes on where it was, and what is asked about its hits costs nothing.
+type finds struct {
+	most int64 // lines that all keep together, the latest excepted
+
+	mu   sync.Mutex // guards what follows
+	list []*find    // the most recently used is last
+}
+
+const (
+	maxFinds    = 16
+	maxFindHits = 4 << 20  // lines that all searches together keep, the latest excepted
+	tuning      = 16 << 10 // bytes of a text that are looked at to search it fast
+	findBatch   = 16       // chunks between two looks at the clock, for each processor
+)
+
+// find is one search of one output.
+type find struct {
+	id   ID
+	expr string
+
+	mu    sync.Mutex   // held while it searches
+	kept  atomic.Int64 // len(lines), for who does not hold mu
+	lines []int        // indexes of lines, from 0
+	done  int64        // offset of the first line that was not searched
+	next  int          // and its index
+}
+
+// get returns the search of o for e, which may have begun before.
+func (f *finds) get(o *Output, e *Expression) *find {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &find{id: o.id, expr: e.re.String()}
+	if i := slices.IndexFunc(f.list, func(s *find) bool { return s.id == o.id && s.expr == e.re.String() }); i >= 0 {
+		s = f.list[i]
+		f.list = slices.Delete(f.list, i, i+1)
+	}
+	f.list = append(f.list, s)
+	total := int64(0)
+	for i := len(f.list) - 1; i >= 0; i-- {
+		if total += f.list[i].kept.Load(); i < len(f.list)-1 && (total > f.most || len(f.list)-i > maxFinds) {
+			f.list = slices.Delete(f.list, 0, i+1)
+			break
+		}
+	}
+	return s
+}
+
+// Find searches all lines of o that are kept, on all processors, for as long as
+// within; e is this search's only. A search that had to end goes on when it is asked for again. Of what still
+// grows, a line is searched once it has ended. The only error is ctx's.
+func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) (Hits, error) {
+	v, m := o.acquire()
+	defer o.release(&v)
+	s := o.store.finds.get(o, e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := time.Now().Add(within)
+	gone := func() bool { return ctx.Err() != nil }
+	late := func() bool { return gone() || time.Now().After(until) }
+	if v.len() > 0 {
+		sample := v.at(v.len() / 2).buf
+		for i := range e.needles {
+			e.needles[i].tune(sample[:min(len(sample), tuning)])
+		}
+	}
+	complete := s.search(&v, &m, e, gone, late)
+	s.kept.Store(int64(len(s.lines)))
+	if err := ctx.Err(); err != nil {
+		return Hits{}, err
+	}
+	h := Hits{Complete: complete, Next: s.next + m.first()}
+	g := v.describe(&m)
+	for _, n := range s.lines {
+		if n += m.first(); g == nil || n <= g.AfterLine || n > g.AfterLine+int(g.Lines) {
+			h.Lines = append(h.Lines, n)
+		}
+	}
+	if g != nil {
+		h.LeftOut = g.Bytes
+	}
+	return h, nil
+}
+
+// search goes on to the end of v, or until late, and says whether it came to the end.
+// It searches at least one chunk unless gone, so that it comes to an end in the end.
+func (s *find) search(v *view, m *Meta, e *Expression, gone, late func() bool) bool {
+	batch := findBatch * runtime.GOMAXPROCS(0)
+	for first := true; ; first = false {
+		i := v.find(s.done)
+		last := min(i+batch, v.len())
+		if i >= last {
+			return true
+		}
+		if gone() || !first && late() {
+			return false
+		}
+		parts := make([]part, last-i)
+		var workers sync.WaitGroup
+		var following atomic.Int64
+		for range min(runtime.GOMAXPROCS(0), len(parts)) {
+			workers.Go(func() {
+				for k := int(following.Add(1)) - 1; k < len(parts); k = int(following.Add(1)) - 1 {
+					stop := late
+					if k == 0 && first {
+						stop = gone
+					}
+					hits := v.searchChunk(i+k, s.done, m.Type == Terminal, e, stop)
+					parts[k] = part{hits, !stop()}
+				}
+			})
+		}
+		workers.Wait()
+		whole := 0
+		for whole < len(parts) && parts[whole].whole {
+			s.lines = append(s.lines, parts[whole].hits...)
+			whole++
+		}
+		if whole == 0 {
+			return false
+		}
+		if more := s.advance(v, i+whole); !more {
+			return true
+		}
+	}
+}
+
+// part is what was found in a chunk; not whole: there was no time for all of it.
+type part struct {
+	hits  []int
+	whole bool
+}
+
+// advance notes that the lines that begin before chunk last were searched. Of what
+// grows, the last line has not been if it has not ended; false: that is all there is.
+func (s *find) advance(v *view, last int) bool {
+	c := v.at(last - 1)
+	s.done, s.next = c.end(), int(c.nl+count(c.buf))
+	if last == v.len() {
+		if v.open && v.complete {
+			s.next++
+		}
+		if v.open && !v.complete {
+			s.done, _ = v.lineStart(int64(s.next))
+		}
+		return false
+	}
+	if c.buf[len(c.buf)-1] != '\n' && v.at(last).off == c.end() {
+		s.next++ // its line began here
+	}
+	return true
+}
+
+// searchChunk searches the lines that begin in a chunk, and not before from.
+func (v *view) searchChunk(i int, from int64, strip bool, e *Expression, stop func() bool) (hits []int) {
+	c := v.at(i)
+	b, n := c.buf, int(c.nl)
+	if from > c.off && from < c.end() {
+		skipped := b[:from-c.off]
+		b, n = b[len(skipped):], n+int(count(skipped))
+	} else if i > 0 && v.at(i-1).end() == c.off && !endsWithLine(v.at(i-1).buf) {
+		skip := bytes.IndexByte(b, '\n') + 1
+		if skip == 0 {
+			return nil
+		}
+		b, n = b[skip:], n+1
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	rest := v.lineRest(i, b[whole:])
+	search := e.lines
+	if strip && (hasControls(b) || hasControls(rest)) {
+		search = e.stripped
+	}
+	hits = search(b[:whole], n, nil, stop)
+	if len(rest) > 0 {
+		hits = search(rest, n+int(count(b[:whole])), hits, stop)
+	}
+	return hits
+}
+
+func endsWithLine(b []byte) bool { return b[len(b)-1] == '\n' }
+
+// lineRest returns a line of which begin is all that chunk i has, as far as lines are
+// searched; nothing if it has not ended and still may.
+func (v *view) lineRest(i int, begin []byte) []byte {
+	if len(begin) == 0 || i == v.len()-1 {
+		if !v.complete {
+			return nil
+		}
+		return begin
+	}
+	line := bytes.Clone(begin)
+	for i++; i < v.len() && v.at(i).off == v.at(i-1).end(); i++ {
+		part, _, ends := bytes.Cut(v.at(i).buf, []byte{'\n'})
+		line = append(line, part[:min(len(part), max(0, maxSearch-len(line)))]...)
+		if ends {
+			return line
+		}
+	}
+	if i == v.len() && !v.complete {
+		return nil
+	}
+	return line
+}
+
+// stripped is lines for what holds terminal controls.
+func (e *Expression) stripped(b []byte, n int, hits []int, stop func() bool) []int {
+	var scratch []byte
+	for tried := 1; len(b) > 0 && (tried%64 != 0 || !stop()); tried++ {
+		line, rest, _ := bytes.Cut(b, []byte{'\n'})
+		if scratch = stripControls(scratch[:0], lineText(line)); e.match(scratch) {
+			hits = append(hits, n)
+		}
+		n, b = n+1, rest
+	}
+	return hits
+}
+
+// Parts counts hits in n parts of equal length of the lines first to last.
+func (h *Hits) Parts(n, first, last int) []int {
+	parts := make([]int, n)
+	for _, line := range h.Lines {
+		if line >= first && line <= last {
+			parts[(line-first)*n/(last-first+1)]++
+		}
+	}
+	return parts
+}
+
+// Before returns how many hits are on lines before line.
+func (h *Hits) Before(line int) int { return sort.SearchInts(h.Lines, line) }

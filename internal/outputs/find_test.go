@@ -1,0 +1,392 @@
+package outputs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// expressions are of all kinds that are looked for in different ways.
+var expressions = []string{"ERROR", "(?i)error", "e", "(?i)x", "a.c", "ERROR|WARN", "(?i)warn|fail", "^$", "^a", "c$", `\d+ms`, "(foo|bar)+baz?", "(?:ab){2,}",
+	"(?i)task", "(?i)\u212aelvin", "é", "", "\tx", `a\nb`, "[^a]", "nothing at all", `(?i)straße`}
+
+// randomLines are lines that expressions match now and then.
+func randomLines(r *rand.Rand, n int) []string {
+	words := []string{"ERROR", "error", "Warn", "WARN", "abc", "aXc", "12ms", "foobarba", "ababab", "TASK", "tas\u212a", "\u212aelvin", "kelvin", "é", "\tx", "\xff", "ErRor", "fail", "x", "straße", "STRASSE", ""}
+	lines := make([]string, n)
+	for i := range lines {
+		for range r.IntN(4) {
+			lines[i] += words[r.IntN(len(words))] + strings.Repeat(" ", r.IntN(2))
+		}
+		if r.IntN(10) == 0 {
+			lines[i] += "\r"
+		}
+		if i == 500 {
+			lines[i] += strings.Repeat("long line ", 27_000) + "ERROR"
+		}
+	}
+	return lines
+}
+
+// wanted are the lines that match by trying each.
+func wanted(re string, lines []string, first int, terminal bool) (list []int) {
+	x := regexp.MustCompile(re)
+	for i, l := range lines {
+		b := []byte(strings.TrimSuffix(l[:min(len(l), maxSearch)], "\r"))
+		if terminal {
+			b = stripControls(nil, b)
+		}
+		if x.Match(b) {
+			list = append(list, i+first)
+		}
+	}
+	return list
+}
+
+// Whatever an expression is made of, the lines that are found are those it matches,
+// in what is stored at once and in what grows.
+func TestFind(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		typ   Type
+		lines int
+		grow  bool
+	}{{File, 0, false}, {File, 1, false}, {File, 400, false}, {Terminal, 400, false}, {File, 1000, true}, {Terminal, 400, true}} {
+		lines := randomLines(r, c.lines)
+		if c.typ == Terminal && c.lines > 10 {
+			lines[7] = "\x1b[31mERR\x1b[0mOR \x07abc"
+		}
+		text := strings.Join(lines, "\n") // the last one does not end
+		s := newStore(t, 64<<20)
+		var o *Output
+		if c.grow {
+			w := create(t, s, Meta{Type: c.typ, StartLine: 5}, Limits{})
+			o = w.Output()
+			for rest := text; rest != ""; {
+				k := min(len(rest), 1+r.IntN(400_000))
+				w.Write([]byte(rest[:k]))
+				rest = rest[k:]
+				e, _ := ParseExpression("ERROR")
+				if _, err := o.Find(t.Context(), e, time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Complete(nil)
+		} else {
+			o = put(t, s, Meta{Type: c.typ, StartLine: 5}, text)
+		}
+		if n := len(lines); n == 0 || lines[n-1] == "" {
+			lines = lines[:max(0, n-1)] // what ends with a line end has no line behind it
+		}
+		for _, re := range expressions {
+			e, err := ParseExpression(re)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits, err := o.Find(t.Context(), e, time.Minute)
+			want := wanted(re, lines, 5, c.typ == Terminal)
+			if err != nil || !hits.Complete || !slices.Equal(hits.Lines, want) {
+				t.Errorf("%s, %d lines, growing %v: %q: %d hits, want %d, %v", c.typ, c.lines, c.grow, re, len(hits.Lines), len(want), err)
+			}
+		}
+	}
+}
+
+// A line of what grows is found once it has ended, wherever the writing stopped.
+func TestFindWhileItGrows(t *testing.T) {
+	s := newStore(t, 64<<20)
+	w := create(t, s, Meta{Type: File}, Limits{})
+	o := w.Output()
+	e, err := ParseExpression("ab+c$")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("abc\n"+strings.Repeat("x", 5000)+"abbc\nabcd\n", 30)
+	ended := 0
+	for i := 0; i < len(text); i += 701 {
+		w.Write([]byte(text[i:min(len(text), i+701)]))
+		ended = strings.Count(text[:min(len(text), i+701)], "bc\n")
+		hits, err := o.Find(t.Context(), e, time.Minute)
+		if err != nil || len(hits.Lines) != ended {
+			t.Fatalf("after %d bytes: %d hits, want %d, %v", i, len(hits.Lines), ended, err)
+		}
+	}
+	w.Write([]byte("abc"))
+	w.Complete(nil)
+	if hits, err := o.Find(t.Context(), e, time.Minute); err != nil || len(hits.Lines) != 61 || hits.Lines[60] != 91 {
+		t.Errorf("%d hits, %v", len(hits.Lines), err)
+	}
+}
+
+// What was left out of the middle is not found, all else by its true number.
+func TestFindAroundTheGap(t *testing.T) {
+	s := newStore(t, 64<<20)
+	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 8 << 10, Tail: 16 << 10})
+	for i := 1; i <= 20_000; i++ {
+		fmt.Fprintf(w, "line %d is 7\n", i)
+		if e, _ := ParseExpression("7"); i%1999 == 0 {
+			if _, err := w.Output().Find(t.Context(), e, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.Complete(nil)
+	g := w.Output().Meta().Gap
+	h := NewHandler(s, nil)
+	var c Count
+	at := g.AfterLine + 1
+	if err := json.Unmarshal(ask(h, "GET", fmt.Sprintf("%s?count=7&at=%d", w.ID(), at)).Body.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	next := g.AfterLine + int(g.Lines) + 1
+	want := Count{Total: g.AfterLine + 20_000 - next + 1, Complete: true, LeftOut: g.Bytes,
+		Around: &Around{Before: g.AfterLine, Previous: g.AfterLine, Next: next, First: 1, Last: 20_000}}
+	if fmt.Sprint(c, *c.Around) != fmt.Sprint(want, *want.Around) && c.Total != want.Total || *c.Around != *want.Around || c.LeftOut != want.LeftOut {
+		t.Errorf("%+v %+v, want %+v %+v", c, *c.Around, want, *want.Around)
+	}
+}
+
+func TestCountAndDensity(t *testing.T) {
+	s := newStore(t, 64<<20)
+	h := NewHandler(s, nil)
+	var b strings.Builder
+	for i := 1; i <= 1000; i++ {
+		switch {
+		case i <= 10:
+			b.WriteString("x ERROR y\n")
+		case i == 700:
+			b.WriteString("WARN: hm\n")
+		default:
+			b.WriteString("fine\n")
+		}
+	}
+	o := put(t, s, Meta{Type: File, StartLine: 101}, b.String())
+	for query, want := range map[string]string{
+		"count=ERROR":                   `{"total":10,"complete":true}`,
+		"count=ERROR&at=105&within=500": `{"total":10,"complete":true,"before":4,"previous":104,"next":105,"first":101,"last":110}`,
+		"count=ERROR&at=999":            `{"total":10,"complete":true,"before":10,"previous":110,"next":0,"first":101,"last":110}`,
+		"count=nothing&at=5":            `{"total":0,"complete":true,"before":0,"previous":0,"next":0,"first":0,"last":0}`,
+		"density=4&count=ERROR%7CWARN":  `{"total":11,"complete":true,"parts":[10,0,1,0]}`,
+		"density=4":                     `{"total":11,"complete":true,"errors":[10,0,0,0],"warnings":[0,0,1,0]}`,
+	} {
+		if w := ask(h, "GET", string(o.ID())+"?"+query); w.Code != 200 || w.Body.String() != want {
+			t.Errorf("%s: %d %s, want %s", query, w.Code, w.Body, want)
+		}
+	}
+	for _, query := range []string{"count=", "count=(", "density=0", "density=10001", "density=x&count=a", "count=a&at=0", "count=a&within=3000", "tokens"} {
+		if w := ask(h, "GET", string(o.ID())+"?"+query); w.Code != 400 || w.Header().Get("Content-Type") != valJSON[0] {
+			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+		}
+	}
+}
+
+// A search that has no time says so and goes on when asked again; one that nobody
+// waits for ends.
+func TestFindGoesOn(t *testing.T) {
+	s := newStore(t, 64<<20)
+	o := put(t, s, Meta{Type: File}, strings.Repeat("abc\n", 1<<18))
+	e, err := ParseExpression("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, err := o.Find(t.Context(), e, 0)
+	if err != nil || hits.Complete || hits.Next > 1<<18 {
+		t.Errorf("without time: %d hits, complete %v, %v", len(hits.Lines), hits.Complete, err)
+	}
+	for rounds := 0; !hits.Complete; rounds++ {
+		if hits, err = o.Find(t.Context(), e, 0); err != nil || rounds > 4 { // chunks
+			t.Fatalf("%v after %d rounds", err, rounds)
+		}
+	}
+	if len(hits.Lines) != 1<<18 {
+		t.Errorf("%d hits", len(hits.Lines))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if e, err = ParseExpression("c"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Find(ctx, e, time.Minute); err == nil {
+		t.Error("it searched for somebody who left")
+	}
+}
+
+// Searches are forgotten before they take much.
+func TestFindsAreForgotten(t *testing.T) {
+	s := newStore(t, 64<<20)
+	s.finds.most = 3000
+	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", 2000))
+	for i := range 3 * maxFinds {
+		e, err := ParseExpression(fmt.Sprintf("a|%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		within := time.Minute
+		if i > 2 {
+			within = 0
+		}
+		if _, err := o.Find(t.Context(), e, within); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total := int64(0)
+	for _, f := range s.finds.list {
+		total += f.kept.Load()
+	}
+	if len(s.finds.list) > maxFinds || total > 5000 {
+		t.Errorf("%d searches with %d lines", len(s.finds.list), total)
+	}
+}
+
+// grep of a long text finds what grep of its parts does.
+func TestGrepByHits(t *testing.T) {
+	s := newStore(t, 64<<20)
+	h := NewHandler(s, nil)
+	o := put(t, s, Meta{Type: File}, strings.Repeat("x\nabc\n", 20_000))
+	all := grepJSON(t, h, o, "b", "")
+	if len(all.Matches) != MaxGrepMatches || all.Next != 2002 || all.Lines != 40_000 || all.Matches[999].Line != 2000 {
+		t.Errorf("%d matches, next %d", len(all.Matches), all.Next)
+	}
+	end := grepJSON(t, h, o, "b", "&lines=39001-")
+	if len(end.Matches) != 500 || end.Next != 0 || end.Matches[499].Line != 40_000 {
+		t.Errorf("%d matches at the end, next %d", len(end.Matches), end.Next)
+	}
+	if some := grepJSON(t, h, o, "b", "&lines=100-8000"); len(some.Matches) != MaxGrepMatches || some.Next != 2100 {
+		t.Errorf("%d matches in the middle, next %d", len(some.Matches), some.Next)
+	}
+	if few := grepJSON(t, h, o, "b", "&lines=30000-36000"); len(few.Matches) != MaxGrepMatches || few.Matches[0].Line != 30_000 {
+		t.Errorf("%d matches, the first on %d", len(few.Matches), few.Matches[0].Line)
+	}
+}
+
+func TestTextOfOtherCharsets(t *testing.T) {
+	s := newStore(t, 64<<20)
+	h := NewHandler(s, testViews{})
+	const text = "grün\nĊ öl\nß"
+	wide := func(first, second int) string {
+		var b []byte
+		for _, r := range "\ufeff" + text {
+			pair := []byte{byte(r), byte(r >> 8)}
+			b = append(b, pair[first], pair[second])
+		}
+		return string(b)
+	}
+	for charset, data := range map[string]string{
+		"utf-16le": wide(0, 1), "utf-16be": wide(1, 0), "windows-1252": "gr\xfcn\n\xc4 \xf6l\n\xdf",
+	} {
+		o := put(t, s, Meta{Type: File, MimeType: "text/plain; charset=" + charset}, data)
+		used := s.Stats().Used
+		if got := ask(h, "GET", string(o.ID())).Body.String(); got != data {
+			t.Errorf("%s: the bytes are %q", charset, got)
+		}
+		for query, want := range map[string]string{
+			"lines=3": "ß", "grep=%C3%B6": "2:", "count=gr%C3%BCn": `{"total":1,"complete":true}`, "tokens&lines=1": `{"tokens":6,"exact":true}`,
+		} {
+			if got := ask(h, "GET", string(o.ID())+"?"+query).Body.String(); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s: %q", charset, query, got)
+			}
+		}
+		if text := o.Text(); text.TotalLines() != 3 || o.Text() != text || !text.Held() {
+			t.Errorf("%s: %d lines", charset, o.Text().TotalLines())
+		}
+		if now := s.Stats().Used; now <= used {
+			t.Errorf("%s: what was decoded costs %d", charset, now-used)
+		}
+	}
+}
+
+// Around a gap the lines of other charsets keep their numbers.
+func TestTextAroundTheGap(t *testing.T) {
+	s := newStore(t, 64<<20)
+	for _, charset := range []string{"utf-16le", "utf-16be", "windows-1252"} {
+		w := create(t, s, Meta{Type: File, MimeType: "text/plain; charset=" + charset}, Limits{Head: 8 << 10, Tail: 16 << 10})
+		for i := 1; i <= 20_000; i++ {
+			for _, c := range []byte(fmt.Sprintf("line %d\n", i)) {
+				switch charset {
+				case "utf-16le":
+					w.Write([]byte{c, 0})
+				case "utf-16be":
+					w.Write([]byte{0, c})
+				default:
+					w.Write([]byte{c})
+				}
+			}
+		}
+		w.Complete(nil)
+		o := w.Output().Text()
+		g := o.Meta().Gap
+		seen := 0
+		for l, err := range o.Lines(t.Context(), 0, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Gap == nil && l.Number != g.AfterLine && l.Number != g.AfterLine+int(g.Lines)+1 {
+				if seen++; string(l.Text) != fmt.Sprintf("line %d", l.Number) {
+					t.Fatalf("%s: line %d is %q", charset, l.Number, l.Text)
+				}
+			}
+		}
+		if seen < 500 || o.TotalLines() != 20_000 {
+			t.Errorf("%s: %d of %d lines", charset, seen, o.TotalLines())
+		}
+	}
+}
+
+func TestViews(t *testing.T) {
+	s := newStore(t, 64<<20)
+	h := NewHandler(s, testViews{})
+	o, other := put(t, s, Meta{Type: File}, "a\n"), put(t, s, Meta{Type: File}, "b\n")
+	w := ask(h, "GET", string(o.ID())+"?format=html&view=default&from=3&rows=7&filter=a&filter=b&sort=-2&at=1.2&with="+string(other.ID()))
+	if w.Code != 200 || w.Body.String() != `<i>3 7 ["a" "b"] "-2" "1.2" true</i>` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for name, want := range map[string]string{"Webchat-View": "lines", "Webchat-Views": "lines source", "Webchat-Rows": "3-4/9", "Webchat-Note": "x",
+		"Content-Type": valHTML[0], "Content-Security-Policy": valSandbox[0]} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if head := ask(h, "HEAD", string(o.ID())+"?format=html&view=source"); head.Body.Len() != 0 || head.Header().Get("Webchat-View") != "source" {
+		t.Errorf("HEAD: %v", head.Header())
+	}
+	if w := ask(h, "GET", string(o.ID())+"?format=json"); !strings.Contains(w.Body.String(), `"views":["lines","source"]`) {
+		t.Errorf("%s", w.Body)
+	}
+	for _, query := range []string{"view=none&format=html", "view=a", "view=a&format=html&lines=1", "view=a&format=html&from=0", "view=a&format=html&rows=5001",
+		"view=a&format=html&with=out_x", "view=a&format=html&filter=" + strings.Repeat("x", 5000), "view=a&format=html" + strings.Repeat("&filter=a", 21)} {
+		if w := ask(h, "GET", string(o.ID())+"?"+query); w.Code != 400 || w.Header().Get("Content-Type") != valJSON[0] {
+			t.Errorf("%.60s: %d %s", query, w.Code, w.Body)
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, re := range expressions {
+		f.Add(re, "abc\nERROR x\n\xffabbc", true)
+	}
+	f.Fuzz(func(t *testing.T, re, text string, terminal bool) {
+		e, err := ParseExpression(re)
+		if err != nil || len(re) > 100 {
+			return
+		}
+		s := newStore(t, 1<<20)
+		m := Meta{Type: File}
+		if terminal {
+			m.Type = Terminal
+		}
+		lines := strings.Split(text, "\n")
+		if lines[len(lines)-1] == "" {
+			lines = lines[:len(lines)-1]
+		}
+		hits, err := put(t, s, m, text).Find(t.Context(), e, time.Minute)
+		if want := wanted(re, lines, 1, terminal); err != nil || !slices.Equal(hits.Lines, want) {
+			t.Errorf("%q in %q: %v, want %v, %v", re, text, hits.Lines, want, err)
+		}
+	})
+}

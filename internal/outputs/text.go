@@ -1,0 +1,108 @@
+package outputs
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	charset "golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/jellydator/ttlcache/v3"
+)
+
+// charsets are those that [Meta.MimeType] may name besides UTF-8. Windows-1252 contains
+// Latin-1.
+var charsets = map[string]charset.Encoding{
+	"windows-1252": charmap.Windows1252,
+	"utf-16le":     unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+	"utf-16be":     unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
+}
+
+// Text returns o as a text in UTF-8: o itself, or the same lines decoded if its MimeType
+// names another charset. What was decoded counts in the budget and ends with o; where
+// there is no room for it, o is returned as it is.
+func (o *Output) Text() *Output {
+	v, m := o.acquire()
+	defer o.release(&v)
+	_, name, ok := strings.Cut(m.MimeType, "; charset=")
+	if !ok || charsets[name] == nil {
+		return o
+	}
+	o.decoding.Lock()
+	defer o.decoding.Unlock()
+	if o.decoded != nil || !v.complete {
+		return cmp.Or(o.decoded, o)
+	}
+	text := v.decode(charsets[name])
+	if !o.store.hold(o, text.kept()) {
+		return o
+	}
+	m.MimeType = strings.TrimSuffix(m.MimeType, name) + "utf-8"
+	o.decoded = &Output{id: o.id, created: o.created, store: o.store, of: o, meta: m, view: text}
+	return o.decoded
+}
+
+// decode makes v's bytes UTF-8. Lines keep their numbers, and offsets are those of what
+// was made.
+func (v *view) decode(e charset.Encoding) view {
+	text := view{complete: true}
+	from, to, nl, gap := v.gap()
+	if !gap {
+		text.set(decodeAll(e, v.join(0, v.len())))
+		return text
+	}
+	wide := 0
+	if e != charmap.Windows1252 {
+		wide = 1
+	}
+	head, tail := v.join(0, len(v.head)), v.join(len(v.head), v.len())
+	if wide > 0 && len(head)%2 == 1 { // the second half of a line end was left out
+		head = append(head[:len(head)-1:len(head)-1], 0)
+	}
+	if wide > 0 && to%2 == 1 {
+		tail = tail[1:]
+	}
+	h := decodeAll(e, head)
+	if endsWithLine(v.head[len(v.head)-1].buf) && !bytes.HasSuffix(h, []byte{'\n'}) {
+		h = append(h, '\n')
+	}
+	t := decodeAll(e, tail)
+	start := int64(len(h)) + to - from
+	text.head, text.nl = split(h, 0, 0)
+	text.tail, text.nl = split(t, start, text.nl+nl)
+	text.size, text.open = start+int64(len(t)), len(t) > 0 && !endsWithLine(t)
+	return text
+}
+
+// join copies the bytes of some chunks together.
+func (v *view) join(from, to int) (b []byte) {
+	for ; from < to; from++ {
+		b = append(b, v.at(from).buf...)
+	}
+	return b
+}
+
+// decodeAll never fails: what is wrong becomes U+FFFD.
+func decodeAll(e charset.Encoding, b []byte) []byte {
+	text, err := e.NewDecoder().Bytes(b)
+	if err != nil { // these charsets have no such error
+		return bytes.ToValidUTF8(b, []byte("\ufffd"))
+	}
+	return text
+}
+
+// hold adds n bytes that were made of o to what o costs; false: there is no room for
+// them, or o is gone.
+func (s *Store) hold(o *Output, n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o.gone || n > s.budget/2 || !s.room(n) || o.gone {
+		return false
+	}
+	o.cost += n
+	s.used += n
+	s.cache.Set(o.id, o, ttlcache.PreviousOrDefaultTTL) // the new cost; its life goes on
+	return true
+}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"html/template"
+	"strconv"
+	"strings"
+)
+
+const (
+	// tableSpace is how much HTML one table holds before it ends early, in bytes.
+	tableSpace = 2 << 20
+	cellLimit  = 500 // characters of one cell that are shown
+)
+
+// Table shows records. Numbers stand right, a cell without anything says so, and a long one is cut with a note.
+//
+//	<table class="records"><thead><tr><th class="rn">line</th><th class="r" data-col="1" aria-sort="descending">id</th>…</tr></thead>
+//	<tbody><tr><td class="rn"><a class="ln" href="#L2" aria-label="Line 2">2</a></td><td class="r">1204</td><td class="nil">empty</td>…</tr></tbody></table>
+type Table struct {
+	b       strings.Builder
+	numeric []bool
+}
+
+// NewTable begins a table with these columns. sorted is the column, from 1, that orders the rows; 0: none.
+func NewTable(columns []string, numeric []bool, sorted int, falling bool) *Table {
+	t := &Table{numeric: numeric}
+	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">line</th>`)
+	for i, name := range columns {
+		t.b.WriteString("<th")
+		if numeric[i] {
+			t.b.WriteString(` class="r"`)
+		}
+		t.b.WriteString(` data-col="` + strconv.Itoa(i+1) + `"`)
+		switch {
+		case sorted == i+1 && falling:
+			t.b.WriteString(` aria-sort="descending"`)
+		case sorted == i+1:
+			t.b.WriteString(` aria-sort="ascending"`)
+		}
+		t.b.WriteByte('>')
+		t.text(name)
+		t.b.WriteString("</th>")
+	}
+	t.b.WriteString("</tr></thead>\n<tbody>")
+	return t
+}
+
+// Row adds a record, which begins at a line. Cells beyond the columns are shown, too, up to as many again.
+func (t *Table) Row(line int, cells [][]byte) {
+	n := strconv.Itoa(line)
+	t.b.WriteString(`<tr><td class="rn"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + "</a></td>")
+	for i := range max(len(t.numeric), min(len(cells), 2*len(t.numeric))) {
+		switch {
+		case i >= len(cells) || len(cells[i]) == 0:
+			t.b.WriteString(`<td class="nil">empty</td>`)
+			continue
+		case i < len(t.numeric) && t.numeric[i]:
+			t.b.WriteString(`<td class="r">`)
+		default:
+			t.b.WriteString("<td>")
+		}
+		t.text(string(cells[i]))
+		t.b.WriteString("</td>")
+	}
+	t.b.WriteString("</tr>\n")
+}
+
+func (t *Table) text(s string) {
+	head, left := cutRunes(s, cellLimit)
+	visible(&t.b, head)
+	if left > 0 {
+		t.b.WriteString(`<span class="c"> … ` + strconv.Itoa(left) + ` more bytes</span>`)
+	}
+}
+
+// Full reports whether the table is as long as it may be.
+func (t *Table) Full() bool { return t.b.Len() > tableSpace }
+
+// HTML ends the table.
+func (t *Table) HTML() template.HTML {
+	return template.HTML(t.b.String() + "</tbody></table>\n")
+}

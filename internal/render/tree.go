@@ -1,0 +1,165 @@
+package render
+
+import (
+	"encoding/json"
+	"html/template"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Node is a value in a tree of values.
+type Node struct {
+	Key         string
+	HasKey      bool // false: it is an item, or stands by itself
+	Root        bool // it stands by itself
+	Index       int  // of an item, from 0
+	Kind        byte // '{' and '[' hold others; 's' string, 'm' number, 'k' word
+	Text        string
+	Cut         int    // bytes of the value that are not in Text, if positive
+	Name        string // of a folded one: the first text in it
+	Count       int    // how many it holds
+	At          string // its handle: digits
+	First, Last int    // lines
+	Children    []Node // shown below it; nil: folded
+}
+
+// Tree shows values, then a row for the more that follow the one of number last.
+//
+//	<li role="treeitem" aria-expanded="false" data-at="128" data-step=".pump" data-lines="96-99"><a class="ln" href="#L96"
+//	aria-label="Line 96">96</a><span class="na">pump</span><span class="o">: </span>{…}<span class="many">3 keys</span></li>
+//	<li class="range" data-from="101">100 … 1,203</li>
+//
+// data-step is what the value adds to the path of the one it stands in.
+func Tree(nodes []Node, more, last int) template.HTML {
+	var b strings.Builder
+	treeNodes(&b, nodes)
+	treeRange(&b, more, last)
+	return template.HTML(b.String())
+}
+
+func treeRange(b *strings.Builder, more, last int) {
+	if more > 0 {
+		b.WriteString(`<li class="range" data-from="` + strconv.Itoa(last+1) + `">` + strconv.Itoa(last) + " … " + strconv.Itoa(last+more-1) + "</li>\n")
+	}
+}
+
+func treeNodes(b *strings.Builder, nodes []Node) {
+	for i := range nodes {
+		nodes[i].write(b)
+	}
+}
+
+func (n *Node) write(b *strings.Builder) {
+	holds := n.Kind == '{' || n.Kind == '['
+	b.WriteString(`<li role="treeitem"`)
+	if holds && n.Count != 0 {
+		b.WriteString(` aria-expanded="` + strconv.FormatBool(n.Children != nil) + `" data-at="` + digits(n.At) + `"`)
+	}
+	if step := n.step(); len(step) < 300 {
+		b.WriteString(` data-step="` + escapeText(step) + `"`)
+	}
+	line := strconv.Itoa(n.First)
+	b.WriteString(` data-lines="` + line + "-" + strconv.Itoa(max(n.First, n.Last)) + `"><a class="ln" href="#L` + line + `" aria-label="Line ` + line + `">` + line + "</a>")
+	if !n.Root {
+		n.writeKey(b)
+	}
+	if !holds {
+		b.WriteString(`<span class="` + string(rune(n.Kind)) + `">`)
+		visible(b, strings.ToValidUTF8(n.Text, "\uFFFD"))
+		b.WriteString("</span>")
+		more(b, n.Cut)
+		b.WriteString("</li>\n")
+		return
+	}
+	n.writeHeld(b)
+	b.WriteString("</li>\n")
+}
+
+func (n *Node) writeKey(b *strings.Builder) {
+	key := strconv.Itoa(n.Index)
+	if n.HasKey {
+		key = n.Key
+	}
+	head, left := cutRunes(key, cellLimit)
+	b.WriteString(`<span class="na">`)
+	visible(b, head)
+	more(b, left)
+	b.WriteString(`</span><span class="o">: </span>`)
+}
+
+func (n *Node) writeHeld(b *strings.Builder) {
+	end, what := "}", "key"
+	if n.Kind == '[' {
+		end, what = "]", "item"
+	}
+	if n.Count != 1 {
+		what += "s"
+	}
+	many := strconv.Itoa(n.Count) + " " + what
+	switch {
+	case n.Children != nil:
+		b.WriteString(string(rune(n.Kind)))
+	case n.Count == 0:
+		b.WriteString(string(rune(n.Kind)) + end)
+	default:
+		b.WriteString(string(rune(n.Kind)) + "…" + end)
+		if n.Name != "" {
+			many = n.Name
+		}
+	}
+	b.WriteString(`<span class="many">`)
+	visible(b, many)
+	b.WriteString("</span>")
+	if n.Children != nil {
+		b.WriteString(`<ul role="group">` + "\n")
+		treeNodes(b, n.Children)
+		treeRange(b, n.Count-len(n.Children), len(n.Children))
+		b.WriteString("</ul>")
+	}
+}
+
+func more(b *strings.Builder, bytes int) {
+	if bytes > 0 {
+		b.WriteString(`<span class="c"> … ` + strconv.Itoa(bytes) + ` more bytes</span>`)
+	}
+}
+
+// step is what a value adds to a path: .name, ["a name"] or [3], in characters that cannot hide or reorder.
+func (n *Node) step() string {
+	switch {
+	case n.Root:
+		return "$"
+	case !n.HasKey:
+		return "[" + strconv.Itoa(n.Index) + "]"
+	}
+	plain := n.Key != ""
+	for i, r := range n.Key {
+		plain = plain && (r == '_' || r == '-' && i > 0 || unicode.IsLetter(r) || unicode.IsDigit(r) && i > 0)
+	}
+	if plain {
+		return "." + n.Key
+	}
+	quoted, err := json.Marshal(strings.ToValidUTF8(n.Key, "\uFFFD"))
+	if err != nil { // a string always marshals
+		return ""
+	}
+	var b strings.Builder
+	for _, r := range string(quoted) {
+		if hidden(r) {
+			b.WriteString(`\u{` + strconv.FormatInt(int64(r), 16) + `}`)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return "[" + b.String() + "]"
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,257 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"webchat/internal/outputs"
+	"webchat/internal/render"
+)
+
+const (
+	maxCompared      = 64 << 20 // bytes of each side
+	maxComparedLines = 1_000_000
+	contextLines     = 3 // shown around a change
+)
+
+// comparison is what differs between two outputs, as rows.
+type comparison struct {
+	with           outputs.ID
+	rows           []diffRow
+	added, removed int
+	changes        []int // the row each begins at, from 0
+}
+
+// diffRow is a line that is the same ('='), removed or added, or a run of lines that
+// are the same and not shown ('.'): then a and b are the first, and n how many.
+type diffRow struct {
+	kind byte
+	a, b int32 // numbers of lines as shown; 0: not in this text
+	n    int32
+	pair int32 // of a changed line: its partner's number in the other text; 0: none
+}
+
+// diff is what differs from an earlier output. Its rows count lines and folds.
+func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+	if a.With == nil {
+		return w, refuse("no_other", "Say with which output to compare: with={id}.")
+	}
+	with := a.With.Text()
+	if o.Size() > maxCompared || with.Size() > maxCompared || max(o.TotalLines(), with.TotalLines()) > maxComparedLines {
+		return w, refuse("too_large", "These outputs are too large to compare.")
+	}
+	d := h.document(o)
+	d.seen.mu.Lock()
+	defer d.seen.mu.Unlock()
+	c, ok := d.seen.blobs[Diff].(*comparison)
+	if !ok || c.with != with.ID() || !with.Complete() {
+		if c, err = newComparison(ctx, with, o); err != nil {
+			return w, err
+		}
+		d.seen.keep(Diff, c)
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(a.At, "C")); err == nil && n >= 1 && n <= len(c.changes) {
+		a.From = max(1, c.changes[n-1]+1-contextLines-1)
+	}
+	from, to := cut(a, len(c.rows))
+	out := &render.DiffRows{}
+	if from <= to {
+		err = h.diffRows(ctx, with, o, c, from, to, out)
+	}
+	w = window(out.HTML(), from, to, len(c.rows))
+	w.Header = map[string]string{"Added": strconv.Itoa(c.added), "Removed": strconv.Itoa(c.removed), "Changes": strconv.Itoa(len(c.changes))}
+	return w, err
+}
+
+func newComparison(ctx context.Context, a, b *outputs.Output) (*comparison, error) {
+	numbers := map[uint64]int32{}
+	seed := maphash.MakeSeed()
+	read := func(o *outputs.Output) (lines []int32, shown []int32, err error) {
+		terminal := o.Meta().Type == outputs.Terminal
+		for l, err := range o.Lines(ctx, 0, 0) {
+			if err != nil {
+				return nil, nil, err
+			}
+			if l.Gap != nil {
+				continue
+			}
+			text := bytes.TrimSuffix(l.Text, []byte{'\r'})
+			if terminal {
+				text = outputs.Plain(text)
+			}
+			sum := maphash.Bytes(seed, text)
+			n, ok := numbers[sum]
+			if !ok {
+				n = int32(len(numbers))
+				numbers[sum] = n
+			}
+			lines, shown = append(lines, n), append(shown, int32(l.Number))
+		}
+		return lines, shown, nil
+	}
+	old, oldShown, err := read(a)
+	if err != nil {
+		return nil, err
+	}
+	now, nowShown, err := read(b)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{with: a.ID()}
+	c.fill(compare(old, now), oldShown, nowShown)
+	return c, nil
+}
+
+// fill makes rows of changes; a and b are the numbers of the lines as shown.
+func (c *comparison) fill(changes []change, a, b []int32) {
+	i, j := 0, 0
+	for k, x := range append(changes, change{len(a), len(a), len(b), len(b)}) {
+		last := k == len(changes)
+		head, tail := contextLines, contextLines
+		if k == 0 {
+			head = 0
+		}
+		if last {
+			tail = 0
+		}
+		same := x.a - i
+		if same <= head+tail+1 {
+			head, tail = same, 0
+		}
+		for n := range same {
+			if n == head && same > head+tail {
+				c.rows = append(c.rows, diffRow{kind: '.', a: a[i+n], b: b[j+n], n: int32(same - head - tail)})
+			}
+			if n < head || n >= same-tail {
+				c.rows = append(c.rows, diffRow{kind: '=', a: a[i+n], b: b[j+n]})
+			}
+		}
+		if last {
+			return
+		}
+		c.changes = append(c.changes, len(c.rows))
+		pairs := min(x.aEnd-x.a, x.bEnd-x.b)
+		for n := x.a; n < x.aEnd; n++ {
+			r := diffRow{kind: '-', a: a[n]}
+			if n-x.a < pairs {
+				r.pair = b[x.b+n-x.a]
+			}
+			c.rows = append(c.rows, r)
+		}
+		for n := x.b; n < x.bEnd; n++ {
+			r := diffRow{kind: '+', b: b[n]}
+			if n-x.b < pairs {
+				r.pair = a[x.a+n-x.b]
+			}
+			c.rows = append(c.rows, r)
+		}
+		c.removed, c.added = c.removed+x.aEnd-x.a, c.added+x.bEnd-x.b
+		i, j = x.aEnd, x.bEnd
+	}
+}
+
+// side reads the lines of one text that a window shows, highlighted.
+type side struct {
+	h     *Views
+	o     *outputs.Output
+	html  map[int]string
+	plain map[int]string
+}
+
+func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*side, error) {
+	s := &side{h, o, map[int]string{}, map[int]string{}}
+	terminal := o.Meta().Type == outputs.Terminal
+	for i := 0; i < len(lines); {
+		k := i + 1
+		for k < len(lines) && lines[k] == lines[k-1]+1 {
+			k++
+		}
+		for l, err := range o.Lines(ctx, lines[i], lines[k-1]) {
+			if err != nil {
+				return nil, err
+			}
+			if terminal {
+				l.Text = outputs.Plain(l.Text)
+			}
+			if l.Gap == nil {
+				s.plain[l.Number] = strings.TrimSuffix(string(l.Text), "\r")
+			}
+		}
+		if !terminal {
+			rows, err := h.rows(ctx, o, lines[i], lines[k-1])
+			if err != nil {
+				return nil, err
+			}
+			if inner := render.Inner(rows); len(inner) == k-i {
+				for n, x := range inner {
+					s.html[lines[i+n]] = x
+				}
+			}
+		}
+		i = k
+	}
+	return s, nil
+}
+
+// diffRows shows rows from to to.
+func (h *Views) diffRows(ctx context.Context, a, b *outputs.Output, c *comparison, from, to int, out *render.DiffRows) error {
+	var inA, inB []int
+	for _, r := range c.rows[from-1 : to] {
+		if r.kind == '-' {
+			inA = append(inA, int(r.a))
+		}
+		if r.kind == '+' || r.kind == '=' {
+			inB = append(inB, int(r.b))
+		}
+	}
+	old, err := h.newSide(ctx, a, inA)
+	if err != nil {
+		return err
+	}
+	now, err := h.newSide(ctx, b, inB)
+	if err != nil {
+		return err
+	}
+	for i, r := range c.rows[from-1 : to] {
+		line := render.DiffLine{Kind: r.kind, Old: int(r.a), New: int(r.b), Fold: int(r.n)}
+		if k, ok := slices.BinarySearch(c.changes, from-1+i); ok {
+			line.Change = k + 1
+		}
+		switch r.kind {
+		case '-':
+			line.HTML, line.Text = old.html[int(r.a)], old.plain[int(r.a)]
+			line.From, line.To = changed(line.Text, now.plain[int(r.pair)], r.pair > 0)
+		case '+':
+			line.HTML, line.Text = now.html[int(r.b)], now.plain[int(r.b)]
+			line.From, line.To = changed(line.Text, old.plain[int(r.pair)], r.pair > 0)
+		case '=':
+			line.HTML, line.Text = now.html[int(r.b)], now.plain[int(r.b)]
+		}
+		out.Add(line)
+	}
+	return nil
+}
+
+// changed returns which characters of text are not in other, if most are.
+func changed(text, other string, paired bool) (from, to int) {
+	if !paired || len(text) > render.LongLine || len(other) > render.LongLine {
+		return 0, 0
+	}
+	a, b := []rune(text), []rune(other)
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		from++
+	}
+	to = len(a)
+	for end := len(b); to > from && end > from && a[to-1] == b[end-1]; end-- {
+		to--
+	}
+	if same := from + len(a) - to; same*3 < utf8.RuneCountInString(text) {
+		return 0, 0
+	}
+	return from, to
+}

@@ -1,0 +1,230 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/outputs"
+	"webchat/internal/render"
+)
+
+// searchTime is how long a request may look for the rows that a filter leaves, or
+// sort them.
+const searchTime = 2 * time.Second
+
+// refuse says what is wrong with what was asked for.
+func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, Sentence: sentence} }
+
+// View implements [outputs.Views].
+func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+	k := h.kindOf(o)
+	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
+		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
+	}
+	for try := 0; ; try++ {
+		w, err = h.viewOf(ctx, o, k, a)
+		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
+			h.forget(o.ID())
+			continue
+		}
+		break
+	}
+	w.View = a.View
+	return w, err
+}
+
+func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
+	switch text := o.Text(); a.View {
+	case Source, Terminal:
+		if len(a.Filter) > 0 {
+			return h.filtered(ctx, text, a)
+		}
+		return h.source(ctx, text, a)
+	case Failure:
+		return h.failure(ctx, text)
+	case Preview:
+		return h.preview(text, a)
+	case Table:
+		return h.table(ctx, text, k, a)
+	case Tree:
+		return h.tree(ctx, text, k, a)
+	case Diff:
+		return h.diff(ctx, text, a)
+	case Hex:
+		return hexRows(o, a)
+	case List:
+		return h.list(ctx, text, a)
+	}
+	return outputs.Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
+}
+
+// cut returns the rows asked for, of those there are.
+func cut(a outputs.Ask, total int) (from, to int) {
+	return a.From, min(a.From+a.Rows-1, total)
+}
+
+func window(html template.HTML, from, to, total int) outputs.Window {
+	return outputs.Window{HTML: []byte(html), From: from, To: to, Total: total}
+}
+
+// source is lines by their numbers as shown.
+func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+	m := o.Meta()
+	first := max(m.StartLine, 1)
+	last := first + o.TotalLines() - 1
+	header := map[string]string{"First": strconv.Itoa(first)}
+	if m.Type == outputs.Terminal {
+		last = h.last(ctx, o)
+		if f, _ := h.firstFailure(ctx, o); f.line > 0 {
+			header["Failure"] = strconv.Itoa(f.from) + "-" + strconv.Itoa(f.to)
+		}
+	}
+	from, to := max(a.From, first), min(a.From+a.Rows-1, last)
+	html, err := template.HTML(""), error(nil)
+	if from <= to {
+		html, err = h.rows(ctx, o, from, to)
+	}
+	if m.Type == outputs.Terminal {
+		html = h.linked(ctx, o, html)
+	}
+	w := window(html, from, to, last)
+	w.Header = header
+	return w, err
+}
+
+// filtered is the lines that match, with their own numbers; its rows count them.
+func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+	text := a.Filter[0]
+	e, err := outputs.ParseExpression(text)
+	if err != nil || len(a.Filter) > 1 {
+		return w, refuse("bad_filter", "Give one regular expression as the filter; its syntax is that of RE2.")
+	}
+	hits, err := o.Find(ctx, e, searchTime)
+	if err != nil {
+		return w, err
+	}
+	if n, ok := strings.CutPrefix(a.At, "L"); ok { // the row of this line, or of the next one that matches
+		line, _ := strconv.Atoi(n)
+		a.From = max(1, hits.Before(line)+1-a.Rows/2)
+	}
+	from, to := cut(a, len(hits.Lines))
+	var b bytes.Buffer
+	for i := from; i <= to; {
+		last := i // lines that follow one another cost one look
+		for last < to && hits.Lines[last] == hits.Lines[last-1]+1 {
+			last++
+		}
+		html, err := h.rows(ctx, o, hits.Lines[i-1], hits.Lines[last-1])
+		if err != nil {
+			return w, err
+		}
+		if o.Meta().Type == outputs.Terminal {
+			html = h.linked(ctx, o, html)
+		}
+		b.WriteString(string(html))
+		i = last + 1
+	}
+	w = outputs.Window{HTML: b.Bytes(), From: from, To: to, Total: len(hits.Lines), Partial: !hits.Complete}
+	if hits.LeftOut > 0 {
+		w.Header = map[string]string{"Left-Out": strconv.FormatInt(hits.LeftOut, 10)}
+	}
+	return w, nil
+}
+
+// hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.
+func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+	total := int((o.Size() + render.HexWidth - 1) / render.HexWidth)
+	from, to := cut(a, total)
+	var html template.HTML
+	end := min(int64(to)*render.HexWidth, o.Size())
+	for off := int64(from-1) * render.HexWidth; off < end; {
+		stop := end
+		if over := off % render.HexWidth; over > 0 { // behind a gap
+			stop = min(end, off+render.HexWidth-over)
+		}
+		b := make([]byte, stop-off)
+		n, err := o.ReadAt(b, off)
+		html += render.HexAt(b[:n], off)
+		off += int64(n)
+		if gap, left := errors.AsType[*outputs.GapError](err); left {
+			html += render.LeftOut(gap.To-gap.From, 0)
+			off = max(gap.To, off)
+		} else if err != nil && err != io.EOF || n == 0 {
+			return outputs.Window{}, err
+		}
+	}
+	return window(html, from, to, total), nil
+}
+
+// list is the names in a folder.
+func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+	from, to := cut(a, o.TotalLines())
+	var names []string
+	for l, err := range o.Lines(ctx, from, max(to, 1)) {
+		if err != nil {
+			return outputs.Window{}, err
+		}
+		names = append(names, string(l.Text))
+	}
+	if to < from {
+		names = nil
+	}
+	return window(render.Entries(names, from), from, to, o.TotalLines()), nil
+}
+
+// blocks is a Markdown text as it is shown, and the line each block begins at.
+type blocks struct {
+	stream render.MarkdownStream
+	lines  []int
+}
+
+// preview is blocks of Markdown.
+func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+	d := h.document(o)
+	d.seen.mu.Lock()
+	defer d.seen.mu.Unlock()
+	all, ok := d.seen.blobs[Preview].(*blocks)
+	if !ok {
+		text, err := content{h, o}.Read(maxPreview)
+		if err != nil {
+			return outputs.Window{}, err
+		}
+		all = newBlocks(string(text))
+		d.seen.keep(Preview, all)
+	}
+	from, to := cut(a, all.stream.Len())
+	html, n := render.Blocks(&all.stream, all.lines, from, to)
+	w := window(html, from, n, all.stream.Len())
+	return w, nil
+}
+
+func newBlocks(text string) *blocks {
+	b := &blocks{}
+	n := 1
+	for line := range strings.Lines(text) {
+		b.stream.Write(line)
+		for len(b.lines) < b.stream.Len() {
+			b.lines = append(b.lines, n)
+		}
+		n++
+	}
+	b.stream.End()
+	for len(b.lines) < b.stream.Len() {
+		b.lines = append(b.lines, n-1)
+	}
+	return b
+}
+
+func (s *seen) keep(name string, v any) {
+	if s.blobs == nil {
+		s.blobs = map[string]any{}
+	}
+	s.blobs[name] = v
+}
