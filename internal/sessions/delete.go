@@ -107,6 +107,43 @@ func (m *Manager) purge(id session.ID) {
 	delete(m.sessions, id)
 	delete(m.purges, id)
 	m.mu.Unlock()
+	m.scrub()
+}
+
+// scrubber is a Catalog on a disk, where what was deleted is not gone yet.
+type scrubber interface {
+	Scrub(ctx context.Context) error
+}
+
+// scrub takes what is left of purged sessions off the disk, once for all that were
+// purged before it began.
+func (m *Manager) scrub() {
+	disk, ok := m.cfg.Catalog.(scrubber)
+	if !ok {
+		return
+	}
+	m.mu.Lock()
+	first := m.scrubs == 0
+	m.scrubs++
+	m.mu.Unlock()
+	if !first {
+		return // who is at it does it again
+	}
+	for {
+		m.mu.Lock()
+		before := m.scrubs
+		m.mu.Unlock()
+		if err := disk.Scrub(m.ctx); err != nil && m.ctx.Err() == nil {
+			m.cfg.Logger.Warn("words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
+		}
+		m.mu.Lock()
+		if m.scrubs == before {
+			m.scrubs = 0
+			m.mu.Unlock()
+			return
+		}
+		m.mu.Unlock()
+	}
 }
 
 // forget has a backend remove what it keeps of a deleted session. That may take

@@ -32,6 +32,7 @@ type Manager struct {
 	sessions map[session.ID]*session.Session
 	claims   map[session.ID]*claim
 	purges   map[session.ID]*time.Timer
+	scrubs   int // asked for since the running one began
 	started  bool
 	closed   bool
 

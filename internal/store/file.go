@@ -338,3 +338,12 @@ func moveAside(c Config) (moved string, err error) {
 	}
 	return moved, nil
 }
+
+// Scrub does what [DB.Scrub] does.
+func (f *File) Scrub(ctx context.Context) error {
+	db, err := f.writer()
+	if err != nil {
+		return fmt.Errorf("scrub: %w", err)
+	}
+	return db.Scrub(ctx)
+}

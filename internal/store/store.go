@@ -223,7 +223,7 @@ func source(path string, s Sync) string {
 	}
 	return bareSource(path) + "?" + url.Values{"_pragma": {
 		"busy_timeout(1000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
-		"journal_size_limit(16777216)", "secure_delete(FAST)", "cell_size_check(1)",
+		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)",
 	}}.Encode()
 }
 

@@ -38,10 +38,7 @@ func (db *DB) Vacuum(ctx context.Context) error {
 	}
 	err := db.vacuum(ctx, mode)
 	if err == nil {
-		err = db.alone(ctx, func() error {
-			_, err := db.conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-			return ours(err)
-		})
+		err = db.Scrub(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("vacuum %s: %w", db.path, err)
@@ -71,6 +68,44 @@ func (db *DB) vacuum(ctx context.Context, mode int) error {
 			return err
 		}
 	}
+}
+
+// mergeStep is how many pages of the full-text table are written anew under one hold
+// of the file.
+const mergeStep = 500
+
+// Scrub takes what is left of deleted sessions off the disk: their words in the
+// full-text table, which only marks them as gone, and the copies in the write-ahead
+// log. It works in steps beside everything else.
+func (db *DB) Scrub(ctx context.Context) error {
+	// A negative number has all parts of the table merged, not only those it is worth
+	// it for; the number of changes says whether anything was left to do (FTS5).
+	for pages := -mergeStep; ; pages = mergeStep {
+		var before, after int64
+		err := db.run(ctx, func(ctx context.Context) error {
+			if err := db.conn.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&before); err != nil {
+				return ours(err)
+			}
+			if _, err := db.conn.ExecContext(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`, pages); err != nil {
+				return ours(err)
+			}
+			return ours(db.conn.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&after))
+		})
+		if err != nil {
+			return fmt.Errorf("scrub %s: %w", db.path, err)
+		}
+		if after-before < 2 {
+			break
+		}
+	}
+	err := db.alone(ctx, func() error {
+		_, err := db.conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+		return ours(err)
+	})
+	if err != nil {
+		return fmt.Errorf("scrub %s: %w", db.path, err)
+	}
+	return nil
 }
 
 // alone calls f while no transaction runs.
