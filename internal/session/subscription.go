@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"webchat/internal/event"
@@ -52,7 +51,7 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 		b.mu.Unlock()
 		switch {
 		case len(got) > 32:
-			return coalesce(got), nil
+			return fold.Coalesce(got), nil
 		case len(got) > 0:
 			return got, nil
 		case err != nil:
@@ -79,7 +78,7 @@ func (b *Subscription) push(e event.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.unread) >= b.full {
-		b.unread = coalesce(b.unread)
+		b.unread = fold.Coalesce(b.unread)
 		b.full = max(maxUnread, 2*len(b.unread)) // so that joining pays
 	}
 	b.unread = append(b.unread, e)
@@ -103,69 +102,6 @@ func (b *Subscription) signal() {
 	}
 }
 
-// coalesce joins runs of deltas of the same message. A joined delta has the
-// offset of the first and the position of the last: applying it over a text that
-// holds a part of it already gives the same text.
-func coalesce(in []event.Entry) []event.Entry {
-	out := make([]event.Entry, 0, len(in))
-	for i := 0; i < len(in); {
-		n := i + 1
-		first, ok := deltaOf(in[i])
-		if ok {
-			end := first.offset + int64(len(first.text))
-			var b strings.Builder
-			for b.WriteString(first.text); n < len(in); n++ {
-				d, ok := deltaOf(in[n])
-				if !ok || d.key != first.key || d.offset != end {
-					break
-				}
-				b.WriteString(d.text)
-				end += int64(len(d.text))
-			}
-			if n > i+1 {
-				if e, err := joined(in[n-1], first.offset, b.String()); err == nil {
-					out = append(out, e)
-					i = n
-					continue
-				}
-			}
-		}
-		out = append(out, in[i:n]...)
-		i = n
-	}
-	return out
-}
-
-type delta struct {
-	key    string
-	offset int64
-	text   string
-}
-
-func deltaOf(e event.Entry) (delta, bool) {
-	switch d := e.Event.Data.(type) {
-	case event.AssistantMessageDelta:
-		return delta{fold.MessageKey(d.MessageID), d.Offset, d.DeltaContent}, true
-	case event.AssistantReasoningDelta:
-		return delta{fold.ReasoningKey(d.ReasoningID), d.Offset, d.DeltaContent}, true
-	}
-	return delta{}, false
-}
-
-// joined is the last of a run of deltas with the text of all of them.
-func joined(last event.Entry, offset int64, text string) (event.Entry, error) {
-	switch d := last.Event.Data.(type) {
-	case event.AssistantMessageDelta:
-		d.Offset, d.DeltaContent = offset, text
-		last.Event.Data = d
-	case event.AssistantReasoningDelta:
-		d.Offset, d.DeltaContent = offset, text
-		last.Event.Data = d
-	}
-	err := encode(&last)
-	return last, err
-}
-
 // Join returns what is in flight now. Together with the log up to its LastSeq
 // and the entries of an earlier subscription above its Pos it is exactly the
 // session, without gap and repeat.
@@ -180,14 +116,6 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 	}
 	sum := *s.summary.Load()
 	snap := Snapshot{LastSeq: sum.LastSeq, Pos: s.pos, Summary: sum}
-	var deltas []event.Data
-	for _, f := range s.open.Messages {
-		if f.Reasoning {
-			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
-		} else {
-			deltas = append(deltas, event.AssistantMessageDelta{MessageID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
-		}
-	}
 	for _, t := range s.open.Tools {
 		snap.Calls = append(snap.Calls, t.Start.ToolCallID)
 		if len(t.Progress.JSON) > 0 {
@@ -195,12 +123,7 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	snap.Requests = append(snap.Requests, s.open.Requests...)
-	var printed []event.Data
-	for _, t := range s.open.Tasks {
-		if len(t.Text) > 0 {
-			printed = append(printed, event.TaskOutput{TaskID: t.Start.TaskID, Text: strings.ToValidUTF8(string(t.Text), "")})
-		}
-	}
+	deltas, printed := s.open.InFlight()
 	if text := s.cfg.Owner.Unsaved(); text != "" {
 		if e, ok := s.troubleLocked(text); ok {
 			snap.Trouble = append(snap.Trouble, e)
