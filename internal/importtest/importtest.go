@@ -19,6 +19,7 @@ var ours = map[string][]string{
 	"internal/kind":       {},
 	"internal/wording":    {},
 	"scripts/report":      {},
+	"scripts/bench":       {},
 	"internal/strictjson": {},
 
 	"internal/files":   {"internal/proc"},
