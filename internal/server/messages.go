@@ -227,7 +227,16 @@ type abortRequest struct {
 
 // taskList is what runs in the background.
 type taskList struct {
-	Tasks []session.Task `json:"tasks"`
+	Tasks []taskShape `json:"tasks"`
+}
+
+type taskShape struct {
+	TaskID     string         `json:"taskId"`
+	Kind       event.TaskKind `json:"kind"`
+	Title      string         `json:"title"`
+	ToolCallID string         `json:"toolCallId,omitempty"`
+	StartedAt  event.Time     `json:"startedAt"`
+	Output     string         `json:"output"` // the last of what it printed, at most 64 KiB
 }
 
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
@@ -235,7 +244,11 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, taskList{one.Tasks()})
+	list := taskList{Tasks: []taskShape{}}
+	for _, t := range one.Tasks() {
+		list.Tasks = append(list.Tasks, taskShape{t.TaskID, t.Kind, t.Title, t.ToolCallID, event.Time(t.StartedAt), t.Output})
+	}
+	return reply(w, http.StatusOK, list)
 }
 
 func (s *Server) abortTask(w http.ResponseWriter, r *http.Request) error {

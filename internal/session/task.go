@@ -19,14 +19,14 @@ const (
 	endTaskLimit = 5 * time.Second
 )
 
-// Task is work in the background, as a list shows it.
+// Task is work in the background.
 type Task struct {
-	TaskID     string         `json:"taskId"`
-	Kind       event.TaskKind `json:"kind"`
-	Title      string         `json:"title"`
-	ToolCallID string         `json:"toolCallId,omitempty"`
-	StartedAt  event.Time     `json:"startedAt"`
-	Output     string         `json:"output"` // the last of what it printed, at most 64 KiB
+	TaskID     string
+	Kind       event.TaskKind
+	Title      string
+	ToolCallID string
+	StartedAt  time.Time
+	Output     string // the last of what it printed, at most 64 KiB
 }
 
 // Tasks returns what runs in the background, the oldest first.
@@ -35,7 +35,7 @@ func (s *Session) Tasks() []Task {
 	defer s.mu.Unlock()
 	out := []Task{}
 	for _, t := range s.open.Tasks {
-		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, event.Time(t.At), strings.ToValidUTF8(string(t.Text), "")})
+		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, t.At, strings.ToValidUTF8(string(t.Text), "")})
 	}
 	return out
 }
