@@ -174,7 +174,8 @@ type Host interface {
 	// A Conn reports in order and only these types: session.error, .title_changed,
 	// .model_change, .usage_info, .truncation, .compaction_*; task.*; assistant.*;
 	// tool.execution_*; subagent.*. Others are refused with an error. The last three
-	// belong to a turn, or by their parentToolCallId to a helper that is an open task.
+	// belong to a turn, or by their parentToolCallId to a helper that is an open task;
+	// but assistant.usage may come at any time.
 	//
 	// Offsets of deltas are the Conn's to count, in UTF-8 bytes of its message.
 	Report(ctx context.Context, data event.Data) error

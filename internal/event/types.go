@@ -45,6 +45,7 @@ type (
 	SessionShutdown struct {
 		SessionID  string `json:"sessionId"`
 		DurationMs int64  `json:"durationMs"`
+		Usage      Usage  `json:"usage,omitzero"` // what models took since the last turn or task ended
 		Extra      `json:"-"`
 	}
 

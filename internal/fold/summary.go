@@ -102,6 +102,8 @@ func Summarize(s Summary, e event.Entry) Summary {
 		}
 	case event.TaskStarted:
 		s.Open.Tasks++
+	case event.SessionShutdown:
+		s.Usage = AddUsage(s.Usage, d.Usage)
 	case event.TaskCompleted:
 		s.Open.Tasks = max(0, s.Open.Tasks-1)
 		s.Usage = AddUsage(s.Usage, d.Usage)

@@ -157,7 +157,7 @@ func (s *Session) Close() {
 	err := s.change(context.Background(), func() (err error) {
 		if !s.startedAt.IsZero() {
 			d := s.cfg.Now().Sub(s.startedAt)
-			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds())})
+			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
 		}
 		s.state = stateClosed
 		for sub := range s.subs {

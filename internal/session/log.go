@@ -37,4 +37,6 @@ type Draft struct {
 	Reasoning        bool   `json:"reasoning,omitempty"` // MessageID is a reasoning's
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
 	Content          string `json:"content"`
+	// Usage is what models took in the turn so far; then nothing else is set.
+	Usage *event.Usage `json:"usage,omitempty"`
 }

@@ -17,12 +17,17 @@ func (s *Session) recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover session %s: %w", s.id, err)
 	}
+	var spent event.Usage
 	if s.cfg.Drafts != nil && o.Turn.TurnID != "" {
 		drafts, err := s.cfg.Drafts.LoadDrafts(ctx, s.id)
 		if err != nil {
 			return fmt.Errorf("recover session %s: load its drafts: %w", s.id, err)
 		}
 		for _, d := range drafts {
+			if d.Usage != nil {
+				spent = *d.Usage
+				continue
+			}
 			f := &fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID, Reasoning: d.Reasoning, Text: []byte(d.Content)}
 			if !o.Done[f.Key()] {
 				o.Messages = append(o.Messages, f)
@@ -30,6 +35,12 @@ func (s *Session) recover(ctx context.Context) error {
 		}
 	}
 	data := o.Interrupted()
+	for i, d := range data {
+		if end, ok := d.(event.TurnEnd); ok && end.TurnID == o.Turn.TurnID {
+			end.Usage = spent
+			data[i] = end
+		}
+	}
 	err = s.change(ctx, func() (err error) {
 		s.open = o
 		if len(data) > 0 {

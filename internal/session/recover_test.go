@@ -97,6 +97,7 @@ func TestDraftsSurviveAKill(t *testing.T) {
 			if err := say(ctx, h, "m1", "a whole message"); err != nil {
 				return err
 			}
+			h.Report(ctx, event.AssistantUsage{InputTokens: 70, OutputTokens: 3})
 			h.Report(ctx, event.AssistantReasoningDelta{ReasoningID: "r", DeltaContent: "hm"})
 			if err := stream(ctx, h, "m2", "half a "); err != nil {
 				return err
@@ -110,7 +111,7 @@ func TestDraftsSurviveAKill(t *testing.T) {
 		synctest.Wait()
 		equal(t, "drafts after the turn", len(r.mem.drafts[r.s.ID()]), 0)
 	})
-	equal(t, "drafts", len(mem.drafts[id]), 2)
+	equal(t, "drafts", len(mem.drafts[id]), 3)
 	mem.drafts[id] = append(mem.drafts[id], Draft{MessageID: "m1", Content: "older than the log"})
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mem, func(r *rig, c *Config) { c.Drafts = mem })
@@ -124,6 +125,7 @@ func TestDraftsSurviveAKill(t *testing.T) {
 		equal(t, "messages", got, "[{m1 a whole message [] false  map[]} {m2 half a  [] true  map[]}]")
 		equal(t, "reasoning", all[event.AssistantReasoning](r)[0].Content, "hm")
 		equal(t, "drafts", len(mem.drafts[id]), 0)
+		equal(t, "what the cut turn took", s.Summary().Usage, event.Usage{InputTokens: 70, OutputTokens: 3, Calls: 1})
 		r.stop()
 	})
 }

@@ -132,3 +132,15 @@ func TestOwnTurnIsStopped(t *testing.T) {
 		}
 	})
 }
+
+// What models take behind the last turn is counted when the session ends.
+func TestUsageBehindTheLastTurn(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		r.ask("go")
+		if err := r.backend.host.Report(r.Context(), event.AssistantUsage{InputTokens: 9}); err != nil {
+			t.Error(err)
+		}
+		r.s.Close()
+		equal(t, "usage", r.s.Summary().Usage.InputTokens, 9)
+	})
+}

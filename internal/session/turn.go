@@ -313,7 +313,7 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			drafts, version := s.drafts()
+			drafts, version := s.drafts(t)
 			if version == saved {
 				continue
 			}
@@ -324,13 +324,16 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 	return func() { close(quit); <-done }
 }
 
-func (s *Session) drafts() (drafts []Draft, version int) {
+func (s *Session) drafts(t *turn) (drafts []Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.open.Messages {
 		drafts = append(drafts, Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
-	return drafts, s.open.Version
+	if spent := fold.AddUsage(t.usage, s.unbilled); spent.Calls > 0 {
+		drafts = append(drafts, Draft{Usage: &spent})
+	}
+	return drafts, s.open.Version + int(t.usage.Calls+s.unbilled.Calls)
 }
 
 func (s *Session) saveDrafts(drafts []Draft) {

@@ -14,7 +14,7 @@ func reportable(d event.Data) bool {
 	switch d.(type) {
 	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionUsageInfo,
 		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete,
-		event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		event.TaskStarted, event.TaskOutput, event.TaskCompleted, event.AssistantUsage:
 		return true
 	}
 	return ofTurn(d)
@@ -22,6 +22,9 @@ func reportable(d event.Data) bool {
 
 // ofTurn reports whether d may only come while a Prompt runs.
 func ofTurn(d event.Data) bool {
+	if _, counts := d.(event.AssistantUsage); counts {
+		return false // a model may be called behind a turn, to sum it up
+	}
 	t := event.TypeOf(d)
 	for _, prefix := range []string{"assistant.", "tool.execution_", "subagent."} {
 		if strings.HasPrefix(string(t), prefix) {

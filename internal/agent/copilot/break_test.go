@@ -355,3 +355,24 @@ func TestSlowEndTouchesNoOther(t *testing.T) {
 		t.Errorf("the turn of one ended with %v when another was closed; the process was %d and is %d", err, pid, copilot.PID(b))
 	}
 }
+
+// The call of a model that sums the conversation up is counted, also behind a turn.
+func TestCompactionIsCounted(t *testing.T) {
+	c, _ := scripted(t, []byte("-- > sum --\nlate session.compaction_complete {\"success\":true,\"summaryContent\":\"secret\",\"compactionTokensUsed\":{\"inputTokens\":900,\"outputTokens\":80,\"cacheReadTokens\":5,\"model\":\"fake-1\",\"duration\":10}}"))
+	k := open(t, backend(t, c), "one", false)
+	if err := k.say("sum"); err != nil {
+		t.Fatal(err)
+	}
+	var got event.AssistantUsage
+	until(t, "the usage", func() bool {
+		for _, d := range k.host.Events() {
+			if u, ok := d.(event.AssistantUsage); ok {
+				got = u
+			}
+		}
+		return got.InputTokens > 0
+	})
+	if got.InputTokens != 900 || got.OutputTokens != 80 || got.CacheReadTokens != 5 || got.Model != "fake-1" {
+		t.Errorf("it took %+v", got)
+	}
+}

@@ -221,7 +221,16 @@ func (c *conn) onCompactionStart(e nativeEvent) {
 	c.report(event.SessionCompactionStart{Extra: extra(e, "currentTokens", "tokenLimit")})
 }
 
+// onCompactionComplete also counts the call of a model that summed it up, which no
+// assistant.usage tells.
 func (c *conn) onCompactionComplete(e nativeEvent) {
+	d, ok := decode[struct {
+		CompactionTokensUsed *event.AssistantUsage
+	}](c, e)
+	if u := d.CompactionTokensUsed; ok && u != nil && u.InputTokens+u.OutputTokens > 0 {
+		u.Model, u.QuotaSnapshots, u.Extra = ourModel(u.Model), nil, nil
+		c.report(*u)
+	}
 	c.report(event.SessionCompactionComplete{Extra: extra(e, "messagesRemoved", "tokensRemoved", "preCompactionTokens", "postCompactionTokens")})
 }
 
