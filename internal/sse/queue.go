@@ -239,6 +239,9 @@ func (r *reader) Flush() {
 	l := r.live
 	l.mu.Lock()
 	slow := l.end-r.written > int64(l.hub.config.Buffer) && r.written < l.last
+	if slow { // let go of the queue, though the client may need a while to end
+		r.block, r.next, r.written, r.taken = &block{}, 0, l.end, l.end
+	}
 	l.mu.Unlock()
 	if slow {
 		r.cut()

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 )
 
 func serveLive(h *Hub, w http.ResponseWriter, r *http.Request) error {
@@ -296,6 +298,17 @@ func TestBoundOfWhatWaits(t *testing.T) {
 		if cut != 1 {
 			t.Fatal("5,000 bytes are being written, and more was let through")
 		}
+		first := weak.Make(l.tail)
+		for range 3 {
+			put(blockSize)
+		}
+		if take() != 0 {
+			t.Fatal("after the cut something was taken")
+		}
+		if runtime.GC(); first.Value() != nil {
+			t.Fatal("a client that was cut holds on to the queue")
+		}
+		runtime.KeepAlive(rd)
 
 		cut, rd = 0, l.reader(func() { cut++ })
 		for range 100 { // each written before the next comes
