@@ -69,7 +69,7 @@ func (t *Table) text(s string) {
 	head, left := cutRunes(s, cellLimit)
 	visible(&t.b, head)
 	if left > 0 {
-		t.b.WriteString(`<span class="c"> … ` + strconv.Itoa(left) + ` more bytes</span>`)
+		t.b.WriteString(`<span class="c"> … and more</span>`)
 	}
 }
 

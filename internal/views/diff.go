@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"webchat/internal/outputs"
@@ -165,7 +166,7 @@ type side struct {
 
 func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*side, error) {
 	s := &side{h, o, map[int]string{}, map[int]string{}}
-	terminal := o.Meta().Type == outputs.Terminal
+	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
 	for i := 0; i < len(lines); {
 		k := i + 1
 		for k < len(lines) && lines[k] == lines[k-1]+1 {
@@ -182,7 +183,7 @@ func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*s
 				s.plain[l.Number] = strings.TrimSuffix(string(l.Text), "\r")
 			}
 		}
-		if !terminal {
+		if !terminal && time.Since(begun) < scatteredTime { // then lines are shown plain
 			rows, err := h.rows(ctx, o, lines[i], lines[k-1])
 			if err != nil {
 				return nil, err

@@ -256,11 +256,7 @@ func (t *terminal) window(ctx context.Context, from, to int) (template.HTML, err
 		}
 	}
 	if !all && to > t.Final() {
-		lines, err := text{t.o, 1}.Lines(ctx, from+t.first-1, to+t.first-1)
-		if err != nil {
-			return "", err
-		}
-		return render.TerminalRows(lines, render.RowOptions{First: from + t.first - 1}), nil
+		return plainTerminal(ctx, t.o, from+t.first-1, to+t.first-1)
 	}
 	if beyond := to - t.Total(); beyond > 0 && !t.o.Complete() {
 		from, to = max(1, from-beyond), to-beyond

@@ -73,7 +73,7 @@ func (t *jsonTree) index(ctx context.Context, stop func() bool) error {
 		if stop() {
 			break
 		}
-		b, _, err := src.from(t.off)
+		b, _, err := src.from(t.off, maxRecord)
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func (t *jsonTree) children(ctx context.Context, at string, from, n int) (list [
 
 // small reads a value that is not remembered.
 func (t *jsonTree) small(src *reader, off int64) (*span, error) {
-	b, _, err := src.from(off)
+	b, _, err := src.from(off, maxRecord)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (t *jsonTree) lineAt(off int64) int { return t.o.LineOf(off) }
 // node reads the child at p and returns where the next one begins.
 func (t *jsonTree) node(src *reader, p place, item bool) (n render.Node, next place, err error) {
 	n.Index, n.First = p.index, p.line
-	b, _, err := src.from(p.off)
+	b, _, err := src.from(p.off, maxRecord)
 	if err != nil {
 		return n, next, err
 	}
@@ -305,7 +305,7 @@ func (t *jsonTree) node(src *reader, p place, item bool) (n render.Node, next pl
 		describe(&n, value, off)
 	}
 	next = place{off: end, line: line, index: p.index + 1}
-	b, _, err = src.from(min(end, src.size))
+	b, _, err = src.from(min(end, src.size), 1)
 	for i = 0; i < len(b) && bytes.IndexByte([]byte(" \t\r\n,"), b[i]) >= 0; i++ {
 		if b[i] == '\n' {
 			next.line++

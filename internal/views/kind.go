@@ -166,8 +166,7 @@ func (k *kind) records(head []byte, whole bool, m *outputs.Meta) {
 	}
 }
 
-// sameFields returns how many fields the first records have if nearly all have as
-// many; 0: they do not.
+// sameFields returns how many fields the first records have if most have as many; 0: they do not.
 func sameFields(head []byte, whole bool, comma byte) int {
 	var p csvParser
 	p.comma = comma
@@ -185,7 +184,7 @@ func sameFields(head []byte, whole bool, comma byte) int {
 		records++
 	}
 	for n, k := range counts {
-		if k*10 >= records*9 && (records > 2 || records > 0 && whole) {
+		if k*4 >= records*3 && (records > 2 || records > 0 && whole) {
 			return n
 		}
 	}

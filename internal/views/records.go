@@ -9,7 +9,7 @@ import (
 	"webchat/internal/outputs"
 )
 
-// reader reads what follows an offset, at least maxRecord bytes of it if there are.
+// reader reads what follows an offset.
 type reader struct {
 	o    *outputs.Output
 	buf  []byte
@@ -19,12 +19,12 @@ type reader struct {
 
 func newReader(o *outputs.Output) *reader { return &reader{o: o, size: o.Size()} }
 
-// from returns bytes from off on, valid until the next call, and whether they are all
-// there are.
-func (r *reader) from(off int64) (b []byte, whole bool, err error) {
-	if end := r.base + int64(len(r.buf)); off < r.base || end-off < maxRecord && end < r.size {
-		if r.buf == nil {
-			r.buf = make([]byte, min(4*maxRecord, r.size))
+// from returns bytes from off on, at least so many of them if there are, valid until
+// the next call, and whether they are all there are.
+func (r *reader) from(off int64, need int) (b []byte, whole bool, err error) {
+	if end := r.base + int64(len(r.buf)); off < r.base || off > end || end-off < int64(need) && end < r.size {
+		if cap(r.buf) < 4*need {
+			r.buf = make([]byte, min(int64(4*need), r.size))
 		}
 		r.buf = r.buf[:min(int64(cap(r.buf)), r.size-off)]
 		n, err := r.o.ReadAt(r.buf, off)
@@ -34,6 +34,9 @@ func (r *reader) from(off int64) (b []byte, whole bool, err error) {
 	}
 	return r.buf[off-r.base:], r.base+int64(len(r.buf)) >= r.size, nil
 }
+
+// usualRecord is how many bytes most records do not exceed.
+const usualRecord = 16 << 10
 
 // parser reads one record of a table. skip is how many bytes stand before it; without
 // cells there is no record any more.
@@ -67,7 +70,8 @@ type records struct {
 // row is a record. Its cells are valid until the next one is read.
 type row struct {
 	place
-	cells [][]byte
+	begins int // the line its text begins at: the place may be before that
+	cells  [][]byte
 }
 
 // known is how many records are known.
@@ -79,7 +83,7 @@ func (t *records) index(ctx context.Context, stop func() bool) error {
 		return nil
 	}
 	at := t.next
-	err := t.read(ctx, t.scan, &at, func(r row) bool {
+	err := t.read(ctx, newReader(t.o), t.scan, &at, func(r row) bool {
 		if r.index%placeEvery == 0 {
 			t.places = append(t.places, r.place)
 		}
@@ -102,23 +106,27 @@ func stopped(err error) bool { return err == errStopped{} }
 
 // read reads records from at on and moves it behind each that f took. f returns false
 // to end.
-func (t *records) read(ctx context.Context, p parser, at *place, f func(row) bool) error {
-	src := newReader(t.o)
+func (t *records) read(ctx context.Context, src *reader, p parser, at *place, f func(row) bool) error {
 	for at.off < src.size {
 		if at.index%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		b, whole, err := src.from(at.off)
+		b, whole, err := src.from(at.off, usualRecord)
 		if err != nil {
 			return err
 		}
 		cells, skip, n, ok := p.next(b, whole)
+		if !ok && !whole {
+			if b, whole, err = src.from(at.off, maxRecord); err != nil {
+				return err
+			}
+			cells, skip, n, ok = p.next(b, whole)
+		}
 		if !ok || cells == nil {
 			at.off = src.size // nothing more that can be read
 			return nil
 		}
-		r := row{place: *at, cells: cells}
-		r.line += bytes.Count(b[:skip], []byte{'\n'})
+		r := row{*at, at.line + bytes.Count(b[:skip], []byte{'\n'}), cells}
 		at.off += int64(n)
 		at.line += bytes.Count(b[:n], []byte{'\n'})
 		at.index++
@@ -129,20 +137,22 @@ func (t *records) read(ctx context.Context, p parser, at *place, f func(row) boo
 	return nil
 }
 
-// rows reads the records with these indexes, each on its way from the nearest place.
+// rows reads the records with these indexes, which ascend, each on its way from the
+// nearest place.
 func (t *records) rows(ctx context.Context, indexes []int, f func(row) bool) error {
+	src := newReader(t.o)
 	for i := 0; i < len(indexes); {
 		k := sort.Search(len(t.places), func(k int) bool { return t.places[k].index > indexes[i] }) - 1
 		if k < 0 {
 			return nil
 		}
 		at, more := t.places[k], true
-		err := t.read(ctx, t.parse(), &at, func(r row) bool {
+		err := t.read(ctx, src, t.parse(), &at, func(r row) bool {
 			if r.index == indexes[i] {
 				i++
 				more = f(r)
 			}
-			return more && i < len(indexes) && indexes[i] > r.index && indexes[i]-r.index <= placeEvery
+			return more && i < len(indexes) && indexes[i]-r.index <= placeEvery
 		})
 		if err != nil && !stopped(err) {
 			return err
@@ -169,15 +179,9 @@ type jsonRecords struct {
 }
 
 func (p *jsonRecords) next(b []byte, whole bool) (cells [][]byte, skip, n int, ok bool) {
-	for skip < len(b) && bytes.IndexByte([]byte(" \t\r\n,["), b[skip]) >= 0 {
-		skip++
-	}
-	if skip == len(b) || b[skip] == ']' {
-		return nil, skip, len(b), true
-	}
-	end := skipValue(b, skip)
-	if end < 0 {
-		return nil, skip, len(b), false
+	skip, end := recordBounds(b)
+	if end <= skip {
+		return nil, skip, len(b), end == 0
 	}
 	cells = make([][]byte, p.width)
 	if b[skip] != '{' {
@@ -191,4 +195,16 @@ func (p *jsonRecords) next(b []byte, whole bool) (cells [][]byte, skip, n int, o
 		return true
 	})
 	return cells, skip, end, true
+}
+
+// recordBounds returns where the next value of a list begins and ends; an end of 0: the
+// list has ended, of -1: the value has no end.
+func recordBounds(b []byte) (skip, end int) {
+	for skip < len(b) && bytes.IndexByte([]byte(" \t\r\n,["), b[skip]) >= 0 {
+		skip++
+	}
+	if skip == len(b) || b[skip] == ']' {
+		return skip, 0
+	}
+	return skip, skipValue(b, skip)
 }

@@ -16,6 +16,9 @@ const (
 	maxColumns = 200
 	headRows   = 200 // records that are looked at to know the columns
 	indexTime  = 250 * time.Millisecond
+	sortedRows = 500 // at most, of one window in an order of its own
+
+	clipRow, clipCell, clipLeast = 16 << 10, 2 << 10, 40 // bytes
 )
 
 // newRecords opens a table.
@@ -25,7 +28,7 @@ func newRecords(ctx context.Context, o *outputs.Output, k *kind, lenient bool) (
 	if k.format == csv {
 		p := &csvRecords{csvParser{comma: k.comma, lenient: lenient}}
 		t.parse = func() parser { return &csvRecords{csvParser{comma: k.comma, lenient: lenient}} }
-		err := t.read(ctx, p, &start, func(r row) bool {
+		err := t.read(ctx, newReader(o), p, &start, func(r row) bool {
 			for i, c := range r.cells {
 				t.columns = append(t.columns, string(bytes.TrimPrefix(bytes.TrimSpace(c), []byte("\ufeff"))))
 				if i == maxColumns-1 {
@@ -50,12 +53,12 @@ func (t *records) jsonColumns(ctx context.Context, start place) error {
 	p := &jsonRecords{columns: map[string]int{}, width: 1}
 	src := newReader(t.o)
 	for at := start; at.index < headRows && at.off < src.size && ctx.Err() == nil; at.index++ {
-		b, whole, err := src.from(at.off)
+		b, _, err := src.from(at.off, maxRecord)
 		if err != nil {
 			return err
 		}
-		cells, skip, n, ok := p.next(b, whole)
-		if !ok || cells == nil {
+		skip, n := recordBounds(b)
+		if n <= skip {
 			break
 		}
 		at.off += int64(n)
@@ -81,7 +84,7 @@ func (t *records) kinds(ctx context.Context) error {
 	t.numeric = make([]bool, len(t.columns))
 	numbers, filled := make([]int, len(t.columns)), make([]int, len(t.columns))
 	at := t.next
-	err := t.read(ctx, t.parse(), &at, func(r row) bool {
+	err := t.read(ctx, newReader(t.o), t.parse(), &at, func(r row) bool {
 		for i, c := range r.cells[:min(len(r.cells), len(t.columns))] {
 			if len(c) > 0 {
 				filled[i]++
@@ -139,6 +142,9 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs
 			return w, err
 		}
 	}
+	if a.Sort != "" {
+		a.Rows = min(a.Rows, sortedRows)
+	}
 	total, indexes, partial := t.known(), []int(nil), !t.complete
 	if len(a.Filter) > 0 || a.Sort != "" {
 		x, err := t.order(ctx, a)
@@ -167,24 +173,37 @@ func (t *records) window(ctx context.Context, a outputs.Ask, indexes []int) (out
 	sorted, falling := sortColumn(a.Sort)
 	out := render.NewTable(t.columns, t.numeric, sorted, falling)
 	shown := 0
-	for shown < len(indexes) && !out.Full() {
-		run := shown + 1 // records that stand in the file's order are read in one go
-		for run < len(indexes) && indexes[run] > indexes[run-1] {
-			run++
-		}
-		err := t.rows(ctx, indexes[shown:run], func(r row) bool {
-			out.Row(r.line, r.cells)
+	if slices.IsSorted(indexes) {
+		err := t.rows(ctx, indexes, func(r row) bool {
+			out.Row(r.begins, r.cells)
 			shown++
 			return !out.Full()
 		})
-		if err != nil {
-			return outputs.Window{}, err
-		}
-		if shown < run {
-			break
-		}
+		return window(out.HTML(), a.From, a.From+shown-1, 0), err
 	}
-	return window(out.HTML(), a.From, a.From+shown-1, 0), nil
+	found := make(map[int]row, len(indexes)) // read in the file's order, shown in another
+	err := t.rows(ctx, slices.Sorted(slices.Values(indexes)), func(r row) bool {
+		r.cells = clipped(r.cells)
+		found[r.index] = r
+		return true
+	})
+	for shown < len(indexes) && !out.Full() {
+		r := found[indexes[shown]]
+		out.Row(r.begins, r.cells)
+		shown++
+	}
+	return window(out.HTML(), a.From, a.From+shown-1, 0), err
+}
+
+// clipped copies the beginnings of cells, which a table shows no more of.
+func clipped(cells [][]byte) [][]byte {
+	left := clipRow
+	for i, c := range cells {
+		c = c[:min(len(c), clipCell, max(left, clipLeast))]
+		left -= len(c)
+		cells[i] = bytes.Clone(c)
+	}
+	return cells
 }
 
 // sortColumn reads "3" or "-3": the column, from 1, and whether the largest come first.
@@ -243,7 +262,7 @@ func (t *records) order(ctx context.Context, a outputs.Ask) (*order, error) {
 		}
 		x.next = t.places[0]
 	}
-	err = t.read(ctx, t.parse(), &x.next, func(r row) bool {
+	err = t.read(ctx, newReader(t.o), t.parse(), &x.next, func(r row) bool {
 		if match(r.cells) {
 			x.rows = append(x.rows, int32(r.index))
 			if column > 0 {

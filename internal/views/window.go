@@ -1,7 +1,6 @@
 package views
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"html/template"
@@ -115,27 +114,61 @@ func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) 
 		a.From = max(1, hits.Before(line)+1-a.Rows/2)
 	}
 	from, to := cut(a, len(hits.Lines))
-	var b bytes.Buffer
-	for i := from; i <= to; {
-		last := i // lines that follow one another cost one look
-		for last < to && hits.Lines[last] == hits.Lines[last-1]+1 {
-			last++
-		}
-		html, err := h.rows(ctx, o, hits.Lines[i-1], hits.Lines[last-1])
-		if err != nil {
-			return w, err
-		}
-		if o.Meta().Type == outputs.Terminal {
-			html = h.linked(ctx, o, html)
-		}
-		b.WriteString(string(html))
-		i = last + 1
+	html, err := h.scattered(ctx, o, hits.Lines[min(from-1, len(hits.Lines)):max(min(from-1, len(hits.Lines)), to)])
+	if err != nil {
+		return w, err
 	}
-	w = outputs.Window{HTML: b.Bytes(), From: from, To: to, Total: len(hits.Lines), Partial: !hits.Complete}
+	w = window(html, from, to, len(hits.Lines))
+	w.Partial = !hits.Complete
 	if hits.LeftOut > 0 {
 		w.Header = map[string]string{"Left-Out": strconv.FormatInt(hits.LeftOut, 10)}
 	}
 	return w, nil
+}
+
+// scatteredTime is how long lines that do not follow one another are highlighted: each
+// run of them may cost as much as a window.
+const scatteredTime = 200 * time.Millisecond
+
+// scattered shows lines by their numbers as shown. Those of a terminal are shown each
+// by itself, since what the program wrote over is not what was found.
+func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (html template.HTML, err error) {
+	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
+	for i := 0; i < len(lines); {
+		last := i // lines that follow one another cost one look
+		for last+1 < len(lines) && lines[last+1] == lines[last]+1 {
+			last++
+		}
+		part := template.HTML("")
+		switch {
+		case terminal:
+			part, err = plainTerminal(ctx, o, lines[i], lines[last])
+			part = h.linked(ctx, o, part)
+		case time.Since(begun) > scatteredTime:
+			part, err = plainRows(ctx, o, lines[i], lines[last])
+		default:
+			part, err = h.rows(ctx, o, lines[i], lines[last])
+		}
+		if err != nil {
+			return "", err
+		}
+		html += part
+		i = last + 1
+	}
+	return html, nil
+}
+
+// plainRows are lines without colours.
+func plainRows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+	first := max(o.Meta().StartLine, 1)
+	r, err := render.NewCode("", text{o, first}, render.RowOptions{First: first}).Rows(ctx, from-first+1, to-first+1)
+	return r.HTML, err
+}
+
+// plainTerminal are lines of a command, each with the colours it has by itself.
+func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+	lines, err := text{o, 1}.Lines(ctx, from, to)
+	return render.TerminalRows(lines, render.RowOptions{First: from}), err
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.

@@ -1,0 +1,158 @@
+package views
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"webchat/internal/outputs"
+)
+
+var rowRE = regexp.MustCompile(`(?s)<tr><td class="rn"><a class="ln" href="#L(\d+)" aria-label="Line \d+">\d+</a></td>(.*?)</tr>`)
+
+// rowsOf are the rows of a table as "line: a|b|c".
+func rowsOf(html []byte) (rows []string) {
+	for _, m := range rowRE.FindAllSubmatch(html, -1) {
+		cells := strings.Split(strings.TrimSuffix(string(m[2]), "</td>"), "</td>")
+		for i, c := range cells {
+			cells[i] = textOf([]byte(c))
+		}
+		rows = append(rows, string(m[1])+": "+strings.Join(cells, "|"))
+	}
+	return rows
+}
+
+func checkRows(t *testing.T, w outputs.Window, want ...string) {
+	t.Helper()
+	if got := rowsOf(w.HTML); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	h := New(testStore(t), nil)
+	o := file(t, h, "a.csv", "name,size,note\nb,10,\"two\nlines, a \"\"quote\"\"\"\na,9,\nc,,x,more\n\"d\",1e3,<b>&\r\n")
+	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9})
+	checkRows(t, w, "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty", "5: c|empty|x|more", "6: d|1e3|<b>&")
+	if w.Total != 4 || w.Header["Records"] != "4" || w.Partial || !strings.Contains(string(w.HTML), `<th class="r" data-col="2">size</th>`) {
+		t.Errorf("%+v\n%s", w, w.HTML)
+	}
+	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 2}), "4: a|9|empty", "5: c|empty|x|more")
+	w = ask(t, h, o, outputs.Ask{View: Table, Rows: 3, Sort: "-2"})
+	checkRows(t, w, "6: d|1e3|<b>&", "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty")
+	if !strings.Contains(string(w.HTML), `data-col="2" aria-sort="descending"`) || w.Total != 4 {
+		t.Errorf("%s", w.HTML)
+	}
+	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Sort: "2", Filter: []string{"2:filled:"}}), "4: a|9|empty", "2: b|10|two↵\nlines, a \"quote\"", "6: d|1e3|<b>&")
+	for filter, want := range map[string]int{"1:is:A": 1, "1:not:a": 3, "2:above:9": 2, "2:below:10": 1, "2:is:1000": 1, "2:empty:": 1, "3:has:QUOTE": 1, "1:starts:d": 1,
+		"3:ends:x": 1, "1:matches:^[ab]$": 2, "lines": 1, "nothing": 0, "http://x:y": 0} {
+		if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{filter}}); w.Total != want || len(rowsOf(w.HTML)) != want || w.Header["Records"] != "4" {
+			t.Errorf("%s: %d rows, want %d", filter, w.Total, want)
+		}
+	}
+	if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{"2:filled:", "1:not:a"}}); w.Total != 2 {
+		t.Errorf("two filters: %d", w.Total)
+	}
+}
+
+// A quote that is never closed is no quote, and swallows nothing.
+func TestTableWithAnOpenQuote(t *testing.T) {
+	h := New(outputsOf(t, 64<<20), nil)
+	var b strings.Builder
+	b.WriteString("a,b\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&b, "%d,word %d\n", i, i)
+	}
+	b.WriteString("x,\"open\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&b, "%d,\"other\n", i)
+	}
+	o := file(t, h, "a.csv", b.String())
+	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
+	for rounds := 0; w.Partial && rounds < 1000; rounds++ {
+		w = ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
+	}
+	checkRows(t, w, "30001: 29999|word 29999", "30002: x|\"open")
+	if w.Total != 60_001 {
+		t.Errorf("%d rows", w.Total)
+	}
+}
+
+func outputsOf(t testing.TB, budget int64) *outputs.Store {
+	t.Helper()
+	s, err := outputs.New(outputs.Config{TTL: 1 << 40, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTableOfObjects(t *testing.T) {
+	h := New(testStore(t), nil)
+	want := []string{"a|b", "1|x \"y\"|empty", "empty|2|[1,{\"z\":2}]", "null|empty|empty"}
+	for name, text := range map[string]string{
+		"array": "[\n{\"a\":1,\"b\":\"x \\\"y\\\"\"},\n{\"b\":2,\"c\":[1,{\"z\":2}]},\n{\"a\":\"null\"}]\n",
+		"lines": "\n{\"a\":1,\"b\":\"x \\\"y\\\"\"}\n{\"b\":2,\"c\":[1,{\"z\":2}]}\n{\"a\":\"null\",\"c\":null}",
+	} {
+		w := ask(t, h, file(t, h, "a.json", text), outputs.Ask{View: Table, Rows: 9})
+		checkRows(t, w, "2: "+want[1], "3: "+want[2], "4: "+want[3])
+		if w.Total != 3 {
+			t.Errorf("%s: %d rows", name, w.Total)
+		}
+	}
+}
+
+// Any window of a long table is what the whole has there, sorted too.
+func TestLongTable(t *testing.T) {
+	h := New(outputsOf(t, 64<<20), nil)
+	r := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	b.WriteString("id,value,\"text\"\n")
+	const n = 20_000
+	values := make([]int, n)
+	for i := range n {
+		values[i] = r.IntN(1000)
+		fmt.Fprintf(&b, "%d,%d,\"text, %d\"\n", i, values[i], i%7)
+	}
+	o := file(t, h, "a.csv", b.String())
+	w := ask(t, h, o, outputs.Ask{View: Table})
+	for rounds := 0; w.Partial && rounds < 1000; rounds++ {
+		w = ask(t, h, o, outputs.Ask{View: Table})
+	}
+	for range 20 {
+		from := 1 + r.IntN(n-50)
+		w := ask(t, h, o, outputs.Ask{View: Table, From: from, Rows: 50})
+		got := rowsOf(w.HTML)
+		for i, row := range got {
+			k := from - 1 + i
+			if want := fmt.Sprintf("%d: %d|%d|text, %d", k+2, k, values[k], k%7); row != want {
+				t.Fatalf("%q, want %q", row, want)
+			}
+		}
+		if len(got) != 50 || w.Total != n {
+			t.Fatalf("%d rows of %d", len(got), w.Total)
+		}
+	}
+	for _, a := range []outputs.Ask{{Sort: "2"}, {Sort: "-2", Filter: []string{"3:has:text, 3"}}} {
+		a.View, a.Rows = Table, 500
+		w := ask(t, h, o, a)
+		for rounds := 0; w.Partial && rounds < 1000; rounds++ {
+			w = ask(t, h, o, a)
+		}
+		last := -1
+		for _, row := range rowsOf(w.HTML) {
+			v, err := strconv.Atoi(strings.Split(row, "|")[1])
+			if err != nil || last >= 0 && (a.Sort == "2" && v < last || a.Sort == "-2" && v > last) {
+				t.Fatalf("%s after %d: %v", row, last, err)
+			}
+			last = v
+		}
+		if len(rowsOf(w.HTML)) != 500 || len(a.Filter) == 0 && w.Total != n {
+			t.Errorf("%d rows of %d", len(rowsOf(w.HTML)), w.Total)
+		}
+	}
+}
