@@ -20,10 +20,10 @@ import (
 var kinds = []string{"copilot", "offline"}
 
 func (o *options) checkBackend() error {
-	if o.backend == "auto" || slices.Contains(kinds, o.backend) {
+	if o.Backend == "auto" || slices.Contains(kinds, o.Backend) {
 		return nil
 	}
-	return usage("--backend %q: this version has auto, %s", o.backend, strings.Join(kinds, ", "))
+	return usage("--backend %q: this version has auto, %s", o.Backend, strings.Join(kinds, ", "))
 }
 
 // backends makes the agents, unstarted and in the order of kinds. What they keep
@@ -47,8 +47,8 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 	if err != nil {
 		return copilot.Config{}, err
 	}
-	cfg := copilot.Config{Path: o.copilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Model: o.model,
-		MCPServers: map[string]copilot.MCPServer{}, Logger: log, NoInstructions: o.instructions == "off", SearchHits: o.searchHits(c, dir),
+	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Model: o.Model,
+		MCPServers: map[string]copilot.MCPServer{}, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
 	for name, m := range c.MCPServers {
 		cfg.MCPServers[name] = copilot.MCPServer(m)
@@ -59,8 +59,8 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 // defaultBackend is what new sessions get: with auto the first that is found.
 // Nothing is started for that.
 func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) string {
-	if o.backend != "auto" {
-		return o.backend
+	if o.Backend != "auto" {
+		return o.Backend
 	}
 	for _, b := range all {
 		if b.Info(ctx).Available {
@@ -101,7 +101,7 @@ func missedRules(c *config, all []agent.Backend) (missed []string) {
 // the same, and each session says it again.
 func (o *options) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
 	for _, b := range all {
-		wanted := o.backend == b.Name() || b.Name() == "copilot" && (o.provider.url != "" || o.copilotPath != "")
+		wanted := o.Backend == b.Name() || b.Name() == "copilot" && (o.Provider.URL != "" || o.CopilotPath != "")
 		if !wanted {
 			continue
 		}

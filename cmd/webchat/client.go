@@ -28,7 +28,7 @@ func (o *options) credentials() (dir string, g *guard.Guard, err error) {
 	if dir, err = o.madeDataDir(); err != nil {
 		return "", nil, err
 	}
-	g, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile})
+	g, err = guard.New(guard.Config{Dir: dir, TokenFile: o.TokenFile})
 	return dir, g, err
 }
 
@@ -38,7 +38,7 @@ func printToken(_ context.Context, o *options, stdout, _ io.Writer) error {
 		return err
 	}
 	token := g.Token()
-	if o.mcp {
+	if o.MCP {
 		token = g.MCPToken()
 	}
 	_, err = fmt.Fprintln(stdout, token)

@@ -85,8 +85,8 @@ type ruleConfig struct {
 }
 
 func (o *options) configPath() string {
-	if o.configFile != "" {
-		return o.configFile
+	if o.Config != "" {
+		return o.Config
 	}
 	return filepath.Join(xdg.ConfigHome, "webchat", "config.yaml")
 }

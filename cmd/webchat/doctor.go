@@ -59,7 +59,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	say("consent", "--permissions %s, %d rules, %d hooks", o.permissions, len(c.Permissions), len(c.Hooks))
+	say("consent", "--permissions %s, %d rules, %d hooks", o.Permissions, len(c.Permissions), len(c.Hooks))
 	for _, missed := range missedRules(c, backends) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
 	}
@@ -103,7 +103,7 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 // fails unless the display tools are offered and view is not.
 func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
-	if store, err := outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget)}); err == nil {
+	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
 		if set, err := o.tools(c, workspace, store)("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
@@ -136,7 +136,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 		return nil
 	}
 	ran, err := canary.Closed{Sources: copilot.Sources(), Plant: copilot.PlantSources, Backend: func(model, state string) (agent.Backend, error) {
-		return copilot.New(copilot.Config{Path: o.copilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
+		return copilot.New(copilot.Config{Path: o.CopilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
 			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []string{"none"}}}})
 	}}.Try(ctx)
 	switch {
@@ -151,7 +151,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 
 // doctorTools looks at what every session offers its agent.
 func (o *options) doctorTools(c *config, workspace string, say func(string, string, ...any)) error {
-	store, err := outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget)})
+	store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)})
 	if err != nil {
 		return &usageError{err.Error()}
 	}

@@ -74,10 +74,10 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 	if len(there) > 0 {
 		log.Info("ignored in the workspace: settings, rules and hooks come from the user's own configuration only", "ignored", strings.Join(there, ", "))
 	}
-	if o.configFile == "" {
+	if o.Config == "" {
 		return
 	}
-	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.configFile) {
+	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.Config) {
 		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil && filepath.IsLocal(rel) {
 			log.Warn("the configuration is in the workspace: whoever may write there sets rules and hooks of the next start", "config", rel)
 			return
@@ -87,7 +87,7 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 
 // consent is what pages and clients are shown of rules and hooks.
 func (o *options) consent(c *config) server.Consent {
-	out := server.Consent{Mode: session.Mode(o.permissions), Timeout: o.askTimeout}
+	out := server.Consent{Mode: session.Mode(o.Permissions), Timeout: o.PermissionTimeout}
 	for _, r := range c.Permissions {
 		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Prefix: r.Prefix, Path: r.Path, Cwd: r.Cwd, Decision: r.Decision})
 	}
@@ -119,7 +119,7 @@ func (o *options) searchHits(c *config, dataDir string) func(context.Context, st
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
-	own := []string{o.configPath(), o.tokenFile, o.provider.keyFile, filepath.Join(xdg.ConfigHome, "webchat")}
+	own := []string{o.configPath(), o.TokenFile, o.Provider.KeyFile, filepath.Join(xdg.ConfigHome, "webchat")}
 	if rel, err := filepath.Rel(dataDir, workspace); err != nil || !filepath.IsLocal(rel) {
 		own = append(own, dataDir)
 	}
@@ -127,6 +127,6 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	for _, r := range c.Permissions {
 		rules = append(rules, policy.Rule(r))
 	}
-	return policy.New(policy.Config{Rules: rules, Reading: o.permissions == string(session.ModeAsk), Workspace: workspace, Home: home,
+	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(session.ModeAsk), Workspace: workspace, Home: home,
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" })})
 }

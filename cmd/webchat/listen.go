@@ -26,7 +26,7 @@ const tries = 100
 // localhost, which a browser may look for in either loopback family first, so who
 // asks for one of them gets both: no other program can have the other.
 func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
-	host, text, err := net.SplitHostPort(o.listen)
+	host, text, err := net.SplitHostPort(o.Listen)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -48,7 +48,7 @@ func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 		case err == nil:
 			return list, list[0].Addr().(*net.TCPAddr).Port, nil
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
-			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.listen, daemon.Plain(err))
+			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.Listen, daemon.Plain(err))
 		case p >= last:
 			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with --listen, such as --listen localhost:0", port)
 		}

@@ -16,7 +16,7 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 	}
 	defer other.Close()
 	taken := other.Addr().(*net.TCPAddr).Port
-	o := &options{listen: "localhost:" + strconv.Itoa(taken)}
+	o := &options{Listen: "localhost:" + strconv.Itoa(taken)}
 	list, port, err := o.listeners(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -25,12 +25,12 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 		t.Errorf("%d is taken; it listens on %d", taken, port)
 	}
 	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
-		o := &options{listen: host + ":" + strconv.Itoa(taken), listenGiven: true}
+		o := &options{Listen: host + ":" + strconv.Itoa(taken), listenGiven: true}
 		if list, port, err := o.listeners(t.Context()); err == nil {
 			closeAll(list)
 			t.Errorf("%s: %d was asked for and is taken; it listens on %d", host, taken, port)
 		}
-		o.listen = host + ":0"
+		o.Listen = host + ":0"
 		list, port, err := o.listeners(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 		for _, family := range []string{"127.0.0.1", "::1"} {
 			c, err := net.Dial("tcp", net.JoinHostPort(family, strconv.Itoa(port)))
 			if err != nil {
-				t.Errorf("%s does not listen on %s: %v", o.listen, family, err)
+				t.Errorf("%s does not listen on %s: %v", o.Listen, family, err)
 				continue
 			}
 			_ = c.Close()

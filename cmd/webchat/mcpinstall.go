@@ -103,11 +103,11 @@ func mcpInstall(ctx context.Context, o *options, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	if o.client == "" {
+	if o.Client == "" {
 		return o.listClients(dir, g, stdout)
 	}
 	for _, c := range mcpClients() {
-		if c.name == o.client {
+		if c.name == o.Client {
 			return o.install(ctx, c, dir, g, stdout, stderr)
 		}
 	}
@@ -144,8 +144,8 @@ func (o *options) mcpCommand() ([]string, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	server := []string{self, "mcp"}
-	if o.dataDir != "" {
-		dir, err := filepath.Abs(o.dataDir)
+	if o.DataDir != "" {
+		dir, err := filepath.Abs(o.DataDir)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (o *options) install(ctx context.Context, c mcpClient, dir string, g *guard
 		return nil
 	}
 	args, hint := c.add(server), fmt.Sprintf("From then on %s starts webchat in the folder it works in.", c.title)
-	if o.http {
+	if o.HTTP {
 		if c.addHTTP == nil {
 			return usage("%s takes no address by its command: leave out --http", c.title)
 		}
@@ -194,7 +194,7 @@ func (o *options) install(ctx context.Context, c mcpClient, dir string, g *guard
 		}
 	}
 	fmt.Fprintf(stdout, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", c.title, commandLine(args), hint)
-	if !o.yes && !agreed(stdout) {
+	if !o.Yes && !agreed(stdout) {
 		fmt.Fprintln(stdout, "Nothing was changed.")
 		return nil
 	}

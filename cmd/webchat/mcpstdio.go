@@ -40,7 +40,7 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 			return join(ctx, conn, os.Stdin, stdout)
 		}
 		alone := *o
-		alone.noOpen = true // programs start this, more often than a page is wanted
+		alone.NoOpen = true // programs start this, more often than a page is wanted
 		none := serveWith(ctx, &alone, io.Discard, stderr, func(ctx context.Context, r *rooms) error {
 			return r.lender.ServeConn(ctx, stdio{os.Stdin, stdout}, r.lender.folder)
 		})

@@ -7,16 +7,21 @@ import (
 	"time"
 )
 
+func parseOptions(args, env []string) (*options, error) {
+	_, o, err := parse(args, env)
+	return o, err
+}
+
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]size{"256MiB": 256 << 20, "1GiB": 1 << 30, "64k": 64 << 10, "10 MB": 10e6, "1000000": 1e6, "5b": 5} {
 		var s size
-		if err := s.Set(text); err != nil || s != want {
+		if err := s.UnmarshalText([]byte(text)); err != nil || s != want {
 			t.Errorf("%s: %d, %v", text, s, err)
 		}
 	}
 	for _, text := range []string{"", "MiB", "-1MiB", "0", "1.5GiB", "99999999999GiB", "1TiB"} {
 		var s size
-		if err := s.Set(text); err == nil {
+		if err := s.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q was read as %d", text, s)
 		}
 	}
@@ -60,10 +65,10 @@ func TestFlagsComeBeforeTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.outputTTL != time.Hour || o.listen != "localhost:10" || !o.listenGiven || o.permissions != "ask" || o.model != "" {
+	if o.OutputTTL != time.Hour || o.Listen != "localhost:10" || !o.listenGiven || o.Permissions != "ask" || o.Model != "" {
 		t.Errorf("%+v", o)
 	}
-	if o, _ = parseOptions(nil, nil); o.listenGiven || o.outputBudget != 256<<20 || o.runTimeout != 10*time.Minute {
+	if o, _ = parseOptions(nil, nil); o.listenGiven || o.OutputBudget != 256<<20 || o.CommandTimeout != 10*time.Minute {
 		t.Errorf("%+v", o)
 	}
 	if _, err := parseOptions([]string{"--insecure-no-auth", "--listen", "[::1]:0"}, nil); (err != nil) != boxed() {

@@ -25,13 +25,13 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{o.configFile: "my.yaml", o.tokenFile: "token.txt", o.provider.keyFile: "key.txt", o.copilotPath: "bin/copilot"} {
+	for name, want := range map[string]string{o.Config: "my.yaml", o.TokenFile: "token.txt", o.Provider.KeyFile: "key.txt", o.CopilotPath: "bin/copilot"} {
 		if want = filepath.Join(here, want); name != want {
 			t.Errorf("%s, want %s", name, want)
 		}
 	}
-	if byName, err := parseOptions([]string{"--copilot-path", "copilot"}, nil); err != nil || byName.copilotPath != "copilot" {
-		t.Errorf("a program that PATH finds became %s, %v", byName.copilotPath, err)
+	if byName, err := parseOptions([]string{"--copilot-path", "copilot"}, nil); err != nil || byName.CopilotPath != "copilot" {
+		t.Errorf("a program that PATH finds became %s, %v", byName.CopilotPath, err)
 	}
 	c, err := o.loadConfig()
 	if err != nil || len(c.EnvAllow) != 1 {

@@ -18,25 +18,25 @@ var providerTypes = []string{"openai", "openai-responses", "azure", "anthropic",
 // providers are the models the user brought: by flags one, by the file any number.
 func (o *options) providers(c *config) ([]copilot.Provider, error) {
 	var all []copilot.Provider
-	if p := o.provider; p.url != "" {
+	if p := o.Provider; p.URL != "" {
 		switch {
-		case !isURL(p.url):
-			return nil, usage("--provider-url %q is no http or https address", p.url)
-		case p.kind != "" && !slices.Contains(providerTypes, p.kind):
-			return nil, usage("--provider-type %q is none of %s", p.kind, strings.Join(providerTypes, ", "))
-		case o.model == "":
+		case !isURL(p.URL):
+			return nil, usage("--provider-url %q is no http or https address", p.URL)
+		case p.Type != "" && !slices.Contains(providerTypes, p.Type):
+			return nil, usage("--provider-type %q is none of %s", p.Type, strings.Join(providerTypes, ", "))
+		case o.Model == "":
 			return nil, usage("--provider-url needs --model, the name of a model there")
 		}
 		key, err := o.providerKey()
 		if err != nil {
 			return nil, err
 		}
-		models := []string{o.model}
-		if _, ofFile := c.model(o.model); ofFile {
-			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.model)
+		models := []string{o.Model}
+		if _, ofFile := c.model(o.Model); ofFile {
+			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.Model)
 		}
-		all = append(all, provider("", p.kind, p.url, key, models))
-	} else if p.kind != "" || p.keyFile != "" {
+		all = append(all, provider("", p.Type, p.URL, key, models))
+	} else if p.Type != "" || p.KeyFile != "" {
 		return nil, usage("--provider-type and --provider-key-file need --provider-url")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
@@ -59,13 +59,13 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 
 // providerKey is the key of --provider-url; it may have none.
 func (o *options) providerKey() (string, error) {
-	if o.provider.keyFile == "" {
+	if o.Provider.KeyFile == "" {
 		key, _ := lookup(o.env, "WEBCHAT_PROVIDER_KEY")
 		return key, nil
 	}
-	b, err := os.ReadFile(o.provider.keyFile)
+	b, err := os.ReadFile(o.Provider.KeyFile)
 	if err != nil {
-		return "", usage("--provider-key-file %s: %v", o.provider.keyFile, daemon.Plain(err))
+		return "", usage("--provider-key-file %s: %v", o.Provider.KeyFile, daemon.Plain(err))
 	}
 	return strings.TrimSpace(string(b)), nil
 }

@@ -20,11 +20,10 @@ import (
 	"webchat/internal/wording"
 )
 
-// age is a duration that may be given in days and weeks, as flags of Go's own
-// cannot.
+// age is a duration that may be given in days and weeks.
 type age time.Duration
 
-// String implements [flag.Value].
+// String is a as the flag takes it.
 func (a age) String() string {
 	if d := time.Duration(a); d >= 24*time.Hour && d%(24*time.Hour) == 0 {
 		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
@@ -32,8 +31,9 @@ func (a age) String() string {
 	return time.Duration(a).String()
 }
 
-// Set implements [flag.Value].
-func (a *age) Set(text string) error {
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (a *age) UnmarshalText(b []byte) error {
+	text := string(b)
 	for unit, days := range map[string]int64{"d": 1, "w": 7} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.ParseInt(number, 10, 64)
@@ -54,14 +54,14 @@ func (a *age) Set(text string) error {
 
 // pruneSessions is "webchat sessions prune": by the running server, or without one.
 func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) error {
-	if o.olderThan <= 0 {
+	if o.OlderThan <= 0 {
 		return usage("say how old: webchat sessions prune --older-than 90d")
 	}
 	dir, g, err := o.credentials()
 	if err != nil {
 		return err
 	}
-	older := time.Duration(o.olderThan)
+	older := time.Duration(o.OlderThan)
 	var p daemon.Pruned
 	if info, e := daemon.Read(dir); e == nil && info.URL != "" {
 		p, err = daemon.Client{Dir: dir, Token: g.Token()}.Prune(ctx, older)
@@ -71,7 +71,7 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.olderThan, wording.Size(p.After), wording.Size(p.Before))
+	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.OlderThan, wording.Size(p.After), wording.Size(p.Before))
 	return err
 }
 

@@ -45,7 +45,7 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store) func(se
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id session.ID) (agent.Toolset, error) {
 		return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.runTimeout})
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout})
 	}
 }
 
@@ -60,8 +60,8 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
 	r := &rooms{}
-	if r.outputs, err = outputs.New(outputs.Config{TTL: o.outputTTL, Budget: int64(o.outputBudget), Logger: log,
-		Keep: time.Duration(o.keepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
+	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log,
+		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	var moved string
@@ -77,16 +77,16 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
 		return nil, err
 	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.outputTTL, Price: c.price,
-		Permissions: session.Mode(o.permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.OutputTTL, Price: c.price,
+		Permissions: session.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.tokenFile, PublicURL: o.publicURL, NoAuth: o.noAuth, MaxRequests: o.maxRequests,
+	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
 		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
-	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.maxStreams}); err != nil {
+	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.MaxStreams}); err != nil {
 		return nil, err
 	}
 	if open(); notOpened != nil {
@@ -101,7 +101,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Default: o.defaultBackend(ctx, backends),
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown{r.outputs}, Permissions: session.Mode(o.permissions), PermissionTimeout: o.askTimeout, Logger: log}
+		Outputs: shown{r.outputs}, Permissions: session.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
 		if manager.Hooks, err = o.hooks(c, workspace); err != nil {
 			return nil, err

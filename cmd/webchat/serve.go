@@ -85,8 +85,8 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	}
 	defer func() { err = errors.Join(err, ctl.Close(), daemon.RemoveRedirect(path)) }()
 	info := daemon.Info{URL: base, PID: os.Getpid(), Control: ctl.Place()}
-	if o.publicURL != "" {
-		info.URL = o.publicURL
+	if o.PublicURL != "" {
+		info.URL = o.PublicURL
 	}
 	r.lender.base.Store(&info.URL)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
@@ -101,7 +101,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 			err = errors.Join(err, <-done)
 		}
 	}()
-	return r.serve(ctx, stop, listeners, mostConnections(o.maxStreams+o.maxRequests), log, func() error {
+	return r.serve(ctx, stop, listeners, mostConnections(o.MaxStreams+o.MaxRequests), log, func() error {
 		debug.SetGCPercent(usual)
 		err := o.announce(r, c, path, base, workspace, stdout, log)
 		if err == nil && beside != nil {
@@ -129,10 +129,10 @@ func (o *options) announce(r *rooms, c *config, dir, base, workspace string, std
 
 // warn says what the user should know about this start.
 func (o *options) warn(c *config, log *slog.Logger) {
-	if o.permissions == "allow" {
+	if o.Permissions == "allow" {
 		log.Warn("--permissions allow: agents run commands as you without asking")
 	}
-	if o.noAuth {
+	if o.InsecureNoAuth {
 		log.Warn("--insecure-no-auth: every program on this machine can run commands as you")
 	}
 	if (o.container || boxed()) && reachesDocker("/var/run/docker.sock") {
@@ -141,8 +141,8 @@ func (o *options) warn(c *config, log *slog.Logger) {
 	if names := c.ignored(); len(names) > 0 {
 		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
 	}
-	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.publicURL == "" {
-		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.listen)
+	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.PublicURL == "" {
+		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.Listen)
 	}
 }
 

@@ -79,6 +79,7 @@ var theirs = map[string][]string{
 	"modernc.org/sqlite":                       {"internal/store"},
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
+	"github.com/alecthomas/kong":               {"cmd/webchat"},
 	"go.yaml.in/yaml/v4":                       {"cmd/webchat", "internal/views"},
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
@@ -112,5 +113,5 @@ var forTests = []string{
 var standardRefused = map[string][]string{
 	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
 	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
-	"flag":     {"*", "-cmd/webchat"},
+	"flag":     {"*"},                                          // kong reads the command line
 }

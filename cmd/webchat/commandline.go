@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is every command and flag. A flag that stands here belongs to one
+// command, those of Options to all.
+type cli struct {
+	Options options `embed:""`
+
+	Serve struct{} `cmd:"" default:"1" help:"start the server (the default)"`
+	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
+	Token struct {
+		MCP bool `name:"mcp" help:"print the one for MCP alone"`
+	} `cmd:"" help:"print the API token, for curl"`
+	MCP struct {
+		Stdio   struct{} `cmd:"" default:"1" hidden:""`
+		Install struct {
+			Client string `arg:"" optional:"" help:"such as claude or codex; without it, what any other client takes is printed"`
+			HTTP   bool   `name:"http" help:"by the address of the running server instead of as a program"`
+			Yes    bool   `help:"do not ask"`
+		} `cmd:"" help:"connect an MCP client, such as claude or codex, after showing what will change"`
+	} `cmd:"" name:"mcp" help:"lend the display tools to an MCP client on standard input and output"`
+	Logout   struct{} `cmd:"" help:"revoke every sign-in"`
+	Doctor   struct{} `cmd:"" help:"say what was found and what works"`
+	Verify   struct{} `cmd:"" help:"have a file shown and fail if anything of it reaches the model"`
+	Version  struct{} `cmd:"" help:"print the version"`
+	Sessions struct {
+		Prune struct {
+			OlderThan age `placeholder:"AGE" help:"delete sessions not used for so long, such as 90d"`
+		} `cmd:"" help:"delete sessions not used for --older-than and give their room back to the disk"`
+	} `cmd:"" hidden:""`
+	Completion struct {
+		Shell string `arg:"" help:"bash, zsh, fish or powershell"`
+	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
+	Help struct {
+		Command []string `arg:"" optional:""`
+	} `cmd:"" hidden:""`
+}
+
+// command is something webchat can do.
+type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
+
+var commands = map[string]command{
+	"serve": serve, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "logout": logout, "doctor": doctor,
+	"verify": verify, "version": printVersion, "sessions prune": pruneSessions, "completion": printCompletion,
+}
+
+func newCLI(env []string) (*cli, *kong.Kong, error) {
+	c := &cli{}
+	k, err := kong.New(c, kong.Name("webchat"), kong.NoDefaultHelp(), kong.Vars{"listen": defaultListen}, kong.Resolvers(environment(env)))
+	return c, k, err
+}
+
+// environment gives the flags that are not on the command line the values of their
+// variables: --output-ttl that of WEBCHAT_OUTPUT_TTL.
+func environment(env []string) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+		name := "WEBCHAT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := lookup(env, name)
+		if !ok || value == "" {
+			return nil, nil
+		}
+		tried := reflect.New(f.Target.Type()).Elem()
+		if err := f.Parse(kong.Scan().PushTyped(value, kong.FlagValueToken), tried); err != nil {
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			return nil, fmt.Errorf("invalid value %q of %s: %s", value, name, why)
+		}
+		return value, nil
+	})
+}
+
+// parse reads the command line, then the environment for flags not given, and
+// returns what to do and how.
+func parse(args, env []string) (name string, o *options, err error) {
+	c, k, err := newCLI(env)
+	if err != nil {
+		return "", nil, err
+	}
+	parsed, err := k.Parse(args)
+	if err != nil {
+		return "", nil, c.explain(k, args, err)
+	}
+	o = &c.Options
+	o.env = env
+	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell}
+	given := func(name string) bool {
+		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
+	}
+	o.listenGiven, o.configGiven = given("listen"), given("config")
+	if err := o.absolute(); err != nil {
+		return "", nil, err
+	}
+	container, _ := lookup(env, "WEBCHAT_CONTAINER")
+	o.container = container != "" && container != "0"
+	return nameOf(parsed.Selected()), o, o.check()
+}
+
+// explain says what is wrong with a command line.
+func (c *cli) explain(k *kong.Kong, args []string, err error) error {
+	list := "; webchat -h lists commands and flags"
+	text := err.Error()
+	for _, r := range inWords {
+		text = r.from.ReplaceAllString(text, r.to)
+	}
+	switch {
+	case strings.HasSuffix(text, "?"):
+		list = "" // it says what may have been meant
+	case strings.HasPrefix(text, "unexpected argument"):
+		first := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+		if first >= 0 && meant(k, args) == k.Model.Node {
+			return usage("there is no command %q; there are %s", args[first], strings.Join(commandNames(k), ", "))
+		}
+	case strings.HasPrefix(text, "expected "):
+		text = "something is missing: " + text
+	}
+	return usage("%s%s", text, list)
+}
+
+// inWords are the library's words for a wrong value, and ours.
+var inWords = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`: expected \w+ value but got "EOL" \(<EOL>\)$`), " needs a value"},
+	{regexp.MustCompile(`expected duration but got (".*?"): time: .*$`), "expected a duration such as 10m but got $1"},
+	{regexp.MustCompile(`expected a valid \d+ bit int but got`), "expected a number but got"},
+	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},
+}
+
+// nameOf is a command as one types it.
+func nameOf(n *kong.Node) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(n.FullPath(), "webchat "), " <")
+	return name
+}
+
+// meant is the command that args name, or the program.
+func meant(k *kong.Kong, args []string) *kong.Node {
+	at := k.Model.Node
+	for _, a := range args {
+		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == a })
+		if i >= 0 {
+			at = at.Children[i]
+		}
+	}
+	return at
+}
+
+// visit calls f with each command that is to be seen.
+func visit(n *kong.Node, f func(*kong.Node)) {
+	for _, c := range n.Children {
+		if c.Help != "" {
+			f(c)
+		}
+		visit(c, f)
+	}
+}
+
+func commandNames(k *kong.Kong) (names []string) {
+	visit(k.Model.Node, func(n *kong.Node) { names = append(names, nameOf(n)) })
+	return names
+}
+
+// wantsHelp reports whether args ask what can be done.
+func wantsHelp(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "-h") || slices.Contains(args, "--help") || len(args) > 0 && args[0] == "help"
+}
+
+// help says what can be done, or explains the command that args name.
+func help(w io.Writer, args []string) error {
+	_, k, err := newCLI(nil)
+	if err != nil {
+		return err
+	}
+	n := meant(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" }))
+	var b strings.Builder
+	if n == k.Model.Node {
+		b.WriteString("webchat [command] [flags]\n\ncommands:\n")
+		visit(n, func(c *kong.Node) { fmt.Fprintf(&b, "  %-14s %s\n", nameOf(c), c.Help) })
+		b.WriteString("\nflags, each also as an environment variable (--output-ttl as WEBCHAT_OUTPUT_TTL):\n")
+		writeFlags(&b, k.Model.Flags)
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n", n.Summary(), n.Help)
+		for _, a := range n.Positional {
+			fmt.Fprintf(&b, "  %-22s %s\n", a.Name, a.Help)
+		}
+		writeFlags(&b, n.Flags)
+		visit(n, func(c *kong.Node) { fmt.Fprintf(&b, "  %-22s %s\n", nameOf(c), c.Help) })
+		b.WriteString("Flags of all commands, such as --workspace and --data-dir, are listed by webchat -h.\n")
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+func writeFlags(b *strings.Builder, flags []*kong.Flag) {
+	for _, f := range flags {
+		def := ""
+		if f.HasDefault {
+			def = " (" + f.Default + ")"
+		}
+		fmt.Fprintf(b, "  --%-20s %s%s\n", f.Name, f.Help, def)
+	}
+}
