@@ -27,6 +27,7 @@ var ours = map[string][]string{
 	"internal/agent":   {"internal/event"},
 	"internal/search":  {"internal/event"},
 	"internal/fold":    {"internal/event"},
+	"internal/screen":  {"internal/event", "internal/fold", "internal/strictjson"},
 	"internal/policy":  {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
@@ -35,7 +36,7 @@ var ours = map[string][]string{
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/event", "internal/fold", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
+	"internal/session":         {"internal/event", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
 	"internal/sessions":        {"internal/event", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},

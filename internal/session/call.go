@@ -13,6 +13,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
+	"webchat/internal/screen"
 	"webchat/internal/strictjson"
 	"webchat/internal/tokens"
 	"webchat/internal/wording"
@@ -84,7 +85,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	other := false
 	switch reported := s.open.Tool(tc.ID); {
 	case reported == nil:
-		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: loggable(tc.Arguments),
+		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: screen.Loggable(tc.Arguments),
 			By: by, ParentToolCallID: tc.ParentToolCallID})
 		if err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 		return true
 	}
 	same := func(raw json.RawMessage) []byte { return event.Canonical(strictjson.Whole(raw)) }
-	args, said := same(loggable(tc.Arguments)), same(announced.Arguments)
+	args, said := same(screen.Loggable(tc.Arguments)), same(announced.Arguments)
 	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
 }
 
@@ -197,7 +198,7 @@ func (s *Session) act(c *call) agent.Result {
 		s.log().Warn("an agent called a tool otherwise than it had announced", "toolCallId", c.ID)
 		return denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
-	args, err := checkArguments(c.Arguments)
+	args, err := screen.Arguments(c.Arguments)
 	if err != nil {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err)
 	}

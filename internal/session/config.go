@@ -16,9 +16,8 @@ import (
 
 // Limits of one session.
 const (
-	MaxPrompt    = 512 << 10 // bytes of a prompt
-	MaxQueue     = 100       // prompts that wait
-	MaxArguments = 1 << 20   // bytes of a tool call's arguments
+	MaxPrompt = 512 << 10 // bytes of a prompt
+	MaxQueue  = 100       // prompts that wait
 )
 
 // Mode is what happens when an agent wants to act.

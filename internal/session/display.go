@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
+	"webchat/internal/screen"
 	"webchat/internal/wording"
 )
 
@@ -31,7 +31,7 @@ const maxNotes = 20
 // before is not taken for one that the user typed ([agent.CallInfo].Typed).
 // [ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
-	clean, err := checkArguments(args)
+	clean, err := screen.Arguments(args)
 	if err != nil {
 		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
 	}
@@ -73,7 +73,7 @@ func (s *Session) nameLocked(c *call) {
 	if s.summary.Load().Title != "" {
 		return
 	}
-	title := titleOf(subject(c))
+	title := wording.Title(subject(c))
 	if title == "" {
 		return
 	}
@@ -177,23 +177,13 @@ const longest = 28
 
 // short keeps the beginning of a command, which says most about it.
 func short(command string) string {
-	return wording.Cut(visible(command), longest)
+	return wording.Cut(wording.Visible(command), longest)
 }
 
 // shortPath keeps the end of a path, for the same reason.
 func shortPath(path string) string {
-	if r := []rune(visible(path)); len(r) > longest {
+	if r := []rune(wording.Visible(path)); len(r) > longest {
 		return "…" + string(r[len(r)-longest+1:])
 	}
-	return visible(path)
-}
-
-// visible makes one line of text without characters that hide.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return wording.Visible(path)
 }

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
+	"webchat/internal/screen"
 )
 
 // endHookLimit is how long the hooks of session_end may take when the program ends.
@@ -83,7 +84,7 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 	case !v.Allow && v.Reason == "":
 		v.Reason = "A hook refused it without a reason."
 	case v.Allow && v.Arguments != nil:
-		if v.Arguments, err = checkArguments(v.Arguments); err != nil {
+		if v.Arguments, err = screen.Arguments(v.Arguments); err != nil {
 			return hooks.Verdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
 		}
 	}
@@ -126,7 +127,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", ErrInvalid, c.Event)
 	}
 	if e == hooks.BeforeTool {
-		clean, err := checkArguments(c.Arguments)
+		clean, err := screen.Arguments(c.Arguments)
 		if err != nil {
 			return agent.HookVerdict{Reason: fmt.Sprintf("Tool '%s' was not run: %v.", c.Tool, err)}, nil
 		}

@@ -2,20 +2,14 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
+	"webchat/internal/screen"
 )
-
-// maxPartial is how many bytes of an increment of a foreign tool's output are kept.
-const maxPartial = 64 << 10
 
 // maxErrors is how many errors of one turn hooks are told.
 const maxErrors = 10
@@ -81,14 +75,6 @@ func readTokens(d event.ToolExecutionComplete) int64 {
 	return 0
 }
 
-// known returns kind if the language of events has it, else other.
-func known(kind, other event.ErrorKind) event.ErrorKind {
-	if slices.Contains(event.ErrorKinds(), kind) {
-		return kind
-	}
-	return other
-}
-
 // turnOver returns a context that ends with the turn; outside of one it has ended.
 func (h *host) turnOver() context.Context {
 	h.s.mu.Lock()
@@ -108,13 +94,13 @@ func (h *host) reportLocked(data event.Data) error {
 		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
 	}
 	t, err := h.turnLocked(s.open.ParentOf(data))
-	if err != nil && !betweenTurns(data) {
+	if err != nil && !screen.BetweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
-	relay, err := s.screenLocked(data)
+	relay, err := s.stateLocked().Report(data)
 	if err != nil {
 		s.log().Warn("a report was refused", "type", event.TypeOf(data), "error", err)
-		return err
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if relay == nil {
 		return nil
@@ -154,198 +140,13 @@ func (t *turn) note(d event.Data) {
 	}
 }
 
-// betweenTurns reports whether an agent may say d while no turn runs. What may not
-// be reported at all is for screenLocked to refuse.
-func betweenTurns(d event.Data) bool {
-	switch d.(type) {
-	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta, event.AssistantReasoningDelta,
-		event.AssistantMessageDiscarded, event.AssistantMessage, event.AssistantReasoning,
-		event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete,
-		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
-		return false
+// stateLocked is what a report of the agent is screened by.
+func (s *Session) stateLocked() screen.State {
+	sum := s.summary.Load()
+	st := screen.State{Work: &s.open, Title: sum.Title, Model: sum.Model, Named: s.named, Now: s.now(), Log: s.log(),
+		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
+	if s.turn != nil {
+		st.Stopper = stopper(s.turn.ctx)
 	}
-	return true
-}
-
-// screenLocked returns a report as it may be relayed; nil for one that says what is
-// known.
-func (s *Session) screenLocked(data event.Data) (event.Data, error) {
-	switch d := data.(type) {
-	case event.SessionError:
-		d.Kind = known(d.Kind, event.KindOfStatus(d.StatusCode))
-		return d, nil
-	case event.SessionUsageInfo, event.SessionTruncation,
-		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
-		event.AssistantTurnStart, event.AssistantTurnEnd,
-		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
-		return d, nil
-	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
-		return s.screenTaskLocked(data)
-	case event.SessionTitleChanged:
-		if d.Title = titleLine(d.Title); utf8.RuneCountInString(d.Title) > maxTitle {
-			d.Title = string([]rune(d.Title)[:maxTitle])
-		}
-		if s.named || d.Title == "" || d.Title == s.summary.Load().Title {
-			return nil, nil
-		}
-		return d, nil
-	case event.SessionModelChange:
-		if d.NewModel == s.summary.Load().Model {
-			return nil, nil
-		}
-		return d, nil
-	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessageDiscarded,
-		event.AssistantMessage, event.AssistantReasoning:
-		return s.screenMessageLocked(data)
-	case event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete:
-		return s.screenToolLocked(data)
-	}
-	return nil, fmt.Errorf("%w: %s is not a backend's to report", ErrInvalid, event.TypeOf(data))
-}
-
-func (s *Session) screenMessageLocked(data event.Data) (event.Data, error) {
-	var n fold.Message
-	var offset int64
-	var text string
-	switch d := data.(type) {
-	case event.AssistantMessage:
-		return unlessDone(s, d, d.MessageID, len(d.Content))
-	case event.AssistantReasoning:
-		return unlessDone(s, d, d.ReasoningID, len(d.Content))
-	case event.AssistantMessageDiscarded:
-		if s.open.Message(fold.MessageKey(d.MessageID)) == nil {
-			return nil, nil
-		}
-		return d, nil
-	case event.AssistantMessageDelta:
-		n, offset, text = fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
-	case event.AssistantReasoningDelta:
-		n, offset, text = fold.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
-	}
-	if s.open.Done[n.Key()] || text == "" {
-		return nil, nil
-	}
-	if err := s.open.Delta(n, offset, text); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	return data, nil
-}
-
-// unlessDone returns the end of a message, nil for its second one.
-func unlessDone(s *Session, d event.Data, id string, size int) (event.Data, error) {
-	switch {
-	case id == "":
-		return nil, fmt.Errorf("%w: %s without an id", ErrInvalid, event.TypeOf(d))
-	case size > fold.MaxMessage:
-		return nil, fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, event.TypeOf(d), size, fold.MaxMessage)
-	case s.open.Done[fold.EndKey(d)]:
-		return nil, nil
-	}
-	return d, nil
-}
-
-func (s *Session) screenToolLocked(data event.Data) (event.Data, error) {
-	switch d := data.(type) {
-	case event.ToolExecutionStart:
-		switch {
-		case d.ToolCallID == "" || d.ToolName == "":
-			return nil, fmt.Errorf("%w: %s without the id or the name of the call", ErrInvalid, event.TypeOf(d))
-		case s.open.Tool(d.ToolCallID) != nil || s.open.Done[fold.ToolKey(d.ToolCallID)]:
-			return nil, nil
-		}
-		d.By = event.ByAgent
-		d.Arguments = loggable(d.Arguments)
-		return d, nil
-	case event.ToolExecutionProgress:
-		if !s.foreignLocked(d.ToolCallID) {
-			return nil, nil
-		}
-		d.OutputID = ""
-		return d, nil
-	case event.ToolExecutionPartialResult:
-		if !s.foreignLocked(d.ToolCallID) {
-			return nil, nil
-		}
-		if len(d.PartialOutput) > maxPartial {
-			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
-		}
-		return d, nil
-	case event.ToolExecutionComplete:
-		return s.screenCompleteLocked(d)
-	}
-	return nil, nil
-}
-
-// foreignLocked reports whether the call runs and is the agent's own affair: not
-// one that the session runs and tells about itself.
-func (s *Session) foreignLocked(toolCallID string) bool {
-	t := s.open.Tool(toolCallID)
-	return t != nil && t.Start.By == event.ByAgent && s.calls[toolCallID] == nil
-}
-
-// screenCompleteLocked lets an agent end its own calls once. What it says about
-// outputs and their tokens is not believed: only our own tools mint those.
-func (s *Session) screenCompleteLocked(d event.ToolExecutionComplete) (event.Data, error) {
-	switch {
-	case s.calls[d.ToolCallID] != nil || s.open.Done[fold.ToolKey(d.ToolCallID)]:
-		return nil, nil
-	case !s.foreignLocked(d.ToolCallID):
-		return nil, fmt.Errorf("%w: tool call %q completes but did not start", ErrInvalid, d.ToolCallID)
-	}
-	var stripped bool
-	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry)
-	if stripped || d.OutputID != "" {
-		s.log().Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
-	}
-	d.OutputID = ""
-	switch {
-	case d.Success:
-		d.Error = nil
-		if d.Result == nil {
-			d.Result = &event.ToolResult{}
-		}
-	default:
-		d.Result = nil
-		if d.Error == nil {
-			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
-		}
-		e := *d.Error
-		e.Kind, e.Nearest, e.By, e.Limit = known(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
-		if e.Kind == event.KindAborted && s.turn != nil {
-			e.By = stopper(s.turn.ctx)
-		}
-		d.Error = &e
-	}
-	if d.DurationMs <= 0 {
-		d.DurationMs = max(0, s.now().Sub(s.open.Tool(d.ToolCallID).At).Milliseconds())
-	}
-	return d, nil
-}
-
-// foreignTelemetry returns telemetry without what only our own tools may say.
-func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput bool) {
-	if len(raw) == 0 {
-		return nil, false
-	}
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &fields) != nil {
-		return nil, false
-	}
-	for k := range fields {
-		switch {
-		case strings.EqualFold(k, "outputId"):
-			namedOutput = true
-			delete(fields, k)
-		case slices.ContainsFunc([]string{"outputType", "tokensShown", "tokensSent", "tokensEstimated"}, func(own string) bool { return strings.EqualFold(k, own) }):
-			delete(fields, k)
-		}
-	}
-	if len(fields) == 0 {
-		return nil, namedOutput
-	}
-	clean, err := json.Marshal(fields)
-	if err != nil {
-		return nil, namedOutput
-	}
-	return clean, namedOutput
+	return st
 }

@@ -4,24 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // maxTitle is how many characters a title may have.
 const maxTitle = 200
 
-// titleLine returns text as a title may show it: one line, without control
-// characters and without the invisible ones that reorder what follows.
-func titleLine(text string) string {
-	return strings.Join(strings.Fields(visible(strings.ToValidUTF8(text, ""))), " ")
-}
-
 func cleanTitle(title string) (string, error) {
-	title = titleLine(title)
+	title = wording.Line(title)
 	if utf8.RuneCountInString(title) > maxTitle {
 		return "", fmt.Errorf("%w: the title is longer than %d characters", ErrInvalid, maxTitle)
 	}

@@ -13,6 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
+	"webchat/internal/wording"
 )
 
 // steerLimit is how long an agent may take to say whether a prompt joins its turn.
@@ -69,7 +70,7 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
 	sum := s.summary.Load()
 	if sum.Title == "" {
-		if title := titleOf(msg.Content); title != "" {
+		if title := wording.Title(msg.Content); title != "" {
 			data = append(data, event.SessionTitleChanged{Title: title})
 		}
 	}
@@ -139,25 +140,6 @@ func (s *Session) goSteer(t *turn, conn *liveConn, p *prompt) {
 			s.queue = append([]*prompt{p}, s.queue...) // it was the user's next wish
 		}
 	})
-}
-
-// titleOf makes a title of the first words of a prompt.
-func titleOf(content string) string {
-	const longest = 60 // characters
-	line := ""
-	for l := range strings.Lines(content) {
-		if line = titleLine(l); line != "" {
-			break
-		}
-	}
-	if utf8.RuneCountInString(line) <= longest {
-		return line
-	}
-	cut := string([]rune(line)[:longest])
-	if i := strings.LastIndexByte(cut, ' '); i > longest/2 {
-		cut = cut[:i]
-	}
-	return strings.TrimRight(cut, " .,;:") + "…"
 }
 
 // stopOrder is how long a stop waits for its place before what it stops: only a log

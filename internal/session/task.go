@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -14,7 +13,6 @@ import (
 )
 
 const (
-	maxTaskTitle = 2000 // characters
 	// endTaskLimit is how long the end of all tasks may take.
 	endTaskLimit = 5 * time.Second
 )
@@ -84,42 +82,6 @@ func (s *Session) AbortTasks(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// screenTaskLocked returns a report about a task as it may be relayed.
-func (s *Session) screenTaskLocked(data event.Data) (event.Data, error) {
-	switch d := data.(type) {
-	case event.TaskStarted:
-		switch {
-		case d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask:
-			return nil, fmt.Errorf("%w: %s without the id or the kind of the task", ErrInvalid, event.TypeOf(d))
-		case s.open.Task(d.TaskID) != nil:
-			return nil, nil
-		}
-		d.Title = strings.ToValidUTF8(d.Title, "\uFFFD")
-		if utf8.RuneCountInString(d.Title) > maxTaskTitle {
-			d.Title = string([]rune(d.Title)[:maxTaskTitle]) + "…"
-		}
-		return d, nil
-	case event.TaskOutput:
-		if s.open.Task(d.TaskID) == nil || d.Text == "" {
-			return nil, nil
-		}
-		if over := len(d.Text) - fold.MaxTaskText; over > 0 {
-			d.Text = d.Text[over:]
-		}
-		d.Text = strings.ToValidUTF8(d.Text, "\uFFFD")
-		return d, nil
-	case event.TaskCompleted:
-		if s.open.Task(d.TaskID) == nil {
-			return nil, nil
-		}
-		if d.Outcome == "" {
-			d.Outcome = event.Completed
-		}
-		return d, nil
-	}
-	return nil, nil
 }
 
 // openScopeLocked gives a task that starts what the calls made for it run in.

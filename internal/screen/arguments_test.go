@@ -1,4 +1,4 @@
-package session
+package screen
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		clean, err := checkArguments(raw)
+		clean, err := Arguments(raw)
 		var object map[string]json.RawMessage
 		valid := json.Unmarshal(raw, &object) == nil && object != nil
 		empty := len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null"
@@ -90,7 +90,7 @@ func FuzzArguments(f *testing.F) {
 		case err == nil && !json.Valid(clean):
 			t.Errorf("made %q of %q", clean, raw)
 		}
-		if !json.Valid(loggable(raw)) {
+		if !json.Valid(Loggable(raw)) {
 			t.Errorf("%q cannot be logged", raw)
 		}
 	})

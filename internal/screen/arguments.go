@@ -1,4 +1,4 @@
-package session
+package screen
 
 import (
 	"bytes"
@@ -10,10 +10,13 @@ import (
 	"webchat/internal/strictjson"
 )
 
-// checkArguments returns raw as a JSON object, or why it is none that a tool may
+// MaxArguments is how many bytes the arguments of a call may have.
+const MaxArguments = 1 << 20
+
+// Arguments returns raw as a JSON object, or why it is none that a tool may
 // see. A key that occurs twice, or again in another case, in any object of it is
 // refused: decoders disagree about which one counts.
-func checkArguments(raw json.RawMessage) (json.RawMessage, error) {
+func Arguments(raw json.RawMessage) (json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}"), nil
@@ -27,9 +30,9 @@ func checkArguments(raw json.RawMessage) (json.RawMessage, error) {
 	return strictjson.Whole(raw), nil
 }
 
-// loggable returns arguments as they can be logged: what is no JSON becomes a
+// Loggable returns arguments as they can be logged: what is no JSON becomes a
 // string, what is too long is cut.
-func loggable(raw json.RawMessage) json.RawMessage {
+func Loggable(raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:
 		return json.RawMessage("{}")

@@ -1,0 +1,280 @@
+// Package screen says what an agent may report: which events, in which state of its
+// session, and what of them is believed. It changes nothing but the text of messages in
+// flight.
+//
+// Reports of an agent are the one way foreign events reach a log, so what is not listed
+// here is refused, what is known already is left out, and what only the session itself
+// may say (outputs, tokens, who decided) is taken out.
+package screen
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"webchat/internal/event"
+	"webchat/internal/fold"
+	"webchat/internal/wording"
+)
+
+const (
+	maxPartial   = 64 << 10 // bytes that are kept of an increment of a foreign tool's output
+	maxTitle     = 200      // characters
+	maxTaskTitle = 2000     // characters
+)
+
+// State is what a report is screened by.
+type State struct {
+	Work    *fold.Work // a delta is added to it
+	Title   string     // of the session
+	Model   string
+	Named   bool                         // the user chose the title
+	Ours    func(toolCallID string) bool // whether the session runs the call, and tells about it
+	Stopper event.Decider                // who stopped the turn; empty: nobody did
+	Now     time.Time
+	Log     *slog.Logger
+}
+
+// BetweenTurns reports whether an agent may say d while no turn runs. What may not
+// be reported at all is for Report to refuse.
+func BetweenTurns(d event.Data) bool {
+	switch d.(type) {
+	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta, event.AssistantReasoningDelta,
+		event.AssistantMessageDiscarded, event.AssistantMessage, event.AssistantReasoning,
+		event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete,
+		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
+		return false
+	}
+	return true
+}
+
+// Report returns a report as it may be relayed; nil for one that says what is
+// known.
+func (s State) Report(data event.Data) (event.Data, error) {
+	switch d := data.(type) {
+	case event.SessionError:
+		d.Kind = known(d.Kind, event.KindOfStatus(d.StatusCode))
+		return d, nil
+	case event.SessionUsageInfo, event.SessionTruncation,
+		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
+		event.AssistantTurnStart, event.AssistantTurnEnd,
+		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
+		return d, nil
+	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
+		return s.task(data)
+	case event.SessionTitleChanged:
+		if d.Title = wording.Line(d.Title); utf8.RuneCountInString(d.Title) > maxTitle {
+			d.Title = string([]rune(d.Title)[:maxTitle])
+		}
+		if s.Named || d.Title == "" || d.Title == s.Title {
+			return nil, nil
+		}
+		return d, nil
+	case event.SessionModelChange:
+		if d.NewModel == s.Model {
+			return nil, nil
+		}
+		return d, nil
+	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessageDiscarded,
+		event.AssistantMessage, event.AssistantReasoning:
+		return s.message(data)
+	case event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete:
+		return s.tool(data)
+	}
+	return nil, fmt.Errorf("%s is not a backend's to report", event.TypeOf(data))
+}
+
+func (s State) message(data event.Data) (event.Data, error) {
+	var n fold.Message
+	var offset int64
+	var text string
+	switch d := data.(type) {
+	case event.AssistantMessage:
+		return unlessDone(s, d, d.MessageID, len(d.Content))
+	case event.AssistantReasoning:
+		return unlessDone(s, d, d.ReasoningID, len(d.Content))
+	case event.AssistantMessageDiscarded:
+		if s.Work.Message(fold.MessageKey(d.MessageID)) == nil {
+			return nil, nil
+		}
+		return d, nil
+	case event.AssistantMessageDelta:
+		n, offset, text = fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
+	case event.AssistantReasoningDelta:
+		n, offset, text = fold.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
+	}
+	if s.Work.Done[n.Key()] || text == "" {
+		return nil, nil
+	}
+	if err := s.Work.Delta(n, offset, text); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// unlessDone returns the end of a message, nil for its second one.
+func unlessDone(s State, d event.Data, id string, size int) (event.Data, error) {
+	switch {
+	case id == "":
+		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
+	case size > fold.MaxMessage:
+		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size, fold.MaxMessage)
+	case s.Work.Done[fold.EndKey(d)]:
+		return nil, nil
+	}
+	return d, nil
+}
+
+func (s State) tool(data event.Data) (event.Data, error) {
+	switch d := data.(type) {
+	case event.ToolExecutionStart:
+		switch {
+		case d.ToolCallID == "" || d.ToolName == "":
+			return nil, fmt.Errorf("%s without the id or the name of the call", event.TypeOf(d))
+		case s.Work.Tool(d.ToolCallID) != nil || s.Work.Done[fold.ToolKey(d.ToolCallID)]:
+			return nil, nil
+		}
+		d.By = event.ByAgent
+		d.Arguments = Loggable(d.Arguments)
+		return d, nil
+	case event.ToolExecutionProgress:
+		if !s.foreign(d.ToolCallID) {
+			return nil, nil
+		}
+		d.OutputID = ""
+		return d, nil
+	case event.ToolExecutionPartialResult:
+		if !s.foreign(d.ToolCallID) {
+			return nil, nil
+		}
+		if len(d.PartialOutput) > maxPartial {
+			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
+		}
+		return d, nil
+	case event.ToolExecutionComplete:
+		return s.complete(d)
+	}
+	return nil, nil
+}
+
+// foreign reports whether the call runs and is the agent's own affair: not
+// one that the session runs and tells about itself.
+func (s State) foreign(toolCallID string) bool {
+	t := s.Work.Tool(toolCallID)
+	return t != nil && t.Start.By == event.ByAgent && !s.Ours(toolCallID)
+}
+
+// complete lets an agent end its own calls once. What it says about
+// outputs and their tokens is not believed: only our own tools mint those.
+func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
+	switch {
+	case s.Ours(d.ToolCallID) || s.Work.Done[fold.ToolKey(d.ToolCallID)]:
+		return nil, nil
+	case !s.foreign(d.ToolCallID):
+		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)
+	}
+	var stripped bool
+	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry)
+	if stripped || d.OutputID != "" {
+		s.Log.Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
+	}
+	d.OutputID = ""
+	switch {
+	case d.Success:
+		d.Error = nil
+		if d.Result == nil {
+			d.Result = &event.ToolResult{}
+		}
+	default:
+		d.Result = nil
+		if d.Error == nil {
+			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
+		}
+		e := *d.Error
+		e.Kind, e.Nearest, e.By, e.Limit = known(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
+		if e.Kind == event.KindAborted {
+			e.By = s.Stopper
+		}
+		d.Error = &e
+	}
+	if d.DurationMs <= 0 {
+		d.DurationMs = max(0, s.Now.Sub(s.Work.Tool(d.ToolCallID).At).Milliseconds())
+	}
+	return d, nil
+}
+
+// foreignTelemetry returns telemetry without what only our own tools may say.
+func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput bool) {
+	if len(raw) == 0 {
+		return nil, false
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil, false
+	}
+	for k := range fields {
+		switch {
+		case strings.EqualFold(k, "outputId"):
+			namedOutput = true
+			delete(fields, k)
+		case slices.ContainsFunc([]string{"outputType", "tokensShown", "tokensSent", "tokensEstimated"}, func(own string) bool { return strings.EqualFold(k, own) }):
+			delete(fields, k)
+		}
+	}
+	if len(fields) == 0 {
+		return nil, namedOutput
+	}
+	clean, err := json.Marshal(fields)
+	if err != nil {
+		return nil, namedOutput
+	}
+	return clean, namedOutput
+}
+
+// task returns a report about a task as it may be relayed.
+func (s State) task(data event.Data) (event.Data, error) {
+	switch d := data.(type) {
+	case event.TaskStarted:
+		switch {
+		case d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask:
+			return nil, fmt.Errorf("%s without the id or the kind of the task", event.TypeOf(d))
+		case s.Work.Task(d.TaskID) != nil:
+			return nil, nil
+		}
+		d.Title = strings.ToValidUTF8(d.Title, "\uFFFD")
+		if utf8.RuneCountInString(d.Title) > maxTaskTitle {
+			d.Title = string([]rune(d.Title)[:maxTaskTitle]) + "…"
+		}
+		return d, nil
+	case event.TaskOutput:
+		if s.Work.Task(d.TaskID) == nil || d.Text == "" {
+			return nil, nil
+		}
+		if over := len(d.Text) - fold.MaxTaskText; over > 0 {
+			d.Text = d.Text[over:]
+		}
+		d.Text = strings.ToValidUTF8(d.Text, "\uFFFD")
+		return d, nil
+	case event.TaskCompleted:
+		if s.Work.Task(d.TaskID) == nil {
+			return nil, nil
+		}
+		if d.Outcome == "" {
+			d.Outcome = event.Completed
+		}
+		return d, nil
+	}
+	return nil, nil
+}
+
+// known returns kind if the language of events has it, else other.
+func known(kind, other event.ErrorKind) event.ErrorKind {
+	if slices.Contains(event.ErrorKinds(), kind) {
+		return kind
+	}
+	return other
+}

@@ -1,0 +1,58 @@
+package screen
+
+import (
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"testing"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/fold"
+)
+
+// What an agent says is relayed, left out or refused, by what its session has begun.
+func TestReport(t *testing.T) {
+	now := time.Now()
+	work := &fold.Work{}
+	for i, d := range []event.Data{event.TurnStart{TurnID: "t"}, event.ToolExecutionStart{ToolCallID: "own", By: event.ByAgent},
+		event.ToolExecutionStart{ToolCallID: "ours", By: event.ByAgent}} {
+		work.Apply(event.Entry{Seq: int64(i + 1), Event: event.New(d, "", now)})
+	}
+	s := State{Work: work, Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
+		Ours: func(id string) bool { return id == "ours" }}
+	forged := json.RawMessage(`{"outputId":"out_1","tokensShown":5,"exitCode":3}`)
+	for name, c := range map[string]struct{ say, want event.Data }{
+		"title of the user stays":   {event.SessionTitleChanged{Title: "other"}, nil},
+		"same model":                {event.SessionModelChange{NewModel: "m"}, nil},
+		"other model":               {event.SessionModelChange{NewModel: "n"}, event.SessionModelChange{NewModel: "n"}},
+		"start twice":               {event.ToolExecutionStart{ToolCallID: "own", ToolName: "x"}, nil},
+		"start":                     {event.ToolExecutionStart{ToolCallID: "new", ToolName: "x", By: event.ByUser}, event.ToolExecutionStart{ToolCallID: "new", ToolName: "x", By: event.ByAgent, Arguments: json.RawMessage("{}")}},
+		"progress of ours":          {event.ToolExecutionProgress{ToolCallID: "ours", Lines: 3}, nil},
+		"progress names an output":  {event.ToolExecutionProgress{ToolCallID: "own", OutputID: "out_1", Lines: 3}, event.ToolExecutionProgress{ToolCallID: "own", Lines: 3}},
+		"end of ours":               {event.ToolExecutionComplete{ToolCallID: "ours", Success: true}, nil},
+		"end that names an output":  {event.ToolExecutionComplete{ToolCallID: "own", Success: true, OutputID: "out_1", ToolTelemetry: forged, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "own", Success: true, Result: &event.ToolResult{}, ToolTelemetry: json.RawMessage(`{"exitCode":3}`), DurationMs: 1}},
+		"end that says who stopped": {event.ToolExecutionComplete{ToolCallID: "own", Error: &event.ToolError{Code: "aborted", By: event.DecidedByRule}, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "own", Error: &event.ToolError{Code: "aborted", Kind: event.KindAborted, By: event.DecidedByUser}, DurationMs: 1}},
+		"discarded that never was":  {event.AssistantMessageDiscarded{MessageID: "m"}, nil},
+		"output of no task":         {event.TaskOutput{TaskID: "t", Text: "x"}, nil},
+	} {
+		if got, err := s.Report(c.say); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+		}
+	}
+	for name, d := range map[string]event.Data{
+		"the session's own":   event.TurnEnd{TurnID: "t"},
+		"a grant":             event.PermissionCompleted{RequestID: "r", Decision: event.Allow},
+		"end without start":   event.ToolExecutionComplete{ToolCallID: "none"},
+		"message without id":  event.AssistantMessage{Content: "x"},
+		"delta with a hole":   event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"},
+		"task without a kind": event.TaskStarted{TaskID: "t"},
+	} {
+		if got, err := s.Report(d); err == nil {
+			t.Errorf("%s was taken as %+v", name, got)
+		}
+	}
+	if got, err := s.Report(event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}); err != nil || got == nil || string(work.Message(fold.MessageKey("m")).Text) != "x" {
+		t.Errorf("the first delta: %v, %v", got, err)
+	}
+}
