@@ -151,9 +151,6 @@ type Prompt struct {
 	MessageID   string
 	Content     string
 	Attachments []Attachment
-	// Notes are lines of context from the session, for example what the user
-	// looked at since the last prompt. A backend puts them before the content.
-	Notes []string
 }
 
 // Attachment is something that goes with a prompt. Either Path is set (an

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -15,13 +14,9 @@ import (
 	"webchat/internal/wording"
 )
 
-// maxNotes is how many things the user looked at an agent is told one by one.
-const maxNotes = 20
-
 // Display runs a tool for the user: no model is called, and nothing is asked
 // unless the act is sensitive (keys, credentials). It takes the same way as an
-// agent's call and may run beside a turn; the agent hears of it in one line with
-// the next prompt.
+// agent's call and may run beside a turn. The agent is told nothing of it.
 //
 // Display waits for the end. When ctx ends first it returns ctx's error and what
 // is known, and the display goes on: it belongs to the session, and AbortTool
@@ -100,13 +95,6 @@ func (s *Session) display(c *call) DisplayResult {
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
 		out.Output = &fold.OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
 	}
-	if d.Success {
-		s.mu.Lock()
-		if s.notes = append(s.notes, noteOf(c, res)); len(s.notes) > maxNotes {
-			s.notes = s.notes[1:]
-		}
-		s.mu.Unlock()
-	}
 	return out
 }
 
@@ -138,52 +126,4 @@ func (s *Session) finish(c *call, res agent.Result) (kept bool) {
 		}
 	}()
 	return false
-}
-
-// noteOf tells an agent in a few words what its user did.
-func noteOf(c *call, res agent.Result) string {
-	var args struct{ Path, Command string }
-	if json.Unmarshal(c.Arguments, &args) != nil {
-		args.Path, args.Command = "", ""
-	}
-	var facts []string
-	if t := res.Telemetry; t != nil {
-		if t.ExitCode != nil {
-			facts = append(facts, fmt.Sprintf("exit %d", *t.ExitCode))
-		}
-		switch {
-		case t.Lines == 1:
-			facts = append(facts, "1 line")
-		case t.Lines > 1:
-			facts = append(facts, fmt.Sprintf("%d lines", t.Lines))
-		}
-	}
-	note := "The user used " + short(c.Name)
-	switch {
-	case args.Command != "":
-		note = "The user ran " + short(args.Command)
-	case args.Path != "":
-		note = "The user looked at " + shortPath(args.Path)
-	}
-	if len(facts) > 0 {
-		note += " (" + strings.Join(facts, ", ") + ")"
-	}
-	return note
-}
-
-// longest is how many characters of a name a note has, so that it stays a line of
-// some twenty tokens.
-const longest = 28
-
-// short keeps the beginning of a command, which says most about it.
-func short(command string) string {
-	return wording.Cut(wording.Visible(command), longest)
-}
-
-// shortPath keeps the end of a path, for the same reason.
-func shortPath(path string) string {
-	if r := []rune(wording.Visible(path)); len(r) > longest {
-		return "…" + string(r[len(r)-longest+1:])
-	}
-	return wording.Visible(path)
 }

@@ -80,7 +80,6 @@ type Session struct {
 	requests  map[string]*request        // those that are open
 	decided   []decided                  // the last ones that were
 	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call
-	notes     []string                   // what the agent has not heard of yet
 	unbilled  event.Usage                // what models took while no turn ran
 	named     bool                       // the user chose the title in this process
 }

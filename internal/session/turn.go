@@ -233,12 +233,8 @@ func (s *Session) converse(t *turn) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	notes := s.notes
-	s.notes = nil
-	s.mu.Unlock()
 	return s.await(t, conn, func() error {
-		return conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments, Notes: notes})
+		return conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments})
 	})
 }
 

@@ -274,12 +274,12 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestAttachments: files are named, pictures sent, texts put into the prompt;
-// notes come first and stay out of the title.
+// TestAttachments: files are named, pictures sent, texts put into the prompt,
+// but not into the title.
 func TestAttachments(t *testing.T) {
 	cfg, dir := scripted(t, nil)
 	k := open(t, backend(t, cfg), "s", false)
-	err := k.prompt(t.Context(), agent.Prompt{Content: "look", Notes: []string{"The user looked at go.mod"}, Attachments: []agent.Attachment{
+	err := k.prompt(t.Context(), agent.Prompt{Content: "look", Attachments: []agent.Attachment{
 		{Name: "a.go", Path: "/w/a.go"}, {Name: "p.png", MimeType: "image/png", Data: []byte("pic")}, {Name: "log", MimeType: "text/plain", Data: []byte("line\xff")},
 	}})
 	if err != nil {
@@ -287,7 +287,7 @@ func TestAttachments(t *testing.T) {
 	}
 	sent := received(t, dir, "session.send")[0]
 	for _, want := range []string{
-		`"prompt":"The user looked at go.mod\n\nlook\n\n\u003cattachment name=\"log\"\u003e\nline` + "\uFFFD" + `\n\u003c/attachment\u003e"`,
+		`"prompt":"look\n\n\u003cattachment name=\"log\"\u003e\nline` + "\uFFFD" + `\n\u003c/attachment\u003e"`,
 		`"displayPrompt":"look"`,
 		`[{"type":"file","path":"/w/a.go","displayName":"a.go"},{"type":"blob","data":"cGlj","mimeType":"image/png","displayName":"p.png"}]`,
 	} {

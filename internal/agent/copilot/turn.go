@@ -122,9 +122,6 @@ func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID
 			s.Prompt += "\n\n<attachment name=" + fmt.Sprintf("%q", a.Name) + ">\n" + strings.ToValidUTF8(string(a.Data), "\uFFFD") + "\n</attachment>"
 		}
 	}
-	if len(p.Notes) > 0 {
-		s.Prompt = strings.Join(p.Notes, "\n") + "\n\n" + s.Prompt
-	}
 	if s.Prompt != shown {
 		s.DisplayPrompt = shown // what the CLI makes the title of
 	}

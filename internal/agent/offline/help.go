@@ -10,9 +10,6 @@ import (
 // help answers what is none of the language: honestly, and with examples that
 // work here.
 func (t *turn) help(said string) {
-	if notes := t.prompt.Notes; len(notes) > 0 {
-		t.say("Since your last prompt: " + strings.Join(notes, "; ") + ".")
-	}
 	t.say("No model is connected, so I cannot answer questions" + t.unused() + ". Without one I can show files and run commands:")
 	if examples := t.examples(); len(examples) > 0 {
 		t.say(strings.Join(examples, "\n"))

@@ -200,7 +200,7 @@ func TestNoUsageAndNoModel(t *testing.T) {
 	}
 	defer c.Close()
 	h.Begin()
-	err = c.Prompt(t.Context(), agent.Prompt{MessageID: "p", Content: "hello", Notes: []string{"you looked at go.mod"},
+	err = c.Prompt(t.Context(), agent.Prompt{MessageID: "p", Content: "hello",
 		Attachments: []agent.Attachment{{Name: "x"}}})
 	h.End(err)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestNoUsageAndNoModel(t *testing.T) {
 		}
 	}
 	said := strings.Join(h.Said(), "")
-	for _, w := range []string{"`big` is not used", "1 attachment", "you looked at go.mod"} {
+	for _, w := range []string{"`big` is not used", "1 attachment"} {
 		if !strings.Contains(said, w) {
 			t.Errorf("%q is not in %s", w, said)
 		}
