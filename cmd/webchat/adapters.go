@@ -24,6 +24,7 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, session.ErrNotFound)
 	}
+	o = o.Text()
 	ranges, err := parseLines(lines)
 	if err != nil {
 		return agent.Attachment{}, err
@@ -33,8 +34,11 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 		return agent.Attachment{}, err
 	}
 	a := agent.Attachment{Name: m.Path, MimeType: m.MimeType}
-	if m.Type == outputs.Terminal {
+	switch {
+	case m.Type == outputs.Terminal:
 		a.Name, a.MimeType = m.Command, "text/plain"
+	case m.MimeType == outputs.FolderType:
+		a.MimeType = "text/plain"
 	}
 	b := limited{most: maxAttached}
 	for _, r := range ranges {

@@ -81,7 +81,7 @@ func lines(n int64) string {
 func telemetry(o *outputs.Output, t outputs.Type, lines int64, text string) *agent.Telemetry {
 	sent, _ := tokens.Count(text)
 	tel := &agent.Telemetry{OutputID: string(o.ID()), OutputType: string(t), Bytes: o.Size(), Lines: lines, TokensSent: int64(sent)}
-	if shown, exact, err := newKept(o).tokens(); err == nil {
+	if shown, exact, err := newKept(o.Text()).tokens(); err == nil {
 		tel.TokensShown, tel.TokensEstimated = shown, !exact
 	}
 	tel.Fingerprint = newKept(o).fingerprint()

@@ -142,10 +142,11 @@ type reading struct {
 	to      int // the last one; 0: the file's
 	size    int64
 
-	until time.Time // when it has taken too long
-	ends  int       // line ends read
-	open  bool      // the last byte was none
-	more  bool      // a file without a size was cut
+	until time.Time    // when it has taken too long
+	wide  *wideDecoder // nil: the text is not in UTF-16
+	ends  int          // line ends read
+	open  bool         // the last byte was none
+	more  bool         // a file without a size was cut
 }
 
 func (r *reading) all(ctx context.Context, src *sparse) error {
@@ -180,8 +181,15 @@ func (r *reading) all(ctx context.Context, src *sparse) error {
 
 // begin looks at the first bytes.
 func (r *reading) begin(head []byte) error {
-	r.meta.Binary = kind.Binary(head)
-	r.meta.MimeType = "text/plain; charset=" + charset(head)
+	name := charset(head)
+	if r.wide = newWide(name); r.wide != nil {
+		head = newWide(name).decode(head)
+		if r.from > 1 || r.to > 0 {
+			name = "utf-8" // some lines are stored decoded, the whole as it is
+		}
+	}
+	r.meta.Binary = r.wide == nil && kind.Binary(head)
+	r.meta.MimeType = "text/plain; charset=" + name
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
 			return agent.Errorf(event.KindBinary, "%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
@@ -201,9 +209,22 @@ func (r *reading) take(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	r.open = b[len(b)-1] != '\n'
-	if r.from == 1 && r.to == 0 {
-		r.ends += bytes.Count(b, []byte{'\n'})
+	whole := r.from == 1 && r.to == 0
+	if r.wide != nil {
+		raw := b
+		if b = r.wide.decode(raw); whole {
+			if err := r.keep(raw); err != nil {
+				return err
+			}
+		}
+	}
+	if len(b) > 0 {
+		r.open = b[len(b)-1] != '\n'
+	}
+	if whole {
+		if r.ends += bytes.Count(b, []byte{'\n'}); r.wide != nil {
+			return nil
+		}
 		return r.keep(b)
 	}
 	for len(b) > 0 {

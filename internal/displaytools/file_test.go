@@ -47,7 +47,7 @@ func TestBytesAreKept(t *testing.T) {
 			lines++
 		}
 		if m.Type != outputs.File || m.Path != name || m.TotalLines != lines || m.StartLine != 1 || m.EndLine != lines || m.Truncated ||
-			m.Binary != strings.Contains(text, "\x00") || m.SessionID != "s1" || m.ToolCallID != "call-1" {
+			m.Binary != (name == "bytes.bin") || m.SessionID != "s1" || m.ToolCallID != "call-1" {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

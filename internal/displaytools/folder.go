@@ -40,7 +40,7 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 		count = "1 entry"
 	}
 	meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
-	meta.Path, meta.MimeType, meta.StartLine = filepath.ToSlash(c.place.rel), "text/plain; charset=utf-8", 1
+	meta.Path, meta.MimeType, meta.StartLine = filepath.ToSlash(c.place.rel), outputs.FolderType, 1
 	if meta.Path == "." {
 		meta.Path = filepath.Base(w.real)
 	}

@@ -12,6 +12,10 @@ const (
 	Image    Type = "image"
 )
 
+// FolderType is the MimeType of the names in a folder, one a line: those of folders end
+// in a slash, those of links in " (link)".
+const FolderType = "inode/directory"
+
 // Meta describes an output. As JSON it has the fields of its Type only;
 // SessionID and ToolCallID never leave the server. No field of it chooses the
 // Content-Type the bytes are served with.

@@ -71,7 +71,7 @@ func (h *Views) kindOf(o *outputs.Output) *kind {
 		return &kind{views: []string{Picture, Source, Hex}}
 	case m.Type == outputs.Image:
 		return &kind{views: []string{Picture, Hex}}
-	case m.MimeType == "inode/directory":
+	case m.MimeType == outputs.FolderType:
 		return &kind{views: []string{List}}
 	case m.Binary:
 		return &kind{views: []string{Hex}}

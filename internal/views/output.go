@@ -45,7 +45,7 @@ func (h *Views) Output(id string) (Output, bool) {
 	}
 	m := o.Meta()
 	return Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
-		EndLine: m.EndLine, TotalLines: o.TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
+		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
 }
 
