@@ -50,15 +50,15 @@
 // # Ids and data attributes
 //
 //	body              data-page=session|home|auth|error, data-session
-//	#app              classes no-side, no-rail, and in narrower windows drawer (sessions)
-//	                  and rail-over (rail) above the page; scripts add and remove them
+//	#app              has-desk once there is something on the Desk; scripts add and remove
+//	                  no-side, no-desk, keep-side (sessions beside the Desk), is-split and,
+//	                  in narrower windows, drawer (sessions) and sheet (the Desk) above the page
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
 //	                  in template[data-today], that of #today: what was kept out today, and
 //	                  in template[data-trouble] #trouble
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
-//	#gauge            button, the bar's gauge where there is no rail
 //	#scroll           the one scroller of the page
 //	#turns            data-seq=SEQ; children: section.turn
 //	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
@@ -75,14 +75,23 @@
 //	#prompt           its textarea; #chips, #attach (file input), #menu (listbox), #pick
 //	                  buttons: data-act=attach|at|slash|pick|stop|send, and
 //	                  data-mode=queue|steer with aria-pressed
-//	#rail #ledger #outs   replaced by frames. Row of #outs: a[href="#c-…"][data-output]
+//	#meter #ledger #outs  replaced by frames: the line below the composer (data-limit and
+//	                  data-left in tokens; [data-adds] and [data-adds-words] are filled by what
+//	                  stands in the chips), its figures in #ledger-pop, and the list of outputs
+//	                  in #shelf, of which the Desk's tabs are made. Its row:
+//	                  a[href="#out/ID"][data-output][data-kind][data-name][data-base][data-icon]
+//	                  [data-state=running|done|gone], [data-exit]
+//	#desk             #divider, #tabs (tablist), #panes. GET /sessions/{id}/desk/{output}
+//	                  answers a pane; {output} is an output's id, or that of the card's element
+//	                  without ".r" for a call that stored none
 //	#toasts           place for toasts
 //	#say #alert       live regions
-//	#search #keys #alone #confirm #consent   dialogs (HTML dialog elements, opened by
+//	#search #keys #confirm #consent   dialogs (HTML dialog elements, opened by
 //	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
 //	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item
 //	                  of menus; #tpl-hits and #tpl-hit of a search; in cards
-//	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired and
+//	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired; on the
+//	                  Desk #tpl-tab #tpl-line #tpl-bubble #tpl-away; and
 //	                  #tpl-map (beside .code in .with-map; rects of class v, h and s for
 //	                  view, hits and selection); #tpl-copy #tpl-free #tpl-rename. Their
 //	                  parts carry data-part
@@ -124,6 +133,11 @@
 //	data-tokens           what all of it would cost; data-estimated if sampled
 //	data-name             what messages call it
 //
+// Its last child is footer.slip[data-receipt]: the line that the model read, its price,
+// and a[data-slip=TARGET][href="#out/TARGET"], which leads to the Desk. From 1100 pixels
+// on the style sheet shows only that, and no turn[data-look], which is a look of the
+// user's own.
+//
 // Its body is .code[tabindex=0] > .lines; rows come from GET
 // /api/outputs/{id}?format=html&lines=A-B and look like the first ones:
 //
@@ -132,10 +146,22 @@
 // with class e beside line for standard error. The page keeps 18 lines and a
 // button.card-fold[data-act=fold]; a picture is .pic > img.
 //
-//	data-act in cards     find wrap copy download alone fold more stop-tool pause
+// # The Desk
+//
+// section.pane[data-pane] is a card of another shape, with the same attributes, and
+// [data-key] (its tab) and [data-target], which scripts add. Its rows stand in
+// .code > .tall > .lines > .rows, of which a script fills what is on the screen.
+// Addresses: #out/TARGET, #out/TARGET:62-72 for lines, &with=TARGET for the right half.
+//
+//	events on panes       webchat:lines (rows were drawn), webchat:touched (by the reader),
+//	                      webchat:chosen, webchat:given, webchat:stale (to be drawn again)
+//
+//	data-act in cards     find wrap copy download alone (on the Desk) fold more stop-tool pause
 //	                      again compare zoom-in zoom-out zoom-fit zoom-one
 //	                      read read-all read-hits (all, or what was found) unread
-//	data-act elsewhere    side rail theme new search keys rename pin delete close
+//	data-act on panes     the same, and tab close-tab reload-tab newer keep-out, in the
+//	                      bubble ask copy-lines link-lines
+//	data-act elsewhere    side desk shelf split ledger title-menu new search keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]
 //	                      retry, model, restart, recall (errors), latest, show[data-path]
 //

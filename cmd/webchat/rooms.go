@@ -77,7 +77,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
 		return nil, err
 	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.OutputTTL, Price: c.price,
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
 		Permissions: session.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func TestOutputsExpire(t *testing.T) {
 	before := pr.Transcript()
 	now = now.Add(time.Hour)
 	after := pr.Transcript()
-	for _, part := range []string{`id="c-c1.r"`, `data-name="go.mod"`, "Model read", "9 tokens"} {
+	for _, part := range []string{`id="c-c1.r"`, `data-name="go.mod"`, "<b>9</b>", "of 112"} {
 		if !strings.Contains(before, part) || !strings.Contains(after, part) {
 			t.Errorf("%s is lost: %v before, %v after", part, strings.Contains(before, part), strings.Contains(after, part))
 		}

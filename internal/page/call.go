@@ -31,6 +31,8 @@ type call struct {
 	Allowed  *ask      // the rule that allowed it, if one did
 	Rewrites []rewrite // what hooks changed in its arguments
 
+	Given     int64    // tokens of it that the user let the agent read
+	GivenOf   []string // which lines; "" is all of it
 	telemetry telemetry
 	print     *event.Fingerprint
 	shownAt   time.Time
@@ -38,6 +40,7 @@ type call struct {
 	later     *call
 	progress  event.ToolExecutionProgress
 	started   time.Time
+	at        time.Time // when it was over
 	rev       int64
 	gone      bool // its turn is not kept any more
 	early     bool // its start was not seen, a helper agent's was
@@ -61,7 +64,7 @@ type telemetry struct {
 const (
 	maxPartial = 8 << 10  // of a foreign tool's running output
 	maxShown   = 16 << 10 // of arguments and results in an unfolded row
-	maxOutputs = 50       // rows of the rail
+	maxOutputs = 200      // rows of the shelf
 )
 
 // displays are the tools whose call is a card.
@@ -114,7 +117,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: command(n.Call), State: "running", At: f.now}, elementID("d-", d.ToolCallID))
+		t := f.addTurn(&turn{Prompt: command(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
 		f.add(at, n)
@@ -187,6 +190,7 @@ func (f *fold) callProgress(d event.ToolExecutionProgress) {
 	f.far(n, "attr", c.El(), "data-elapsed", itoa(d.ElapsedMs))
 	f.far(n, "text", c.el+".t", "", c.Following())
 	f.far(n, "text", c.el+".e", "", c.Elapsed())
+	f.far(n, "text", c.el+".s", "", c.Elapsed()+" · nothing sent yet")
 }
 
 // far shows how far a running call is, unless its card is shown again anyway.
@@ -226,7 +230,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	}
 	c := n.Call
 	c.telemetry = t
-	c.print = d.Fingerprint
+	c.print, c.at = d.Fingerprint, f.now
 	c.State, c.Took, c.Partial, c.rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
 	if d.Result != nil {
 		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent

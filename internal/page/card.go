@@ -30,13 +30,15 @@ type card struct {
 	FoldAbove        bool
 	Life             *life
 	Say              *say
-	Receipt          *receipt
+	Readable         bool // the agent can be given it
 	MayCompare, Wrap bool
 	TTL              int64
 	Expires          string
 	Alt              string
 	Changed          string // numbers of lines that differ from the last time: "3-5 9"
 	Width, Height    int    // of a picture, in pixels; 0: unknown
+
+	bare bool // without rows
 }
 
 // kindIcon is the mark of a kind of output; what a foreign tool stored is a file.
@@ -60,12 +62,6 @@ type life struct {
 type say struct {
 	Bold, Text string
 	Actions    []action
-}
-
-// receipt is the proof of what the model read.
-type receipt struct {
-	Label, Line, Tokens, Instead, Title string
-	Readable                            bool
 }
 
 // Rev changes whenever the card does, so that a page may keep the one it has.
@@ -101,8 +97,11 @@ func (c *card) CopyLabel() string {
 }
 
 // Card is the call's output, or what stands in its place.
-func (c *call) Card() *card {
-	v := &card{call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
+func (c *call) Card() *card { return c.card(true) }
+
+// card is the same; without rows where something else shows them.
+func (c *call) card(rows bool) *card {
+	v := &card{bare: !rows, call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
 	v.Base = plain(c.Name())
 	if c.Kind != "terminal" {
 		v.Dir, v.Base = splitPath(v.Base)
@@ -113,7 +112,6 @@ func (c *call) Card() *card {
 		v.Classes = classes("term", c.Kind == "terminal", "running", true)
 		return v
 	}
-	v.Receipt = c.receipt()
 	if c.Output == "" {
 		v.failed()
 		return v
@@ -123,30 +121,17 @@ func (c *call) Card() *card {
 		v.expired()
 		return v
 	}
+	v.Readable = v.readable()
 	v.fill(out)
 	return v
 }
 
-func (c *call) receipt() *receipt {
-	if c.Line == "" {
-		return nil
-	}
-	r := &receipt{Label: "Model read", Line: c.Line}
-	if c.Tokens > 0 { // else it is of a time that did not count
-		r.Tokens = some(c.Tokens, "token")
-	}
-	if c.By == event.ByUser {
-		r.Label = "Model will read"
-	}
-	if shown := c.telemetry.TokensShown; shown > 0 && c.Output != "" {
-		r.Instead = wording.Count(shown)
-		if c.telemetry.TokensEstimated {
-			r.Instead = "≈ " + r.Instead
-		}
-		r.Title = "Adds " + some(shown, "token") + " to your next prompt"
-		r.Readable = true
-	}
-	return r
+// readable reports whether the agent can be given what was shown.
+func (v *card) readable() bool { return v.telemetry.TokensShown > 0 && v.Output != "" }
+
+// ReadTitle is what giving all of it to the agent costs.
+func (v *card) ReadTitle() string {
+	return "Adds " + some(v.telemetry.TokensShown, "token") + " to your next prompt"
 }
 
 // failed makes the card of a display that showed nothing.
@@ -161,9 +146,6 @@ func (v *card) failed() {
 		v.Icon = "lock"
 	case event.KindAborted:
 		v.Classes, v.Icon = "", "stop"
-	}
-	if v.Receipt != nil { // its sentence is what the card says
-		v.Receipt.Label, v.Receipt.Line = v.Receipt.Label+" the same", ""
 	}
 	bold, rest, more := strings.Cut(v.Line, ". ")
 	if more {
@@ -208,18 +190,34 @@ func (v *card) expired() {
 	}
 	parts = append(parts, "shown "+v.started.In(v.f.cfg.Location).Format("15:04"))
 	v.Meta = strings.Join(parts, " · ")
-	again := "Showing it again reads the file as it is now."
-	if v.Kind == "terminal" {
-		again = "Showing it again runs the command once more."
-	}
-	v.Say = &say{Bold: "Expired.", Text: "An output is deleted " + span(v.f.cfg.OutputTTL) + " after it was shown. " + again}
+	v.Say = v.ended()
 	v.Say.Actions = []action{{Act: "again", Label: "Show again", Icon: "again"}}
+	if v.Kind == "terminal" {
+		v.Say.Actions[0].Label = "Run again"
+	}
 	if v.Kind != "image" {
-		v.Say.Actions = append(v.Say.Actions, action{Act: "compare", Label: "Show again and compare", Icon: "diff", Quiet: true})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
 	}
-	if v.Receipt != nil {
-		v.Receipt.Readable = false
+}
+
+// ended says why an output is no longer there, and what showing it again does.
+func (v *card) ended() *say {
+	life, cfg := v.f.cfg.OutputTTL, v.f.cfg
+	switch over := v.at.Add(life); {
+	case v.at.Before(cfg.started) && over.After(cfg.started):
+		return &say{Bold: "Deleted when webchat restarted.", Text: "Outputs are kept in memory only."}
+	case over.After(cfg.Now()):
+		most := ""
+		if cfg.Budget > 0 {
+			most = "All outputs together may take " + wording.Size(cfg.Budget) + ". "
+		}
+		return &say{Bold: "Deleted early, to make room.", Text: most + "Of those not pinned, this one had not been looked at for the longest time."}
 	}
+	s := &say{Bold: "Deleted " + span(life) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
+	if v.Kind == "terminal" {
+		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
+	}
+	return s
 }
 
 // fill makes the card of an output that can be read.
@@ -257,7 +255,9 @@ func (v *card) fill(o views.Output) {
 		v.Last = o.Content.Last()
 	}
 	v.since()
-	v.window(o)
+	if !v.bare {
+		v.window(o)
+	}
 	v.Classes = classes("term", v.Kind == "terminal", "wide", wide(v.Rows),
 		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)
 }

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"slices"
 	"strconv"
 
+	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
@@ -28,25 +30,27 @@ func (l *ledger) show(t telemetry) {
 	l.estimated = l.estimated || t.TokensEstimated
 }
 
+// seen is what only the user saw.
+func (l *ledger) seen() int64 { return max(0, l.shown-l.sent) }
+
+// window is how much the model holds at most, as far as somebody knows.
+func (l *ledger) window() int64 {
+	if l.limit > 0 {
+		return l.limit
+	}
+	return window
+}
+
 func (f *fold) ledgerChanged() {
 	f.batch.part(nil, "ledger", "ledger", f.Rail())
 	f.batch.part(nil, "outs", "outs", f.Rail())
-	f.batch.part(nil, "gauge", "gauge", f.Rail())
+	f.batch.part(nil, "meter", "meter", f.Rail())
 }
 
 // Rail is the right column and the bar's gauge, looked up when it is rendered.
 func (f *fold) Rail() *rail { return &rail{f} }
 
 type rail struct{ f *fold }
-
-// Saved is what was kept out of the session, "≈" if sampled.
-func (r *rail) Saved() string {
-	s := wording.Count(max(0, r.f.ledger.shown-r.f.ledger.sent))
-	if r.f.ledger.estimated {
-		return "≈ " + s
-	}
-	return s
-}
 
 // Shown is what only the user saw.
 func (r *rail) Shown() string { return wording.Count(r.f.ledger.shown) }
@@ -75,9 +79,7 @@ func (r *rail) Room() string { return wording.Count(max(0, r.f.ledger.limit-r.f.
 // Limit is the size of the model's context.
 func (r *rail) Limit() string { return short(r.f.ledger.limit) }
 
-// Of is the gauge in words.
-func (r *rail) Of() string { return short(r.f.ledger.current) + " of " + short(r.f.ledger.limit) }
-
+// part is a number of tokens as a width of the meter, in percent.
 func (r *rail) part(n int64) float64 {
 	if r.f.ledger.limit <= 0 {
 		return 0
@@ -85,24 +87,38 @@ func (r *rail) part(n int64) float64 {
 	return min(100, 100*float64(n)/float64(r.f.ledger.limit))
 }
 
-// In, Out and OutX are the bars of the gauge: widths and a place, in percent.
+// Modelless says that nothing is sent to any model.
+func (r *rail) Modelless() bool { return slices.Contains(r.f.cfg.NoModel, r.f.backend) }
+
+// Left is the room left, in tokens.
+func (r *rail) Left() int64 { return max(0, r.f.ledger.window()-r.f.ledger.current) }
+
+// Most is what the model can hold, in tokens; 0: unknown.
+func (r *rail) Most() int64 { return r.f.ledger.limit }
+
+// In, Out and OutX are the bars of the meter: widths and a place, in percent.
 func (r *rail) In() string { return pct(r.part(r.f.ledger.current)) }
 
-// Out is the width of what was kept out, as far as it fits.
-func (r *rail) Out() string {
-	return pct(min(r.part(max(0, r.f.ledger.shown-r.f.ledger.sent)), max(0, 99.3-r.part(r.f.ledger.current))))
-}
+// Out is the width of what only the user saw, as far as there would be room for it.
+func (r *rail) Out() string { return pct(r.part(min(r.f.ledger.seen(), r.Left()))) }
 
 // OutX is where it begins.
-func (r *rail) OutX() string { return pct(r.part(r.f.ledger.current) + 0.7) }
+func (r *rail) OutX() string { return r.In() }
 
-// Label says the gauge to who cannot see it.
-func (r *rail) Label() string {
-	return "In context " + In(r.part(r.f.ledger.current)) + ", kept out " + In(r.part(max(0, r.f.ledger.shown-r.f.ledger.sent))) + " of the limit"
+// Held is what the model holds, for a small place.
+func (r *rail) Held() string { return short(r.f.ledger.current) }
+
+// Seen is what only the user saw: no model could have read more than it has room for.
+func (r *rail) Seen() string {
+	switch seen, left := r.f.ledger.seen(), r.Left(); {
+	case seen == 0:
+		return ""
+	case seen > left:
+		return short(left) + " or more"
+	default:
+		return short(seen)
+	}
 }
-
-// In writes a part as words.
-func In(p float64) string { return strconv.Itoa(int(p+.5)) + " percent" }
 
 func pct(p float64) string { return strconv.FormatFloat(p, 'f', 1, 64) + "%" }
 
@@ -138,24 +154,36 @@ func (r *rail) Outputs() []outputRow {
 		if r.f.passed(c) {
 			continue
 		}
-		row := outputRow{Target: c.el, Output: c.Output, Name: plain(c.Name()), Running: !c.Done()}
-		row.Icon = kindIcon(c.Kind)
+		row := outputRow{call: c, Output: c.Output, Name: plain(c.Name()), State: "running", Icon: kindIcon(c.Kind)}
+		_, row.Base = splitPath(row.Name)
+		if c.Kind == "terminal" {
+			row.Base = row.Name
+		}
 		o, ok := r.f.cfg.Outputs.Output(c.Output)
 		switch {
 		case !c.Done():
 		case ok:
-			row.Life = lifeOf(o.ExpiresAt.Sub(r.f.cfg.Now()), r.f.cfg.OutputTTL)
+			row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(r.f.cfg.Now()), r.f.cfg.OutputTTL)
+			row.Expires = event.Time(o.ExpiresAt).String()
+			if o.ExitCode != nil && *o.ExitCode != 0 {
+				row.Exit = "exit " + itoa(int64(*o.ExitCode))
+			}
 		default:
-			row.Gone = true
+			row.State, row.Icon = "gone", "gone"
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// outputRow is one output in the rail.
+// outputRow is one output on the shelf.
 type outputRow struct {
-	Target, Output, Name, Icon string
-	Running, Gone              bool
-	Life                       *life
+	*call
+	Output, Name, Base, Icon, State string
+	Expires                         string
+	Exit                            string // how a command ended, unless well
+	Life                            *life
 }
+
+// TTL is how long outputs live, in milliseconds.
+func (r outputRow) TTL() int64 { return r.f.cfg.OutputTTL.Milliseconds() }

@@ -19,6 +19,7 @@ type Config struct {
 	Workspace string        // as people write it: ~/code/relay
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
+	Budget    int64         // bytes that all outputs together may take; 0: not said
 	Turns     int           // how many turns a page shows; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
@@ -29,6 +30,8 @@ type Config struct {
 	// Elsewhere are the backends whose agents run in another program, where they are
 	// prompted.
 	Elsewhere []string
+
+	started time.Time // of what holds the outputs
 
 	whole bool // outputs are shown as far as a file holds them
 }
@@ -76,6 +79,7 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	cfg.started = cfg.Now()
 	if cfg.Price == nil {
 		cfg.Price = func(string) (float64, bool) { return 0, false }
 	}
@@ -117,7 +121,7 @@ type layout struct {
 
 // styles in the order of their layers.
 var styles = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
-	"terminal", "palette", "tasks", "ask", "composer", "overlay", "rail", "hello"}
+	"terminal", "palette", "tasks", "ask", "composer", "overlay", "meter", "hello", "desk", "pane"}
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Styles: styles}

@@ -127,7 +127,7 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 	}
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.pages.render("tasks", working{f.tasks})})
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.pages.render("asks", f.Dock())})
-	for _, part := range []string{"ledger", "outs", "gauge"} {
+	for _, part := range []string{"ledger", "outs", "meter"} {
 		fr.Ops = append(fr.Ops, Op{Action: "replace", Target: part, HTML: p.pages.render(part, f.Rail())})
 	}
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "trouble", HTML: p.pages.render("trouble", f.trouble)})

@@ -29,7 +29,7 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 		has, not   []string
 	}{
 		{"missing", missing, []string{`<b>Nothing in ~/code/relay has that name.</b> The nearest are:</p>`, `data-act="show" data-path="README.md"`,
-			`data-act="show" data-path="docs/README.md"`, `data-act="again"`, "Model read the same"}, []string{"<samp>"}},
+			`data-act="show" data-path="docs/README.md"`, `data-act="again"`, "<samp>Nothing in ~/code/relay has that name.</samp>"}, nil},
 		{"a command's folder is missing", tell(failed("run_and_display", none)), []string{"Nothing in"}, []string{`data-act="show"`}},
 		{"missing, of a time without kinds", tell(failed("render_file_contents", event.ToolError{Code: "failure", Message: "No such name. The nearest are: a, b"})), []string{"The nearest are: a, b"}, []string{`data-act="show"`}},
 		{"denied", tell(deny("")), []string{"Denied by you"}, []string{`class="why"`}},
@@ -49,7 +49,7 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(missing, "has that name"); n != 1 {
+	if n := strings.Count(missing, "<p><b>Nothing in ~/code/relay has that name"); n != 1 {
 		t.Errorf("said %d times", n)
 	}
 }

@@ -17,6 +17,7 @@ type turn struct {
 	Prompt      string
 	Message     string // its id
 	State       string // queued, joined, running, completed, aborted, error, interrupted
+	Look        bool   // it is only something that the user looked at
 	At          time.Time
 	Attachments []event.Attachment
 	Rewrites    []rewrite // what hooks changed in the prompt
@@ -102,6 +103,7 @@ func (f *fold) prompt(d event.UserMessage) {
 		return
 	}
 	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
+	f.gave(d.Attachments)
 }
 
 func (f *fold) turnStart(d event.TurnStart) {

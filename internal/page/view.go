@@ -124,6 +124,11 @@ func (p *Pages) chrome(page string, v View, id string, f *fold) *chrome {
 // Rail is the right column.
 func (c *chrome) Rail() *rail { return c.fold.Rail() }
 
+// Desk reports whether something can be on it.
+func (c *chrome) Desk() bool {
+	return slices.ContainsFunc(c.Rail().Outputs(), func(r outputRow) bool { return r.State != "gone" })
+}
+
 // Earlier leads to older turns.
 func (c *chrome) Earlier() earlier { return c.fold.Earlier() }
 

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/guard"
+	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 	"webchat/internal/wording"
@@ -36,6 +37,7 @@ var refusals = []struct {
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
 	{session.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{session.ErrNotFound, refusal{404, "not_found", "", ""}},
+	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{session.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
 	{session.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
 	{session.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},

@@ -34,6 +34,7 @@ type PagesConfig struct {
 	Files       Files  // the names below Root; may be nil
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
+	Budget      int64 // bytes that all outputs together may take; 0: not said
 	Permissions session.Mode
 	NoModel     []string // the backends that answer without a model
 	Elsewhere   []string // the backends whose agents run in another program
@@ -45,7 +46,7 @@ type PagesConfig struct {
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{views: views.New(c.Outputs, places{c.Root, c.Files}), mode: c.Permissions}
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
+	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
 	return p, err
 }
 
@@ -62,6 +63,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
 		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, html("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
+		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, html("An output as the Desk shows it"), "", "An output on the Desk"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, html("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
 	}

@@ -110,9 +110,9 @@ func TestSearchFindsEverything(t *testing.T) {
 	p.write("README")
 	p.has("#search-hits [aria-selected=true]", "README.md")
 	p.press("Control+Enter")
-	p.wait(`document.querySelector('#alone[open] [data-card]')`)
+	p.wait(`document.querySelector('.app.sheet .pane .line')`)
 	p.press("Escape")
-	p.wait(`!document.querySelector('dialog[open]')`)
+	p.wait(`!document.querySelector('.app.sheet')`)
 	p.press("Control+k")
 	p.write("Relay rel")
 	p.wait(`[...document.querySelectorAll('#search-hits [aria-selected=true]')].some((e) => e.innerText.includes('Relay release'))`)
@@ -128,7 +128,7 @@ func TestKeysOfThePage(t *testing.T) {
 	p.press("Escape") // out of the composer: from here on letters are keys
 	p.wait(`document.activeElement.id === 'scroll'`)
 	app := `document.getElementById('app').classList`
-	for key, class := range map[string]string{"[": "no-side", "]": "no-rail"} {
+	for key, class := range map[string]string{"[": "no-side", "]": "sheet"} {
 		p.press(key)
 		p.wait(app + `.contains('` + class + `')`)
 		p.press(key)
@@ -172,12 +172,12 @@ func TestThemeIsChosenAndKept(t *testing.T) {
 	p := s.open("/")
 	dark := `getComputedStyle(document.body).backgroundColor`
 	light := eval[string](p, dark)
-	p.click("[data-act=theme]")
+	p.pick("#bar [data-act=title-menu]", "Light or dark")
 	p.wait(dark + ` !== '` + light + `'`)
 	p.do(chromedp.Reload())
 	p.wait(dark + ` !== '` + light + `' && document.documentElement.dataset.theme === 'dark'`)
 	p.look(1440, 1000, "dark")
-	p.click("[data-act=theme]")
+	p.pick("#bar [data-act=title-menu]", "Light or dark")
 	p.is(dark, light)
 }
 
@@ -327,6 +327,6 @@ func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
 	p.wait(`!document.querySelector('#app.drawer, [inert]')`)
 	p.press("Enter")
 	p.wait(`document.querySelector('#app.drawer')`)
-	p.look(1440, 1000, "light")
+	p.look(1080, 1000, "light")
 	p.wait(`!document.querySelector('#app.drawer, [inert]') && ` + button + `.getAttribute('aria-expanded') === 'true'`)
 }

@@ -115,10 +115,10 @@ func TestCardKeysAndButtons(t *testing.T) {
 	p.wait(`document.querySelector('.line.on .ln')?.textContent === '40'`)
 	focus()
 	p.press("o")
-	p.wait(`document.querySelector('#alone[open] [data-card] .line')`)
-	p.shots("alone")
+	p.wait(`document.querySelector('.app.sheet .pane .line.on')?.textContent.startsWith('40')`)
+	p.shot("sheet")
 	p.press("Escape")
-	p.wait(`!document.querySelector('#alone[open]') && document.activeElement.matches('#turns [data-card]')`)
+	p.wait(`!document.querySelector('.app.sheet') && document.activeElement.matches('#turns [data-card], #turns [data-card] *')`)
 
 	dir := s.downloads(p)
 	focus()
@@ -129,8 +129,8 @@ func TestCardKeysAndButtons(t *testing.T) {
 	p.js(`history.replaceState(null, '', location.pathname)`)
 	p.press("r")
 	p.has("#chips .chip", "pump.go")
-	p.has("#turns .receipt", "Goes with your next prompt")
-	p.has("#turns .receipt", "tokens")
+	p.has("#turns .slip", "Goes with your next prompt")
+	p.has("#turns .slip", "tokens")
 	p.shots("read")
 	p.click("[data-act=unread]")
 	p.wait(`!document.querySelector('#chips .chip') && document.querySelector('#turns [data-act=read]')`)
@@ -140,7 +140,7 @@ func TestCardKeysAndButtons(t *testing.T) {
 	p.say("what does it do?")
 	p.has("#turns .ask-row .chip", "pump.go")
 	p.done()
-	if p.true(`document.querySelector('#turns .receipt.read')`) {
+	if p.true(`document.querySelector('#turns .slip.read')`) {
 		t.Error("after it was sent the card still says that it goes with the next prompt")
 	}
 }

@@ -85,7 +85,7 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 	p.press("Enter")
 	p.wait(card)
 	p.done()
-	p.has("#turns .receipt", "Model will read Displayed go.mod to user")
+	p.has("#turns .slip", "Opened by you. The model was not told")
 	if p.true(`document.querySelector('#turns .said')`) {
 		t.Error("somebody answered a display of the user's own")
 	}

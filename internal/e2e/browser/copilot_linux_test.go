@@ -41,7 +41,7 @@ func TestRealCopilot(t *testing.T) {
 	p.say("show internal/pump/pump.go go.mod") // two: one alone would be shown without the agent
 	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 2`)
 	p.done()
-	p.has("#turns .receipt", "Displayed pump.go to user")
+	p.has("#turns .slip", "Displayed pump.go to user")
 	p.has("#turns [data-card] .code", "Package pump moves frames")
 	p.has("#ledger", "Describing the tools")
 	p.shots("copilot")

@@ -57,7 +57,7 @@ func (s *site) tab() *page {
 	ctx, end := chromedp.NewContext(chrome, options...)
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1440, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1080, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, log.Enable, cdp.Empty{})
 		return err
 	})); err != nil {
@@ -276,7 +276,7 @@ func (p *page) shots(name string) {
 			p.accessible(fmt.Sprintf("%s at %d, %s", name, size[0], scheme))
 		}
 	}
-	p.look(1440, 1000, "light")
+	p.look(1080, 1000, "light")
 }
 
 func quote(s string) string {
@@ -329,4 +329,12 @@ func (p *page) before(script string) {
 		_, err := chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 		return err
 	}))
+}
+
+// pick opens the menu of a button and takes an entry of it.
+func (p *page) pick(button, entry string) {
+	p.t.Helper()
+	p.click(button)
+	p.wait(`document.querySelector('[role=menu]')`)
+	p.js(`[...document.querySelectorAll('[role=menu] [role=menuitem]')].find((e) => e.innerText.includes(` + quote(entry) + `)).click()`)
 }

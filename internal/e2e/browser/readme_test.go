@@ -44,7 +44,7 @@ func TestReadmePicture(t *testing.T) {
 		document.getElementById('where').textContent = '~/code/relay' // not where this run keeps it
 		for (const toast of document.querySelectorAll('.toast')) toast.remove()
 		document.getElementById('scroll').scrollTop = 0`)
-	p.has("#turns .receipt", "tokens instead of")
+	p.has("#turns .slip", " of ")
 	p.accessible("the README's picture")
 	if os.Getenv("WEBCHAT_SCREENSHOT") == "" {
 		return

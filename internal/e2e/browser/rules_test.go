@@ -22,11 +22,16 @@ func TestLinksLoadTheTurnsTheyLeadTo(t *testing.T) {
 	}
 	p := h.site.open("/sessions/" + id)
 	p.wait(`!document.getElementById('earlier').hidden && !document.querySelector('#turns [data-card]')`)
-	p.click("#outs a[data-output]")
+	out := eval[string](p, `fetch('/api/sessions/`+id+`/outputs').then((r) => r.json()).then((r) => r.outputs[0].id)`)
+	p.js(`location.hash = '#out/` + out + `'`)
+	p.is(`document.querySelector('.tab.is-front [data-part=name]')?.textContent`, "first.txt")
+	p.wait(`document.querySelector('.pane .line .cl')?.textContent.trim() === 'one'`)
+	at := "c-" + eval[string](p, `document.querySelector('.pane').dataset.call`)
+	p.press("Escape")
+	p.js(`location.hash = '#` + at + `'`)
 	p.wait(card + `?.checkVisibility()`)
 	inSight := `(() => { const r = document.querySelector('#turns [data-card]').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`
 	p.wait(inSight)
-	at := eval[string](p, `document.querySelector('#turns [data-card]').closest('[id^="c-"]').id`)
 	p.do(chromedp.Navigate("about:blank"))
 	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "#L2@" + at))
 	p.live()

@@ -20,8 +20,8 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {
 		t.Errorf("the card holds %q", got)
 	}
-	if got := eval[string](p, `document.querySelector('#turns .receipt').innerText`); !strings.Contains(got, "Displayed README.md to user (6 lines)") || !strings.Contains(got, "tokens instead of") {
-		t.Errorf("the receipt says %q", got)
+	if got := eval[string](p, `document.querySelector('#turns .slip').innerText`); !strings.Contains(got, "Displayed README.md to user (6 lines)") || !strings.Contains(got, "9 of 17 tokens") {
+		t.Errorf("the slip says %q", got)
 	}
 	if p.true(card + `.getBoundingClientRect().height < 100`) {
 		t.Error("the card is not visible")
@@ -40,7 +40,7 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 	p.press("Enter")
 	p.wait(card)
 	p.done()
-	p.has("#turns .receipt", "Displayed README.md to user (6 lines)")
+	p.has("#turns .slip", "Displayed README.md to user (6 lines)")
 }
 
 func TestCommandAsksRunsAndShows(t *testing.T) {

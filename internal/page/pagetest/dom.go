@@ -199,7 +199,7 @@ func keep(old, fresh *html.Node) {
 func (d *DOM) State() string {
 	var b strings.Builder
 	b.WriteString("title: " + d.Title + "\n")
-	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "gauge", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
+	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "meter", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
 		n := ByID(d.Root, id)
 		if n == nil {
 			d.t.Fatalf("the page has no #%s", id)

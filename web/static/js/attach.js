@@ -20,6 +20,7 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
   parts.tokens.textContent = cost ? `${cost.toLocaleString('en')} token${cost === 1 ? '' : 's'}` : ''
   if (cost) root.querySelector('use').setAttribute('href', '#i-read')
   root.classList.toggle('cost', cost > 0)
+  if (cost) root.dataset.cost = cost
   const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
   const remove = root.querySelector('[data-act=unchip]')
   remove.addEventListener('click', gone)

@@ -5,7 +5,7 @@ import { base } from './base.js'
 import { display } from './display.js'
 import { expire } from './expire.js'
 import { find } from './find.js'
-import { close as closeLines, isOpen, line, open, rowsOf, wrapped } from './lines.js'
+import { close as closeLines, isOpen, line, open, reveal, rowsOf, wrapped } from './lines.js'
 import { togglePause } from './live.js'
 import * as picture from './picture.js'
 import { read, receipts } from './receipt.js'
@@ -50,7 +50,7 @@ function download(card) {
 }
 
 function wrap(card) {
-  const on = card.querySelector('.code')?.classList.toggle('wrap')
+  const on = 'pane' in card.dataset ? !card.querySelector('.code').classList.contains('wrap') : card.querySelector('.code')?.classList.toggle('wrap')
   card.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', String(Boolean(on)))
   wrapped(card, on)
 }
@@ -105,7 +105,7 @@ function goTo(card) {
   const { root, parts } = clone('tpl-goto')
   const input = root.querySelector('input')
   parts.count.textContent = `${card.dataset.first} to ${card.dataset.last}`
-  const shut = () => { root.remove(); card.focus({ preventScroll: true }) }
+  const shut = () => { root.remove(); (card.querySelector('.code') ?? card).focus({ preventScroll: true }) }
   root.addEventListener('submit', (e) => {
     e.preventDefault()
     const n = Number(input.value)
@@ -113,33 +113,20 @@ function goTo(card) {
       if (!row) return toast(`There is no line ${input.value}`)
       shut()
       choose(card, n, n)
-      row.scrollIntoView({ block: 'center' })
+      reveal(card, row)
     }).catch(failed)
   })
   root.addEventListener('keydown', (e) => { e.stopPropagation(); if (e.key === 'Escape') shut() })
   root.querySelector('[data-act=find-close]').addEventListener('click', shut)
-  card.querySelector('.card-head').after(root)
+  card.querySelector('.card-head, .dhead').after(root)
   input.focus()
 }
 
-/** Gives a card the whole window; it goes back to its place afterwards. */
+/** Opens a card's output on the Desk. */
 function alone(card) {
-  const dialog = document.getElementById('alone')
-  if (dialog.open) return dialog.close()
-  const home = document.createComment('card')
-  const opened = isOpen(card)
-  card.before(home)
-  dialog.querySelector('[data-place]').replaceChildren(card)
-  dialog.showModal()
-  if (card.querySelector('[data-act=fold]')) opened ? open(card) : unfold(card)
-  card.focus({ preventScroll: true })
-  dialog.addEventListener('close', () => {
-    const now = dialog.querySelector('[data-card]') // a frame may have put a newer one there
-    if (!now || !home.isConnected) return now?.remove()
-    home.replaceWith(now)
-    if (isOpen(now)) opened ? open(now) : refold(now).catch(failed)
-    now.focus({ preventScroll: true })
-  }, { once: true })
+  const s = selection(card)
+  const detail = { target: card.dataset.output ?? card.querySelector('[data-slip]')?.dataset.slip, lines: s && `${s.from}-${s.to}` }
+  card.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail }))
 }
 
 const acts = {
@@ -147,10 +134,10 @@ const acts = {
   'read-all': read, 'read-hits': read,
   compare: again,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
-  pause: togglePause,
+  pause: (card, button) => ('pane' in card.dataset ? null : togglePause(card, button)),
   more: (card, button) => popup(button, ['wrap', 'download', 'alone']
     .map((name) => [name, card.querySelector(`.opt[data-act=${name}]`)]).filter(([, b]) => b)
-    .map(([name, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon: { wrap: 'wrap', download: 'down', alone: 'open' }[name], run: () => run(name, card, b) }))),
+    .map(([name, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon: { wrap: 'wrap', download: 'down', alone: 'rail' }[name], run: () => run(name, card, b) }))),
   'zoom-in': picture.zoomIn, 'zoom-out': picture.zoomOut, 'zoom-fit': picture.fit, 'zoom-one': picture.one,
 }
 
@@ -158,7 +145,8 @@ const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'g
 
 const picks = { '-': 'zoom-out', '+': 'zoom-in', '=': 'zoom-in', 0: 'zoom-fit', 1: 'zoom-one' } // on pictures
 
-function run(name, card, button) {
+/** Does what a button of a card does. */
+export function run(name, card, button) {
   const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.line > a.ln', find: '[data-act=find]', goTo: '[data-act=find]', copy: '[data-act=copy]' }[name]
   if (needs && !card.querySelector(needs)) return
   Promise.resolve().then(() => acts[name](card, button)).catch((err) => {
@@ -178,7 +166,7 @@ export function cards() {
   })
   document.addEventListener('keydown', (e) => {
     const card = e.target.closest?.('[data-card]')
-    if (!card || e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input, textarea, button')) return
+    if (!card || 'pane' in card.dataset || e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input, textarea, button')) return
     const act = card.dataset.kind === 'image' && picks[e.key] ? picks[e.key] : keys[e.key]
     if (act && card.querySelector('.code, .pic')) {
       e.preventDefault()

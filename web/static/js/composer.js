@@ -9,7 +9,7 @@ import { forget, pick, suggest, use } from './complete.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
-import { draft, recaller, remember, sentCount } from './drafts.js'
+import { draft, recaller, remember } from './drafts.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
 import { save } from './sessions.js'
@@ -177,7 +177,7 @@ function keydown(e) {
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
     e.preventDefault()
     fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))
-  } else if (e.key === 'Escape') document.getElementById('scroll').focus({ preventScroll: true }) // letters are keys there
+  } else if (e.key === 'Escape') document.dispatchEvent(new Event('webchat:leave')) // letters are keys there
 }
 
 /** Stops what runs. */
@@ -200,7 +200,6 @@ export function compose() {
   if (!composer) return
   field.value = draft.load()
   grow()
-  document.getElementById('hints')?.toggleAttribute('hidden', sentCount() >= 10)
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
@@ -218,7 +217,7 @@ export function compose() {
     }
   })
   attach(composer, field)
-  if (!location.hash && !matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true })
+  if (!/^#(?!out\/)/.test(location.hash) && !matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true })
   document.addEventListener('webchat:state', connected)
   document.addEventListener('webchat:attach', (e) => { e.detail.remove = add(e.detail.label, e.detail.attachment, e.detail) })
 }

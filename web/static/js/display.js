@@ -6,6 +6,8 @@ import { toast } from './toast.js'
 
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
 export async function display(wanted) {
+  const { path: file, command } = wanted.arguments
+  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file } }))
   const shown = await post(path('/display'), wanted)
   if (!shown.notKept || !shown.output) return
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }

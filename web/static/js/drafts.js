@@ -23,8 +23,6 @@ export function remember(text) {
   try { localStorage.setItem(sentKey, JSON.stringify(list.slice(-most))) } catch { /* recall is a comfort */ }
 }
 
-export const sentCount = () => sent().length
-
 /** Walks through what was sent: step -1 is older, +1 newer. */
 export function recaller() {
   let at = null

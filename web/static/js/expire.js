@@ -12,6 +12,11 @@ let timer = 0
 /** Lets a card turn into what is left of it; several at once cost one request. */
 export function expire(card) {
   if (card.dataset.state !== 'done' || due.has(card)) return
+  if ('pane' in card.dataset) { // the server draws it anew
+    card.dataset.state = 'expired'
+    card.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
+    return
+  }
   due.add(card)
   timer ||= setTimeout(draw, 200)
 }

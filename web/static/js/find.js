@@ -3,7 +3,7 @@
 
 import { getJSON } from './api.js'
 import { clone } from './html.js'
-import { line } from './lines.js'
+import { line, reveal } from './lines.js'
 
 const wait = 120 // milliseconds after a key
 
@@ -46,7 +46,7 @@ async function go(state, step) {
   if (!state.hits.length) return
   state.at = (state.at + step + state.hits.length) % state.hits.length
   const row = await line(state.card, state.hits[state.at].line)
-  row?.scrollIntoView({ block: 'center' })
+  reveal(state.card, row)
   paint(state)
   tell(state)
 }
@@ -95,7 +95,7 @@ export function find(card) {
   const { root, parts } = clone('tpl-find')
   const input = root.querySelector('input')
   const state = { card, root, parts, input, hits: [], at: -1, query: '', asking: null }
-  card.querySelector('.card-head').after(root)
+  card.querySelector('.card-head, .dhead').after(root)
   const narrow = !card.classList.contains('wide')
   card.classList.add('wide') // hits may stand far to the right
   const shut = () => { if (narrow) card.classList.remove('wide'); root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }

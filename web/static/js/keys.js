@@ -3,7 +3,11 @@
 
 import { fill, pickModel, stop } from './composer.js'
 import { use } from './complete.js'
+import { isShown, sheet, view } from './desk.js'
+import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
+import { figures } from './meter.js'
+import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
 import { openSearch } from './search.js'
 import { path, post } from './api.js'
@@ -14,11 +18,12 @@ import { typing } from './typing.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 839px)')
-const wide = matchMedia('(min-width: 1240px)') // there is room for the rail beside the page
+const beside = matchMedia('(min-width: 1100px) and (max-width: 1679px)') // there is room for the Desk, not for the sessions, too
 
 function side() {
-  const out = narrow.matches ? drawer(!isOut()) : !app.classList.toggle('no-side')
-  expanded(out)
+  if (narrow.matches) return expanded(drawer(!isOut()))
+  if (beside.matches && isShown()) return expanded(app.classList.toggle('keep-side'))
+  expanded(!app.classList.toggle('no-side'))
 }
 
 function expanded(out) {
@@ -28,17 +33,7 @@ function expanded(out) {
 /** In a wider window the list stands beside the page again. */
 function widened() {
   drawer(false)
-  expanded(!narrow.matches && !app.classList.contains('no-side'))
-}
-
-function rail() {
-  app.classList.toggle(wide.matches ? 'no-rail' : 'rail-over')
-  pressed()
-}
-
-function pressed() {
-  const on = wide.matches ? !app.classList.contains('no-rail') : app.classList.contains('rail-over')
-  for (const b of document.querySelectorAll('[data-act=rail]')) b.setAttribute('aria-pressed', String(on))
+  expanded(document.getElementById('side').checkVisibility())
 }
 
 function theme() {
@@ -66,8 +61,13 @@ function enter(el) {
   el.querySelector('.code, .pic button, [data-act=allow-once], [data-choice], input')?.focus()
 }
 
+/** Where letters are keys: what is read, on the Desk or else in the conversation. */
+const toKeys = () => ((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
+
 const acts = {
-  side, rail, theme,
+  side, theme,
+  shelf: openShelf,
+  ledger: figures,
   new: () => visit('/'),
   search: openSearch,
   keys: () => document.getElementById('keys')?.showModal(),
@@ -96,7 +96,7 @@ const keys = {
   i: compose,
   n: acts.new,
   '[': side,
-  ']': rail,
+  ...anywhere,
   j: () => step(1),
   k: () => step(-1),
   g: () => { document.getElementById('scroll').scrollTop = 0 },
@@ -111,11 +111,11 @@ function nameMod() {
 }
 
 export function keyboard() {
+  document.addEventListener('webchat:leave', toKeys)
+  document.addEventListener('webchat:theme', theme)
   nameMod()
-  if (app) pressed()
-  if (app) wide.addEventListener('change', pressed)
   if (app) narrow.addEventListener('change', widened)
-  if (app) expanded(!narrow.matches)
+  if (app) expanded(document.getElementById('side').checkVisibility())
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
       e.preventDefault()
@@ -126,13 +126,22 @@ export function keyboard() {
       return stop()
     }
     if (e.key === 'Escape' && isOut() && !document.querySelector('dialog[open]')) return side()
-    if (e.key === 'Escape' && !wide.matches && app?.classList.contains('rail-over')) return rail()
+    if (e.key === 'F6' && app) {
+      e.preventDefault()
+      return panesInTurn(e.shiftKey)
+    }
+    if (e.altKey && (e.key === 'ArrowUp' || e.key === 'ArrowDown') && app && !document.querySelector('dialog[open]')) {
+      e.preventDefault()
+      return slip(e.key === 'ArrowUp' ? -1 : 1)
+    }
+    if (e.key === 'Escape' && app?.classList.contains('sheet') && !document.querySelector('dialog[open], :popover-open')) return sheet(false)
+    if (!e.defaultPrevented && !typing(e.target) && !document.querySelector('dialog[open]') && deskKey(e)) return e.preventDefault()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
       e.preventDefault()
       return enter(e.target)
     }
-    if (e.key === 'Enter' && e.target.id === 'scroll') {
+    if (e.key === 'Enter' && e.target.matches?.('#scroll, .pane .code, .pane .pic')) {
       e.preventDefault()
       return compose()
     }
@@ -145,7 +154,6 @@ export function keyboard() {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
     if (isOut() && !e.target.closest?.('#side, [data-act=side]')) side()
-    if (app?.classList.contains('rail-over') && e.target.closest?.('#outs a')) rail()
-    if (e.target.matches?.('#alone, #keys, #confirm, #consent')) e.target.close() // beside the dialog
+    if (e.target.matches?.('#keys, #confirm, #consent')) e.target.close() // beside the dialog
   })
 }

@@ -6,6 +6,7 @@
 import { getText } from './api.js'
 import { fragment } from './html.js'
 import { failed } from './toast.js'
+import { viewerOf } from './viewer.js'
 
 const size = 200 // lines in a chunk
 const height = 20 // pixels of a line, as the style sheet has it
@@ -22,6 +23,7 @@ const number = (card, name) => Number(card.dataset[name] ?? 0)
 
 /** The line of a card, once its chunk is loaded; null if it has none. */
 export async function line(card, n) {
+  if (viewerOf(card)) return viewerOf(card).line(n)
   const found = () => card.querySelector(`.ln[href="#L${n}"]`)?.closest('.line') ?? null
   if (found()) return found()
   if (n < number(card, 'first') || n > number(card, 'last')) return null
@@ -29,6 +31,11 @@ export async function line(card, n) {
   const chunk = [...card.querySelectorAll('.chunk')].find((c) => n >= c.dataset.from && n <= c.dataset.to)
   if (chunk) await load(card, chunk)
   return found()
+}
+
+/** Brings a row of a card into view. On the Desk the viewer has done that. */
+export function reveal(card, row, block = 'center') {
+  if (!viewerOf(card)) row?.scrollIntoView({ block })
 }
 
 export const isOpen = (card) => watchers.has(card)
@@ -124,6 +131,7 @@ function trim(w) {
 
 /** Lets loaded chunks take the height that wrapped lines need, or the plain one. */
 export function wrapped(card, on) {
+  viewerOf(card)?.wrap(on)
   for (const chunk of card.querySelectorAll('.chunk')) {
     chunk.style.height = on && chunk.firstChild ? 'auto' : `${(chunk.dataset.to - chunk.dataset.from + 1) * height}px`
   }

@@ -6,13 +6,19 @@ import { cards } from './cards.js'
 import { changes } from './changed.js'
 import { compose } from './composer.js'
 import { connect } from './connection.js'
+import { desks } from './desk.js'
+import { dividing } from './divider.js'
 import { expiring } from './expire.js'
+import { giving } from './give.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
 import { maps } from './map.js'
 import { folded } from './more.js'
+import { metering } from './meter.js'
 import { notifying } from './notify.js'
+import { paneActs } from './pane.js'
+import { paneMaps } from './panemap.js'
 import { popups } from './popup.js'
 import { copying } from './copy.js'
 import { reaching } from './reach.js'
@@ -21,6 +27,7 @@ import { searching } from './search.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
 import { tasks } from './tasks.js'
+import { shelves } from './shelf.js'
 import { toast } from './toast.js'
 import { letters } from './typing.js'
 
@@ -31,6 +38,7 @@ document.addEventListener('webchat:signed-out', () => {
 if (!auth()) {
   letters() // before all others that listen to keys
   scroll()
+  giving() // before the cards, whose buttons the panes share
   cards()
   changes()
   folded()
@@ -39,6 +47,12 @@ if (!auth()) {
   maps()
   live()
   tasks()
+  dividing()
+  paneActs()
+  paneMaps()
+  metering()
+  desks()
+  shelves()
   asking()
   compose()
   lives()

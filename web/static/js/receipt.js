@@ -8,7 +8,7 @@ import { selection } from './select.js'
 const found = new WeakMap() // card → {lines: numbers, more: there are others}
 
 /** What reading so many lines would cost: exact for all, by length for a part. */
-function price(card, lines) {
+export function price(card, lines) {
   const all = Number(card.dataset.tokens ?? 0)
   const total = Number(card.dataset.last) - Number(card.dataset.first) + 1
   return lines === undefined ? all : Math.max(1, Math.round(all * lines / total))
@@ -67,7 +67,7 @@ function offer(card) {
   const hits = found.get(card)
   card.querySelector('[data-act=copy]')?.setAttribute('aria-label', s ? `Copy ${some(s.to - s.from + 1, 'line')}` : 'Copy')
   const words = card.querySelector('[data-act=read] [data-label]')
-  if (!words) return
+  if (!words || 'pane' in card.dataset) return
   for (const old of card.querySelectorAll('[data-act=read-all], [data-act=read-hits]')) old.remove()
   const button = words.closest('button')
   if (s) part(button, 'read-all', 'All', price(card))

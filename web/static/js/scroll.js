@@ -65,7 +65,7 @@ export function scroll() {
     scroller.style.scrollPaddingBottom = `${dock.offsetHeight + 16}px`
     follow()
   }).observe(dock)
-  if (location.hash.length > 1 || document.querySelector('#hello:not([hidden])')) following = false
+  if ((location.hash.length > 1 && !location.hash.startsWith('#out/')) || document.querySelector('#hello:not([hidden])')) following = false
   else toEnd()
   earlier()
 }

@@ -112,7 +112,7 @@ function choose(i, alone) {
   const hit = hits[i]
   dialog.close()
   hit?.run()
-  if (alone) hit?.card?.querySelector('[data-act=alone]')?.click()
+  if (alone) hit?.card?.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: hit.card.dataset.output } }))
 }
 
 async function update() {

@@ -1,15 +1,18 @@
 // Lines of a card chosen by their numbers: click, shift-click or drag. The
 // choice stands in the address as #L62-L72@card and says what copy copies.
 
-import { line } from './lines.js'
+import { line, reveal } from './lines.js'
 
 let chosen = null // {card, from, to, anchor}
 
 /** The lines chosen in card: {from, to}, or null. */
 export const selection = (card) => (chosen?.card === card ? { from: chosen.from, to: chosen.to } : null)
 
+/** The address of an output on the Desk, and of lines in it. */
+export const deskHash = (pane, from, to) => `#out/${pane.dataset.target}${from ? `:${from}${to > from ? `-${to}` : ''}` : ''}`
+
 const numberOf = (el) => Number(el.getAttribute('href').slice(2))
-const hash = ({ card, from, to }) => `#L${from}${to > from ? `-L${to}` : ''}@${card.closest('[id^="c-"]')?.id ?? card.id}`
+const hash = ({ card, from, to }) => 'pane' in card.dataset ? deskHash(card, from, to) : `#L${from}${to > from ? `-L${to}` : ''}@${card.closest('[id^="c-"]')?.id ?? card.id}`
 
 function paint() {
   for (const el of document.querySelectorAll('.line.on')) el.classList.remove('on')
@@ -31,7 +34,7 @@ export function unchoose() {
   if (!chosen) return
   const { card } = chosen
   chosen = null
-  history.replaceState(null, '', location.pathname + location.search)
+  history.replaceState(null, '', 'pane' in card.dataset ? deskHash(card) : location.pathname + location.search)
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
@@ -46,7 +49,7 @@ export async function goToHash() {
   const from = Number(m[1])
   const row = await line(card, from)
   choose(card, from, Number(m[2] ?? from))
-  ;(row ?? card).scrollIntoView({ block: 'center' })
+  reveal(card, row ?? card)
 }
 
 export function selecting() {

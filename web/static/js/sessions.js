@@ -25,6 +25,11 @@ function markRead() {
 
 function marks() {
   const all = seen()
+  const waits = list.querySelectorAll(`[data-status=waiting]:not([data-session="${CSS.escape(session() || '-')}"])`).length
+  for (const b of document.querySelectorAll('#bar [data-act=side]')) {
+    b.classList.toggle('badge', waits > 0)
+    b.setAttribute('aria-label', waits ? `Sessions, ${waits} ${waits === 1 ? 'waits' : 'wait'} for you ([)` : 'Sessions ([)')
+  }
   for (const row of list.querySelectorAll('[data-session]')) {
     const { session: id, last, status } = row.dataset
     // A session that was never opened here is not news.
@@ -72,6 +77,7 @@ function rename(id) {
   const row = list.querySelector(`a[data-session="${CSS.escape(id)}"]`)
   const at = row?.querySelector('.t')
   if (!at) return
+  if (!row.checkVisibility()) document.querySelector('#bar [data-act=side]')?.click()
   const { root: input } = clone('tpl-rename')
   input.value = at.textContent
   row.replaceWith(input)
@@ -101,19 +107,30 @@ export function save(id, format) {
   a.click()
 }
 
-/** The menu of a row. */
-function menu(id, button) {
+/** What can be done with a session. */
+function entries(id) {
   const pinned = 'pinned' in (list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {})
-  popup(button, [
+  return [
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
     { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
     { label: 'Save as a page', icon: 'down', run: () => save(id, 'html') },
     { label: 'Save as Markdown', icon: 'down', run: () => save(id, 'md') },
     { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },
-  ])
+  ]
 }
 
-const acts = { rename, 'session-menu': menu, delete: drop }
+const menu = (id, button) => popup(button, entries(id))
+
+/** The menu of the page's own session; of one that does not exist yet, only what concerns the page. */
+function titleMenu(id, button) {
+  const page = [
+    { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
+    { label: 'Print', icon: 'file', run: () => print() },
+  ]
+  popup(button, id ? [...entries(id), ...page] : page)
+}
+
+const acts = { rename, 'title-menu': titleMenu, 'session-menu': menu, delete: drop }
 
 export function sessions() {
   if (!list) return

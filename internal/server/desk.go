@@ -1,0 +1,35 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/page"
+)
+
+// deskPane draws an output, or what is left of it, as the Desk shows it.
+func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	_, src, release, err := s.projected(r.Context(), one)
+	if err != nil {
+		return err
+	}
+	defer release()
+	draw := func(p *page.Projector) error {
+		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Pane(b, p, chi.URLParam(r, "output")) })
+	}
+	if err = draw(src.projector); !errors.Is(err, page.ErrNoOutput) {
+		return err
+	}
+	whole := s.Pages.pages.ProjectorFrom(string(one.ID()), 1) // it may be of a turn from before those that are kept
+	if _, err := (past{s.Outputs, one, whole}).catchUp(r.Context()); err != nil {
+		return err
+	}
+	return draw(whole)
+}

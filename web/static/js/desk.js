@@ -1,0 +1,353 @@
+// The Desk: what only the user sees. Opening anything here sends nothing.
+
+import { clone } from './html.js'
+import { announce } from './ops.js'
+import { begin, drop, paneOf, place, refresh } from './pane.js'
+import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
+import { failed, toast } from './toast.js'
+
+const app = document.getElementById('app')
+const strip = document.getElementById('tabs')
+const panes = document.getElementById('panes')
+const wide = matchMedia('(min-width: 1100px)')
+let touched = false // the reader scrolled, chose or searched in front
+let wanted = '' // what the reader asked to see, by its name
+let closed = [] // keys, the last one at the end
+
+/** Whether the Desk can be seen. */
+export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
+
+/** The element that letters are keys in. */
+export const view = () => paneOf(desk.front)?.querySelector('.code, .pic, button')
+
+function layout() {
+  app.classList.toggle('has-desk', open().length > 0)
+  app.classList.toggle('no-desk', desk.hidden)
+  app.classList.toggle('is-split', Boolean(beside()) && wide.matches)
+  if (!open().length) sheet(false)
+  document.getElementById('split')?.setAttribute('aria-pressed', String(Boolean(beside())))
+}
+
+/** In a narrow window the Desk lies over the conversation, or not. */
+export function sheet(on) {
+  if (wide.matches) on = false
+  if (app.classList.contains('sheet') === on) return
+  app.classList.toggle('sheet', on)
+  slips()
+  for (const el of document.querySelectorAll('#side, #bar, .main')) el.inert = on
+  if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
+  else document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`)?.focus({ preventScroll: true })
+}
+
+/** Draws the tabs; those that were there stay the same elements. */
+function draw() {
+  const had = new Map([...strip.children].map((el) => [el.dataset.key, el]))
+  const list = [...open().filter((t) => !t.pinned), ...open().filter((t) => t.pinned)]
+  strip.append(...list.map((tab) => {
+    const el = had.get(tab.key) ?? clone('tpl-tab').root
+    had.delete(tab.key)
+    el.dataset.key = tab.key
+    show(el, tab)
+    return el
+  }))
+  for (const el of had.values()) el.remove()
+  layout()
+  slips()
+  save()
+}
+
+function show(el, tab) {
+  const part = (name) => el.querySelector(`[data-part=${name}]`)
+  const isFront = tab.key === desk.front
+  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
+  for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
+  el.title = tab.name
+  part('from').textContent = from(tab)
+  part('name').textContent = tab.base
+  part('word').textContent = [tab.news && 'new', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
+  const button = el.querySelector('[role=tab]')
+  button.id = `tab-${desk.tabs.indexOf(tab)}`
+  button.setAttribute('aria-selected', String(isFront))
+  button.tabIndex = isFront ? 0 : -1
+  button.querySelector('use').setAttribute('href', `#i-${tab.icon}`)
+}
+
+/** Marks the slips of what is in front. */
+function slips() {
+  const outs = new Set([front(), beside()].filter(Boolean).map((t) => t.out))
+  const on = isShown()
+  for (const a of document.querySelectorAll('#turns [data-slip]')) {
+    const is = on && outs.has(a.dataset.slip)
+    a.closest('.slip').classList.toggle('is-front', is)
+    if (is) a.setAttribute('aria-current', 'true')
+    else a.removeAttribute('aria-current')
+  }
+  for (const row of document.querySelectorAll('#outs [data-output]')) {
+    if (row.dataset.output === front()?.out) row.setAttribute('aria-current', 'true')
+    else row.removeAttribute('aria-current')
+  }
+}
+
+/** Shows the panes of what is in front, and only those. */
+function arrange() {
+  const shown = [front(), beside()].filter(Boolean)
+  for (const tab of shown) begin(tab, panes).catch(failed)
+  for (const el of panes.children) el.hidden = !shown.some((t) => t.key === el.dataset.key)
+  for (const tab of shown) {
+    const el = paneOf(tab.key)
+    if (el) el.style.order = tab === shown[0] ? 0 : 1
+  }
+}
+
+/** Brings a tab to the front, at lines if they are given. */
+export function bring(tab, { lines, focus, other, byItself } = {}) {
+  if (desk.front) remember(desk.front)
+  tab.closed = false
+  tab.news = false
+  if (other && wide.matches && innerWidth >= 1280 && desk.front && desk.front !== tab.key) desk.beside = tab.key
+  else {
+    if (desk.beside === tab.key) desk.beside = desk.front
+    desk.front = tab.key
+  }
+  touched = false
+  draw()
+  if (!isShown() && !wide.matches) return
+  arrange()
+  if (!byItself) address(tab, lines)
+  if (lines) place(tab, lines).catch(failed)
+  if (focus) view()?.focus({ preventScroll: true })
+}
+
+function remember(key) {
+  const tab = tabOf(key)
+  const pane = paneOf(key)
+  if (tab && pane) tab.place = { ...tab.place, line: Number(pane.dataset.at ?? 0) || undefined }
+}
+
+const address = (tab, lines) => {
+  const and = beside() && beside() !== tab ? `&with=${beside().out}` : ''
+  history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${and}`)
+}
+
+/** Opens an output by its id, or what is known of a call that has none. */
+export function openOutput(target, { lines, focus, other } = {}) {
+  let tab = tabWith(target)
+  if (!tab) {
+    tab = { key: `call ${target}`, call: true, name: target, base: 'Not shown', icon: 'alert', kind: 'call', outs: [target], out: target, state: 'failed' }
+    const slip = document.querySelector(`#turns [data-slip="${CSS.escape(target)}"]`)?.closest('[data-card]')
+    if (slip) Object.assign(tab, { name: slip.dataset.name, base: slip.dataset.name.split('/').pop() || slip.dataset.name })
+    desk.tabs.push(tab)
+  }
+  if (tab.out !== target) { // another revision of it
+    tab.out = target
+    tab.state = rowOf(target)?.dataset.state ?? tab.state
+    drop(tab.key)
+  }
+  desk.hidden = false
+  sheet(true)
+  bring(tab, { lines, focus, other })
+}
+
+/** Closes a tab: its output stays on the shelf. */
+export function close(tab = front()) {
+  if (!tab) return
+  remember(tab.key)
+  const list = open()
+  const i = list.indexOf(tab)
+  tab.closed = true
+  tab.news = false
+  closed = [...closed.filter((k) => k !== tab.key), tab.key]
+  drop(tab.key)
+  if (desk.beside === tab.key) desk.beside = null
+  if (desk.front === tab.key) {
+    const next = beside() ?? list[i + 1] ?? list[i - 1]
+    desk.front = null
+    desk.beside = null
+    if (next) return bring(next)
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  draw()
+  arrange()
+}
+
+export function reopen() {
+  const key = closed.pop()
+  if (key && tabOf(key)) bring(tabOf(key))
+}
+
+/** Keeps a tab at the end of the strip, where nothing closes it. */
+export function pin(tab = front()) {
+  if (!tab) return
+  tab.pinned = !tab.pinned
+  announce(tab.pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
+  draw()
+}
+
+export function split() {
+  if (beside()) desk.beside = null
+  else {
+    if (innerWidth < 1280) return toast('Two beside each other need a window of 1280 pixels. Make it wider')
+    const other = open().find((t) => t.key !== desk.front)
+    if (!other) return toast('There is only one tab. Open another first')
+    desk.beside = other.key
+  }
+  draw()
+  arrange()
+}
+
+/** Hides the Desk, or shows it again. */
+export function toggle() {
+  const tab = front() ?? open().at(-1)
+  if (!tab) return
+  if (!wide.matches) {
+    sheet(!app.classList.contains('sheet'))
+    return isShown() && bring(tab)
+  }
+  desk.hidden = !desk.hidden
+  draw()
+  if (!desk.hidden) arrange()
+}
+
+/** To the tab by steps, or to the n-th. */
+export function step(by, n) {
+  const all = [...strip.children].map((el) => tabOf(el.dataset.key))
+  const i = n === undefined ? all.indexOf(front()) + by : n
+  if (all[i]) bring(all[i], { focus: true })
+}
+
+/** Whether something that was just shown comes to the front. */
+function leads(tab) {
+  if (wanted && tab.name === wanted) return true
+  return !front() || (!touched && !paneOf(desk.front)?.querySelector('.find'))
+}
+
+/** What the reader asked to see and could not be shown has no output: its call stands on the Desk. */
+function refused() {
+  if (!wanted || !wide.matches) return
+  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => el.dataset.name === wanted)
+  const slip = card?.querySelector('[data-slip]')
+  if (!slip || tabWith(slip.dataset.slip)) return
+  wanted = ''
+  openOutput(slip.dataset.slip)
+}
+
+/** Takes in what the list of outputs says. */
+function sync(first) {
+  for (const r of records()) {
+    const { tab, fresh, again } = take(r)
+    const pane = paneOf(tab.key)
+    if (fresh && !first) {
+      if (leads(tab)) {
+        wanted = ''
+        bring(tab, { byItself: true })
+      } else if (tab.key !== desk.front && tab.key !== desk.beside) {
+        tab.closed = false
+        tab.news = true
+        announce(`${tab.base} is on the Desk`)
+      }
+    }
+    if (pane && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
+    if (pane && tab.outs.at(-1) !== tab.out) pane.dispatchEvent(new CustomEvent('webchat:newer', { detail: tab.outs.at(-1) }))
+  }
+  document.getElementById('shelf-n').textContent = `${document.getElementById('outs').dataset.count} ${document.getElementById('outs').dataset.count === '1' ? 'output' : 'outputs'}`
+  draw()
+}
+
+/** The Desk as it was left, or with the last thing that was shown in front. */
+function restore() {
+  const was = load() // before it is written again
+  sync(true)
+  for (const tab of desk.tabs) {
+    const old = was?.tabs?.find((t) => t.key === tab.key)
+    tab.closed = old ? Boolean(old.closed) : tab.state === 'gone'
+    tab.pinned = old?.pinned
+    tab.place = old?.place
+  }
+  desk.hidden = Boolean(was?.hidden)
+  const asked = route()
+  if (asked) return
+  const to = tabOf(was?.front) ?? open().at(-1)
+  if (to && !to.closed && wide.matches) {
+    desk.front = to.key
+    desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null
+  }
+  draw()
+  if (wide.matches) arrange()
+}
+
+/** Goes to the output that the address names: #out/ID:62-72&with=ID. */
+function route() {
+  const m = /^#out\/([^:&]+)(?::(\d+(?:-\d+)?))?(?:&with=([^&]+))?/.exec(decodeURIComponent(location.hash))
+  if (!m) return false
+  if (m[3] && tabWith(m[3])) {
+    tabWith(m[3]).closed = false
+    desk.beside = tabWith(m[3]).key
+  }
+  openOutput(m[1], { lines: m[2] })
+  return true
+}
+
+function click(e) {
+  const slip = e.target.closest?.('[data-slip], #outs [data-output]')
+  if (slip && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
+    e.preventDefault()
+    document.getElementById('shelf').hidePopover()
+    const m = /:(\d+(?:-\d+)?)/.exec(slip.hash)
+    openOutput(slip.dataset.slip ?? slip.dataset.output, { lines: m?.[1] })
+    touched = true // the reader chose it
+    return
+  }
+  const el = e.target.closest?.('.tab')
+  const tab = el && tabOf(el.dataset.key)
+  if (tab && e.target.closest('[data-act=close-tab]')) return close(tab)
+  if (tab) {
+    bring(tab)
+    touched = true
+    return
+  }
+  const act = e.target.closest?.('[data-act]')?.dataset.act
+  const pane = e.target.closest?.('[data-pane]')
+  if (pane && act === 'close-tab') close(tabOf(pane.dataset.key))
+  if (pane && act === 'reload-tab') refresh(tabOf(pane.dataset.key)).catch(failed)
+  if (pane && act === 'newer') { tabOf(pane.dataset.key).out = tabOf(pane.dataset.key).outs.at(-1); refresh(tabOf(pane.dataset.key)).catch(failed) ; draw() }
+  if (act === 'split') split()
+  if (act === 'desk') toggle()
+}
+
+/** Moves a tab among the others. */
+function drag(e) {
+  const el = e.target.closest?.('.tab')
+  if (!el || e.button !== 0 || e.target.closest('.x')) return
+  const move = (m) => {
+    const over = document.elementFromPoint(m.clientX, m.clientY)?.closest('.tab')
+    if (!over || over === el || over.parentElement !== strip) return
+    const a = desk.tabs.findIndex((t) => t.key === el.dataset.key)
+    const b = desk.tabs.findIndex((t) => t.key === over.dataset.key)
+    desk.tabs.splice(b, 0, ...desk.tabs.splice(a, 1))
+    draw()
+  }
+  document.addEventListener('pointermove', move)
+  document.addEventListener('pointerup', () => document.removeEventListener('pointermove', move), { once: true })
+}
+
+export function desks() {
+  if (!app || !strip) return
+  document.addEventListener('webchat:frame', (e) => {
+    if (e.detail.ops.some((op) => op.t === 'outs')) sync(false)
+    else slips()
+    refused()
+  })
+  document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
+  document.addEventListener('webchat:display', (e) => { wanted = e.detail.name })
+  document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key === desk.front) touched = true })
+  document.addEventListener('webchat:chosen', (e) => { if (e.target.dataset.key === desk.front) touched = true })
+  document.addEventListener('click', click)
+  strip.addEventListener('pointerdown', drag)
+  strip.addEventListener('auxclick', (e) => { const el = e.target.closest('.tab'); if (el && e.button === 1) close(tabOf(el.dataset.key)) })
+  wide.addEventListener('change', () => { sheet(false); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
+  document.addEventListener('webchat:tabs', draw)
+  document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab) refresh(tab).catch(failed) })
+  addEventListener('hashchange', route)
+  addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })
+  restore()
+}

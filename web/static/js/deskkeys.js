@@ -1,0 +1,79 @@
+// Keys of the Desk, which act while its view or a tab has the focus.
+
+import { run } from './cards.js'
+import { close, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
+import { ask } from './give.js'
+import { openShelf } from './shelf.js'
+import { selection } from './select.js'
+import { tabOf, desk, front } from './tabs.js'
+import { paneOf } from './pane.js'
+import { viewerOf } from './viewer.js'
+
+const pane = () => paneOf(desk.front)
+const card = (name) => () => pane() && run(name, pane(), pane().querySelector(`[data-act=${name}]`))
+const toTop = () => viewerOf(pane())?.touch(0)
+const toEnd = () => { const v = pane() && viewerOf(pane()); if (v) { v.following = v.running; v.touch(v.most) } }
+
+const keys = {
+  f: card('find'), w: card('wrap'), c: card('copy'), d: card('download'), s: card('stop-tool'), r: card('again'),
+  g: () => (pane()?.dataset.kind === 'image' ? card('zoom-one')() : card('goTo')()), G: toEnd, '+': card('zoom-in'), '=': card('zoom-in'), '-': card('zoom-out'),
+  h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
+  a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
+}
+
+const focus = () => (view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
+
+/** Keys that are the same wherever letters are keys. */
+export const anywhere = {
+  ']': () => { toggle(); if (isShown()) focus(); else document.getElementById('scroll').focus({ preventScroll: true }) },
+  t: () => openShelf(document.querySelector('.shelf-btn').checkVisibility() ? document.querySelector('.shelf-btn') : document.querySelector('#bar [data-act=shelf]')),
+}
+
+/** Acts on a key of the Desk; false if it is none. */
+export function deskKey(e) {
+  if (!e.target.closest?.('#desk')) return false
+  const onTab = e.target.closest('[role=tab]')
+  if (onTab && e.altKey && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) return move(tabOf(onTab.closest('.tab').dataset.key), e.key === 'ArrowLeft' ? -1 : 1)
+  if (e.ctrlKey || e.metaKey || e.altKey) return false
+  if (onTab && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) return roam(onTab, e.key === 'ArrowLeft' ? -1 : 1)
+  if (/^[1-9]$/.test(e.key) && pane()?.dataset.kind !== 'image') step(0, Number(e.key) - 1)
+  else if (Object.hasOwn(keys, e.key)) keys[e.key]()
+  else if (e.key === 'Home' && e.target.matches('.code') === false) toTop()
+  else return false
+  return true
+}
+
+/** The focus goes from tab to tab; Enter brings one to the front. */
+function roam(tab, by) {
+  const all = [...document.querySelectorAll('#tabs [role=tab]')]
+  const next = all[(all.indexOf(tab) + by + all.length) % all.length]
+  next.focus()
+  return true
+}
+
+function move(tab, by) {
+  const i = desk.tabs.indexOf(tab)
+  if (desk.tabs[i + by]) {
+    desk.tabs.splice(i + by, 0, ...desk.tabs.splice(i, 1))
+    document.dispatchEvent(new CustomEvent('webchat:tabs'))
+  }
+  return true
+}
+
+/** Between conversation, Desk and sessions. */
+export function panesInTurn(back) {
+  const stops = [document.getElementById('prompt'), isShown() ? view() ?? document.getElementById('desk') : null,
+    document.getElementById('side').checkVisibility() ? document.querySelector('#side a, #side button') : null].filter(Boolean)
+  const now = stops.findIndex((el) => el.closest('#desk, #side, main') === document.activeElement?.closest('#desk, #side, main'))
+  stops[(now + (back ? -1 : 1) + stops.length) % stops.length].focus()
+}
+
+/** To the previous or next slip. */
+export function slip(by) {
+  const all = [...document.querySelectorAll('#turns [data-slip]')].filter((a) => a.checkVisibility())
+  const now = all.findIndex((a) => a.dataset.slip === front()?.out)
+  const next = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by]
+  if (!next) return
+  next.scrollIntoView({ block: 'nearest' })
+  next.click()
+}

@@ -1,0 +1,166 @@
+// What crosses the divider: lines or all of what stands on the Desk go with the next
+// prompt, at a price that is said before. The bubble stands below a selection.
+
+import { getText } from './api.js'
+import { clone, some } from './html.js'
+import { announce } from './ops.js'
+import { price } from './receipt.js'
+import { deskHash, selection, unchoose } from './select.js'
+import { done, failed, toast } from './toast.js'
+import { viewerOf } from './viewer.js'
+
+const given = new Map() // key of a tab and its output → {lines, remove}
+let bubble = null
+
+const id = (pane) => `${pane.dataset.output}`
+const lineWords = (s) => `${s.to > s.from ? 'Lines' : 'Line'} ${s.from.toLocaleString('en')}${s.to > s.from ? `–${s.to.toLocaleString('en')}` : ''}`
+
+/** Hands lines of a pane to the agent with the next prompt; without lines all of it. */
+export function ask(pane, s = selection(pane)) {
+  given.get(id(pane))?.remove()
+  const cost = price(pane, s ? s.to - s.from + 1 : undefined)
+  const name = pane.dataset.base
+  const label = s ? `${name}:${s.from}${s.to > s.from ? `–${s.to}` : ''}` : name
+  const lines = s ? `${s.from}-${s.to}` : undefined
+  const detail = { label, cost, attachment: { outputId: pane.dataset.output, name, lines }, onRemove: () => { given.delete(id(pane)); paint() } }
+  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
+  given.set(id(pane), { lines: lines ?? '', words: s ? `${lineWords(s)} go${s.to > s.from ? '' : 'es'} with your next prompt` : 'Goes with your next prompt', remove: detail.remove })
+  announce(`${s ? some(s.to - s.from + 1, 'line') : name} goes with your next prompt, ${some(cost, 'token')}`)
+  if (s) unchoose()
+  paint()
+  document.getElementById('prompt').focus()
+}
+
+/** Draws the feet of all panes: what goes with the next prompt, what is chosen, else what is on the screen. */
+function paint() {
+  for (const pane of document.querySelectorAll('.pane[data-state=done]')) foot(pane)
+}
+
+function foot(pane) {
+  const button = pane.querySelector('.dfoot .give')
+  const words = pane.querySelector('.dfoot [data-at]')
+  const kept = pane.querySelector('[data-kept]')
+  if (pane.dataset.state !== 'done') return
+  const goes = given.get(id(pane))
+  const s = selection(pane)
+  pane.dataset.given = goes?.lines ?? ''
+  pane.dispatchEvent(new CustomEvent('webchat:given', { bubbles: true }))
+  const say = goes?.words ?? (s ? `${lineWords(s)} selected` : '')
+  if (say) {
+    words.textContent = say
+    words.dataset.said = ''
+  } else {
+    delete words.dataset.said
+    words.textContent = ''
+    viewerOf(pane)?.draw()
+  }
+  if (kept) kept.hidden = Boolean(say)
+  if (button) {
+    const label = button.querySelector('[data-label]')
+    label.dataset.was ??= label.textContent
+    label.textContent = goes ? 'Keep it out' : label.dataset.was
+    if (goes?.lines) label.textContent = 'Keep them out'
+    button.querySelector('[data-price]').hidden = Boolean(goes)
+    button.dataset.act = goes ? 'keep-out' : 'read'
+    room(pane, button, goes)
+  }
+  given_(pane)
+}
+
+/** More than the model has room for cannot be handed over. */
+function room(pane, button, goes) {
+  const meter = document.getElementById('meter')
+  const left = Number(meter?.dataset.left ?? Infinity)
+  const cost = Number(pane.dataset.tokens ?? 0)
+  const fits = goes || cost <= left
+  button.disabled = !fits
+  if (!fits) button.querySelector('[data-label]').textContent = `Does not fit: ${cost.toLocaleString('en')} of ${left.toLocaleString('en')} left`
+  if (!fits) button.querySelector('[data-price]').hidden = true
+}
+
+/** Marks the rows that go with the next prompt. */
+function given_(pane) {
+  const [from, to] = (pane.dataset.given || '0-0').split('-').map(Number)
+  for (const row of pane.querySelectorAll('.rows > .line')) {
+    const n = Number(row.firstElementChild.getAttribute('href')?.slice(2))
+    row.classList.toggle('given', from > 0 && n >= from && n <= (to ?? from))
+  }
+}
+
+function hide() {
+  bubble?.remove()
+  bubble = null
+}
+
+/** Shows what can be done with the chosen lines, below them. */
+function show(pane) {
+  hide()
+  const s = selection(pane)
+  if (!s) return
+  const { root, parts } = clone('tpl-bubble')
+  bubble = root
+  const n = s.to - s.from + 1
+  parts.label.textContent = `Ask about ${some(n, 'line')}`
+  parts.price.textContent = `+${price(pane, n).toLocaleString('en')}`
+  root.hidden = !pane.dataset.tokens && n < 1
+  pane.querySelector('.view').append(root)
+  const box = pane.querySelector('.view').getBoundingClientRect()
+  const row = (k) => pane.querySelector(`.ln[href="#L${k}"]`)?.closest('.line').getBoundingClientRect()
+  const end = row(s.to)
+  const start = row(s.from)
+  const below = (end?.bottom ?? box.bottom) - box.top + 8
+  const above = (start?.top ?? box.top) - box.top - 8 - root.offsetHeight
+  if (matchMedia('(min-width: 840px)').matches) {
+    root.style.left = `${Math.max(8, Math.min(232, box.width - root.offsetWidth - 24))}px`
+    root.style.top = `${below + root.offsetHeight < box.height ? Math.max(8, below) : Math.max(8, above)}px`
+  }
+}
+
+async function copy(pane) {
+  const s = selection(pane)
+  const text = getText(`/api/outputs/${pane.dataset.output}?lines=${s.from}-${s.to}`)
+  await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
+  hide()
+  toast(`Copied ${some(s.to - s.from + 1, 'line')}`)
+}
+
+async function link(pane) {
+  const s = selection(pane)
+  await navigator.clipboard.writeText(location.origin + location.pathname + deskHash(pane, s.from, s.to))
+  hide()
+  done(pane.querySelector('[data-act=copy]'))
+  toast('Copied the link')
+}
+
+const acts = { ask, 'copy-lines': copy, 'link-lines': link, read: (pane) => ask(pane, null), 'keep-out': (pane) => given.get(id(pane))?.remove() }
+
+export function giving() {
+  document.addEventListener('webchat:chosen', (e) => {
+    if ('pane' in e.target.dataset) foot(e.target)
+    if (!selection(e.target)) hide()
+  })
+  document.addEventListener('pointerup', (e) => {
+    const pane = e.target.closest?.('.ln')?.closest('[data-pane]')
+    if (pane) show(pane)
+  })
+  document.addEventListener('pointerdown', (e) => { if (bubble && !bubble.contains(e.target)) hide() })
+  document.addEventListener('webchat:touched', hide)
+  document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) given_(e.target) }, true)
+  document.addEventListener('webchat:pane', (e) => foot(e.target))
+  document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape' && bubble) {
+      hide()
+      e.stopImmediatePropagation()
+      e.preventDefault()
+    }
+  }, true)
+  document.addEventListener('click', (e) => {
+    const button = e.target.closest?.('[data-act]')
+    const pane = button?.closest('[data-pane]')
+    if (!pane || !Object.hasOwn(acts, button.dataset.act)) return
+    e.stopImmediatePropagation()
+    hide()
+    Promise.resolve(acts[button.dataset.act](pane)).catch(failed)
+  }, true)
+}

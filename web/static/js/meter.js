@@ -1,0 +1,36 @@
+// The line below the composer: what the chips there would add to what the model
+// holds, and its figures.
+
+import { drop } from './floating.js'
+
+let adds = 0
+
+function paint() {
+  const meter = document.getElementById('meter')
+  const words = meter?.querySelector('[data-adds-words]')
+  if (!words) return
+  const text = adds ? `+${adds.toLocaleString('en')}` : ''
+  if (words.textContent !== text) words.textContent = text
+  const limit = Number(meter.dataset.limit)
+  const bar = meter.querySelector('[data-adds]')
+  bar?.setAttribute('width', adds && limit ? `max(2px, ${Math.min(100, 100 * adds / limit)}%)` : '0')
+  if (bar) bar.style.width = adds && limit ? `max(2px, ${Math.min(100, 100 * adds / limit)}%)` : ''
+}
+
+export function metering() {
+  const chips = document.getElementById('chips')
+  if (!chips) return
+  const count = () => {
+    adds = [...chips.querySelectorAll('[data-cost]')].reduce((sum, el) => sum + Number(el.dataset.cost), 0)
+    paint()
+  }
+  new MutationObserver(count).observe(chips, { childList: true })
+  document.addEventListener('webchat:frame', paint)
+}
+
+/** Shows the figures, or takes them away. */
+export function figures(button) {
+  const pop = document.getElementById('ledger-pop')
+  pop.togglePopover()
+  if (pop.matches(':popover-open')) drop(pop, button)
+}

@@ -1,0 +1,173 @@
+// A pane of the Desk: the server draws its head and foot, the viewer its rows.
+
+import { getText, session } from './api.js'
+import { clone, fragment } from './html.js'
+import { choose } from './select.js'
+import { Viewer, viewerOf } from './viewer.js'
+
+const most = 8 // panes that stay in the page
+const wait = 200 // milliseconds between two looks at what runs
+const panes = new Map() // key of the tab → its element
+
+export const paneOf = (key) => panes.get(key)
+
+/** Forgets a pane. */
+export function drop(key) {
+  const pane = panes.get(key)
+  if (!pane) return
+  viewerOf(pane)?.end()
+  pane.remove()
+  panes.delete(key)
+}
+
+const asked = new Map() // key → the pane that is under way
+
+/** Puts the pane of a tab into the page, if it is not there. */
+export async function begin(tab, into) {
+  const old = panes.get(tab.key)
+  if (old?.dataset.target === tab.out) {
+    panes.delete(tab.key)
+    panes.set(tab.key, old) // the newest in use stands last
+    viewerOf(old)?.fit()
+    return old
+  }
+  if (asked.get(tab.key)?.out === tab.out) return asked.get(tab.key).coming
+  const coming = draw(tab, into)
+  asked.set(tab.key, { out: tab.out, coming })
+  try { return await coming } finally { asked.delete(tab.key) }
+}
+
+/** Draws a pane again: what it shows has changed. The place in it stays. */
+export function refresh(tab) {
+  const into = panes.get(tab.key)?.parentElement
+  return into ? draw(tab, into) : Promise.resolve(null)
+}
+
+async function draw(tab, into) {
+  const { out } = tab
+  let pane
+  try {
+    pane = fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
+  } catch (err) {
+    pane = away(tab, err)
+  }
+  if (tab.closed || tab.out !== out) return null
+  if (tab.call && pane.dataset.base) { // of a turn that is not in the page: the server knew
+    Object.assign(tab, { name: pane.dataset.name, base: pane.dataset.base, kind: pane.dataset.kind, state: pane.dataset.state === 'expired' ? 'gone' : pane.dataset.state })
+    if (tab.state !== 'failed') tab.icon = { terminal: 'term', image: 'image', hex: 'hex' }[tab.kind] ?? 'file'
+    document.dispatchEvent(new Event('webchat:tabs'))
+  }
+  const old = panes.get(tab.key)
+  const was = old && viewerOf(old)
+  const kept = was ? { pos: was.pos, wrap: was.wrapped, following: was.following, find: old.querySelector('.find') } : null
+  pane.dataset.key = tab.key
+  pane.dataset.target = out
+  if (old) pane.hidden = old.hidden
+  if (old) pane.style.order = old.style.order
+  const focused = old?.contains(document.activeElement)
+  if (old) {
+    was?.end()
+    old.replaceWith(pane)
+  } else into.append(pane)
+  panes.set(tab.key, pane)
+  trim()
+  if (tab.place?.wrap || kept?.wrap) pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
+  if (pane.querySelector('.tall')) rows(pane, tab, kept)
+  if (focused) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
+  pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
+  return pane
+}
+
+function rows(pane, tab, kept) {
+  const v = new Viewer(pane)
+  if (tab.place?.wrap || kept?.wrap) v.wrap(true)
+  v.following = kept ? kept.following && v.running : v.running
+  if (kept) {
+    v.move(kept.following ? v.most : kept.pos)
+    if (kept.find) pane.querySelector('.dhead').after(kept.find)
+  } else if (tab.place?.line) v.move(tab.place.line - v.first)
+  else if (pane.dataset.kind === 'terminal') v.move(v.most) // a command's end says how it went
+  if (v.running) watch(pane)
+  pane.addEventListener('webchat:lines', () => {
+    pane.dataset.at = v.seen.from
+    tab.place = { ...tab.place, line: v.seen.from, wrap: v.wrapped }
+    at(pane, v)
+  })
+  at(pane, v)
+  if (tab.lines) place(tab, tab.lines)
+}
+
+/** Says in the foot which lines are on the screen. */
+function at(pane, v) {
+  const words = pane.querySelector('.dfoot [data-at]')
+  if (!words || v.running || 'said' in words.dataset) return
+  const { from, to } = v.seen
+  words.textContent = v.total > v.screen ? `Lines ${from.toLocaleString('en')}–${to.toLocaleString('en')} of ${v.last.toLocaleString('en')}` : ''
+}
+
+/** Goes to lines in a tab, once it has come. */
+export async function place(tab, lines) {
+  tab.lines = lines
+  const pane = asked.get(tab.key) ? await asked.get(tab.key).coming : panes.get(tab.key)
+  const v = pane && viewerOf(pane)
+  if (!v) return
+  tab.lines = ''
+  const [from, to] = lines.split('-').map(Number)
+  await v.line(Math.min(v.last, from))
+  choose(pane, from, Math.min(v.last, to ?? from))
+}
+
+/** Follows a command that runs: its card in the conversation hears of its progress. */
+function watch(pane) {
+  const card = document.querySelector(`#turns [data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
+  if (!card) return
+  const v = viewerOf(pane)
+  const words = pane.querySelector('.dfoot [data-at]')
+  let soon = 0
+  const look = () => {
+    soon = 0
+    if (!pane.isConnected || pane.dataset.state !== 'running') return seen.disconnect()
+    v.refresh()
+    v.reach(Number(card.dataset.lines ?? 0))
+    if (v.following) v.move(v.most)
+    else v.draw()
+    words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${document.getElementById(`${card.id.replace(/\.r$/, '')}.t`)?.textContent.replace(/^Following · /, '') ?? ''}`
+    const clock = pane.querySelector('.state .live')
+    const elapsed = card.querySelector('.state .live')
+    if (clock && elapsed) clock.textContent = elapsed.textContent
+  }
+  const seen = new MutationObserver(() => { soon ||= setTimeout(look, wait) })
+  seen.observe(card, { attributes: true, attributeFilter: ['data-lines', 'data-bytes', 'data-elapsed'] })
+  look()
+}
+
+/** Gives back the panes that were not in front for longest. */
+function trim() {
+  for (const [key, pane] of panes) {
+    if (panes.size <= most) return
+    if (pane.hidden) drop(key)
+  }
+}
+
+/** What stands there when the server does not answer, or never heard of it. */
+function away(tab, err) {
+  const { root, parts } = clone('tpl-away')
+  root.setAttribute('aria-label', tab.base)
+  parts.name.textContent = tab.name
+  parts.title.textContent = err.status === 404 ? 'Not an output of this session' : 'Not connected'
+  parts.text.textContent = err.status === 404 ? err.message : 'It comes when the connection is back.'
+  return root
+}
+
+export function paneActs() {
+  document.addEventListener('click', (e) => {
+    const button = e.target.closest?.('.pane [data-act=pause]')
+    const pane = button?.closest('[data-pane]')
+    const v = pane && viewerOf(pane)
+    if (!v) return
+    v.following = !v.following
+    button.querySelector('[data-label]').textContent = v.following ? 'Pause' : 'Follow'
+    button.setAttribute('aria-pressed', String(!v.following))
+    if (v.following) v.move(v.most)
+  })
+}

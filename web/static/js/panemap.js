@@ -1,0 +1,81 @@
+// The scrollbar of a pane, which is a map of it: the part on the screen, hits,
+// selection, what goes to the agent, what changed.
+
+import { selection } from './select.js'
+import { viewerOf } from './viewer.js'
+
+const least = 24 // pixels of the thumb
+const found = new WeakMap() // pane → numbers of lines
+
+function rect(name, y, height, x = 0, width = 14) {
+  const el = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
+  for (const [key, value] of Object.entries({ class: name, x, y, width, height })) el.setAttribute(key, value)
+  return el
+}
+
+/** "3-5 9" as pairs. */
+const pairs = (text) => (text ?? '').split(/[ ,]/).filter(Boolean).map((part) => { const [a, b] = part.split('-').map(Number); return [a, b ?? a] })
+
+function draw(pane) {
+  const map = pane.querySelector(':scope > .view > .map')
+  const v = viewerOf(pane)
+  if (!map || !v) return
+  const tall = map.clientHeight
+  const all = v.most + v.screen > 0 ? Math.max(v.total, v.screen) : 1
+  const unit = tall / all
+  const thumb = Math.min(tall, Math.max(least, v.screen * unit))
+  const y = v.most ? v.pos / v.most * (tall - thumb) : 0
+  const at = (n) => (n - v.first) * unit
+  const marks = (list, name, x, width) => {
+    const seen = new Set()
+    return list.map(([a, b]) => [Math.round(at(a)), Math.max(2, (b - a + 1) * unit)]).filter(([top]) => !seen.has(top) && seen.add(top)).map(([top, h]) => rect(name, top, h, x, width))
+  }
+  const s = selection(pane)
+  map.setAttribute('viewBox', `0 0 14 ${tall || 1}`)
+  map.replaceChildren(
+    ...(v.most ? [rect('thumb', y, thumb)] : []),
+    ...marks(pairs(pane.dataset.changed), 'giv', 0, 2),
+    ...marks((found.get(pane) ?? []).map((n) => [n, n]), 'h', 4, 7),
+    ...marks(pairs(pane.dataset.given), 'giv', 2, 3),
+    ...(s ? [rect('s', at(s.from), Math.max(2, (s.to - s.from + 1) * unit), 0, 3)] : []))
+  const { from } = v.seen
+  map.setAttribute('aria-valuemax', Math.max(1, v.last))
+  map.setAttribute('aria-valuenow', from)
+  map.setAttribute('aria-valuetext', `line ${from.toLocaleString('en')} of ${v.last.toLocaleString('en')}`)
+}
+
+const waiting = new Set()
+
+function soon(pane) {
+  if (!pane?.matches?.('[data-pane]')) return
+  if (!waiting.size) requestAnimationFrame(() => { waiting.forEach(draw); waiting.clear() })
+  waiting.add(pane)
+}
+
+function drag(e) {
+  const map = e.target.closest?.('.pane .map')
+  const pane = map?.closest('[data-pane]')
+  const v = pane && viewerOf(pane)
+  if (!v || e.button !== 0) return
+  e.preventDefault()
+  const { top, height } = map.getBoundingClientRect()
+  const thumb = Math.min(height, Math.max(least, v.screen * height / Math.max(v.total, v.screen)))
+  const y = v.most ? v.pos / v.most * (height - thumb) : 0
+  const grab = e.clientY - top >= y && e.clientY - top <= y + thumb ? e.clientY - top - y : thumb / 2
+  const go = (m) => v.touch((m.clientY - top - grab) / Math.max(1, height - thumb) * v.most)
+  map.setPointerCapture(e.pointerId)
+  map.addEventListener('pointermove', go)
+  map.addEventListener('pointerup', () => map.removeEventListener('pointermove', go), { once: true })
+  go(e)
+}
+
+export function paneMaps() {
+  document.addEventListener('pointerdown', drag)
+  document.addEventListener('webchat:lines', (e) => soon(e.target), true)
+  document.addEventListener('webchat:chosen', (e) => soon(e.target))
+  document.addEventListener('webchat:given', (e) => soon(e.target))
+  document.addEventListener('webchat:found', (e) => {
+    found.set(e.target, e.detail.lines)
+    soon(e.target)
+  })
+}

@@ -1,0 +1,54 @@
+// The shelf: every output of the session, open, closed and deleted. It filters as
+// one types; arrows move, Enter opens.
+
+import { desk, rowOf, tabWith } from './tabs.js'
+import { drop } from './floating.js'
+
+const shelf = document.getElementById('shelf')
+const outs = () => document.getElementById('outs')
+
+const shown = () => [...outs().querySelectorAll('[data-output]')].filter((el) => !el.hidden)
+
+function filter() {
+  const q = shelf.querySelector('input').value.trim().toLowerCase()
+  const latest = new Set(desk.tabs.map((t) => t.outs.at(-1)))
+  for (const el of outs().querySelectorAll('[data-output]')) {
+    el.hidden = !el.dataset.name.toLowerCase().includes(q) || !latest.has(el.dataset.output) // one row for each tab
+    el.style.order = tabWith(el.dataset.output)?.closed ? 1 : 0
+    el.setAttribute('tabindex', '-1')
+  }
+}
+
+/** Opens the shelf below its button. */
+export function openShelf(button) {
+  if (shelf.matches(':popover-open')) return shelf.hidePopover()
+  const input = shelf.querySelector('input')
+  input.value = ''
+  input.placeholder = `Find in ${outs().dataset.count} ${outs().dataset.count === '1' ? 'output' : 'outputs'}`
+  filter()
+  shelf.showPopover()
+  drop(shelf, button)
+  input.focus()
+}
+
+function key(e) {
+  const list = shown()
+  const at = list.indexOf(document.activeElement)
+  if (e.key === 'ArrowDown') (list[at + 1] ?? list[0])?.focus()
+  else if (e.key === 'ArrowUp') (list[at - 1] ?? shelf.querySelector('input')).focus()
+  else if (e.key === 'Enter' && e.target.matches('input')) list[0]?.click()
+  else return
+  e.preventDefault()
+}
+
+export function shelves() {
+  if (!shelf) return
+  shelf.addEventListener('input', filter)
+  shelf.addEventListener('keydown', key)
+  shelf.addEventListener('toggle', (e) => {
+    for (const b of document.querySelectorAll('[data-act=shelf]')) b.setAttribute('aria-expanded', String(e.newState === 'open'))
+    if (e.newState === 'open') return
+    rowOf(desk.tabs.find((t) => t.key === desk.front)?.out ?? '')?.blur()
+  })
+  document.addEventListener('webchat:frame', () => { if (shelf.matches(':popover-open')) filter() })
+}

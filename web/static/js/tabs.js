@@ -1,0 +1,64 @@
+// The tabs of the Desk: one per path or command line, folded from the list of
+// outputs that the server keeps. What of them is open, in front and where it was
+// read is kept for this browser and session.
+
+import { session } from './api.js'
+
+const storeKey = () => `webchat.desk.${session()}`
+
+/** What stands on the Desk. Tabs in their order: {key, name, base, icon, kind, outs, out, state, closed, pinned, news, bad, place}. */
+export const desk = { tabs: [], front: null, beside: null, hidden: false, known: new Set() }
+
+export const tabOf = (key) => desk.tabs.find((t) => t.key === key)
+export const front = () => tabOf(desk.front)
+export const beside = () => tabOf(desk.beside)
+export const open = () => desk.tabs.filter((t) => !t.closed)
+
+/** The tab that shows an output, whichever of its revisions. */
+export const tabWith = (out) => desk.tabs.find((t) => t.outs.includes(out))
+
+export const rowOf = (out) => document.querySelector(`#outs [data-output="${CSS.escape(out)}"]`)
+
+/** The outputs of the session, oldest first. */
+export const records = () => [...document.querySelectorAll('#outs [data-output]')].map((el) => ({
+  out: el.dataset.output, key: `${el.dataset.kind} ${el.dataset.name}`, name: el.dataset.name, base: el.dataset.base, kind: el.dataset.kind,
+  icon: el.dataset.icon, state: el.dataset.state, exit: el.dataset.exit ?? '',
+}))
+
+/** Puts what the list says of an output into its tab, which it makes if there is none. */
+export function take(r) {
+  let tab = tabOf(r.key)
+  const fresh = !desk.known.has(r.out)
+  if (!tab) {
+    tab = { key: r.key, outs: [], out: r.out, closed: true }
+    desk.tabs.push(tab)
+  }
+  const newest = tab.outs.at(-1)
+  if (fresh) {
+    desk.known.add(r.out)
+    tab.outs.push(r.out)
+    if (!newest || tab.out === newest) tab.out = r.out // who reads the newest goes on to the next
+  }
+  if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind) : r.icon, state: r.state, bad: r.exit })
+  return { tab, fresh, again: fresh && Boolean(newest) }
+}
+
+const iconOf = (kind) => ({ terminal: 'term', image: 'image' }[kind] ?? 'file')
+
+/** What is kept of the Desk between two visits. */
+export function save() {
+  if (!session()) return
+  const tabs = desk.tabs.filter((t) => !t.call).map(({ key, closed, pinned, place, out }) => ({ key, closed, pinned, place, out }))
+  try { localStorage.setItem(storeKey(), JSON.stringify({ tabs, front: desk.front, beside: desk.beside, hidden: desk.hidden })) } catch { /* it is a comfort */ }
+}
+
+export function load() {
+  try { return JSON.parse(localStorage.getItem(storeKey())) } catch { return null }
+}
+
+/** The last element of a path tells two of the same name apart. */
+export function from(tab) {
+  if (tab.kind === 'terminal' || !open().some((t) => t !== tab && t.base === tab.base)) return ''
+  const parts = tab.name.split('/')
+  return parts.length > 1 ? `${parts.at(-2)}/` : ''
+}
