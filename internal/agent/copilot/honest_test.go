@@ -182,7 +182,7 @@ func TestRealServer(t *testing.T) {
 func TestRealRefusals(t *testing.T) {
 	h := newHouse(t, nil)
 	s := h.session()
-	for prompt, words := range map[string]string{"status 400": "400", "status 401": "Check the key"} {
+	for prompt, words := range map[string]string{"status 400": "400", "status 401": "Correct the provider's key"} {
 		if r := h.ask(s, prompt); !strings.Contains(r.Error, words) {
 			t.Errorf("%s: %+v", prompt, r)
 		}
