@@ -8,7 +8,7 @@ import { prove } from './proof.js'
 const key = `webchat.secret${base}`
 
 /** A refusal of the server, or no answer at all (status 0). */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(status, code, message, notKept = false) {
     super(message)
     this.status = status

@@ -45,7 +45,7 @@ export async function collect() {
   return { attachments, clear }
 }
 
-export function addFile(file) {
+function addFile(file) {
   if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20.97 MB for attachments.`))
   let sent = null // uploaded once, however often sending is tried
   add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {

@@ -6,7 +6,7 @@ import { clone } from './html.js'
 let box = null
 let owner = null
 
-export function closePopup(refocus) {
+function closePopup(refocus) {
   if (!box) return
   box.remove()
   owner.setAttribute('aria-expanded', 'false')

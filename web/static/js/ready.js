@@ -24,7 +24,7 @@ export const readyForKeys = (el) => ready(el) && 'keys' in el.dataset
 export const read = (el) => 'read' in el.dataset
 
 /** Whether it may be allowed. */
-export const allowable = (el) => ready(el) && read(el)
+const allowable = (el) => ready(el) && read(el)
 
 /** The questions a group of alike ones stands for. */
 export const members = (group) => group.dataset.alike.split(' ')

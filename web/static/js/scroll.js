@@ -11,7 +11,7 @@ let news = 0
 let top = 0 // where it was put last
 let soon = 0 // the frame that will settle it
 
-export const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
+const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
 
 export function toEnd() {
   following = true

@@ -30,7 +30,7 @@ export function choose(card, a, b, anchor = a) {
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
 
-export function unchoose() {
+function unchoose() {
   if (!chosen) return
   const { card } = chosen
   chosen = null
@@ -40,7 +40,7 @@ export function unchoose() {
 }
 
 /** Goes to the lines the address names. */
-export async function goToHash() {
+async function goToHash() {
   const m = /^#L(\d+)(?:-L?(\d+))?(?:@(.+))?$/.exec(decodeURIComponent(location.hash))
   if (!m) return
   const root = m[3] ? document.getElementById(m[3]) : document

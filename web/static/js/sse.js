@@ -44,7 +44,7 @@ export async function read(url, { quiet = 40_000, signal, onOpen, onData }) {
 }
 
 /** Text in pieces to events: the data of each, lines joined by newlines. */
-export function splitter() {
+function splitter() {
   let rest = ''
   let data = []
   return function * (text) {

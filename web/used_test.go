@@ -1,0 +1,97 @@
+package web_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"webchat/web"
+)
+
+// sources are the files of a kind below a folder, by name.
+func sources(t *testing.T, files fs.FS, ending string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		b, err := fs.ReadFile(files, name)
+		all[name] = string(b)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d files %s: %v", len(all), ending, err)
+	}
+	return all
+}
+
+func joined(files map[string]string) string {
+	var b strings.Builder
+	for _, text := range files {
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}
+
+var (
+	remark      = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	selectors   = regexp.MustCompile(`([^{};]+)\{`)
+	class       = regexp.MustCompile(`\.([a-zA-Z][\w-]*)`)
+	ofTerminals = regexp.MustCompile(`^[arx]\d+$`) // package render makes them from numbers
+	word        = regexp.MustCompile(`[\w-]+`)
+	property    = regexp.MustCompile(`(--[\w-]+)\s*:`)
+	symbol      = regexp.MustCompile(`<symbol id="i-([\w-]+)"`)
+	define      = regexp.MustCompile(`define "([^"]+)"`)
+	exported    = regexp.MustCompile(`(?m)^export (?:async )?(?:function\*?|const|let|class) (\w+)`)
+)
+
+// Every class, property, icon and template is used somewhere, and what a module
+// exports another one imports.
+func TestNothingIsUnused(t *testing.T) {
+	css, js, templates := sources(t, web.FS, ".css"), sources(t, web.FS, ".js"), sources(t, web.FS, ".html")
+	golang := joined(sources(t, os.DirFS(filepath.Join("..", "internal", "page")), ".go")) +
+		joined(sources(t, os.DirFS(filepath.Join("..", "internal", "render")), ".go"))
+	sheet, markup := remark.ReplaceAllString(joined(css), ""), joined(templates)
+	words := map[string]bool{}
+	for _, w := range word.FindAllString(joined(js)+markup+golang, -1) {
+		words[w] = true
+	}
+	for _, s := range selectors.FindAllStringSubmatch(sheet, -1) {
+		for _, c := range class.FindAllStringSubmatch(s[1], -1) {
+			if !words[c[1]] && !ofTerminals.MatchString(c[1]) {
+				t.Errorf("no element has the class %s", c[1])
+			}
+		}
+	}
+	for _, p := range property.FindAllStringSubmatch(sheet, -1) {
+		if !regexp.MustCompile(`var\(\s*` + p[1] + `\b`).MatchString(sheet + joined(js)) {
+			t.Errorf("nothing reads the property %s", p[1])
+		}
+	}
+	for _, s := range symbol.FindAllStringSubmatch(markup, -1) {
+		if !strings.Contains(markup, "#i-"+s[1]) && !strings.Contains(joined(js), "i-"+s[1]) && !strings.Contains(golang+joined(js)+markup, `"`+s[1]+`"`) && !strings.Contains(joined(js), "'"+s[1]+"'") {
+			t.Errorf("nothing shows the icon %s", s[1])
+		}
+	}
+	for _, d := range define.FindAllStringSubmatch(markup, -1) {
+		if !strings.Contains(markup, `template "`+d[1]+`"`) && !strings.Contains(golang, `"`+d[1]+`"`) {
+			t.Errorf("nothing executes the template %s", d[1])
+		}
+	}
+	for name, text := range js {
+		for _, e := range exported.FindAllStringSubmatch(text, -1) {
+			here := regexp.MustCompile(`\b` + e[1] + `\b`)
+			elsewhere := false
+			for other, text := range js {
+				elsewhere = elsewhere || other != name && here.MatchString(text)
+			}
+			if !elsewhere {
+				t.Errorf("%s exports %s, which no module imports", name, e[1])
+			}
+		}
+	}
+}
