@@ -38,6 +38,7 @@ type rooms struct {
 	files    *files.Index
 	lender   *lender
 	server   *server.Server
+	looking  sync.WaitGroup // for agents, which may take a while
 }
 
 // tools makes the display tools of one session.
@@ -55,7 +56,6 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	o.warnBackend(ctx, backends, log)
 	for _, missed := range missedRules(c, backends) {
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
@@ -99,7 +99,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.lender, err = newLender(r.guard, workspace, log); err != nil {
 		return nil, err
 	}
-	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Default: o.defaultBackend(ctx, backends),
+	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: session.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, Logger: log}
 	if len(c.Hooks) > 0 {
@@ -114,6 +114,9 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
+	if err == nil {
+		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
+	}
 	return r, err
 }
 

@@ -72,6 +72,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 		return err
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
+	defer r.looking.Wait()
 	o.warn(c, log)
 	o.warnWorkspace(workspace, log)
 	base := "http://localhost:" + strconv.Itoa(port)

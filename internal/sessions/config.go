@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -18,8 +19,11 @@ type Config struct {
 	Catalog Catalog
 	Drafts  session.Drafts
 
-	Backends  []agent.Backend
-	Default   string // the backend of new sessions; empty: the first
+	Backends []agent.Backend
+	Default  string // the backend of new sessions; empty: the first
+	// Choose, if set, says instead of Default which backend new sessions have. It is
+	// asked once, when that is first needed: looking for agents may take a while.
+	Choose    func(ctx context.Context) string
 	Workspace string // absolute path
 
 	Tools  func(id session.ID) (agent.Toolset, error)

@@ -108,7 +108,7 @@ type scripted struct {
 func (b *scripted) Name() string                    { return "scripted" }
 func (b *scripted) Info(context.Context) agent.Info { return b.info }
 func (b *scripted) Models(context.Context) ([]agent.Model, error) {
-	return []agent.Model{{ID: "a", Name: "A"}}, nil
+	return []agent.Model{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}}, nil
 }
 
 func (b *scripted) Open(_ context.Context, o agent.Options, h agent.Host) (agent.Conn, error) {

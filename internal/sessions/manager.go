@@ -19,6 +19,9 @@ const shutdownLimit = 8 * time.Second
 // Manager holds all sessions. It is the [session.Owner] of each. A session is loaded when it is first asked for and
 // stays, without its log, a few kilobytes.
 type Manager struct {
+	choice sync.Once // of chosen
+	chosen string    // the backend of sessions that name none
+
 	cfg      Config
 	one      session.Config // of every session, but for its backend
 	backends map[string]agent.Backend
@@ -182,11 +185,14 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 		return nil, err
 	}
 	if o.Backend == "" {
-		o.Backend = m.cfg.Default
+		o.Backend = m.fallback(ctx)
 	}
 	backend := m.backends[o.Backend]
 	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", session.ErrInvalid, o.Backend)
+	}
+	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	id := event.NewID()
 	release, err := m.claim(ctx, session.ID(id)) // who finds it in the list waits until it is kept
@@ -292,6 +298,9 @@ func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (fold.Summ
 		}
 	}
 	if p.Model != nil {
+		if err := m.checkModel(ctx, s.Summary().Backend, *p.Model); err != nil {
+			return fold.Summary{}, fmt.Errorf("change the model: %w", err)
+		}
 		if err := s.SetModel(ctx, *p.Model); err != nil {
 			return fold.Summary{}, err
 		}

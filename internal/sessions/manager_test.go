@@ -249,7 +249,7 @@ func TestBackendsAndModels(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		models, err := r.m.Models(r.Context(), "")
-		if err != nil || len(models) != 1 {
+		if err != nil || len(models) != 2 {
 			t.Error(models, err)
 		}
 		_, err = r.m.Models(r.Context(), "other")

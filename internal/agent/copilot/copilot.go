@@ -122,6 +122,10 @@ type Backend struct {
 	found   finding
 	models  []agent.Model // of the login
 	asked   time.Time     // when they were listed
+
+	asking  sync.Mutex // held while a binary is asked for its version; guards what follows
+	silent  finding    // what was asked last
+	silence error      // and why it did not tell
 }
 
 // New returns the backend; it touches nothing.
@@ -186,7 +190,7 @@ func (*Backend) Name() string { return "copilot" }
 // starts nothing but, where nothing else tells the version, "copilot --version".
 func (b *Backend) Info(ctx context.Context) agent.Info {
 	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
-	f, err := b.find(ctx)
+	f, err := b.find()
 	info.Version = f.version
 	if err != nil {
 		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")

@@ -22,11 +22,8 @@ import (
 // counts is the protocol the running CLI states.
 const (
 	protocol   = 3
-	minVersion = "1.0.0"
+	minVersion = "1.0.75" // the lowest that was found to run turns, with its hooks of a workspace off
 	tested     = "1.0.102"
-	// secretsVersion is the first one that is known to have --secret-env-vars. One
-	// that does not know it would not start.
-	secretsVersion = "1.0.75"
 
 	supported = "supported are version " + minVersion + " and later with protocol 3, tried with " + tested
 	install   = "npm install -g @github/copilot"
@@ -41,7 +38,7 @@ type finding struct {
 
 // find returns the native binary and its version. The error wraps
 // [agent.ErrUnavailable] and says what to do.
-func (b *Backend) find(ctx context.Context) (finding, error) {
+func (b *Backend) find() (finding, error) {
 	path, err := locate(b.cfg.Path, b.cfg.Env)
 	if err != nil {
 		return finding{}, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
@@ -55,7 +52,7 @@ func (b *Backend) find(ctx context.Context) (finding, error) {
 	known := b.found
 	b.mu.Unlock()
 	if f.version = known.version; f != known {
-		if f.version, err = b.versionOf(ctx, f); err != nil {
+		if f.version, err = b.versionOnce(f); err != nil {
 			return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not tell its version: %w; reinstall it (%s)", agent.ErrUnavailable, path, err, install)
 		}
 		b.mu.Lock()
@@ -66,6 +63,28 @@ func (b *Backend) find(ctx context.Context) (finding, error) {
 		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)", agent.ErrUnavailable, f.version, path, supported, install)
 	}
 	return f, nil
+}
+
+// versionPatience is how long "copilot --version" may take: most of a second, and more
+// on a busy machine.
+const versionPatience = 5 * time.Second
+
+// versionOnce is versionOf, asked once: what does not tell its version will not on
+// the next page either.
+func (b *Backend) versionOnce(f finding) (string, error) {
+	b.asking.Lock()
+	defer b.asking.Unlock()
+	if b.silence != nil && b.silent == f {
+		return "", b.silence
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
+	defer cancel()
+	v, err := b.versionOf(ctx, f)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("it does not answer within %v", versionPatience)
+	}
+	b.silent, b.silence = f, err
+	return v, err
 }
 
 // locate finds the native binary. In npm's layouts "copilot" is a script of node

@@ -112,3 +112,18 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("under a login: %q", login)
 	}
 }
+
+// A binary that does not tell its version is asked once, and not at each look.
+func TestSilentIsAskedOnce(t *testing.T) {
+	cfg, dir := scripted(t, []byte("-- --version --\nsomething else of the same name\n"))
+	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
+		t.Fatal(err)
+	}
+	b := backend(t, cfg)
+	for range 2 {
+		if info := b.Info(t.Context()); info.Available || !strings.Contains(info.Reason, "does not tell its version") {
+			t.Errorf("%+v", info)
+		}
+		write(t, filepath.Join(dir, "script"), []byte("-- --version --\n1.2.3\n"))
+	}
+}

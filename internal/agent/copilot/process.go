@@ -50,7 +50,7 @@ type process struct {
 // acquire returns the running process, started if none runs. The caller
 // releases it.
 func (b *Backend) acquire(ctx context.Context) (*process, error) {
-	f, err := b.find(ctx)
+	f, err := b.find()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (p *process) start(life context.Context) error {
 		args = append(args, "--no-auto-login")
 	}
 	env := p.b.environment()
-	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 && !older(p.found.version, secretsVersion) {
+	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 {
 		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
 	}
 	child, err := proc.Start(proc.Command{Args: args, Dir: p.b.cfg.Home, Env: env, Pipes: true, Grace: time.Second})
