@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
@@ -19,16 +21,23 @@ import (
 // looks for them.
 var kinds = []string{"copilot", "offline"}
 
-func (o *options) checkBackend() error {
-	if o.Backend == "auto" || slices.Contains(kinds, o.Backend) {
+func (o *options) checkBackend(c *config) error {
+	others := slices.Sorted(maps.Keys(presets()))
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	all := append(slices.Clone(kinds), others...)
+	if o.Backend == "auto" || slices.Contains(all, o.Backend) {
 		return nil
 	}
-	return usage("--backend %q: this version has auto, %s", o.Backend, strings.Join(kinds, ", "))
+	return usage("--backend %q: there are auto, %s", o.Backend, strings.Join(all, ", "))
 }
 
-// backends makes the agents, unstarted and in the order of kinds. What they keep
-// lies below dir.
-func (o *options) backends(c *config, dir string, log *slog.Logger) ([]agent.Backend, error) {
+// backends makes the agents, unstarted and in the order in which auto looks for them.
+// What they keep lies below dir.
+func (o *options) backends(c *config, dir string, lend acp.Lender, log *slog.Logger) ([]agent.Backend, error) {
 	cfg, err := o.copilot(c, dir, log)
 	if err != nil {
 		return nil, err
@@ -37,8 +46,13 @@ func (o *options) backends(c *config, dir string, log *slog.Logger) ([]agent.Bac
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
 	}
+	own, found, err := o.agents(c, dir, lend, log)
+	if err != nil {
+		return nil, err
+	}
 	path, _ := lookup(o.env, "PATH")
-	return []agent.Backend{cli, offline.New(offline.Config{Path: path})}, nil
+	all := append([]agent.Backend{cli}, own...)
+	return append(append(all, offline.New(offline.Config{Path: path})), found...), nil
 }
 
 // copilot is what the GitHub Copilot CLI gets of flags, environment and file.
@@ -67,7 +81,7 @@ func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) strin
 			return b.Name()
 		}
 	}
-	return all[len(all)-1].Name()
+	return offline.Name
 }
 
 // toolsOf are the names of tools that backends and the display tools are known by.

@@ -244,18 +244,6 @@ func isURL(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// ignored names the sections that are there and have no effect in this version.
-func (c *config) ignored() []string {
-	var names []string
-	for name, n := range map[string]int{"agents": len(c.Agents)} {
-		if n > 0 {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // keyVariables are the variables that hold providers' keys: no command gets them.
 func (c *config) keyVariables() []string {
 	var names []string

@@ -32,14 +32,14 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if m := c.Providers["acme"].Models; len(m) != 2 || m[0].ID != "small" || m[1].OutputPrice != 15 {
 		t.Errorf("models %+v", m)
 	}
-	if got := strings.Join(c.ignored(), " "); got != "agents" {
-		t.Errorf("ignored: %s", got)
+	if a := c.Agents["gemini"]; a.Command != "gemini" || len(a.Args) == 0 {
+		t.Errorf("agents %+v", c.Agents)
 	}
 	if got := strings.Join(c.keyVariables(), " "); got != "ACME_KEY" {
 		t.Errorf("keys: %s", got)
 	}
 	for _, nothing := range []string{"", "\n", "# a comment\n"} {
-		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.ignored()) != 0 {
+		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.Agents) != 0 {
 			t.Errorf("%q: %v", nothing, err)
 		}
 	}

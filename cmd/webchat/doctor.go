@@ -45,10 +45,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	} else {
 		say("running", "no")
 	}
-	if names := c.ignored(); len(names) > 0 {
-		say("ignored", "%v of the configuration have no effect in this version", names)
-	}
-	backends, err := o.backends(c, dir, slog.New(slog.DiscardHandler))
+	backends, err := o.backends(c, dir, lendNothing, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

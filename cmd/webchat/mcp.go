@@ -29,11 +29,12 @@ type lender struct {
 	base    atomic.Pointer[string] // of the server's addresses; nil: it does not listen yet
 	folder  mcpserver.Workspace
 	path    string // of the folder
+	keys    *guard.Guard
 }
 
 // newLender makes the MCP server for a workspace.
 func newLender(g *guard.Guard, workspace string, log *slog.Logger) (*lender, error) {
-	l := &lender{path: workspace, folder: mcpserver.Workspace{ID: workspaceID(workspace), Name: filepath.Base(workspace)}}
+	l := &lender{keys: g, path: workspace, folder: mcpserver.Workspace{ID: workspaceID(workspace), Name: filepath.Base(workspace)}}
 	var err error
 	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: lent(), Base: l.address, Version: version(), Logger: log,
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
@@ -52,14 +53,16 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store) func(se
 
 // newRooms wires everything. What it opened is closed when it fails.
 func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, log *slog.Logger) (_ *rooms, err error) {
-	backends, err := o.backends(c, dir, log)
+	r := &rooms{}
+	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
+		return r.lender.host(id, call)
+	}, log)
 	if err != nil {
 		return nil, err
 	}
 	for _, missed := range missedRules(c, backends) {
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
-	r := &rooms{}
 	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log,
 		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
 		return nil, &usageError{err.Error()}

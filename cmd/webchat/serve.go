@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -47,7 +46,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	if err != nil {
 		return err
 	}
-	if err := o.checkBackend(); err != nil {
+	if err := o.checkBackend(c); err != nil {
 		return err
 	}
 	if _, err := o.providers(c); err != nil {
@@ -138,9 +137,6 @@ func (o *options) warn(c *config, log *slog.Logger) {
 	}
 	if (o.container || boxed()) && reachesDocker("/var/run/docker.sock") {
 		log.Warn("the Docker socket can be written from this container: whoever may use webchat has the whole machine; do not mount it")
-	}
-	if names := c.ignored(); len(names) > 0 {
-		log.Warn("this version ignores some sections of the configuration: they are checked and have no effect", "sections", strings.Join(names, ", "))
 	}
 	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.PublicURL == "" {
 		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.Listen)

@@ -24,7 +24,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := o.checkBackend(); err != nil {
+	if err := o.checkBackend(c); err != nil {
 		return err
 	}
 	t, err := canary.New(canary.Config{
@@ -53,7 +53,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial) (agen
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	all, err := o.backends(c, dir, quiet)
+	all, err := o.backends(c, dir, lendNothing, quiet)
 	if err != nil {
 		return nil, nil, err
 	}

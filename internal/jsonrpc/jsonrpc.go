@@ -127,6 +127,14 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return fmt.Errorf("%s: %w", method, err)
 }
 
+// Notify sends a notification. The error wraps [ErrClosed].
+func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+	if err := c.rpc.Notify(ctx, method, params); err != nil {
+		return fmt.Errorf("%s: %w", method, c.closed())
+	}
+	return nil
+}
+
 // Done is closed when the connection has ended, from whichever side.
 func (c *Conn) Done() <-chan struct{} { return c.rpc.DisconnectNotify() }
 

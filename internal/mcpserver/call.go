@@ -49,6 +49,13 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 	name := clientName(req.ClientInfo())
 	where := new(place)
 	defer s.signs(ctx, req, c.ID, where)()
+	if call := s.hostOf(p.visitor.Key); call != nil {
+		res, err := call(ctx, c)
+		if err != nil {
+			return failure("The call could not be made: " + err.Error() + ".")
+		}
+		return s.result(nil, res)
+	}
 	var res agent.Result
 	g, err := s.lend(ctx, p, name, func(in *conn) (err error) {
 		where.set(in.id)
@@ -84,7 +91,9 @@ func (s *Server) result(g *guest, res agent.Result) *mcp.CallToolResult {
 		r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
 		if base := s.cfg.Base(); base != "" {
 			r.Meta[metaURL] = base + "/api/outputs/" + res.Telemetry.OutputID
-			text += whereOnce(g, base, len(text))
+			if g != nil { // else it is shown where the agent is asked
+				text += whereOnce(g, base, len(text))
+			}
 		}
 	}
 	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}

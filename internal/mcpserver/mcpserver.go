@@ -109,6 +109,7 @@ type Server struct {
 	byPeer   map[Visitor]*peer
 	guests   map[guestKey]*guest
 	conns    map[string]*conn           // open conversations by session
+	hosts    map[string]Call            // who makes the calls with a key
 	calls    map[string]context.Context // of HTTP requests, by the id in callHeader
 }
 
@@ -127,7 +128,7 @@ func New(c Config) (*Server, error) {
 		c.Base = func() string { return "" }
 	}
 	c.Version = cmp.Or(c.Version, "unknown")
-	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, calls: map[string]context.Context{}}
+	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]Call{}, calls: map[string]context.Context{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, t := range c.Tools {
 		if _, err := toolOf(t); err != nil {
@@ -139,6 +140,29 @@ func New(c Config) (*Server, error) {
 	s.stateful = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
 	s.stateless = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
 	return s, nil
+}
+
+// Call makes a call; what becomes of it is a Result, and the error that it could not
+// be made.
+type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
+
+// Host has the calls with a key made by call, and not in a session of their client's,
+// until end is called: the agents of sessions reach their tools so.
+func (s *Server) Host(key string, call Call) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hosts[key] = call
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.hosts, key)
+	}
+}
+
+func (s *Server) hostOf(key string) Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hosts[key]
 }
 
 var errClosed = errors.New("the server ends")

@@ -1,0 +1,173 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+)
+
+// Server is where an agent reaches the session's tools over MCP.
+type Server struct {
+	URL    string
+	Header string // name of the header that holds the key
+	Value  string
+}
+
+// Lender lends tools over MCP: call is called for each call of one, until end is.
+type Lender func(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (s Server, end func(), err error)
+
+// Config is what a Backend works with. Name, Command and Lend are needed.
+type Config struct {
+	Name    string   // short, lower-case, stable
+	Title   string   // as people call the agent; empty: Name
+	Command []string // the program and its arguments
+	Env     []string // its whole environment
+	Lend    Lender
+	// Home is a folder for what is to be remembered of conversations. Empty: nothing
+	// is, and none is resumed.
+	Home string
+	// Mode is the id, or the end of it, of the mode that conversations begin in, if the
+	// agent has it. Empty: the agent's own.
+	Mode string
+	// Meta goes with session/new: what an agent takes outside of the protocol.
+	Meta map[string]any
+	// Login is the authentication method that is chosen after the start; empty: none.
+	Login string
+	// Silence is after how long without a sign of life the user is told; 0: a minute.
+	Silence time.Duration
+	Logger  *slog.Logger // nil: nothing is logged
+}
+
+// Backend is an agent that speaks the protocol.
+type Backend struct{ cfg Config }
+
+var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// New returns a Backend. It starts nothing.
+func New(c Config) (*Backend, error) {
+	switch {
+	case !stable.MatchString(c.Name):
+		return nil, fmt.Errorf("the name %q of an agent has to begin with a letter and have lower-case letters, digits and -", c.Name)
+	case len(c.Command) == 0 || c.Command[0] == "":
+		return nil, fmt.Errorf("agent %s: no command", c.Name)
+	case c.Lend == nil:
+		return nil, errors.New("acp: nothing lends tools")
+	}
+	c.Title = cmp.Or(c.Title, c.Name)
+	c.Silence = cmp.Or(c.Silence, time.Minute)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Backend{c}, nil
+}
+
+// Name implements [agent.Backend].
+func (b *Backend) Name() string { return b.cfg.Name }
+
+// Info implements [agent.Backend]. Of an agent's own calls only those are seen before
+// they run that it asks about.
+func (b *Backend) Info(context.Context) agent.Info {
+	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != ""}
+	if i.Available = b.found(); !i.Available {
+		i.Reason = fmt.Sprintf("%s is not installed: %s is not on PATH.", b.cfg.Title, b.cfg.Command[0])
+	}
+	return i
+}
+
+// found looks for the program as its start does.
+func (b *Backend) found() bool {
+	program := b.cfg.Command[0]
+	if strings.ContainsRune(filepath.ToSlash(program), '/') {
+		return runs(program)
+	}
+	for _, v := range b.cfg.Env {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			for _, dir := range filepath.SplitList(path) {
+				if filepath.IsAbs(dir) && runs(filepath.Join(dir, program)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func runs(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || filepath.Ext(path) != "")
+}
+
+// Models implements [agent.Backend]: an agent says which it has only within a
+// conversation.
+func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
+
+// Open implements [agent.Backend].
+func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
+	c := &conn{b: b, o: o, host: host, calls: map[string]*call{}}
+	id := b.remembered(o.SessionID)
+	if o.Resume && id == "" {
+		return nil, agent.ErrUnsupported
+	}
+	if !o.Resume {
+		id = ""
+	}
+	if err := c.start(ctx, id); err != nil {
+		c.end()
+		if o.Resume && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable) {
+			return nil, agent.ErrUnsupported // it forgot
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// Forget implements [agent.Forgetter].
+func (b *Backend) Forget(_ context.Context, sessionID string) error {
+	name := b.memory(sessionID)
+	if name == "" {
+		return nil
+	}
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// memory is the file that holds the agent's own id of a conversation; empty: none.
+func (b *Backend) memory(sessionID string) string {
+	if b.cfg.Home == "" || sessionID == "" || !filepath.IsLocal(sessionID) {
+		return ""
+	}
+	return filepath.Join(b.cfg.Home, filepath.Base(sessionID))
+}
+
+func (b *Backend) remembered(sessionID string) string {
+	text, err := os.ReadFile(b.memory(sessionID))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (b *Backend) remember(sessionID, id string) {
+	name := b.memory(sessionID)
+	if name == "" {
+		return
+	}
+	err := os.MkdirAll(b.cfg.Home, 0o700)
+	if err == nil {
+		err = os.WriteFile(name, []byte(id+"\n"), 0o600)
+	}
+	if err != nil {
+		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
+	}
+}

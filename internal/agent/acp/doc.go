@@ -1,0 +1,31 @@
+// Package acp drives any program that speaks the Agent Client Protocol, version 1
+// (https://agentclientprotocol.com): one process for each conversation, JSON-RPC on
+// its standard input and output.
+//
+// What agents do differently from the specification was recorded from six of them:
+// calls that are updated before they are told of, output that replaces what was
+// there, errors that come as text, permissions under ids that say nothing.
+//
+// # Guarantees
+//
+//   - Neither files nor terminals are offered. An agent that asks for them all the
+//     same is refused, and the user is told that it may have written anyway.
+//   - A question is answered by the kind of its options, and only ever for once: what
+//     lasts is the session's to remember. When a turn is stopped, every open question
+//     is answered at once.
+//   - The session's own tools reach the agent over MCP. Their questions are asked by
+//     the session, so the agent's own question about them is answered here.
+//   - A turn that is stopped ends within a second: an agent that does not react is
+//     ended with its whole process group, and started again for the next prompt.
+//   - What an agent replays when a conversation is loaded is dropped.
+//
+// # Concurrency
+//
+// A [Backend] may be used from any goroutine. A conversation reads its agent in one
+// goroutine, which waits for the session: an agent that says much is slowed down, and
+// nothing is lost.
+//
+// # Usage
+//
+//	b, err := acp.New(acp.Config{Name: "gemini", Command: []string{"gemini", "--acp"}, Env: env, Lend: lend})
+package acp

@@ -1,0 +1,104 @@
+package acp_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
+	"webchat/internal/agent/agenttest"
+	"webchat/internal/mcpserver"
+	"webchat/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	if os.Getenv("ACP_STANDIN") != "" {
+		standIn()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// nobody has no sessions of clients: every call has a key of a conversation.
+type nobody struct{}
+
+func (nobody) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
+func (nobody) Wake(context.Context, string) error                     { panic("no client calls") }
+func (nobody) Stage(context.Context, string, string) (s mcpserver.Stage) {
+	return s
+}
+
+// lender is a real MCP server with the display tools.
+func lender(t *testing.T) acp.Lender {
+	t.Helper()
+	c := mcpserver.Config{Sessions: nobody{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	}}
+	for _, spec := range agenttest.DisplayTools() {
+		if len(spec.Parameters) == 0 {
+			spec.Parameters = []byte(`{"type":"object","properties":{"path":{"type":"string"},"command":{"type":"string"}}}`)
+		}
+		c.Tools = append(c.Tools, mcpserver.Tool{ToolSpec: spec})
+	}
+	server, err := mcpserver.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(server)
+	t.Cleanup(h.Close)
+	t.Cleanup(server.Close)
+	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
+		return acp.Server{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
+	}
+}
+
+// newBackend drives this very test binary as an agent.
+func newBackend(t *testing.T, manner string, with func(*acp.Config)) *acp.Backend {
+	t.Helper()
+	c := acp.Config{Name: "stand-in", Title: "Stand-in", Command: []string{os.Args[0]}, Lend: lender(t), Mode: "ask", Home: t.TempDir(),
+		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() + "/offered", "GORACE=atexit_sleep_ms=0"}}
+	if with != nil {
+		with(&c)
+	}
+	b, err := acp.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func offered(b []string) string {
+	for _, v := range b {
+		if name, ok := strings.CutPrefix(v, "ACP_OFFERED="); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func TestContract(t *testing.T) {
+	var env []string
+	b := newBackend(t, "polite", func(c *acp.Config) { env = c.Env })
+	agenttest.Run(t, b, agenttest.Options{
+		Show:   func(path string) string { return "show " + path },
+		Run:    func(command string) string { return "run " + command },
+		Answer: "hello", Talk: "talk",
+		Write: func(path string) string { return "write " + path },
+		Offered: func(tb testing.TB) []string {
+			text, err := os.ReadFile(offered(env))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return strings.Fields(string(text))
+		},
+		Patience: 30 * time.Second,
+	})
+}

@@ -1,0 +1,128 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+var withdrawn = object{"outcome": object{"outcome": "cancelled"}}
+
+// permission answers the agent's question: by ourselves about the session's tools,
+// which ask by themselves, else as the session decides.
+func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (any, error) {
+	var q permission
+	if t == nil || json.Unmarshal(raw, &q) != nil {
+		return withdrawn, nil
+	}
+	pick := func(kind string) any {
+		for _, o := range q.Options {
+			if o.Kind == kind {
+				return object{"outcome": object{"outcome": "selected", "optionId": o.OptionID}}
+			}
+		}
+		return withdrawn
+	}
+	c.told.Lock()
+	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
+	own, over := k.ours, t.over
+	if !own && !over {
+		c.quiet(t)
+		c.begin(t, k)
+	}
+	act := k.permission(c.o.Workspace)
+	c.told.Unlock()
+	switch {
+	case over:
+		return withdrawn, nil
+	case own:
+		return pick("allow_once"), nil
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return withdrawn, nil
+	}
+	t.busy++
+	c.uses.Add(1)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		t.busy--
+		c.mu.Unlock()
+		c.uses.Done()
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.ctx, cancel)()
+	v, err := c.host.AskPermission(ctx, act)
+	switch {
+	case err != nil || ctx.Err() != nil:
+		return withdrawn, nil
+	case v.Decision == event.Allow:
+		return pick("allow_once"), nil
+	}
+	return pick("reject_once"), nil
+}
+
+// ours reports whether a call is of one of the session's own tools, which ask by
+// themselves. A command that is merely called like one is none.
+func ours(k call) bool {
+	var in struct{ Server string }
+	if json.Unmarshal(k.RawInput, &in) == nil && in.Server == "webchat" && k.Meta.ClaudeCode.MCPServer.Name == "" {
+		return strings.HasPrefix(k.CallTitle, "mcp.webchat.")
+	}
+	if k.Kind != "other" {
+		return false
+	}
+	if k.Meta.ClaudeCode.MCPServer.Name == "webchat" {
+		return true
+	}
+	for _, begin := range []string{"webchat-", "webchat_", "mcp__webchat__", "mcp_webchat_"} {
+		if strings.HasPrefix(k.CallTitle, begin) && !strings.ContainsAny(k.CallTitle, " \n") {
+			return true
+		}
+	}
+	name, found := strings.CutSuffix(k.CallTitle, " (webchat MCP Server)")
+	return found && !strings.ContainsAny(name, " \n")
+}
+
+// permission is what the agent asks for, as the session understands it.
+func (k *call) permission(workspace string) agent.Permission {
+	var in struct{ Command, Cwd, Path, FilePath, URL string }
+	_ = json.Unmarshal(k.RawInput, &in) // what is not there is not known
+	p := agent.Permission{ToolCallID: k.ToolCallID, ToolName: k.name(), Diff: k.diff()}
+	switch k.Kind {
+	case "execute":
+		p.Kind, p.Action, p.Resource = agent.KindShell, "run a command", cmp.Or(in.Command, k.CallTitle)
+		p.Cwd, p.CwdUnknown = cmp.Or(in.Cwd, workspace), in.Cwd == ""
+	case "edit", "delete", "move":
+		p.Kind, p.Action, p.Resource = agent.KindWrite, k.Kind+" a file", cmp.Or(k.file(), in.Path, in.FilePath, k.CallTitle)
+	case "read", "search":
+		p.Kind, p.Action, p.Resource = agent.KindRead, k.Kind, cmp.Or(in.Path, in.FilePath, k.CallTitle)
+	case "fetch":
+		p.Kind, p.Action, p.Resource = agent.KindURL, "open an address", cmp.Or(in.URL, k.CallTitle)
+	default:
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool", cmp.Or(k.CallTitle, k.Name)
+		p.Server = k.Meta.ClaudeCode.MCPServer.Name
+	}
+	sum := sha256.Sum256([]byte(string(p.Kind) + "\x00" + p.Resource + "\x00" + p.Cwd + "\x00" + p.Diff + "\x00" + string(k.RawInput)))
+	p.Digest = hex.EncodeToString(sum[:])
+	return p
+}
+
+// file is the file that a call changes, as its diff says.
+func (k *call) file() string {
+	for _, p := range k.content {
+		if p.Type == "diff" {
+			return p.Path
+		}
+	}
+	return ""
+}

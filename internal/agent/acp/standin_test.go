@@ -1,0 +1,302 @@
+package acp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type object = map[string]any
+
+// agentOfTests plays the recorded manners of agents.
+type agentOfTests struct {
+	manner string
+	id     string // of the conversation
+
+	mu      sync.Mutex // guards what follows
+	tools   *mcp.ClientSession
+	cancel  context.CancelFunc // of the running turn
+	asked   int
+	answers map[string]chan json.RawMessage
+}
+
+type message struct {
+	ID     json.RawMessage `json:"id,omitempty"`
+	Method string          `json:"method,omitempty"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+func (a *agentOfTests) send(v object) {
+	v["jsonrpc"] = "2.0"
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, _ = os.Stdout.Write(append(b, '\n')) // webchat may have gone
+}
+
+func (a *agentOfTests) update(kind string, more object) {
+	more["sessionUpdate"] = kind
+	a.send(object{"method": "session/update", "params": object{"sessionId": a.id, "update": more}})
+}
+
+func (a *agentOfTests) say(text string) {
+	a.update("agent_message_chunk", object{"content": object{"type": "text", "text": text}})
+}
+
+// ask asks webchat and waits for the answer.
+func (a *agentOfTests) ask(ctx context.Context, method string, params object) json.RawMessage {
+	a.mu.Lock()
+	a.asked++
+	id := fmt.Sprint("q", a.asked)
+	got := make(chan json.RawMessage, 1)
+	a.answers[id] = got
+	a.mu.Unlock()
+	a.send(object{"id": id, "method": method, "params": params})
+	if a.manner == "gemini" { // never goes on without its answer
+		return <-got
+	}
+	select {
+	case answer := <-got:
+		return answer
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// standIn is an agent on standard input and output.
+func standIn() {
+	a := &agentOfTests{manner: os.Getenv("ACP_STANDIN"), answers: map[string]chan json.RawMessage{}}
+	if a.manner == "stubborn" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if a.manner == "banner" {
+		fmt.Println("\x1b[1mWelcome!\x1b[0m this is no JSON")
+	}
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var m message
+		if json.Unmarshal(line, &m) != nil {
+			continue
+		}
+		a.take(m)
+	}
+	if a.manner == "stubborn" {
+		select {} // it does not end when it should
+	}
+	a.mu.Lock()
+	tools := a.tools
+	a.mu.Unlock()
+	if tools != nil {
+		_ = tools.Close()
+	}
+}
+
+func (a *agentOfTests) take(m message) {
+	switch m.Method {
+	case "":
+		var id string
+		_ = json.Unmarshal(m.ID, &id)
+		a.mu.Lock()
+		if got := a.answers[id]; got != nil {
+			got <- m.Result
+			delete(a.answers, id)
+		}
+		a.mu.Unlock()
+	case "session/cancel":
+		a.mu.Lock()
+		cancel := a.cancel
+		a.mu.Unlock()
+		if cancel != nil && a.manner != "stubborn" {
+			cancel()
+		}
+	case "session/prompt":
+		var p struct{ Prompt []struct{ Text string } }
+		_ = json.Unmarshal(m.Params, &p)
+		ctx, cancel := context.WithCancel(context.Background())
+		a.mu.Lock()
+		a.cancel = cancel
+		a.mu.Unlock()
+		go func() {
+			defer cancel()
+			a.prompt(ctx, m.ID, strings.TrimSpace(p.Prompt[0].Text))
+		}()
+	default:
+		a.manage(m)
+	}
+}
+
+func (a *agentOfTests) manage(m message) {
+	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
+	switch m.Method {
+	case "initialize":
+		reply(object{"protocolVersion": 1, "agentCapabilities": object{"loadSession": true, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+	case "session/new", "session/load":
+		var p struct {
+			SessionID  string `json:"sessionId"`
+			MCPServers []struct {
+				URL     string
+				Headers []struct{ Name, Value string }
+			}
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		a.id = "conversation-1"
+		if m.Method == "session/load" {
+			a.id = p.SessionID
+			a.update("user_message_chunk", object{"content": object{"type": "text", "text": "replayed"}})
+			a.say("replayed")
+		}
+		if err := a.connect(p.MCPServers[0].URL, p.MCPServers[0].Headers[0].Name, p.MCPServers[0].Headers[0].Value); err != nil {
+			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": err.Error()}})
+			return
+		}
+		reply(object{"sessionId": a.id, "modes": object{"currentModeId": "wild", "availableModes": []any{object{"id": "wild"}, object{"id": "https://modes.example#ask"}}}})
+	case "session/set_mode":
+		reply(object{})
+	default:
+		a.send(object{"id": m.ID, "error": object{"code": -32601, "message": "no such method"}})
+	}
+}
+
+type withHeader struct{ name, value string }
+
+func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(h.name, h.value)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect reaches the tools, and writes down which there are.
+func (a *agentOfTests) connect(url, name, value string) error {
+	client := mcp.NewClient(&mcp.Implementation{Name: "stand-in", Version: "1"}, nil)
+	s, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withHeader{name, value}}, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: "2026-07-28"})
+	if err != nil {
+		return err
+	}
+	list, err := s.ListTools(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range list.Tools {
+		names = append(names, t.Name)
+	}
+	a.mu.Lock()
+	a.tools = s
+	a.mu.Unlock()
+	return os.WriteFile(os.Getenv("ACP_OFFERED"), []byte(strings.Join(names, "\n")), 0o600)
+}
+
+// prompt works on a prompt and answers it.
+func (a *agentOfTests) prompt(ctx context.Context, id json.RawMessage, text string) {
+	verb, rest, _ := strings.Cut(text, " ")
+	reason, failure := a.do(ctx, verb, rest)
+	if failure != nil {
+		a.send(object{"id": id, "error": failure})
+		return
+	}
+	if ctx.Err() != nil {
+		reason = "cancelled"
+	}
+	a.send(object{"id": id, "result": object{"stopReason": reason, "usage": object{"inputTokens": 100, "outputTokens": 7}}})
+}
+
+func (a *agentOfTests) do(ctx context.Context, verb, rest string) (reason string, failure object) {
+	switch verb {
+	case "show":
+		a.own(ctx, "render_file_contents", object{"path": rest})
+	case "run":
+		a.own(ctx, "run_and_display", object{"command": rest})
+	case "write":
+		return a.write(ctx, rest), nil
+	case "talk":
+		for i := 0; ctx.Err() == nil; i++ {
+			a.say(fmt.Sprintf("word %d ", i))
+			select {
+			case <-ctx.Done():
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	default:
+		if f := manners[verb]; f != nil {
+			return f(a, ctx, rest)
+		}
+		for _, w := range []string{"I ", "heard ", "you", "."} {
+			a.say(w)
+		}
+	}
+	return "end_turn", nil
+}
+
+// own calls a tool of webchat's over MCP, as agents do: told of, asked about, called.
+func (a *agentOfTests) own(ctx context.Context, tool string, args object) {
+	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other", "status": "pending"}
+	a.update("tool_call", told)
+	a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": told, "options": options})
+	res, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil || len(res.Content) == 0 {
+		return
+	}
+	text := res.Content[0].(*mcp.TextContent).Text
+	a.update("tool_call_update", object{"toolCallId": "own-1", "status": "completed", "content": []any{content(text)}})
+	a.say("It said: " + text)
+}
+
+func content(text string) object {
+	return object{"type": "content", "content": object{"type": "text", "text": text}}
+}
+
+// options have ids that say nothing, and two of one kind.
+var options = []any{
+	object{"optionId": "proceed_always_server", "name": "Always, server", "kind": "allow_always"},
+	object{"optionId": "proceed_always_tool", "name": "Always, tool", "kind": "allow_always"},
+	object{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+	object{"optionId": "cancel", "name": "No", "kind": "reject_once"},
+}
+
+// write creates a file by the agent's own means.
+func (a *agentOfTests) write(ctx context.Context, path string) string {
+	call := object{"toolCallId": "write-1", "title": "Write " + path, "kind": "edit", "status": "pending", "rawInput": object{"path": path},
+		"content": []any{object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"}}}
+	if a.manner != "gemini" { // whose calls are told of only when they were allowed
+		a.update("tool_call", call)
+	}
+	var got struct {
+		Outcome struct{ Outcome, OptionID string }
+	}
+	_ = json.Unmarshal(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
+	if got.Outcome.OptionID != "yes" {
+		if a.manner != "gemini" {
+			a.update("tool_call_update", object{"toolCallId": "write-1", "status": "failed", "content": []any{content("denied")}})
+		}
+		a.say("It was not allowed: " + got.Outcome.Outcome + " " + got.Outcome.OptionID)
+		return "end_turn"
+	}
+	status := "completed"
+	if err := os.WriteFile(path, []byte("new\n"), 0o600); err != nil {
+		status = "failed"
+	}
+	a.update("tool_call_update", object{"toolCallId": "write-1", "status": status, "content": []any{}})
+	a.say("Written.")
+	return "end_turn"
+}
+
+var manners = mannersOf()

@@ -1,0 +1,330 @@
+package acp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/jsonrpc"
+)
+
+// saying is a message or a thought in flight.
+type saying struct {
+	id      string
+	theirs  string // the agent's own id of the message
+	thought bool
+	text    bytes.Buffer
+}
+
+// call is a tool call of the agent's.
+type call struct {
+	toolCall
+	content []part
+	begun   bool // reported
+	done    bool
+	ours    bool   // a call of one of the session's tools: that is told by itself
+	shown   string // the output that was reported
+	delta   string // of it, what came in pieces
+}
+
+// alive notes a sign of life.
+func (t *turn) alive() {
+	select {
+	case t.sign <- struct{}{}:
+	default:
+	}
+}
+
+// notified takes what the agent tells, in order.
+func (c *conn) notified(p *process, method string, params json.RawMessage) {
+	c.mu.Lock()
+	t, dropped := c.turn, c.loading || c.process != p
+	c.mu.Unlock()
+	var n notification
+	if t == nil || dropped || method != "session/update" || json.Unmarshal(params, &n) != nil {
+		return
+	}
+	t.alive()
+	c.told.Lock()
+	defer c.told.Unlock()
+	if t.over {
+		return
+	}
+	u := n.Update
+	switch u.SessionUpdate {
+	case "agent_message_chunk", "agent_thought_chunk":
+		var b block
+		if json.Unmarshal(u.Content, &b) == nil && b.Type == "text" && u.Meta.ClaudeCode.Kind != "mcpServerStatus" {
+			c.say(t, u.SessionUpdate == "agent_thought_chunk", u.MessageID, b.Text)
+		}
+	case "tool_call", "tool_call_update":
+		c.quiet(t)
+		c.update(t, u)
+	case "usage_update":
+		c.report(t.tell, event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used})
+	case "session_info_update":
+		if u.CallTitle != "" {
+			c.report(t.tell, event.SessionTitleChanged{Title: u.CallTitle})
+		}
+	}
+}
+
+// say adds to the message in flight, or begins another.
+func (c *conn) say(t *turn, thought bool, id, text string) {
+	s := &t.saying
+	if s.id != "" && (s.thought != thought || id != s.theirs) {
+		c.quiet(t)
+	}
+	if text = strings.ToValidUTF8(text, "\uFFFD"); text == "" {
+		return
+	}
+	if s.id == "" {
+		s.id, s.thought, s.theirs = string(event.NewID()), thought, id
+	}
+	offset := int64(s.text.Len())
+	s.text.WriteString(text)
+	if thought {
+		c.report(t.tell, event.AssistantReasoningDelta{ReasoningID: s.id, Offset: offset, DeltaContent: text})
+		return
+	}
+	c.report(t.tell, event.AssistantMessageDelta{MessageID: s.id, Offset: offset, DeltaContent: text})
+}
+
+// quiet ends the message in flight.
+func (c *conn) quiet(t *turn) {
+	s := &t.saying
+	if s.id == "" {
+		return
+	}
+	text := s.text.String()
+	if s.thought {
+		c.report(t.tell, event.AssistantReasoning{ReasoningID: s.id, Content: text})
+	} else {
+		c.report(t.tell, event.AssistantMessage{MessageID: s.id, Content: text})
+	}
+	*s = saying{}
+}
+
+// merge takes over what an update says: what it leaves out stays.
+func (k *call) merge(u toolCall, content []part) {
+	k.CallTitle, k.Name, k.Kind, k.Status = cmp.Or(u.CallTitle, k.CallTitle), cmp.Or(u.Name, k.Name), cmp.Or(u.Kind, k.Kind), cmp.Or(u.Status, k.Status)
+	if len(u.RawInput) > 0 && string(u.RawInput) != "null" {
+		k.RawInput = u.RawInput
+	}
+	if u.Meta.ClaudeCode.MCPServer.Name != "" {
+		k.Meta.ClaudeCode = u.Meta.ClaudeCode
+	}
+	if len(content) > 0 {
+		k.content = content
+	}
+	k.delta += u.Meta.TerminalOutputDelta.Data
+	k.ours = k.ours || ours(*k)
+}
+
+// take returns the call of an update, which may be the first that is told of it.
+func (c *conn) take(u toolCall, content []part) *call {
+	k := c.calls[u.ToolCallID]
+	if k == nil {
+		k = &call{}
+		k.ToolCallID = u.ToolCallID
+		c.calls[u.ToolCallID] = k
+	}
+	k.merge(u, content)
+	return k
+}
+
+func (c *conn) update(t *turn, u update) {
+	var content []part
+	_ = json.Unmarshal(u.Content, &content) // what is no such list shows nothing
+	k := c.take(u.toolCall, content)
+	if k.ours || k.done || k.ToolCallID == "" {
+		return
+	}
+	c.begin(t, k)
+	if text := k.output(); text != k.shown {
+		more := strings.TrimPrefix(text, k.shown)
+		if !strings.HasPrefix(text, k.shown) {
+			more = "\n" + text // it replaces what was there
+		}
+		k.shown = text
+		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.ToolCallID, PartialOutput: more})
+	}
+	switch k.Status {
+	case "completed", "failed":
+		c.complete(t, k)
+	}
+}
+
+// begin reports the start of a call, once.
+func (c *conn) begin(t *turn, k *call) {
+	if k.begun {
+		return
+	}
+	k.begun = true
+	args := k.RawInput
+	if len(args) == 0 || args[0] != '{' {
+		args, _ = json.Marshal(map[string]string{"title": k.CallTitle}) // a string
+	}
+	c.report(t.tell, event.ToolExecutionStart{ToolCallID: k.ToolCallID, ToolName: k.name(), Arguments: args})
+}
+
+// name is what the call's tool is called.
+func (k *call) name() string {
+	if k.Name != "" {
+		return k.Name
+	}
+	if k.Kind != "" && k.Kind != "other" {
+		return k.Kind
+	}
+	return cmp.Or(k.CallTitle, "tool")
+}
+
+// output is what the call shows so far.
+func (k *call) output() string {
+	if k.delta != "" {
+		return strings.ToValidUTF8(k.delta, "\uFFFD")
+	}
+	var b strings.Builder
+	for _, p := range k.content {
+		if p.Type == "content" && p.Content.Type == "text" {
+			b.WriteString(p.Content.Text)
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// complete reports the end of a call.
+func (c *conn) complete(t *turn, k *call) {
+	k.done = true
+	text := cmp.Or(k.output(), "(The agent showed no output.)")
+	d := event.ToolExecutionComplete{ToolCallID: k.ToolCallID, Success: k.Status == "completed"}
+	if d.Success {
+		d.Result = &event.ToolResult{Content: text, DetailedContent: k.diff()}
+	} else {
+		d.Error = &event.ToolError{Message: text, Code: "failure", Kind: event.KindProvider}
+	}
+	c.report(t.tell, d)
+}
+
+// diff is what a call changes in files, as the agent tells it.
+func (k *call) diff() string {
+	var b strings.Builder
+	for _, p := range k.content {
+		if p.Type != "diff" {
+			continue
+		}
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n", p.Path, p.Path)
+		for _, side := range []struct {
+			sign string
+			text *string
+		}{{"-", p.OldText}, {"+", p.NewText}} {
+			if side.text == nil {
+				continue
+			}
+			for line := range strings.Lines(*side.text) {
+				b.WriteString(side.sign + strings.TrimSuffix(line, "\n") + "\n")
+			}
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// finish closes what the turn left open and tells what it cost. wanted is false if
+// the turn was stopped.
+func (c *conn) finish(t *turn, got answered, wanted bool, err error) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	t.over = true
+	said := strings.TrimPrefix(t.saying.text.String(), "API Error: ")
+	if err != nil && wanted && said != "" && !t.saying.thought && strings.Contains(err.Error(), said) {
+		c.report(t.tell, event.AssistantMessageDiscarded{MessageID: t.saying.id}) // err says it again
+		t.saying = saying{}
+	}
+	c.quiet(t)
+	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
+		if k := c.calls[id]; k.begun && !k.done && !k.ours {
+			k.done = true
+			e := &event.ToolError{Message: "The turn ended before this did.", Code: "aborted", Kind: event.KindAborted}
+			c.report(t.tell, event.ToolExecutionComplete{ToolCallID: id, Error: e})
+		}
+	}
+	if u := got.Usage; u != nil {
+		c.report(t.tell, event.AssistantUsage{Model: c.o.Model, InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
+	}
+	if why := stops[got.StopReason]; why != "" {
+		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: c.b.cfg.Title + " " + why + "."})
+	}
+}
+
+// stops are the ends of a turn that a person should hear of.
+var stops = map[string]string{
+	"max_tokens":        "reached the longest answer its model gives",
+	"max_turn_requests": "reached the most requests of one turn",
+	"refusal":           "refused to go on",
+}
+
+var errUnknown = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "not offered"}
+
+// asked answers the agent's requests.
+func (c *conn) asked(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	c.mu.Lock()
+	t := c.turn
+	c.mu.Unlock()
+	if t != nil {
+		t.alive()
+	}
+	switch {
+	case method == "session/request_permission":
+		return c.permission(ctx, t, params)
+	case strings.HasPrefix(method, "fs/") && t != nil:
+		c.refuseFile(t, method, params)
+	}
+	return nil, errUnknown
+}
+
+// refuseFile tells the user of a file that was asked for: some agents write it all the
+// same.
+func (c *conn) refuseFile(t *turn, method string, params json.RawMessage) {
+	var p struct{ Path string }
+	if json.Unmarshal(params, &p) != nil || method != "fs/write_text_file" {
+		return
+	}
+	c.told.Lock()
+	defer c.told.Unlock()
+	if !t.refused[p.Path] && !t.over {
+		t.refused[p.Path] = true
+		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindDenied,
+			Message: fmt.Sprintf("%s wanted webchat to write %s, which was refused. It may have written the file by itself.", c.b.cfg.Title, p.Path)})
+	}
+}
+
+// callTool makes a call of one of the session's tools for the agent.
+func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
+	c.mu.Lock()
+	t := c.turn
+	if t == nil || c.closed || t.ctx.Err() != nil {
+		c.mu.Unlock()
+		return agent.Failure(event.KindAborted, "No turn runs, so nothing was done."), nil
+	}
+	c.uses.Add(1)
+	t.busy++
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		t.busy--
+		c.mu.Unlock()
+		t.alive()
+		c.uses.Done()
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.ctx, cancel)()
+	return c.host.CallTool(ctx, tc)
+}
