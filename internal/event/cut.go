@@ -8,10 +8,14 @@ package event
 // The zero value is ready for an empty log only: NewCut makes one. It is not safe for
 // concurrent use.
 type Cut struct {
-	turns  int             // still to be found
+	turns  int             // to be found
 	from   int64           // an event
 	before int             // turns still to be found that begin not after it
 	open   map[string]bool // what was begun before the last entry taken
+
+	begun  int // turns that were found
+	room   int // what may still come before the turns are enough, by weigh
+	weighs func(Data) int
 }
 
 // anyTurn is the turn of an event that only a turn has, until its start comes.
@@ -28,6 +32,10 @@ func NewCut(turns int, from int64) *Cut {
 	return c
 }
 
+// Weigh has the last turns end also where they weigh more than most: the turn that is
+// too much is the one more. The last turn of all is never too much.
+func (c *Cut) Weigh(most int, weigh func(Data) int) { c.room, c.weighs = most, weigh }
+
 // Open says that something is open at the end of the log: the call of an id.
 func (c *Cut) Open(toolCallID string) { c.open["c:"+toolCallID] = true }
 
@@ -39,12 +47,16 @@ func (c *Cut) OpenTask(taskID string) { c.open["k:"+taskID] = true }
 func (c *Cut) Take(e Entry) bool {
 	begins := c.pair(e.Event.Data)
 	if begins {
-		c.turns--
+		c.begun++
 		if e.Seq <= c.from {
 			c.before--
 		}
 	}
-	return begins && c.turns <= 0 && c.before <= 0 && len(c.open) == 0
+	if c.weighs != nil {
+		c.room -= c.weighs(e.Event.Data)
+	}
+	enough := c.begun >= c.turns || c.begun > 1 && c.room < 0
+	return begins && enough && c.before <= 0 && len(c.open) == 0
 }
 
 // pair keeps what is open, and reports whether a turn or a display begins with d.

@@ -11,7 +11,7 @@
 //
 // Only the last turns are kept and shown ([Config.Turns]); #earlier leads to the
 // others, which a Projector made for that moment shows. So memory does not grow
-// with a session.
+// with a session. What is opened has up to 300 kB of turns.
 //
 // A Projector is safe for concurrent use: one goroutine feeds it, any number
 // join. Pages is immutable. The language of frames and of attributes is written

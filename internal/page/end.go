@@ -30,16 +30,22 @@ type Readable struct {
 
 // Cut says from where on a projector has to be fed: as many turns as it shows, and all
 // it has to keep.
-func (p *Projector) Cut() *event.Cut { return event.NewCut(p.pages.cfg.Turns, p.fold.keep) }
+func (p *Projector) Cut() *event.Cut {
+	c := event.NewCut(p.pages.cfg.Turns, p.fold.keep)
+	c.Weigh(p.pages.cfg.weight, weigh)
+	return c
+}
 
 // LoadEnd is Load of the end of a log, from where [Projector.Cut] lies, for a new
-// Projector. After it the projector is as if it had been fed all of the log.
+// Projector. After it the projector is as if it had been fed all of the log, but for
+// turns that would make a page slow to open.
 func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
 	f.backend, f.cwd = whole.Backend, whole.Cwd
 	p.take(entries)
+	f.lighten()
 	f.listBefore(whole.Readable)
 	f.title, f.backend, f.model = whole.Title, whole.Backend, whole.Model
 	l := &f.ledger

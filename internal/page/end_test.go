@@ -216,3 +216,44 @@ func TestEndFromAnEvent(t *testing.T) {
 		}
 	}
 }
+
+// However long its turns are, a page that is opened has up to 300 kB; the last turn is
+// on it.
+func TestFirstPageIsSmall(t *testing.T) {
+	code := strings.Repeat("func (p *pump) publish(frame []byte) error { return p.ring.put(frame) }\n", 110)
+	for name, turn := range map[string]func(m string) []event.Data{
+		"many steps": func(m string) (data []event.Data) {
+			for k := range 60 {
+				data = append(data, step(fmt.Sprintf("%s-c%d", m, k), "view", `{"path":"internal/pump/pump_of_a_long_name.go"}`)...)
+			}
+			return data
+		},
+		"long answers": func(m string) []event.Data {
+			return []event.Data{event.AssistantMessage{MessageID: "a" + m, Content: strings.Repeat("An answer is long, *now and then*, and has `words`.\n\n", 400)}}
+		},
+		"code": func(m string) []event.Data {
+			return []event.Data{event.AssistantMessage{MessageID: "a" + m, Content: "```go\n" + code + "```\n"}}
+		},
+		"cards": func(m string) (data []event.Data) {
+			for k := range 3 {
+				data = append(data, show(fmt.Sprintf("%s-c%d", m, k), "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":4}`)...)
+			}
+			return data
+		},
+	} {
+		l := newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot"})
+		for i := range 60 {
+			m := fmt.Sprint("m", i)
+			l.add(join(event.UserMessage{MessageID: m, Content: "Go on."}, event.TurnStart{TurnID: m, MessageID: m}, turn(m), event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})...)
+		}
+		p := pages(t, 40)
+		pr := p.Projector("s1")
+		pr.LoadEnd(totals(nil), end(pr.Cut(), l.entries)...)
+		src := wholePage(t, p, pr)
+		turns := strings.Count(src, "data-turn ")
+		t.Logf("%s: %d turns in %d bytes", name, turns, len(src))
+		if len(src) > 300_000 || turns < 2 || !strings.Contains(src, `id="t-m59"`) {
+			t.Errorf("%s: %d turns in %d bytes", name, turns, len(src))
+		}
+	}
+}

@@ -12,14 +12,15 @@ import (
 // fold is the state of one session as a page shows it. It is fed events in
 // order; what they change is collected in its batch.
 type fold struct {
-	cfg   *Config
-	id    string // of the session
-	batch batch
-	root  *node // its children are turns
-	seq   int64 // of the last logged event
-	first int64 // of the first event of the first turn that is kept
-	keep  int64 // the turn of this event and those after it are kept, however many; 0: none
-	begun bool
+	cfg    *Config
+	id     string // of the session
+	batch  batch
+	root   *node // its children are turns
+	seq    int64 // of the last logged event
+	first  int64 // of the first event of the first turn that is kept
+	keep   int64 // the turn of this event and those after it are kept, however many; 0: none
+	begun  bool
+	weight int // of the turns that are kept
 
 	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
 	past    [][]uint64       // those of the turns forgotten last
@@ -59,6 +60,9 @@ func (f *fold) take(e event.Entry) {
 		f.consent(e.Event.Data)
 	}
 	f.setStatus()
+	if logged(e) {
+		f.carry(e.Event.Data)
+	}
 	f.trim()
 }
 
@@ -276,25 +280,31 @@ func (f *fold) touch(n *node) {
 
 // trim forgets the oldest turns.
 func (f *fold) trim() {
-	for len(f.root.Kids) > f.cfg.Turns {
-		old := f.root.Kids[0]
-		if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
-			return
-		}
-		f.root.Kids = f.root.Kids[1:]
-		f.forget(old)
-		f.past = append(f.past, old.hashes(nil))
-		if len(f.past) > keptPast {
-			for _, id := range f.past[0] {
-				delete(f.ids, id)
-			}
-			f.past = append(f.past[:0:0], f.past[1:]...)
-		}
-		f.first = f.root.Kids[0].Turn.from
-		old.gone = true
-		f.batch.trim(f.root.Kids[0].ID)
-		f.batch.part(nil, "earlier", "earlier", func() any { return f.Earlier() })
+	for len(f.root.Kids) > f.cfg.Turns && f.trimOne() {
 	}
+}
+
+// trimOne forgets the oldest turn, unless it is needed.
+func (f *fold) trimOne() bool {
+	old := f.root.Kids[0]
+	if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
+		return false
+	}
+	f.root.Kids = f.root.Kids[1:]
+	f.weight -= old.Turn.weight
+	f.forget(old)
+	f.past = append(f.past, old.hashes(nil))
+	if len(f.past) > keptPast {
+		for _, id := range f.past[0] {
+			delete(f.ids, id)
+		}
+		f.past = append(f.past[:0:0], f.past[1:]...)
+	}
+	f.first = f.root.Kids[0].Turn.from
+	old.gone = true
+	f.batch.trim(f.root.Kids[0].ID)
+	f.batch.part(nil, "earlier", "earlier", func() any { return f.Earlier() })
+	return true
 }
 
 // keptPast is after how many turns more the ids of a forgotten one may be taken

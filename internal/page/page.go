@@ -20,7 +20,7 @@ type Config struct {
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
 	Budget    int64         // bytes that all outputs together may take; 0: not said
-	Turns     int           // how many turns a page shows; 0: 40
+	Turns     int           // how many turns a page shows, fewer when long ones are opened; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
 	// Price is what a million tokens given to a model cost, in dollars.
@@ -33,7 +33,8 @@ type Config struct {
 
 	started time.Time // of what holds the outputs
 
-	whole bool // outputs are shown as far as a file holds them
+	whole  bool // outputs are shown as far as a file holds them
+	weight int  // of the turns a page shows
 }
 
 // answers names who answers, for the composer.
@@ -70,6 +71,7 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.OutputTTL <= 0 {
 		cfg.OutputTTL = 30 * time.Minute
 	}
+	cfg.weight = maxWeight
 	if cfg.Turns <= 0 {
 		cfg.Turns = 40
 	}

@@ -22,10 +22,11 @@ type turn struct {
 	Attachments []event.Attachment
 	Rewrites    []rewrite // what hooks changed in the prompt
 
-	f    *fold
-	from int64  // of its first event
-	seq  int64  // of its last change
-	now  string // the prompt as hooks left it
+	f      *fold
+	from   int64  // of its first event
+	seq    int64  // of its last change
+	weight int    // about how many bytes of a page it makes
+	now    string // the prompt as hooks left it
 }
 
 // From is the place of the turn in the log.

@@ -48,6 +48,7 @@ export function scroll() {
     // What grew below since it was put there is no reader's doing: who leaves goes up.
     following = atEnd() || (following && scroller.scrollTop >= top - 1)
     if (following) news = 0
+    else if (scroller.scrollTop < near) document.querySelector('#earlier a[data-earlier]')?.click()
     show()
   }, { passive: true })
   document.addEventListener('webchat:frame', (e) => {
