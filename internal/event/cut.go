@@ -12,6 +12,7 @@ type Cut struct {
 	from   int64           // an event
 	before int             // turns still to be found that begin not after it
 	open   map[string]bool // what was begun before the last entry taken
+	owed   map[byte]int    // how many that have no end are still to be found, by kind
 
 	begun  int // turns that were found
 	room   int // what may still come before the turns are enough, by weigh
@@ -25,22 +26,22 @@ const anyTurn = "t:"
 // on; 0 is no event. Displays of the user's count as turns. There is one turn more
 // behind the cut than is asked for, so that who reads it knows that it is not the first.
 func NewCut(turns int, from int64) *Cut {
-	c := &Cut{turns: turns + 1, from: from, before: 2, open: map[string]bool{}}
+	c := &Cut{turns: turns + 1, from: from, before: 2, open: map[string]bool{}, owed: map[byte]int{}}
 	if from == 0 {
 		c.before = 0
 	}
 	return c
 }
 
+// Owe says how much is open at the end of a log: turns, prompts that wait, calls, tasks
+// and questions.
+func (c *Cut) Owe(turns, prompts, calls, tasks, questions int) {
+	c.owed = map[byte]int{'t': turns, 'm': prompts, 'c': calls, 'k': tasks, 'q': questions}
+}
+
 // Weigh has the last turns end also where they weigh more than most: the turn that is
 // too much is the one more. The last turn of all is never too much.
 func (c *Cut) Weigh(most int, weigh func(Data) int) { c.room, c.weighs = most, weigh }
-
-// Open says that something is open at the end of the log: the call of an id.
-func (c *Cut) Open(toolCallID string) { c.open["c:"+toolCallID] = true }
-
-// OpenTask says that a task runs at the end of the log.
-func (c *Cut) OpenTask(taskID string) { c.open["k:"+taskID] = true }
 
 // Take takes the entry before the one it took last, and reports whether the log can be
 // cut before it.
@@ -56,52 +57,73 @@ func (c *Cut) Take(e Entry) bool {
 		c.room -= c.weighs(e.Event.Data)
 	}
 	enough := c.begun >= c.turns || c.begun > 1 && c.room < 0
-	return begins && enough && c.before <= 0 && len(c.open) == 0
+	return begins && enough && c.before <= 0 && len(c.open) == 0 && !c.owes()
+}
+
+func (c *Cut) owes() bool {
+	for _, n := range c.owed {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// end says that the one of a kind that has an id was begun before.
+func (c *Cut) end(kind byte, id string) { c.open[string(kind)+":"+id] = true }
+
+// start takes that back. What did not end is one of those that are owed.
+func (c *Cut) start(kind byte, id string) {
+	key := string(kind) + ":" + id
+	if !c.open[key] {
+		c.owed[kind]--
+	}
+	delete(c.open, key)
 }
 
 // pair keeps what is open, and reports whether a turn or a display begins with d.
 func (c *Cut) pair(data Data) (begins bool) {
 	switch d := data.(type) {
 	case UserMessage:
-		delete(c.open, "m:"+d.MessageID)
+		c.start('m', d.MessageID)
 		return true
 	case TurnStart:
 		delete(c.open, anyTurn)
-		delete(c.open, anyTurn+d.TurnID)
+		c.start('t', d.TurnID)
 		if d.MessageID == "" {
 			return true
 		}
-		c.open["m:"+d.MessageID] = true
+		c.end('m', d.MessageID)
 	case TurnEnd:
 		delete(c.open, anyTurn) // what comes after a turn is not in it
-		c.open[anyTurn+d.TurnID] = true
+		c.end('t', d.TurnID)
 		for _, id := range d.Steered {
-			c.open["m:"+id] = true
+			c.end('m', id)
 		}
 	case ToolExecutionStart:
-		delete(c.open, "c:"+d.ToolCallID)
+		c.start('c', d.ToolCallID)
 		if d.By == ByUser {
 			return true
 		}
 		c.inTurn()
 	case ToolExecutionComplete:
-		c.open["c:"+d.ToolCallID] = true
+		c.end('c', d.ToolCallID)
 	case PermissionRequested:
-		delete(c.open, "q:"+d.RequestID)
+		c.start('q', d.RequestID)
 	case PermissionCompleted:
-		c.open["q:"+d.RequestID] = true
+		c.end('q', d.RequestID)
 	case UserInputRequested:
-		delete(c.open, "q:"+d.RequestID)
+		c.start('q', d.RequestID)
 	case UserInputCompleted:
-		c.open["q:"+d.RequestID] = true
+		c.end('q', d.RequestID)
 	case HookStart:
-		delete(c.open, "h:"+d.HookID)
+		c.start('h', d.HookID)
 	case HookEnd:
-		c.open["h:"+d.HookID] = true
+		c.end('h', d.HookID)
 	case TaskStarted:
-		delete(c.open, "k:"+d.TaskID)
+		c.start('k', d.TaskID)
 	case TaskCompleted:
-		c.open["k:"+d.TaskID] = true
+		c.end('k', d.TaskID)
 	case AssistantTurnStart, AssistantTurnEnd, AssistantMessage, AssistantReasoning:
 		c.inTurn()
 	}

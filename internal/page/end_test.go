@@ -129,18 +129,28 @@ func end(cut *event.Cut, entries []event.Entry) []event.Entry {
 	return entries
 }
 
-// open are the calls that have no end.
-func open(entries []event.Entry) map[string]bool {
-	calls := map[string]bool{}
+// owe says what is open at the end of a log.
+func owe(cut *event.Cut, entries []event.Entry) {
+	calls, prompts, turns, questions := 0, 0, 0, 0
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
 		case event.ToolExecutionStart:
-			calls[d.ToolCallID] = true
+			calls++
 		case event.ToolExecutionComplete:
-			delete(calls, d.ToolCallID)
+			calls--
+		case event.UserMessage:
+			prompts++
+		case event.TurnStart:
+			turns, prompts = turns+1, prompts-1
+		case event.TurnEnd:
+			turns, prompts = turns-1, prompts-len(d.Steered)
+		case event.PermissionRequested:
+			questions++
+		case event.PermissionCompleted:
+			questions--
 		}
 	}
-	return calls
+	cut.Owe(turns, prompts, calls, 0, questions)
 }
 
 // A page of the end of a log is the page of all of it, wherever the log ends.
@@ -157,9 +167,7 @@ func TestEndEqualsWhole(t *testing.T) {
 			}
 			late := p.Projector("s1")
 			cut := late.Cut()
-			for id := range open(entries[:i+1]) {
-				cut.Open(id)
-			}
+			owe(cut, entries[:i+1])
 			part := end(cut, entries[:i+1])
 			late.LoadEnd(totals(entries[:i+1]), part...)
 			if i+1 == len(entries) {
@@ -184,9 +192,7 @@ func TestEndGoesOn(t *testing.T) {
 	for _, at := range []int{len(entries) * 2 / 3, len(entries) * 5 / 6} {
 		late := p.Projector("s1")
 		cut := late.Cut()
-		for id := range open(entries[:at]) {
-			cut.Open(id)
-		}
+		owe(cut, entries[:at])
 		late.LoadEnd(totals(entries[:at]), end(cut, entries[:at])...)
 		d := pagetest.Parse(t, wholePage(t, p, late))
 		for _, e := range entries[at:] {

@@ -27,12 +27,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 		return 0, err
 	}
 	cut := p.projector.Cut()
-	for _, id := range now.Calls {
-		cut.Open(id)
-	}
-	for _, t := range p.session.Tasks() {
-		cut.OpenTask(t.TaskID)
-	}
+	now.Summary.Owe(cut)
 	if err := p.load(ctx, cut, now.LastSeq, now.Summary); err != nil {
 		return 0, err
 	}

@@ -210,6 +210,5 @@ type Snapshot struct {
 	Progress []event.Entry // the last progress of each running tool
 	Printed  []event.Entry // one task.output with the last of what each running task printed
 	Trouble  []event.Entry // what is wrong with the log, if anything
-	Calls    []string      // the ids of the calls that run
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }

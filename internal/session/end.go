@@ -8,17 +8,15 @@ import (
 	"webchat/internal/event"
 )
 
-// atOnce is how many entries End reads at first; what it reads then is as much again
-// as it has.
-const atOnce = 100
+// atOnce is how many entries End reads at a time.
+const atOnce = 250
 
 // End returns the entries of the log from where cut lies up to sequence last, all of
 // them if it lies nowhere. What it costs follows from what it returns.
 func (s *Session) End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entry, error) {
 	var parts [][]event.Entry
-	size := int64(atOnce)
 	for last > 0 {
-		after := max(0, last-size)
+		after := max(0, last-atOnce)
 		part, err := s.Events(ctx, after, int(last-after))
 		if err != nil {
 			return nil, err
@@ -34,7 +32,6 @@ func (s *Session) End(ctx context.Context, cut *event.Cut, last int64) ([]event.
 			}
 		}
 		parts = append(parts, part)
-		size = min(2*size, 1000)
 	}
 	slices.Reverse(parts)
 	return slices.Concat(parts...), nil

@@ -12,8 +12,7 @@ import (
 // to the session: messages in flight as far as their drafts go, tool calls,
 // requests, the turn, and the prompts that never had one.
 func (s *Session) recover(ctx context.Context) error {
-	var o fold.Work
-	err := s.scan(ctx, 0, func(e event.Entry) bool { o.Apply(e); return true })
+	o, err := s.unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("recover session %s: %w", s.id, err)
 	}
@@ -57,6 +56,18 @@ func (s *Session) recover(ctx context.Context) error {
 		s.saveDrafts(nil)
 	}
 	return nil
+}
+
+// unfinished folds the end of the log, from before all that is open.
+func (s *Session) unfinished(ctx context.Context) (o fold.Work, err error) {
+	sum := s.summary.Load()
+	cut := event.NewCut(1, 0)
+	sum.Owe(cut)
+	entries, err := s.End(ctx, cut, sum.LastSeq)
+	for _, e := range entries {
+		o.Apply(e)
+	}
+	return o, err
 }
 
 // recoverLater recovers the session as soon as the log can be written; until then

@@ -117,7 +117,6 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 	sum := *s.summary.Load()
 	snap := Snapshot{LastSeq: sum.LastSeq, Pos: s.pos, Summary: sum}
 	for _, t := range s.open.Tools {
-		snap.Calls = append(snap.Calls, t.Start.ToolCallID)
 		if len(t.Progress.JSON) > 0 {
 			snap.Progress = append(snap.Progress, t.Progress)
 		}

@@ -1,0 +1,77 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"webchat/internal/agent/offline"
+	"webchat/internal/event"
+	"webchat/internal/fold"
+	"webchat/internal/session"
+	"webchat/internal/store"
+)
+
+// counted is a store that knows how many entries were read.
+type counted struct {
+	*store.Memory
+	read atomic.Int64
+}
+
+func (c *counted) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+	entries, err := c.Memory.After(ctx, id, seq, limit)
+	c.read.Add(int64(len(entries)))
+	return entries, err
+}
+
+// What is read of a log to open a session, to see its earlier turns, and to close what a
+// killed process left open, follows from what is shown, not from how long the log is.
+func TestOpeningReadsTheEndOfALog(t *testing.T) {
+	short, long := &counted{Memory: store.NewMemory()}, &counted{Memory: store.NewMemory()}
+	open := func(mem *counted, id session.ID, query string) (read int64, page string) {
+		h := newHouseOn(t, mem, offline.New(offline.Config{}))
+		defer h.stop()
+		mem.read.Store(0)
+		res, page := h.do("GET", "/sessions/"+string(id)+query, "")
+		if res.StatusCode != 200 || !strings.Contains(page, "data-turn ") {
+			t.Fatalf("%d %s", res.StatusCode, page)
+		}
+		return mem.read.Load(), page
+	}
+	ids := []session.ID{writeLong(t, short, 300), writeLong(t, long, 3000)}
+	sum, err := long.Summary(t.Context(), ids[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"", fmt.Sprintf("?before=%d", 400)} {
+		a, _ := open(short, ids[0], query)
+		b, _ := open(long, ids[1], query)
+		if b > a+a/10 || b > sum.LastSeq/4 {
+			t.Errorf("%q: %d of %d entries were read, of a short log %d", query, b, sum.LastSeq, a)
+		}
+	}
+
+	// A process was killed in the midst of a turn.
+	for _, d := range []event.Data{event.UserMessage{MessageID: "last", Content: "and now?"}, event.TurnStart{TurnID: "tlast", MessageID: "last"},
+		event.ToolExecutionStart{ToolCallID: "clast", ToolName: "view", Arguments: []byte(`{}`), By: event.ByAgent}} {
+		e := event.Entry{Seq: sum.LastSeq + 1, Event: event.New(d, sum.Open.LastID, sum.UpdatedAt)}
+		if e.JSON, err = event.Marshal(e.Event); err != nil {
+			t.Fatal(err)
+		}
+		sum = fold.Summarize(sum, e)
+		if err := long.Append(t.Context(), ids[1], []event.Entry{e}, sum); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long.read.Store(0)
+	h := newHouseOn(t, long, offline.New(offline.Config{}))
+	_, page := h.do("GET", "/sessions/"+string(ids[1]), "")
+	if !strings.Contains(page, "Interrupted: webchat ended before the turn did") {
+		t.Error("the page does not say that the turn was interrupted")
+	}
+	if n := long.read.Load(); n > sum.LastSeq/4 {
+		t.Errorf("%d of %d entries were read to recover", n, sum.LastSeq)
+	}
+}
