@@ -18,7 +18,7 @@ type Expression struct {
 }
 
 // maxNeedles is how many texts are looked for side by side.
-const maxNeedles = 8
+const maxNeedles = 12
 
 // ParseExpression fails on what is no regular expression.
 func ParseExpression(text string) (*Expression, error) {

@@ -4,7 +4,7 @@
 // It keeps a few documents open, so that a window costs what it shows and not what
 // is above it, and lets go of one when its output has ended. A request never works
 // longer than package render's limit on highlighting, 250 ms on finding where records
-// and values are, and 2 s on a filter or an order: what is not known by then is shown
+// and values are (10 ms when they are first asked for), and 2 s on a filter or an order: what is not known by then is shown
 // plain, or the window says that it is partial, and asking again goes on from there.
 // A [Views] may be used from anywhere.
 //

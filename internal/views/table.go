@@ -16,7 +16,8 @@ const (
 	maxColumns = 200
 	headRows   = 200 // records that are looked at to know the columns
 	indexTime  = 250 * time.Millisecond
-	sortedRows = 500 // at most, of one window in an order of its own
+	firstTime  = 10 * time.Millisecond // the same when an output is opened: the first rows must not wait
+	sortedRows = 500                   // at most, of one window in an order of its own
 
 	clipRow, clipCell, clipLeast = 16 << 10, 2 << 10, 40 // bytes
 )
@@ -130,6 +131,9 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs
 		d.seen.keep(Table, t)
 	}
 	until := time.Now().Add(indexTime)
+	if !ok {
+		until = time.Now().Add(firstTime)
+	}
 	if err := t.index(ctx, func() bool { return time.Now().After(until) }); err != nil {
 		return w, err
 	}

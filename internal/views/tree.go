@@ -48,6 +48,9 @@ func (h *Views) tree(ctx context.Context, o *outputs.Output, k *kind, a outputs.
 		d.seen.keep(Tree, t)
 	}
 	until := time.Now().Add(indexTime)
+	if !ok {
+		until = time.Now().Add(firstTime)
+	}
 	if err := t.index(ctx, func() bool { return time.Now().After(until) }); err != nil {
 		return w, err
 	}

@@ -1,0 +1,66 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"webchat/internal/outputs"
+)
+
+// opened are the texts a window of which is asked for, by how many lines they have.
+func opened(lines int, name string) string {
+	var b strings.Builder
+	if strings.HasSuffix(name, ".csv") {
+		b.WriteString("time,level,pump,text\n")
+	}
+	for i := range lines {
+		switch {
+		case strings.HasSuffix(name, ".csv"):
+			fmt.Fprintf(&b, "%d,INFO,pump-%d,\"accepted, sink %d\"\n", i, i%16, i)
+		case strings.HasSuffix(name, ".json"):
+			fmt.Fprintf(&b, "{\"time\": %d, \"level\": \"INFO\", \"text\": \"accepted sink %d\"}\n", i, i)
+		default:
+			fmt.Fprintf(&b, "2026-11-21T21:57:31Z INFO pump-%d accepted sink=%d region=eu-west\n", i%16, i)
+		}
+	}
+	return b.String()
+}
+
+// BenchmarkWindow opens an output and then looks at windows all over it, as who drags
+// the scroll bar does, beside the same of 50 lines in the same round: "ratio" is the
+// time through that of 50 lines, the median of the rounds. "first" and "later" are the
+// times themselves.
+func BenchmarkWindow(b *testing.B) {
+	for _, name := range []string{"a.log", "a.csv", "a.json"} {
+		for _, lines := range []int{10_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/%d", name, lines), func(b *testing.B) {
+				h := New(outputsOf(b, 1<<30), nil)
+				few, many := file(b, h, name, opened(50, name)), file(b, h, name, opened(lines, name))
+				known := New(h.store, nil) // of all of it
+				for ask(b, known, many, outputs.Ask{View: known.Of(many)[0]}).Partial {
+				}
+				look := func(h *Views, o *outputs.Output, from int) time.Duration {
+					begun := time.Now()
+					ask(b, h, o, outputs.Ask{View: h.Of(o)[0], From: from, Rows: 50})
+					return time.Since(begun)
+				}
+				var ratios, firsts, laters []float64
+				for i := 0; b.Loop(); i++ {
+					h.open = nil
+					first := look(h, many, 1)
+					reference := look(h, few, 1)
+					ratios = append(ratios, first.Seconds()/reference.Seconds())
+					firsts = append(firsts, first.Seconds()*1000)
+					laters = append(laters, look(known, many, 1+(i*7919)%1000*lines/1000).Seconds()*1000)
+				}
+				for unit, list := range map[string][]float64{"ratio": ratios, "first-ms": firsts, "later-ms": laters} {
+					slices.Sort(list)
+					b.ReportMetric(list[len(list)/2], unit)
+				}
+			})
+		}
+	}
+}
