@@ -46,11 +46,9 @@ var (
 	property    = regexp.MustCompile(`(--[\w-]+)\s*:`)
 	symbol      = regexp.MustCompile(`<symbol id="i-([\w-]+)"`)
 	define      = regexp.MustCompile(`define "([^"]+)"`)
-	exported    = regexp.MustCompile(`(?m)^export (?:async )?(?:function\*?|const|let|class) (\w+)`)
 )
 
-// Every class, property, icon and template is used somewhere, and what a module
-// exports another one imports.
+// Every class, property, icon and template is used somewhere.
 func TestNothingIsUnused(t *testing.T) {
 	css, js, templates := sources(t, web.FS, ".css"), sources(t, web.FS, ".js"), sources(t, web.FS, ".html")
 	golang := joined(sources(t, os.DirFS(filepath.Join("..", "internal", "page")), ".go")) +
@@ -80,18 +78,6 @@ func TestNothingIsUnused(t *testing.T) {
 	for _, d := range define.FindAllStringSubmatch(markup, -1) {
 		if !strings.Contains(markup, `template "`+d[1]+`"`) && !strings.Contains(golang, `"`+d[1]+`"`) {
 			t.Errorf("nothing executes the template %s", d[1])
-		}
-	}
-	for name, text := range js {
-		for _, e := range exported.FindAllStringSubmatch(text, -1) {
-			here := regexp.MustCompile(`\b` + e[1] + `\b`)
-			elsewhere := false
-			for other, text := range js {
-				elsewhere = elsewhere || other != name && here.MatchString(text)
-			}
-			if !elsewhere {
-				t.Errorf("%s exports %s, which no module imports", name, e[1])
-			}
 		}
 	}
 }
