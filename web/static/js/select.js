@@ -30,7 +30,7 @@ export function choose(card, a, b, anchor = a) {
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
 
-function unchoose() {
+export function unchoose() {
   if (!chosen) return
   const { card } = chosen
   chosen = null
