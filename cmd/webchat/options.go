@@ -38,6 +38,7 @@ type options struct {
 	KeepOutputs       age           `default:"0s" help:"keep outputs on disk so long after their life, such as 30d; 0 keeps none"`
 	MaxStreams        int           `default:"1024" help:"open event streams; one more is answered 503"`
 	MaxRequests       int           `default:"1024" help:"other requests at work; a quarter of them for those who are not signed in"`
+	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
 	Instructions      string        `default:"on" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told"`
 	Permissions       string        `default:"ask" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny"`
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
@@ -91,7 +92,7 @@ func (o *options) check() error {
 	if o.Instructions != "on" && o.Instructions != "off" {
 		return usage("--instructions %q: it must be on or off", o.Instructions)
 	}
-	for name, d := range map[string]time.Duration{"output-ttl": o.OutputTTL, "permission-timeout": o.PermissionTimeout, "command-timeout": o.CommandTimeout} {
+	for name, d := range map[string]time.Duration{"output-ttl": o.OutputTTL, "permission-timeout": o.PermissionTimeout, "command-timeout": o.CommandTimeout, "agent-idle": o.AgentIdle} {
 		if d <= 0 {
 			return usage("--%s %v: it must be more than 0", name, d)
 		}

@@ -104,7 +104,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown{r.outputs}, Permissions: session.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, Logger: log}
+		Outputs: shown{r.outputs}, Permissions: session.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if len(c.Hooks) > 0 {
 		if manager.Hooks, err = o.hooks(c, workspace); err != nil {
 			return nil, err

@@ -43,6 +43,10 @@ type Config struct {
 	// Context says where the workspace is now.
 	Context func() event.Context
 
+	// AgentIdle is after how long without a turn, a task or a subscriber the agent's
+	// conversation is closed, to be resumed by the next prompt. 0: it stays open.
+	AgentIdle time.Duration
+
 	// Tools makes the tools of one session, when it first needs them; they are
 	// closed with the session. nil: none.
 	Tools func(id ID) (agent.Toolset, error)

@@ -14,7 +14,8 @@ import (
 // liveConn is an open conversation with its host.
 type liveConn struct {
 	agent.Conn
-	host *host
+	host    *host
+	resumes bool // what was said in it is known to one that is opened later
 }
 
 // close ends the conversation and waits until nothing of it is left.
@@ -104,7 +105,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err := s.cfg.reachable(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.hookSessionStart(ctx); err != nil {
+	if err := s.startHooks(ctx); err != nil {
 		return nil, err
 	}
 	specs, err := s.specs()
@@ -112,12 +113,13 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 		return nil, err
 	}
 	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
-	h := &host{s: s, intercept: backend.Info(ctx).Intercept}
+	info := backend.Info(ctx)
+	h := &host{s: s, intercept: info.Intercept}
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	opened, late, err := within(limited, s, "opening "+sum.Backend,
 		func() (began, error) { return openConn(limited, backend, o, h) },
-		func(b began) { (&liveConn{b.Conn, h}).close(s.log()) })
+		func(b began) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
 	if err != nil {
 		h.shut()
 		if late && ctx.Err() == nil {
@@ -125,12 +127,13 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 		}
 		return nil, fmt.Errorf("open a conversation with %s: %w", sum.Backend, err)
 	}
-	conn = &liveConn{opened.Conn, h}
+	conn = &liveConn{opened.Conn, h, info.CanResume}
 	if resume && !opened.resumed {
 		s.sayForgotten(ctx)
 	}
 	s.mu.Lock()
 	s.conn, s.past, s.worked = conn, true, true
+	s.usedLocked()
 	model := s.summary.Load().Model
 	s.mu.Unlock()
 	if model != o.Model { // it was changed while the conversation opened

@@ -129,6 +129,11 @@ func (s *Session) Close() {
 	if closed {
 		return
 	}
+	s.mu.Lock()
+	if s.resting != nil {
+		s.resting.Stop()
+	}
+	s.mu.Unlock()
 	s.wg.Wait()
 
 	s.mu.Lock()

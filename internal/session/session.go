@@ -80,6 +80,9 @@ type Session struct {
 	requests  map[string]*request        // those that are open
 	decided   []decided                  // the last ones that were
 	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call
+	usedAt    time.Time                  // when the conversation was of use last
+	resting   *time.Timer                // looks whether it still is; nil: there is none
+	rested    bool                       // it was closed since it was not
 	unbilled  event.Usage                // what models took while no turn ran
 	named     bool                       // the user chose the title in this process
 }

@@ -69,6 +69,7 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 func (b *Subscription) Close() {
 	b.s.mu.Lock()
 	delete(b.s.subs, b)
+	b.s.usedLocked()
 	b.s.mu.Unlock()
 	b.end(ErrClosed)
 }

@@ -159,6 +159,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 		close(p.done)
 	}
 	s.turn = nil
+	s.usedLocked()
 	dropped := t.dropped[t.named:] // while the end was logged: that does not say so
 	s.queue = append(dropped, s.queue...)
 	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool {

@@ -36,6 +36,7 @@ type Config struct {
 
 	Permissions       session.Mode
 	PermissionTimeout time.Duration
+	AgentIdle         time.Duration
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
@@ -88,7 +89,7 @@ func (c Config) complete() (Config, error) {
 func (c Config) each(owner session.Owner) (session.Config, error) {
 	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Workspace: c.Workspace, Context: c.context,
 		Tools: c.Tools, Hooks: c.Hooks, Policy: c.Policy, Kept: c.Kept,
-		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, Logger: c.Logger, Now: c.Now}
+		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}
 	if c.Attachments != nil { // a nil of one interface is none of another
 		one.Attachments = c.Attachments
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/event"
 	"webchat/internal/session"
@@ -216,5 +217,32 @@ func TestRealBackgroundHelper(t *testing.T) {
 	h.ask(s, "hello again")
 	if got, want := s.Summary().Usage.Calls, int64(len(h.model.Requests())); got != want {
 		t.Errorf("the ledger has %d calls of the model, there were %d", got, want)
+	}
+}
+
+// Sessions that are left for a while cost no process, and go on with their memory.
+func TestRealIdleSessionsRest(t *testing.T) {
+	h := newHouseResting(t, t.TempDir(), session.ModeAllow, nil, 50*time.Millisecond)
+	one, two := h.session(), h.session()
+	h.ask(one, "remember apples")
+	h.ask(two, "remember pears")
+	h.until("the end of the process", func() bool { return !copilot.Running(h.backend) })
+	for s, word := range map[*session.Session]string{one: "remember apples", two: "remember pears"} {
+		if r := h.ask(s, "go on"); r.Error != "" {
+			t.Error(r.Error)
+		}
+		requests := h.model.Requests()
+		if last := requests[len(requests)-1]; !strings.Contains(string(last.Body), word) {
+			t.Errorf("a session that rested has forgotten %q", word)
+		}
+		entries, err := s.Events(t.Context(), 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if d, ok := e.Event.Data.(event.SessionError); ok {
+				t.Errorf("it says %q", d.Message)
+			}
+		}
 	}
 }

@@ -87,3 +87,10 @@ func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte)
 
 // Advise says what happened and what to do.
 func Advise(b *Backend, status int, text string) string { return b.advise(status, text) }
+
+// Running reports whether a CLI runs.
+func Running(b *Backend) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.process != nil
+}

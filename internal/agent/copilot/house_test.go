@@ -41,6 +41,11 @@ func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 
 func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.Config)) *house {
 	t.Helper()
+	return newHouseResting(t, dir, mode, with, 0)
+}
+
+func newHouseResting(t *testing.T, dir string, mode session.Mode, with func(*copilot.Config), idle time.Duration) *house {
+	t.Helper()
 	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
 	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
@@ -57,7 +62,7 @@ func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.
 	if mode == session.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
-	h.manager, err = sessions.New(sessions.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode,
+	h.manager, err = sessions.New(sessions.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode, AgentIdle: idle,
 		Tools: func(id session.ID) (agent.Toolset, error) {
 			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 		}})
