@@ -46,6 +46,8 @@ var (
 	property    = regexp.MustCompile(`(--[\w-]+)\s*:`)
 	symbol      = regexp.MustCompile(`<symbol id="i-([\w-]+)"`)
 	define      = regexp.MustCompile(`define "([^"]+)"`)
+	taken       = regexp.MustCompile(`import\s*\{([^}]*)\}\s*from\s*'\./([\w.-]+)'`)
+	given       = regexp.MustCompile(`export\s+(?:async\s+)?(?:function\*?|const|let|class)\s+(\w+)`)
 )
 
 // Every class, property, icon and template is used somewhere.
@@ -79,5 +81,30 @@ func TestNothingIsUnused(t *testing.T) {
 		if !strings.Contains(markup, `template "`+d[1]+`"`) && !strings.Contains(golang, `"`+d[1]+`"`) {
 			t.Errorf("nothing executes the template %s", d[1])
 		}
+	}
+}
+
+// A module that takes what another does not give stops the whole page, which no
+// compiler says.
+func TestModulesGiveWhatIsTaken(t *testing.T) {
+	modules, n := sources(t, web.FS, ".js"), 0
+	for name, text := range modules {
+		for _, m := range taken.FindAllStringSubmatch(text, -1) {
+			gives := map[string]bool{}
+			for _, g := range given.FindAllStringSubmatch(modules["static/js/"+m[2]], -1) {
+				gives[g[1]] = true
+			}
+			for what := range strings.SplitSeq(m[1], ",") {
+				if what, _, _ = strings.Cut(strings.TrimSpace(what), " as "); what == "" {
+					continue
+				}
+				if n++; !gives[what] {
+					t.Errorf("%s takes %s, which %s does not give", name, what, m[2])
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d imports were looked at", n)
 	}
 }
