@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -71,4 +74,101 @@ func TestDeskLooksStayOutOfTheConversation(t *testing.T) {
 	if turns := eval[int](p, `[...document.querySelectorAll('#turns .turn')].filter((t) => t.checkVisibility()).length`); turns != 1 {
 		t.Errorf("%d turns can be seen, want the agent's", turns)
 	}
+}
+
+// What something holds decides in which views it stands.
+func TestDeskViews(t *testing.T) {
+	s, p := desked(t)
+	for name, text := range map[string]string{
+		"sinks.csv":   "id,state,queue\n1,open,3\n2,,70\n",
+		"config.json": `{"pump":{"patience":"1s","sinks":[1,2,3]},"name":"relay"}`,
+		"fail.sh":     "echo building\necho '--- FAIL: TestPump (0.01s)'\necho '    internal/pump/pump.go:12: sink 2 still attached'\nexit 1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.say("/show sinks.csv")
+	p.front("sinks.csv")
+	p.is(`[...`+onDesk+`.querySelectorAll('.records th')].map((e) => e.textContent).join()`, "line,id,state,queue")
+	p.has(".pane:not([hidden]) .records", "empty")
+	p.shot("desk-table")
+	p.click(".pane:not([hidden]) [data-view=source]")
+	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent.trim() === 'id,state,queue'`)
+
+	p.say("/show config.json")
+	p.front("config.json")
+	p.click(".pane:not([hidden]) .other li li[aria-expanded=false]")
+	p.has(".pane:not([hidden]) .other li li li", "patience")
+	p.shot("desk-tree")
+	p.accessible("a tree on the Desk")
+
+	p.say("/show README.md")
+	p.front("README.md")
+	p.wait(onDesk + `.querySelector('.other[data-shows=preview]')?.innerText.includes('Carries frames')`)
+	p.shot("desk-preview")
+
+	p.say("!sh fail.sh")
+	p.has(".pane:not([hidden]) .failure", "sink 2 still attached")
+	p.shot("desk-failure")
+	p.accessible("a failed command on the Desk")
+	p.click(".pane:not([hidden]) .failure a.at-src")
+	p.front("pump.go")
+	p.wait(onDesk + `.querySelector('.line.on .ln')?.textContent === '12'`)
+}
+
+// A selection says what it costs before it goes with the next prompt.
+func TestDeskHandsOverWhatIsSelected(t *testing.T) {
+	_, p := desked(t)
+	p.told("show me internal/pump/pump.go")
+	p.front("pump.go")
+	p.click(`.pane:not([hidden]) .ln[href="#L10"]`)
+	p.js(`document.querySelector('.pane:not([hidden]) .ln[href="#L12"]').dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, cancelable: true, shiftKey: true, button: 0 })); document.querySelector('.pane:not([hidden]) .ln[href="#L12"]').dispatchEvent(new PointerEvent('pointerup', { bubbles: true }))`)
+	p.has(".bubble", "Ask about 3 lines +")
+	p.wait(`location.hash.endsWith(':10-12')`)
+	p.shot("desk-selection")
+	p.accessible("a selection on the Desk")
+	p.press("s", "o") // typing reaches the composer
+	p.is(prompt+`.value`, "so")
+	p.click(".bubble [data-act=ask]")
+	p.has("#chips .chip", "pump.go:10–12")
+	p.has(".pane:not([hidden]) .dfoot", "Lines 10–12 go with your next prompt")
+	p.shot("desk-handed")
+	p.press("Enter")
+	p.done()
+	p.has("#turns .slip.is-cost", "which you let it read")
+	p.press("Escape") // to the Desk: letters are keys there
+	p.press("w")
+	p.wait(onDesk + `.querySelector('.code.wrap')`)
+	p.is(prompt+`.value`, "")
+}
+
+// The scrollbar reaches the last of many lines, and no row is without its number.
+func TestDeskScrollsAMillionLines(t *testing.T) {
+	s, p := desked(t)
+	f, err := os.Create(filepath.Join(s.workspace, "million.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(strings.Repeat("a line like all the others\n", 1_000_000))
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.say("/show million.log")
+	p.front("million.log")
+	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
+	p.js(onDesk + `.querySelector('.code').focus(); for (let i = 0; i < 60; i++) {
+		` + onDesk + `.querySelector('.code').scrollTop += 90000
+		await new Promise(requestAnimationFrame)
+		if ([...` + onDesk + `.querySelectorAll('.rows > .line > .ln')].some((e) => !e.textContent)) throw new Error('a row has no number')
+	}`)
+	if n := eval[int](p, `document.querySelectorAll('.rows > *').length`); n > 2500 {
+		t.Errorf("%d rows in the page", n)
+	}
+	p.press("End")
+	p.wait(`[...` + onDesk + `.querySelectorAll('.rows .ln')].some((e) => e.getAttribute('href') === '#L1000000' && e.getBoundingClientRect().bottom < innerHeight)`)
+	p.shot("desk-million")
 }

@@ -12,6 +12,7 @@ const panes = document.getElementById('panes')
 const wide = matchMedia('(min-width: 1100px)')
 let touched = false // the reader scrolled, chose or searched in front
 let wanted = '' // what the reader asked to see, by its name
+let wantedLines = '' // and which lines of it
 let closed = [] // keys, the last one at the end
 
 /** Whether the Desk can be seen. */
@@ -238,8 +239,9 @@ function sync(first) {
     const pane = paneOf(tab.key)
     if (fresh && !first) {
       if (leads(tab)) {
-        wanted = ''
-        bring(tab, { byItself: true })
+        const lines = tab.name === wanted ? wantedLines : ''
+        if (tab.name === wanted) wanted = wantedLines = ''
+        bring(tab, { byItself: true, lines })
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false
         tab.news = true
@@ -338,7 +340,7 @@ export function desks() {
     refused()
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
-  document.addEventListener('webchat:display', (e) => { wanted = e.detail.name })
+  document.addEventListener('webchat:display', (e) => { wanted = e.detail.name; wantedLines = e.detail.lines })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key === desk.front) touched = true })
   document.addEventListener('webchat:chosen', (e) => { if (e.target.dataset.key === desk.front) touched = true })
   document.addEventListener('click', click)

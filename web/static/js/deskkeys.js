@@ -7,6 +7,7 @@ import { openShelf } from './shelf.js'
 import { selection } from './select.js'
 import { tabOf, desk, front } from './tabs.js'
 import { paneOf } from './pane.js'
+import { nextView } from './paneviews.js'
 import { viewerOf } from './viewer.js'
 
 const pane = () => paneOf(desk.front)
@@ -17,7 +18,7 @@ const toEnd = () => { const v = pane() && viewerOf(pane()); if (v) { v.following
 const keys = {
   f: card('find'), w: card('wrap'), c: card('copy'), d: card('download'), s: card('stop-tool'), r: card('again'),
   g: () => (pane()?.dataset.kind === 'image' ? card('zoom-one')() : card('goTo')()), G: toEnd, '+': card('zoom-in'), '=': card('zoom-in'), '-': card('zoom-out'),
-  h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
+  v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
   a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
 }
 

@@ -5,9 +5,9 @@ import { base } from './base.js'
 import { toast } from './toast.js'
 
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
-export async function display(wanted) {
+export async function display(wanted, lines) {
   const { path: file, command } = wanted.arguments
-  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file } }))
+  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file, lines } }))
   const shown = await post(path('/display'), wanted)
   if (!shown.notKept || !shown.output) return
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }

@@ -1,7 +1,7 @@
 // What crosses the divider: lines or all of what stands on the Desk go with the next
 // prompt, at a price that is said before. The bubble stands below a selection.
 
-import { getText } from './api.js'
+import { getJSON, getText } from './api.js'
 import { clone, some } from './html.js'
 import { announce } from './ops.js'
 import { price } from './receipt.js'
@@ -18,7 +18,7 @@ const lineWords = (s) => `${s.to > s.from ? 'Lines' : 'Line'} ${s.from.toLocaleS
 /** Hands lines of a pane to the agent with the next prompt; without lines all of it. */
 export function ask(pane, s = selection(pane)) {
   given.get(id(pane))?.remove()
-  const cost = price(pane, s ? s.to - s.from + 1 : undefined)
+  const cost = (s && prices.get(`${id(pane)} ${s.from}-${s.to}`)) ?? price(pane, s ? s.to - s.from + 1 : undefined)
   const name = pane.dataset.base
   const label = s ? `${name}:${s.from}${s.to > s.from ? `–${s.to}` : ''}` : name
   const lines = s ? `${s.from}-${s.to}` : undefined
@@ -29,6 +29,17 @@ export function ask(pane, s = selection(pane)) {
   if (s) unchoose()
   paint()
   document.getElementById('prompt').focus()
+}
+
+const prices = new Map() // output and lines → tokens
+
+/** Asks the server what lines cost. */
+async function exact(pane, s, say) {
+  const key = `${id(pane)} ${s.from}-${s.to}`
+  try {
+    if (!prices.has(key)) prices.set(key, (await getJSON(`/api/outputs/${pane.dataset.output}?tokens&lines=${s.from}-${s.to}`)).tokens)
+    say(`+${prices.get(key).toLocaleString('en')}`)
+  } catch { /* what stands there is by the length */ }
 }
 
 /** Draws the feet of all panes: what goes with the next prompt, what is chosen, else what is on the screen. */
@@ -102,7 +113,7 @@ function show(pane) {
   const n = s.to - s.from + 1
   parts.label.textContent = `Ask about ${some(n, 'line')}`
   parts.price.textContent = `+${price(pane, n).toLocaleString('en')}`
-  root.hidden = !pane.dataset.tokens && n < 1
+  exact(pane, s, (text) => { parts.price.textContent = text })
   pane.querySelector('.view').append(root)
   const box = pane.querySelector('.view').getBoundingClientRect()
   const row = (k) => pane.querySelector(`.ln[href="#L${k}"]`)?.closest('.line').getBoundingClientRect()

@@ -19,6 +19,7 @@ import { metering } from './meter.js'
 import { notifying } from './notify.js'
 import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
+import { paneViews } from './paneviews.js'
 import { popups } from './popup.js'
 import { copying } from './copy.js'
 import { reaching } from './reach.js'
@@ -50,6 +51,7 @@ if (!auth()) {
   dividing()
   paneActs()
   paneMaps()
+  paneViews()
   metering()
   desks()
   shelves()

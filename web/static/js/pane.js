@@ -101,6 +101,10 @@ function rows(pane, tab, kept) {
 function at(pane, v) {
   const words = pane.querySelector('.dfoot [data-at]')
   if (!words || v.running || 'said' in words.dataset) return
+  if (v.code.hidden) { // another view is shown
+    words.textContent = ''
+    return
+  }
   const { from, to } = v.seen
   words.textContent = v.total > v.screen ? `Lines ${from.toLocaleString('en')}–${to.toLocaleString('en')} of ${v.last.toLocaleString('en')}` : ''
 }

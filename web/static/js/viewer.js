@@ -132,7 +132,7 @@ export class Viewer {
     }
     block = { rows: null, coming: null, over: new AbortController() }
     const to = Math.min(from + size - 1, this.last)
-    block.coming = getText(`/api/outputs/${this.pane.dataset.output}?format=html&lines=${from}-${to}`, { signal: block.over.signal }).then((html) => {
+    block.coming = getText(`/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&from=${from}&rows=${to - from + 1}`, { signal: block.over.signal }).then((html) => {
       block.rows = this.parse(html, from)
       for (let k = from; k < from + size; k++) this.late.delete(k)
       this.draw()
