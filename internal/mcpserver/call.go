@@ -212,7 +212,7 @@ func (s *Server) lend(ctx context.Context, p *peer, client string, use func(*con
 		c, err := s.open(ctx, g, Visit{Client: client, Workspace: p.visitor.Workspace})
 		if err == nil {
 			c.introduce(client, p.visitor.Reads)
-			err = c.use(ctx, client+" called", func() error { return use(c) })
+			err = c.use(ctx, client+" called a tool.", func() error { return use(c) })
 		}
 		s.touch(g)
 		if again || !errors.Is(err, ErrGone) {

@@ -112,7 +112,7 @@ func TestCallsAtTheSameTimeShareATurn(t *testing.T) {
 	call(t, s, "run", nil)
 	toys.mu.Lock()
 	defer toys.mu.Unlock()
-	if want := []string{"Terminal agent called", "Terminal agent called"}; !slices.Equal(toys.turns, want) {
+	if want := []string{"Terminal agent called a tool.", "Terminal agent called a tool."}; !slices.Equal(toys.turns, want) {
 		t.Errorf("turns %q, want %q", toys.turns, want)
 	}
 }

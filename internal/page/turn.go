@@ -17,6 +17,7 @@ type turn struct {
 	Prompt      string
 	Message     string // its id
 	State       string // queued, joined, running, completed, aborted, error, interrupted
+	Cause       string // why an agent that is prompted elsewhere began it; for those who cannot see what it is about
 	Look        bool   // it is only something that the user looked at
 	At          time.Time
 	Attachments []event.Attachment
@@ -112,6 +113,10 @@ func (f *fold) turnStart(d event.TurnStart) {
 	delete(f.queued, d.MessageID)
 	switch {
 	case n == nil && d.Own():
+		if slices.Contains(f.cfg.Elsewhere, f.backend) { // each of its turns is its own
+			n = f.addTurn(&turn{At: f.now, Cause: plain(d.Cause)}, elementID("t-", d.TurnID))
+			break
+		}
 		n = f.addTurn(&turn{At: f.now}, elementID("t-", d.TurnID))
 		f.noteIn(n, "", "again", "It went on by itself: "+plain(firstOf(d.Cause, "nobody knows why.")))
 	case n == nil:

@@ -1,0 +1,76 @@
+package browser
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// keyed sends a key with each request.
+type keyed string
+
+// RoundTrip implements [http.RoundTripper].
+func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// The page is the second screen of an agent in a terminal: what that shows appears,
+// and what the user hands over becomes a line to paste there.
+func TestTheAgentOfATerminal(t *testing.T) {
+	s := start(t)
+	list := exec.Command(binary, "mcp", "install", "--data-dir", s.data, "--workspace", s.workspace)
+	list.Env = append(os.Environ(), "WEBCHAT_CONFIG=")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, rest, _ := strings.Cut(string(out), "Or over HTTP: ")
+	url, rest, _ := strings.Cut(rest, " with the header \"Authorization: Bearer ")
+	key, _, found := strings.Cut(rest, "\"")
+	if !found {
+		t.Fatalf("no address in %s", out)
+	}
+	terminal, err := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: keyed(key)}, MaxRetries: -1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = terminal.Close() })
+	show := func(path string) {
+		t.Helper()
+		res, err := terminal.CallTool(t.Context(), &mcp.CallToolParams{Name: "render_file_contents", Arguments: map[string]any{"path": path}})
+		if err != nil || res.IsError {
+			t.Fatalf("%v %+v", err, res)
+		}
+	}
+	show("README.md")
+	p := s.open("/")
+	p.look(1000, 800, "light")
+	p.click("#sessions a")
+	p.wait(`document.getElementById('title')?.textContent.startsWith('Terminal in ')`)
+	p.live()
+	p.has("#composer .elsewhere", "runs in another program")
+	if p.true(`document.getElementById('prompt').checkVisibility()`) {
+		t.Error("one can write where nobody reads it")
+	}
+	show("go.mod")
+	p.wait(`[...document.querySelectorAll('#turns .card')].some((c) => c.textContent.includes('go.mod'))`)
+	p.accessible("a terminal's session")
+
+	p.click("#turns .turn:last-child [data-act=read]")
+	p.wait(`!document.querySelector('#composer [data-act=send]').disabled`)
+	p.click("#composer [data-act=send]")
+	p.wait(`document.getElementById('turns').textContent.includes('Use webchat')`)
+	p.has("#turns", "Released. Paste this in Terminal")
+	res, err := terminal.CallTool(t.Context(), &mcp.CallToolParams{Name: "read_output", Arguments: map[string]any{}})
+	if err != nil || res.IsError || !strings.HasPrefix(res.Content[0].(*mcp.TextContent).Text, "module ") {
+		t.Errorf("the terminal reads %+v, %v", res, err)
+	}
+	p.shots("terminal")
+}
