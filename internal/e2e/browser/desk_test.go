@@ -172,3 +172,21 @@ func TestDeskScrollsAMillionLines(t *testing.T) {
 	p.wait(`[...` + onDesk + `.querySelectorAll('.rows .ln')].some((e) => e.getAttribute('href') === '#L1000000' && e.getBoundingClientRect().bottom < innerHeight)`)
 	p.shot("desk-million")
 }
+
+// Find counts all of an output, and goes round from the first to the last.
+func TestDeskFindsAll(t *testing.T) {
+	_, p := desked(t)
+	p.say("/show big.log")
+	p.front("big.log")
+	p.press("Escape", "f")
+	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
+	p.write("queue=0 ")
+	p.has(".pane .find", "1 of 7,692")
+	p.press("Shift+Enter")
+	p.has(".pane .find", "7,692 of 7,692")
+	p.wait(`document.querySelector('.rows .ln[href="#L99996"]')`)
+	p.press("Enter")
+	p.has(".pane .find", "1 of 7,692")
+	p.shot("desk-find")
+	p.accessible("find on the Desk")
+}

@@ -4,6 +4,7 @@
 import { getJSON } from './api.js'
 import { clone } from './html.js'
 import { line, reveal } from './lines.js'
+import { failed } from './toast.js'
 
 const wait = 120 // milliseconds after a key
 
@@ -42,7 +43,28 @@ function rangeIn(el, from, to) {
   return null
 }
 
+/** On the Desk the server counts all hits and says where the one before and behind is. */
+async function goWhole(state, step) {
+  const about = (n) => getJSON(`/api/outputs/${state.card.dataset.output}?count=${encodeURIComponent(state.re)}&at=${n}`, { signal: state.asking.signal })
+  const from = state.line ?? state.card.dataset.at ?? 1
+  const c = await about(step > 0 && state.line ? state.line + 1 : Number(from) || 1)
+  state.total = c.total
+  state.complete = c.complete
+  const wraps = step > 0 ? !c.next : !c.previous
+  if (c.total) {
+    state.line = step > 0 ? c.next || c.first : c.previous || c.last
+    state.number = step > 0 ? (wraps ? 1 : c.before + 1) : (wraps ? c.total : c.before)
+    const near = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(state.re)}&lines=${Math.max(1, state.line - 100)}-${state.line + 100}`, { signal: state.asking.signal })
+    state.hits = near.matches ?? []
+    state.at = state.hits.findIndex((hit) => hit.line === state.line)
+    await line(state.card, state.line)
+  } else state.hits = []
+  paint(state)
+  tell(state)
+}
+
 async function go(state, step) {
+  if ('pane' in state.card.dataset) return state.query && goWhole(state, step)
   if (!state.hits.length) return
   state.at = (state.at + step + state.hits.length) % state.hits.length
   const row = await line(state.card, state.hits[state.at].line)
@@ -54,6 +76,7 @@ async function go(state, step) {
 function tell(state) {
   const { count } = state.parts
   if (!state.query) count.textContent = ''
+  else if (state.total) count.textContent = `${state.number.toLocaleString('en')} of ${state.total.toLocaleString('en')}${state.complete ? '' : ' so far'}`
   else if (!state.hits.length) count.textContent = 'No hits'
   else count.textContent = `${(state.at + 1).toLocaleString('en')} of ${state.hits.length.toLocaleString('en')}${state.more ? '+' : ''}`
 }
@@ -66,6 +89,8 @@ async function search(state) {
   state.asking = new AbortController()
   const text = state.input.value
   state.query = text
+  state.line = null
+  state.total = 0
   if (!text) {
     state.hits = []
     paint(state)
@@ -74,7 +99,9 @@ async function search(state) {
   const plain = !pressed(state, 'find-regexp')
   const exact = pressed(state, 'find-case')
   const re = `${exact ? '' : '(?i)'}${plain ? literal(text) : text}`
+  state.re = re
   try {
+    if ('pane' in state.card.dataset) return await goWhole(state, 1)
     const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
     state.hits = found.matches ?? []
     state.more = Boolean(found.next)
@@ -103,7 +130,7 @@ export function find(card) {
   input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
   root.addEventListener('keydown', (e) => {
     e.stopPropagation()
-    if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1)
+    if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1).catch(failed)
     else if (e.key === 'Escape') shut()
     else return
     e.preventDefault()
@@ -115,6 +142,7 @@ export function find(card) {
     })
   }
   toggle(state, 'find-next').addEventListener('click', () => go(state, 1))
+  toggle(state, 'find-previous').addEventListener('click', () => go(state, -1))
   toggle(state, 'find-close').addEventListener('click', shut)
   card.addEventListener('webchat:lines', () => paint(state))
   input.focus()
