@@ -1,0 +1,82 @@
+package event
+
+type (
+	// PermissionRequested asks the user to decide about an act.
+	PermissionRequested struct {
+		RequestID  string `json:"requestId"`
+		ToolCallID string `json:"toolCallId,omitempty"`
+		ToolName   string `json:"toolName"`
+		Kind       string `json:"kind"`     // shell, write, read, mcp, url
+		Action     string `json:"action"`   // a verb phrase: "run a command"
+		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
+		// Target is where the links of a path lead: absolute, also for a file that
+		// does not exist yet.
+		Target    string `json:"target,omitempty"`
+		Cwd       string `json:"cwd,omitempty"`
+		Why       string `json:"why,omitempty"` // why it is asked
+		Diff      string `json:"diff,omitempty"`
+		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
+		Sensitive bool   `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
+		// Withheld are the names of the variables the command does not inherit.
+		Withheld []string `json:"withheld,omitempty"`
+		// Grants are what the user may allow beyond this act, the narrowest first.
+		Grants    []Grant `json:"grants"`
+		ExpiresAt Time    `json:"expiresAt"`
+		Extra     `json:"-"`
+	}
+
+	// Grant is something the user may allow beyond one act. Equal ids mean equal
+	// grants, in every session of a workspace.
+	Grant struct {
+		ID   string `json:"id"`
+		Text string `json:"text"` // what it covers, in words
+		// Scope is set once it was given: [ForSession] or [ForWorkspace].
+		Scope Scope `json:"scope,omitempty"`
+	}
+
+	// PermissionCompleted is the decision about a request; nothing acts before
+	// it is in the log.
+	PermissionCompleted struct {
+		RequestID string   `json:"requestId"`
+		Decision  Decision `json:"decision"`
+		Scope     Scope    `json:"scope,omitempty"`
+		Grant     *Grant   `json:"grant,omitempty"`  // what was given, or what allows it
+		Rule      *Rule    `json:"rule,omitempty"`   // of [DecidedByRule]: which
+		Reason    string   `json:"reason,omitempty"` // of [DecidedByUser]: in the user's words
+		By        Decider  `json:"by"`
+		Extra     `json:"-"`
+	}
+
+	// Rule is one of the user's configuration, by its number from 1, or one that
+	// webchat brings itself.
+	Rule struct {
+		Number  int    `json:"number,omitempty"`
+		BuiltIn bool   `json:"builtIn,omitempty"`
+		Covers  string `json:"covers,omitempty"` // of a built-in one: what it allows, in words
+	}
+
+	// PermissionRevoked says that the user took back a grant of this session.
+	PermissionRevoked struct {
+		Grant Grant `json:"grant"`
+		Extra `json:"-"`
+	}
+
+	// UserInputRequested is an agent's question to the user.
+	UserInputRequested struct {
+		RequestID     string   `json:"requestId"`
+		ToolCallID    string   `json:"toolCallId,omitempty"`
+		Question      string   `json:"question"`
+		Choices       []string `json:"choices,omitempty"`
+		AllowFreeform bool     `json:"allowFreeform"`
+		Extra         `json:"-"`
+	}
+
+	// UserInputCompleted is the user's answer; By says when there was none.
+	UserInputCompleted struct {
+		RequestID   string  `json:"requestId"`
+		Answer      string  `json:"answer"`
+		WasFreeform bool    `json:"wasFreeform,omitempty"`
+		By          Decider `json:"by,omitempty"`
+		Extra       `json:"-"`
+	}
+)
