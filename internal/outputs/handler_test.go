@@ -2,11 +2,9 @@ package outputs
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -27,34 +25,6 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
-}
-
-// testViews makes HTML that says what was asked for.
-type testViews struct{}
-
-func (testViews) Of(*Output) []string { return []string{"lines", "source"} }
-
-func (testViews) View(_ context.Context, o *Output, a Ask) (Window, error) {
-	if a.View == "none" {
-		return Window{}, &Refusal{"no_view", "There is no such view."}
-	}
-	html := fmt.Sprintf("<i>%d %d %q %q %q %v</i>", a.From, a.Rows, a.Filter, a.Sort, a.At, a.With != nil)
-	return Window{HTML: []byte(html), View: a.View, From: a.From, To: a.From + 1, Total: 9, Header: map[string]string{"Note": "x"}}, nil
-}
-
-func (testViews) Price(ctx context.Context, o *Output, ranges [][2]int) (n int, exact bool, err error) {
-	var b strings.Builder
-	for _, r := range ranges {
-		err = errors.Join(err, o.CopyLines(ctx, &b, r[0], r[1]))
-	}
-	return b.Len(), true, err
-}
-
-func (testViews) HTML(_ context.Context, o *Output, from, to int) ([]byte, error) {
-	if o.Meta().Path == "bad" {
-		return nil, errors.New("secret detail")
-	}
-	return fmt.Appendf(nil, "<i>%d-%d</i>", from, to), nil
 }
 
 func everyByte() string {
