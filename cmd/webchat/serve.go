@@ -31,8 +31,8 @@ func serve(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 // serveWith serves until a signal or until beside, which runs beside the server if it
 // is not nil, returns. Whatever fails while it starts leaves nothing behind.
 func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside func(context.Context, *rooms) error) (err error) {
-	// The heap may grow to 16 MB before it is collected first, which would take a
-	// tenth of the start.
+	// The heap may grow to 16 MB before it is collected first: that would take a tenth
+	// of the start, and go on beside the first page.
 	usual := debug.SetGCPercent(400)
 	defer debug.SetGCPercent(usual)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -102,7 +102,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 		}
 	}()
 	return r.serve(ctx, stop, listeners, mostConnections(o.MaxStreams+o.MaxRequests), log, func() error {
-		debug.SetGCPercent(usual)
+		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
 		err := o.announce(r, c, path, base, workspace, stdout, log)
 		if err == nil && beside != nil {
 			done = make(chan error, 1)
