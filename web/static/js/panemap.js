@@ -1,11 +1,15 @@
 // The scrollbar of a pane, which is a map of it: the part on the screen, hits,
 // selection, what goes to the agent, what changed.
 
+import { getJSON } from './api.js'
 import { selection } from './select.js'
 import { viewerOf } from './viewer.js'
 
 const least = 24 // pixels of the thumb
+const parts = 195 // of a long output, for each of which errors and warnings are counted
+const long = 5000 // lines
 const found = new WeakMap() // pane → numbers of lines
+const dense = new WeakMap() // pane → what the server counted; null: it is asked
 
 function rect(name, y, height, x = 0, width = 14) {
   const el = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
@@ -15,6 +19,27 @@ function rect(name, y, height, x = 0, width = 14) {
 
 /** "3-5 9" as pairs. */
 const pairs = (text) => (text ?? '').split(/[ ,]/).filter(Boolean).map((part) => { const [a, b] = part.split('-').map(Number); return [a, b ?? a] })
+
+/** Asks once where the errors and warnings of a long output are. */
+async function count(pane) {
+  if (dense.has(pane) || pane.dataset.state !== 'done') return
+  dense.set(pane, null)
+  try {
+    dense.set(pane, await getJSON(`/api/outputs/${pane.dataset.output}?density=${parts}`))
+    soon(pane)
+  } catch { /* the map is without it */ }
+}
+
+/** Errors and warnings as bars, the wider the more of them are in a part. */
+function bars(pane, tall) {
+  const d = dense.get(pane)
+  if (!d) return []
+  const of = (list, name) => {
+    const top = Math.max(...(list ?? []), 1)
+    return (list ?? []).flatMap((n, i) => (n ? [rect(name, i * tall / parts, Math.max(2, tall / parts), 4, 4 + 22 * n / top)] : []))
+  }
+  return [...of(d.warnings, 'wa'), ...of(d.errors, 'er')]
+}
 
 function draw(pane) {
   const map = pane.querySelector(':scope > .view > .map')
@@ -31,9 +56,13 @@ function draw(pane) {
     return list.map(([a, b]) => [Math.round(at(a)), Math.max(2, (b - a + 1) * unit)]).filter(([top]) => !seen.has(top) && seen.add(top)).map(([top, h]) => rect(name, top, h, x, width))
   }
   const s = selection(pane)
-  map.setAttribute('viewBox', `0 0 14 ${tall || 1}`)
+  const wide = v.total > long
+  map.classList.toggle('wide', wide)
+  if (wide) count(pane)
+  map.setAttribute('viewBox', `0 0 ${wide ? 32 : 14} ${tall || 1}`)
   map.replaceChildren(
-    ...(v.most ? [rect('thumb', y, thumb)] : []),
+    ...(wide ? bars(pane, tall) : []),
+    ...(v.most ? [rect('thumb', y, thumb, 0, 32)] : []),
     ...marks(pairs(pane.dataset.changed), 'giv', 0, 2),
     ...marks((found.get(pane) ?? []).map((n) => [n, n]), 'h', 4, 7),
     ...marks(pairs(pane.dataset.given), 'giv', 2, 3),
