@@ -246,3 +246,21 @@ func TestRealIdleSessionsRest(t *testing.T) {
 		}
 	}
 }
+
+// What a command printed is in the log once, and without what the CLI adds to it.
+func TestRealCommandIsLoggedOnce(t *testing.T) {
+	h := newHouse(t, nil)
+	s := h.session()
+	h.ask(s, `call bash {"command":"echo printed; exit 3","description":"look"}`)
+	done := event.ToolExecutionComplete{}
+	h.await(s, "the result", func(d event.Data) bool {
+		x, ok := d.(event.ToolExecutionComplete)
+		if ok {
+			done = x
+		}
+		return ok
+	})
+	if done.Result == nil || strings.TrimSpace(done.Result.Content) != "printed" || done.Result.DetailedContent != "" || !strings.Contains(string(done.ToolTelemetry), `"exitCode":3`) {
+		t.Errorf("it is logged as %+v with %s", done.Result, done.ToolTelemetry)
+	}
+}

@@ -3,6 +3,7 @@ package copilot
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func (c *conn) onToolComplete(e nativeEvent) {
 	}
 	switch {
 	case d.Success && d.Result != nil:
-		done.Result = d.Result
+		done.Result = readable(d.Result)
 	case d.Success:
 		done.Result = &event.ToolResult{}
 	case d.Error != nil:
@@ -190,6 +191,19 @@ func (c *conn) onToolComplete(e nativeEvent) {
 	if done.Result != nil {
 		c.endCommand(ours, done.Result.Content)
 	}
+}
+
+// shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
+var shellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\d+>\s*$`)
+
+// readable is a result without what is for the CLI only, and without its copy.
+func readable(r *event.ToolResult) *event.ToolResult {
+	out := *r
+	out.Content = shellEnd.ReplaceAllString(r.Content, "")
+	if out.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent, ""); out.DetailedContent == out.Content {
+		out.DetailedContent = ""
+	}
+	return &out
 }
 
 // code is one of the codes the language of events has.
