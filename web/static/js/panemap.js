@@ -46,10 +46,10 @@ function draw(pane) {
   const v = viewerOf(pane)
   if (!map || !v) return
   const tall = map.clientHeight
-  const all = v.most + v.screen > 0 ? Math.max(v.total, v.screen) : 1
-  const unit = tall / all
-  const thumb = Math.min(tall, Math.max(least, v.screen * unit))
-  const y = v.most ? v.pos / v.most * (tall - thumb) : 0
+  const screen = v.screen || 0 // of an output without a line yet there is no measure
+  const unit = tall / Math.max(v.total || 0, screen, 1)
+  const thumb = Math.min(tall, Math.max(least, screen * unit))
+  const y = v.most ? (v.pos || 0) / v.most * (tall - thumb) : 0
   const at = (n) => (n - v.first) * unit
   const marks = (list, name, x, width) => {
     const seen = new Set()

@@ -25,7 +25,6 @@ export function tasks() {
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('#dock-tasks [data-act]')
     if (!button || !Object.hasOwn(acts, button.dataset.act)) return
-    e.preventDefault() // it stands in what opens its task
     acts[button.dataset.act](button).catch(failed)
   })
   setInterval(tick, 1000)
