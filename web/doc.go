@@ -91,7 +91,8 @@
 //	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item
 //	                  of menus; #tpl-hits and #tpl-hit of a search; in cards
 //	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired; on the
-//	                  Desk #tpl-tab #tpl-line #tpl-bubble #tpl-away; and
+//	                  Desk #tpl-tab #tpl-line #tpl-bubble #tpl-away #tpl-views #tpl-other
+//	                  #tpl-first; and
 //	                  #tpl-map (beside .code in .with-map; rects of class v, h and s for
 //	                  view, hits and selection); #tpl-copy #tpl-free #tpl-rename. Their
 //	                  parts carry data-part
@@ -159,7 +160,9 @@
 //	data-act in cards     find wrap copy download alone (on the Desk) fold more stop-tool pause
 //	                      again compare zoom-in zoom-out zoom-fit zoom-one
 //	                      read read-all read-hits (all, or what was found) unread
-//	data-act on panes     the same, and tab close-tab reload-tab newer keep-out, in the
+//	views                 [data-view] buttons in the head; one that is no list of lines stands in
+//	                      .other[data-shows] beside .code. div.failure is the first failure
+//	data-act on panes     the same, and find-previous to-failure tab close-tab reload-tab newer keep-out, in the
 //	                      bubble ask copy-lines link-lines
 //	data-act elsewhere    side desk shelf split ledger title-menu new search keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]

@@ -170,7 +170,7 @@ export class Viewer {
     if (!this.late.has(n)) {
       const { root } = clone('tpl-line')
       const ln = root.querySelector('.ln')
-      ln.textContent = n.toLocaleString('en')
+      ln.textContent = n
       ln.setAttribute('href', `#L${n}`)
       this.late.set(n, root)
       if (this.late.size > 4 * size) this.late.delete(this.late.keys().next().value)
