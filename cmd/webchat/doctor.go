@@ -140,7 +140,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	case err != nil:
 		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
 	case len(ran) > 0:
-		return fmt.Errorf("copilot lets a workspace run COMMANDS THAT NOBODY IS ASKED ABOUT, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
+		return fmt.Errorf("copilot lets a workspace run COMMANDS WITHOUT ASKING YOU, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
 	}
 	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Sources(), ", "))
 	return nil

@@ -31,7 +31,7 @@ func TestPageOfNoSession(t *testing.T) {
 func TestWhoAnswersAnEmptyPage(t *testing.T) {
 	_, body := newHouse(t).do("GET", "/", "")
 	want(t, body, `<span id="pick-backend">offline</span> · </span><span id="pick-model">no model</span>`, `data-no-model="offline"`,
-		"No model is connected. Showing and running work without one", `title="New sessions use it">In use`)
+		"No model is connected. You can show files and run commands without one", `title="New sessions use it">In use`)
 	if strings.Contains(body, `data-act="use" data-backend="offline"`) {
 		t.Error("the backend in use is offered")
 	}

@@ -80,7 +80,7 @@ func TestEnterWithoutConnectionWaits(t *testing.T) {
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.say("/show README.md")
-	p.has(".toast[data-how=ask]", "Not connected. What you write is kept and sent when we are back")
+	p.has(".toast[data-how=ask]", "Offline: your prompt is saved and will be sent when the connection returns")
 	p.is(prompt+`.value`, "/show README.md")
 	p.press("Enter") // impatience sends it no second time
 	s.again()

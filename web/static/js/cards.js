@@ -34,7 +34,7 @@ async function copy(card) {
   if (globalThis.ClipboardItem && navigator.clipboard?.write) {
     await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
   } else if (navigator.clipboard) await navigator.clipboard.writeText(await text)
-  else throw new Error('This address is not a secure one, so the browser keeps the clipboard shut. Download the output instead.')
+  else throw new Error('The browser allows copying only on https or localhost. Download the output instead.')
   done(card.querySelector('[data-act=copy]'))
   const { first, last, lines } = card.dataset // the last belongs to a running command
   toast(`Copied ${some(s ? s.to - s.from + 1 : Number(lines ?? last - first + 1), 'line')}`)

@@ -6,7 +6,7 @@ export const commands = [
   { name: '/run', hint: 'COMMAND', what: 'a command, yours', icon: 'term', tool: 'run_and_display', free: true },
   { name: '/image', hint: 'PATH', what: 'path', icon: 'image', tool: 'display_image', free: true },
   { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen' },
-  { name: '/model', hint: 'NAME', what: 'choose who answers', icon: 'chip' },
+  { name: '/model', hint: 'NAME', what: 'choose the agent or model', icon: 'chip' },
   { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Ctrl .' },
   { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
   { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },

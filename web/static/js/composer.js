@@ -160,7 +160,7 @@ function sent(text) {
 /** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
 function later(asked, id) {
   waiting = { asked, id }
-  toast('Not connected. What you write is kept and sent when we are back', { how: 'ask' })
+  toast('Offline: your prompt is saved and will be sent when the connection returns', { how: 'ask' })
 }
 
 function connected(e) {

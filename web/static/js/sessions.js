@@ -68,7 +68,7 @@ function soon() {
 async function drop(id) {
   await remove(`/api/sessions/${id}`)
   const undo = { label: 'Undo', run: () => post(`/api/sessions/${id}/restore`).then(soon).catch(failed) }
-  toast('Deleted. Its log goes for good in 30 seconds', { act: undo, ms: 28_000 })
+  toast('Deleted. It can be restored for 30 seconds', { act: undo, ms: 28_000 })
   if (id === session()) setTimeout(() => visit('/'), 28_000)
   soon()
 }
