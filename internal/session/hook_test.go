@@ -287,15 +287,19 @@ func (s *slowErrors) Run(ctx context.Context, c hooks.Call, report func(event.Da
 
 // A hook about an error keeps nobody from hearing of it, and can be stopped.
 func TestErrorHooksComeAfterTheNews(t *testing.T) {
+	var asks chan struct{} // of the bubble the test is in
 	play(t, func(r *rig, c *Config) {
+		asks = make(chan struct{})
 		c.Hooks = &slowErrors{}
 		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
 			go h.AskPermission(context.Background(), *asked())
-			synctest.Wait()
+			<-asks
 			return errors.New("it broke")
 		}
 	}, func(r *rig) {
 		id := r.send("go")
+		synctest.Wait()
+		close(asks)
 		synctest.Wait()
 		equal(t, "told", len(all[event.SessionError](r)), 1)
 		equal(t, "pending", r.s.Summary().Pending, 0)

@@ -18,6 +18,7 @@ type background struct {
 	id     string // ours: that of its call
 	native string // the CLI's
 	ended  bool
+	told   bool // to end
 	exit   *int
 	scope  *turn // of a helper: what it does beside the turns
 }
@@ -69,6 +70,7 @@ func (c *conn) onTasksChanged(nativeEvent) {
 		c.post(func() {
 			if err == nil {
 				c.sawTasks(list.Tasks)
+				c.missed(list.Tasks)
 			}
 		})
 		select {
@@ -99,6 +101,20 @@ func (c *conn) sawTasks(list []nativeTask) {
 			c.endTask(b, event.Completed)
 		default: // the exit code is on its way
 			time.AfterFunc(exitPatience, func() { c.post(func() { c.endTask(b, event.Completed) }) })
+		}
+	}
+}
+
+// missed looks after the tasks that were told to end: the CLI takes its time to list
+// them as cancelled, and says nothing when it does or when it lists them no more.
+func (c *conn) missed(list []nativeTask) {
+	for _, b := range c.loop.tasks {
+		switch listed := slices.ContainsFunc(list, func(n nativeTask) bool { return n.ID == b.native }); {
+		case !b.told || b.ended:
+		case listed:
+			c.loop.lookAgain = true
+		default:
+			c.endTask(b, event.Aborted)
 		}
 	}
 }
@@ -268,10 +284,13 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 // says it as well.
 func (c *conn) cancelTask(ctx context.Context, b *background) error {
 	err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil)
-	c.post(func() { c.onTasksChanged(nativeEvent{}) })
 	if err != nil {
 		return c.b.explain(err)
 	}
+	c.post(func() {
+		b.told = true
+		c.onTasksChanged(nativeEvent{})
+	})
 	return nil
 }
 

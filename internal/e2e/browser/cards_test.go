@@ -156,7 +156,8 @@ func TestCardRunningIsFollowedPausedAndStopped(t *testing.T) {
 	p.say("/run for i in $(seq 1 100000); do echo tick $i; sleep 0.05; done")
 	p.wait(`document.querySelector('[data-card][data-state=running] .line')`)
 	p.has(".tail", "Following")
-	last := `Number(document.querySelector('.code .line:last-child .ln').textContent)`
+	last := `Number([...document.querySelectorAll('#turns [data-card] .code .ln')].at(-1)?.textContent ?? 0)`
+	p.wait(last + ` > 0`)
 	was := eval[int](p, last)
 	p.wait(last + ` > ` + quoteInt(was+10))
 	p.shots("following")
