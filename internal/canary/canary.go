@@ -5,7 +5,7 @@
 // A [Trial] sees that either in front of the models themselves ([Trial.Before]) or by
 // what the backend reports ([Report]). It proves one turn and is then used up; its
 // methods belong to one goroutine. [Closed] tries whether a workspace can have
-// anything run that nobody was asked about.
+// anything run without a question.
 package canary
 
 import (
@@ -178,7 +178,7 @@ func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error
 	return out, m, err
 }
 
-// leaks says what was sent, and is an error if the canary was, or if nobody can
+// leaks says what was sent, and is an error if the canary was, or if no one can
 // tell.
 func (t *Trial) leaks(b agent.Backend, reported Report) error {
 	loud := fmt.Errorf("%w: %s sent what it was to show only to you; do not rely on it", ErrLeaked, b.Name())

@@ -30,7 +30,7 @@ type ControlConfig struct {
 
 // Control is how "webchat url" and "webchat logout" ask the running server: HTTP
 // over a socket that only the user can open. (On Windows the folder's access list
-// says who can.) Who asks also shows the API token, which is as private.
+// says who can.) A caller also shows the API token, which is as private.
 type Control struct {
 	path   string
 	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read

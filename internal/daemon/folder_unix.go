@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// checkFolder refuses a folder that other users can change: whoever can put a
+// checkFolder refuses a folder that other users can change: a user who can put a
 // token or a log there can act as its owner. A sticky one, such as the /data of a
 // container, will do if everything in it is ours, since nobody else can replace
 // that. The error names the command that mends it.

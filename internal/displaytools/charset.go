@@ -54,7 +54,7 @@ type wide struct {
 
 var wideCharsets = []wide{{"utf-16le", binary.LittleEndian, 0}, {"utf-16be", binary.BigEndian, 1}}
 
-// sniffWide is how many bytes tell UTF-16 from what is no text.
+// sniffWide is how many bytes tell UTF-16 from binary data.
 // Without a mark, fewer than leastWide tell nothing.
 const (
 	sniffWide = 4 << 10

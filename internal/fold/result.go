@@ -30,7 +30,7 @@ type Result struct {
 	ended     bool
 	outcome   event.Outcome
 
-	// Of the turn that is open, whoever's it is.
+	// Of the turn that is open, the user's or the agent's own.
 	texts   []string
 	outputs []OutputRef
 	calls   map[string]bool // the agent's

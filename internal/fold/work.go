@@ -289,7 +289,7 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 	return out
 }
 
-// Refusal is the end of a request nobody answered.
+// Refusal is the end of a request without an answer.
 func Refusal(request event.Data, by event.Decider, reason string) event.Data {
 	if q, ok := request.(event.UserInputRequested); ok {
 		return event.UserInputCompleted{RequestID: q.RequestID, By: by}

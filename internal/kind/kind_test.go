@@ -83,7 +83,7 @@ func TestDamagedPictures(t *testing.T) {
 	}
 }
 
-// What is no picture, whatever it is called, and what people call it.
+// Files that are not pictures, whatever they are called, and what people call it.
 func TestNames(t *testing.T) {
 	for data, want := range map[string]string{
 		"<!DOCTYPE html><html><svg>":   "HTML",

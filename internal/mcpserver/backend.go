@@ -65,7 +65,7 @@ type conn struct {
 // shared is a turn that lasts as long as a call of it runs.
 type shared struct {
 	users int           // guarded by the conn's mu
-	leave func()        // ends the wait for a turn that nobody needs any more
+	leave func()        // ends the wait for a turn that is not needed any more
 	begun chan struct{} // closed when the turn runs
 	idle  chan struct{} // closed when the last user left
 	over  chan struct{} // closed when the turn is over

@@ -97,7 +97,7 @@ func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if ok {
 		delete(c.asked, r.ID)
 	}
-	if err != nil { // nobody hears the answers
+	if err != nil { // the answers go nowhere
 		clear(c.asked)
 	}
 	if len(c.asked) == 0 {

@@ -55,7 +55,7 @@ type released struct {
 var errNotReleased = errors.New("not released by the user: they can release it with \"Let the agent read this\" in webchat")
 
 // Prompt implements [agent.Conn]. A prompt's attachments are what the user releases;
-// its text reaches nobody.
+// its text is not shown.
 func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	if len(p.Attachments) == 0 {
 		return errElsewhere

@@ -42,7 +42,7 @@ func properties(t Tool) map[string]bool {
 	return known
 }
 
-// keep returns arguments without the properties that are not known. What is no object
+// keep returns arguments without the properties that are not known. Anything but an object
 // stays as it is, and so does a property that is there twice: the tool refuses both.
 func keep(raw json.RawMessage, known map[string]bool) json.RawMessage {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {

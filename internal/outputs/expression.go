@@ -20,7 +20,7 @@ type Expression struct {
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
 
-// ParseExpression fails on what is no regular expression.
+// ParseExpression fails on text that is not a regular expression.
 func ParseExpression(text string) (*Expression, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {

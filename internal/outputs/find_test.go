@@ -186,8 +186,8 @@ func TestCountAndDensity(t *testing.T) {
 	}
 }
 
-// A search that has no time says so and goes on when asked again; one that nobody
-// waits for ends.
+// A search that has no time says so and goes on when asked again; one that is
+// not waited for ends.
 func TestFindGoesOn(t *testing.T) {
 	s := newStore(t, 64<<20)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("abc\n", 1<<18))

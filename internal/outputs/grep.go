@@ -103,7 +103,7 @@ func search(ctx context.Context, o *Output, e *Expression, from, to int) *matche
 	}
 	hits, err := o.Find(ctx, e, grepTime)
 	if err != nil {
-		return found // nobody waits for it
+		return found // no request waits for it
 	}
 	if !hits.Complete {
 		found.Next = max(from, hits.Next)

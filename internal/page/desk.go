@@ -11,7 +11,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// window is what a model is taken to hold where nobody says it, in tokens.
+// window is what a model is assumed to hold where its size is unknown, in tokens.
 const window = 128_000
 
 // slip is what the conversation says of a display: the literal line that the model

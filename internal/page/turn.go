@@ -118,7 +118,7 @@ func (f *fold) turnStart(d event.TurnStart) {
 			break
 		}
 		n = f.addTurn(&turn{At: f.now}, elementID("t-", d.TurnID))
-		f.noteIn(n, "", "again", "It went on by itself: "+plain(firstOf(d.Cause, "nobody knows why.")))
+		f.noteIn(n, "", "again", "It went on by itself: "+plain(firstOf(d.Cause, "no reason was given.")))
 	case n == nil:
 		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))
 	}

@@ -30,7 +30,7 @@ func Arguments(raw json.RawMessage) (json.RawMessage, error) {
 	return strictjson.Whole(raw), nil
 }
 
-// Loggable returns arguments as they can be logged: what is no JSON becomes a
+// Loggable returns arguments as they can be logged: text that is not JSON becomes a
 // string, what is too long is cut.
 func Loggable(raw json.RawMessage) json.RawMessage {
 	switch {

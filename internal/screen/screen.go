@@ -34,7 +34,7 @@ type State struct {
 	Model   string
 	Named   bool                         // the user chose the title
 	Ours    func(toolCallID string) bool // whether the session runs the call, and tells about it
-	Stopper event.Decider                // who stopped the turn; empty: nobody did
+	Stopper event.Decider                // who stopped the turn; empty: it was not stopped
 	Now     time.Time
 	Log     *slog.Logger
 }
@@ -169,7 +169,7 @@ func (s State) foreign(toolCallID string) bool {
 }
 
 // complete lets an agent end its own calls once. What it says about
-// outputs and their tokens is not believed: only our own tools mint those.
+// outputs and their tokens is not believed: only our own tools make those.
 func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
 	case s.Ours(d.ToolCallID) || s.Work.Done[fold.ToolKey(d.ToolCallID)]:

@@ -78,7 +78,7 @@ func TestPumps(t *testing.T) {
 	})
 }
 
-// A session that is slow to be subscribed to holds up nobody else's streams.
+// A session that is slow to be subscribed to does not hold up other streams.
 func TestPumpsBeginBesideEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pumps{log: slog.New(slog.NewTextHandler(io.Discard, nil)), byTopic: map[string]*pump{}}

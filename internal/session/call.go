@@ -337,7 +337,7 @@ func halted(ctx context.Context) agent.Result {
 	return res
 }
 
-// stopper is who stopped a call; empty: nobody as such.
+// stopper is who stopped a call; empty: not by a stop.
 func stopper(ctx context.Context) event.Decider {
 	if errors.Is(context.Cause(ctx), errAborted) {
 		return event.DecidedByUser

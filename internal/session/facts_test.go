@@ -14,8 +14,8 @@ import (
 	"webchat/internal/tokens"
 )
 
-// What went wrong, and what a result costs the model, is in the log as facts, whoever
-// ran the call.
+// What went wrong, and what a result costs the model, is in the log as facts,
+// whichever tool was called.
 func TestErrorsAreFacts(t *testing.T) {
 	long := strings.Repeat("one two three ", 100)
 	play(t, func(r *rig, c *Config) {

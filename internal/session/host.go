@@ -50,7 +50,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return fmt.Errorf("%w: a report without data", ErrInvalid)
 	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
-		d.ResultTokens = readTokens(d) // here, where nobody waits for it
+		d.ResultTokens = readTokens(d) // here, where no lock is held
 		data = d
 	}
 	take := func() error { return h.reportLocked(data) }

@@ -257,7 +257,7 @@ func (s *Session) openRefusalsLocked() (out []event.Data) {
 	return out
 }
 
-// AbortTool stops one running tool call, whoever made it, or the task it left; its
+// AbortTool stops one running tool call, the agent's or the user's, or the task it left; its
 // turn goes on.
 // [ErrGone] for a call that has ended, [ErrNotFound] for one that never was,
 // [agent.ErrUnsupported] for one the agent runs by itself.

@@ -9,7 +9,7 @@ import (
 )
 
 // An agent that begins its turns by itself needs its conversation before any prompt:
-// there is one, whoever opens it.
+// there is one, however it was opened.
 func TestWakeOpensOneConversation(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		opened := 0

@@ -147,7 +147,7 @@ func (m *Manager) scrub() {
 }
 
 // forget has a backend remove what it keeps of a deleted session. That may take
-// the start of a program, so nobody waits for it but the end of the manager.
+// the start of a program, so nothing waits for it but the end of the manager.
 func (m *Manager) forget(id session.ID, backend string) {
 	f, ok := m.backends[backend].(agent.Forgetter)
 	if !ok {

@@ -4,7 +4,7 @@
 //
 // # Guarantees
 //
-//   - A session has one value: whoever gets it gets the same [session.Session].
+//   - A session has one value: every caller gets the same [session.Session].
 //   - What an earlier process left open is closed before a session is returned, or as
 //     soon as the log can be written.
 //   - A deleted session can be restored for [UndoDelete]; then its log, outputs and

@@ -56,7 +56,7 @@ func TestCreate(t *testing.T) {
 		if err != nil || same != s {
 			t.Error(same, err)
 		}
-		_, err = r.m.Get(r.Context(), "nobody")
+		_, err = r.m.Get(r.Context(), "unknown")
 		is(t, err, session.ErrNotFound)
 		r.disk.broken(errDisk)
 		_, err = r.m.Create(r.Context(), sessions.Options{})

@@ -50,7 +50,7 @@ func TestTroubleIsTold(t *testing.T) {
 			listed, err := list.Next(r.Context())
 			told(listed, err, string(event.KindLog), "the disk is full")
 			r.disk.broken(nil)
-			time.Sleep(10 * time.Second) // of fake time; nobody writes anything meanwhile
+			time.Sleep(10 * time.Second) // of fake time; nothing is written meanwhile
 			now, err = live.Next(r.Context())
 			told(now, err, event.ErrorSaved, "saved again")
 			if snap, err = other.Join(r.Context()); err != nil || len(snap.Trouble) != 0 || r.m.Unsaved() != "" {

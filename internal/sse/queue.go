@@ -107,7 +107,7 @@ func (h *Hub) acquire(name string) *live {
 			// own, because r3labs may write into one.
 			more: &r3labs.Event{Comment: []byte("more")},
 			tail: &block{},
-			// Close has listed the topics before: nobody else would end this one.
+			// Close has listed the topics before: nothing else would end this one.
 			ended: h.closed,
 		}
 		h.topics[name] = l
@@ -126,7 +126,7 @@ func (h *Hub) release(l *live) {
 	delete(h.topics, l.name)
 	h.fanout.RemoveStream(l.stream)
 	// A publisher may have found l just before. What it brings was in its log before
-	// anybody can attach anew, so nobody misses it.
+	// a client can attach anew, so none misses it.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true

@@ -8,7 +8,7 @@ import (
 )
 
 // sniffJSON reads the beginning of a text and returns how many values stand one behind
-// the other, and whether the only one is a list of objects. ok is false for what is no
+// the other, and whether the only one is a list of objects. ok is false for text that is not
 // JSON; whole says that there is no more of it.
 func sniffJSON(head []byte, whole bool) (values int, lists, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(head))

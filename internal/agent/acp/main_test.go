@@ -27,19 +27,19 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// nobody has no sessions of clients: every call has a key of a conversation.
-type nobody struct{}
+// noClients has no sessions of clients: every call has a key of a conversation.
+type noClients struct{}
 
-func (nobody) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
-func (nobody) Wake(context.Context, string) error                     { panic("no client calls") }
-func (nobody) Stage(context.Context, string, string) (s mcpserver.Stage) {
+func (noClients) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
+func (noClients) Wake(context.Context, string) error                     { panic("no client calls") }
+func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) {
 	return s
 }
 
 // lender is a real MCP server with the display tools.
 func lender(t *testing.T) acp.Lender {
 	t.Helper()
-	c := mcpserver.Config{Sessions: nobody{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+	c := mcpserver.Config{Sessions: noClients{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {

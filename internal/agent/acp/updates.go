@@ -142,7 +142,7 @@ func (c *conn) take(u toolCall, content []part) *call {
 
 func (c *conn) update(t *turn, u update) {
 	var content []part
-	_ = json.Unmarshal(u.Content, &content) // what is no such list shows nothing
+	_ = json.Unmarshal(u.Content, &content) // anything but such a list shows nothing
 	k := c.take(u.toolCall, content)
 	if k.ours || k.done || k.ToolCallID == "" {
 		return

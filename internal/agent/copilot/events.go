@@ -75,7 +75,7 @@ func (c *conn) handle(e nativeEvent) {
 	handlers[e.Type](c, e)
 }
 
-// privately are the events of helper agents that are nobody else's affair.
+// privately are the events of helper agents that are not passed on.
 var privately = map[string]bool{"user.message": true, "assistant.turn_start": true, "assistant.turn_end": true, "assistant.idle": true, "system.notification": true}
 
 // belongs reports whether an event that is a turn's has one. One with which the

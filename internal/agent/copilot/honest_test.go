@@ -294,7 +294,7 @@ func TestRealProviders(t *testing.T) {
 	}
 }
 
-// 3.0 is 3, whoever writes it; and a call whose arguments are no object is in the log
+// 3.0 is 3; and a call whose arguments are no object is in the log
 // as one that failed.
 func TestRealArguments(t *testing.T) {
 	h := newHouse(t, nil)

@@ -43,7 +43,7 @@ func (c *conn) goOn(cause string) {
 		c.post(func() { refused <- c.loop.turn == t && t.pending; c.forgo(t) })
 		select {
 		case r := <-refused:
-			if r { // nobody listens to what it does
+			if r { // no turn takes what it does
 				ctx, cancel := context.WithTimeout(c.quit, abortPatience)
 				defer cancel()
 				_ = c.ask(ctx, "session.abort", c.named(nil), nil) // that it is gone is as good

@@ -50,7 +50,7 @@ func TestDeskShowsWhatTheAgentShows(t *testing.T) {
 	p.look(1440, 900, "light")
 
 	p.told("show me README.md")
-	p.front("README.md") // nobody had begun to read the other one
+	p.front("README.md") // the other one was not being read
 	p.click(".tab:not(.is-front) [role=tab]")
 	p.front("pump.go")
 	p.told("show me go.mod")

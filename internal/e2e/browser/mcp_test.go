@@ -57,7 +57,7 @@ func TestTheAgentOfATerminal(t *testing.T) {
 	p.live()
 	p.has("#composer .elsewhere", "runs in another program")
 	if p.true(`document.getElementById('prompt').checkVisibility()`) {
-		t.Error("one can write where nobody reads it")
+		t.Error("one can write a prompt that no agent reads")
 	}
 	show("go.mod")
 	p.wait(`[...document.querySelectorAll('#turns .card')].some((c) => c.textContent.includes('go.mod'))`)
