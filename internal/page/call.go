@@ -313,6 +313,9 @@ func (f *fold) helper(id, name, state, problem string) {
 		if state != "running" {
 			c.Line, c.rev = problem, f.seq
 		}
+		if c.Output != "" {
+			f.ledgerChanged()
+		}
 	}
 	f.callChanged(n)
 }

@@ -32,7 +32,7 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.wait(`/Reconnecting in \d+ s · last event \d+/.test(document.getElementById('status').textContent)`)
-	p.wait(prompt + `.placeholder.startsWith('Not connected')`)
+	p.wait(prompt + `.placeholder.startsWith('Offline')`)
 	p.shots("offline")
 	s.again()
 	p.wait(`/Caught up: \d+ events?, 0 lost/.test(document.getElementById('status').textContent)`)
