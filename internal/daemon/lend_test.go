@@ -12,7 +12,7 @@ func TestLendingAConnection(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	ended := make(chan error, 1)
 	c := running(t, dir, ControlConfig{Lend: func(folder string) (func(context.Context, io.ReadWriteCloser) error, error) {
-		if folder != "/work/relay & co" {
+		if folder != "/home/me/relay & co" {
 			return nil, errors.New("it works elsewhere")
 		}
 		return func(ctx context.Context, conn io.ReadWriteCloser) error {
@@ -22,7 +22,7 @@ func TestLendingAConnection(t *testing.T) {
 			return nil
 		}, nil
 	}})
-	conn, err := c.Lend(t.Context(), "/work/relay & co")
+	conn, err := c.Lend(t.Context(), "/home/me/relay & co")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestLendingAConnection(t *testing.T) {
 	if _, err := c.Lend(t.Context(), "/other"); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "it works elsewhere") {
 		t.Errorf("another folder: %v", err)
 	}
-	if _, err := (Client{Dir: dir, Token: "wrong"}).Lend(t.Context(), "/work/relay & co"); !errors.Is(err, ErrRefused) {
+	if _, err := (Client{Dir: dir, Token: "wrong"}).Lend(t.Context(), "/home/me/relay & co"); !errors.Is(err, ErrRefused) {
 		t.Errorf("without the token: %v", err)
 	}
 	if _, err := (Client{Dir: t.TempDir(), Token: "secret"}).Lend(t.Context(), "/work"); !errors.Is(err, ErrNone) {

@@ -57,7 +57,7 @@ func mannersOf() map[string]func(*agentOfTests, context.Context, string) (string
 	manners["asks"] = func(a *agentOfTests, ctx context.Context, _ string) (string, object) {
 		a.ask(ctx, "craft/unknown", object{"a": 1})
 		for range 2 {
-			a.ask(ctx, "fs/write_text_file", object{"sessionId": a.id, "path": "/work/a.txt", "content": "x"})
+			a.ask(ctx, "fs/write_text_file", object{"sessionId": a.id, "path": "/home/me/a.txt", "content": "x"})
 		}
 		return "end_turn", nil
 	}
@@ -215,7 +215,7 @@ func TestFilesAreNotOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := all[event.SessionError](h)
-	if len(told) != 1 || !strings.Contains(told[0].Message, "/work/a.txt, which was refused. It may have written the file by itself.") {
+	if len(told) != 1 || !strings.Contains(told[0].Message, "/home/me/a.txt, which was refused. It may have written the file by itself.") {
 		t.Errorf("the user is told %+v", told)
 	}
 }
