@@ -18,7 +18,7 @@ func unprivileged(t *testing.T, p *program) {
 		return
 	}
 	const nobody = 65534
-	dir, err := os.MkdirTemp("", "webchat") // those of the test let nobody else in
+	dir, err := os.MkdirTemp("", "webchat") // the folders of a test are closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}

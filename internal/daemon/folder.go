@@ -143,7 +143,7 @@ func remove(name string) error {
 	return nil
 }
 
-// writePrivate replaces a file whole; nobody else may read it at any moment.
+// writePrivate replaces a file whole; no other user can read it at any moment.
 func writePrivate(name string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
 	if err != nil {

@@ -113,7 +113,7 @@ func TestCommandEnvironment(t *testing.T) {
 		log      string
 	}{
 		"an agent's":              {agent.CallInfo{By: event.ByAgent}, agents, withheld, "Withheld: " + list},
-		"nobody's":                {agent.CallInfo{}, agents, withheld, "Withheld: " + list},
+		"of no call":              {agent.CallInfo{}, agents, withheld, "Withheld: " + list},
 		"an agent's, by the user": {agent.CallInfo{By: event.ByUser}, agents, withheld, "Withheld, because the agent had asked for this command: " + list},
 		"the user's":              {agent.CallInfo{By: event.ByUser, Typed: true}, append([]string{"GITHUB_TOKEN=1", "DATABASE_URL=1", "CACHE=redis://:" + "pass@localhost"}, agents...), nil, ""},
 	} {

@@ -20,7 +20,7 @@ func TestThreat46SensitiveNames(t *testing.T) {
 		if !Sensitive(name) {
 			t.Errorf("%s is not sensitive", name)
 		}
-		if p := "/work/" + name; !Sensitive(p) {
+		if p := "/srv/" + name; !Sensitive(p) {
 			t.Errorf("%s is not sensitive", p)
 		}
 	}
@@ -28,7 +28,7 @@ func TestThreat46SensitiveNames(t *testing.T) {
 		docker/config.json config.json kube/config config hosts.yml gh/hosts.yml secret.go secretary.txt service-account.md accounts.json
 		azure/x.json .azure settings.xml tfstate.go credentials.go credentials/README.md settings.json environment package.json old bak.go
 		history.go a.pub gcloud/main.tf server.key.png`) {
-		if Sensitive(name) || Sensitive("/work/"+name) {
+		if Sensitive(name) || Sensitive("/srv/"+name) {
 			t.Errorf("%s is sensitive", name)
 		}
 	}

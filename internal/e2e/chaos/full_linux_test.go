@@ -76,7 +76,7 @@ func (s *server) untilSaved(f func()) {
 			return
 		}
 	}
-	s.t.Fatal("nobody tells that the log can be written again")
+	s.t.Fatal("no page tells that the log can be written again")
 }
 
 // TestFullDisk: a disk runs full, the program is started again on it, there is room
