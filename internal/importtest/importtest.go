@@ -33,7 +33,9 @@ var ours = map[string][]string{
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
-	"internal/agent/copilot":             {"internal/agent", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
+	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc", "internal/policy"},
+	"internal/agent/copilot/cli":         {"internal/agent", "internal/jsonrpc", "internal/policy", "internal/proc"},
+	"internal/agent/copilot/workspace":   {"internal/policy"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},

@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"context"
+	"encoding/json"
 
 	"webchat/internal/agent"
 	"webchat/internal/jsonrpc"
@@ -40,6 +41,28 @@ func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
 
 // none of the helpers asks.
 func notHelpers(*turn) bool { return false }
+
+// Request implements [cli.Session].
+func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	var q struct {
+		nativeQuestion
+		nativeHook
+	}
+	if method != "userInput.request" && method != "hooks.invoke" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
+	}
+	if err := json.Unmarshal(params, &q); err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not understood"}
+	}
+	if !c.enter() {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
+	}
+	defer c.turns.Done()
+	if method == "hooks.invoke" {
+		return c.hook(q.nativeHook)
+	}
+	return c.answer(ctx, q.nativeQuestion)
+}
 
 // answer puts the agent's question to the user; ctx ends with the process.
 func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {

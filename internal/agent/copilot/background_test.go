@@ -226,7 +226,7 @@ func TestRealIdleSessionsRest(t *testing.T) {
 	one, two := h.session(), h.session()
 	h.ask(one, "remember apples")
 	h.ask(two, "remember pears")
-	h.until("the end of the process", func() bool { return !copilot.Running(h.backend) })
+	h.until("the end of the process", func() bool { return copilot.PID(h.backend) == 0 })
 	for s, word := range map[*session.Session]string{one: "remember apples", two: "remember pears"} {
 		if r := h.ask(s, "go on"); r.Error != "" {
 			t.Error(r.Error)

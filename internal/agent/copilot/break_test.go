@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/event"
 )
+
+var workspaceOf = regexp.MustCompile(`"workingDirectory":"[^"]*"`)
 
 // talker is one conversation under test.
 type talker struct {

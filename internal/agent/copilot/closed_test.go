@@ -10,32 +10,32 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
 
 // trapped returns a workspace full of traps, or one below a repository that is.
-func trapped(t *testing.T, above bool) (workspace, marks string) {
+func trapped(t *testing.T, above bool) (ws, marks string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	planted, workspace, marks := filepath.Join(dir, "top"), filepath.Join(dir, "top", "ws"), filepath.Join(dir, "marks")
-	for _, d := range []string{workspace, marks} {
+	planted, ws, marks := filepath.Join(dir, "top"), filepath.Join(dir, "top", "ws"), filepath.Join(dir, "marks")
+	for _, d := range []string{ws, marks} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !above {
-		planted = workspace
+		planted = ws
 	}
-	if err := copilot.PlantSources(planted, marks); err != nil {
+	if err := workspace.Plant(planted, marks); err != nil {
 		t.Fatal(err)
 	}
-	return workspace, marks
+	return ws, marks
 }
 
 func ran(t *testing.T, marks string) (names []string) {

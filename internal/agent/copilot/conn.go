@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -29,9 +30,9 @@ type conn struct {
 	quit context.Context // ends with Close: turns are to end
 	stop context.CancelFunc
 
-	mu      sync.Mutex // guards what follows
-	p       *process   // changes between turns only
-	model   string     // what was asked for last
+	mu      sync.Mutex   // guards what follows
+	p       *cli.Process // changes between turns only
+	model   string       // what was asked for last
 	posted  []func()
 	wake    chan struct{} // has room for one
 	offered []string
@@ -63,7 +64,7 @@ type loopState struct {
 	lookAgain bool
 }
 
-func newConn(b *Backend, p *process, o agent.Options, host agent.Host) *conn {
+func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
 	c := &conn{b: b, p: p, model: o.Model, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{},
 		tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
@@ -142,15 +143,15 @@ func (c *conn) named(more map[string]any) map[string]any {
 	return p
 }
 
-func (c *conn) process() *process {
+func (c *conn) process() *cli.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.p
 }
 
-// ask asks the CLI; see [process.call].
+// ask asks the CLI; see [cli.Process.Call].
 func (c *conn) ask(ctx context.Context, method string, params, result any) error {
-	return c.process().call(ctx, method, params, result)
+	return c.process().Call(ctx, method, params, result)
 }
 
 // report tells the session. That it does not listen any more is its affair.
@@ -174,7 +175,7 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	c.mu.Unlock()
 	err := c.ask(ctx, "session.model.switchTo", c.named(map[string]any{"modelId": c.b.nativeModel(model)}), nil)
 	if err != nil && !errors.Is(err, agent.ErrDied) { // the next process hears of it
-		return fmt.Errorf("change the model: %w", c.b.explain(err))
+		return fmt.Errorf("change the model: %w", c.b.cli.Explain(err))
 	}
 	return nil
 }
@@ -191,10 +192,10 @@ func (c *conn) SetTitle(ctx context.Context, title string) error {
 	return nil
 }
 
-// died tells the conversation that its process has.
-func (c *conn) died(death error) {
+// Died implements [cli.Session].
+func (c *conn) Died(death error) {
 	c.post(func() {
-		c.loop.dead = lost(death)
+		c.loop.dead = cli.Lost(death)
 		c.endTasks()
 		if t := c.loop.turn; t != nil && t.pending {
 			c.forgo(t)
@@ -217,8 +218,8 @@ func (c *conn) Close() error {
 		<-c.done
 		c.destroy()
 		p := c.process()
-		p.remove(c)
-		c.b.release(p)
+		p.Remove(c.id)
+		c.b.cli.Release(p)
 	})
 	return nil
 }
@@ -240,6 +241,6 @@ func (c *conn) destroy() {
 	defer cancel()
 	if c.ask(ctx, "ping", struct{}{}, nil) != nil && ctx.Err() != nil {
 		c.b.cfg.Logger.Warn("copilot: the CLI answers nothing any more and is restarted")
-		c.process().quit()
+		c.process().Quit()
 	}
 }

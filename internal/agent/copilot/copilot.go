@@ -15,7 +15,7 @@
 //     and everything named model.* end here, but that a call failed, with its status.
 //   - Nothing in a workspace runs commands, decides or brings tools: hook files are
 //     off, and the CLI keeps to a list of tools for the main agent and for helpers.
-//     [Sources] are the places that tests and "webchat doctor" try.
+//     Package workspace knows the places that tests and "webchat doctor" try.
 //   - A permission is asked under the name of the call it belongs to, and hooks may
 //     change the arguments of each of the CLI's own tools before that.
 //   - A file of the workspace that tells the agent how to work is loaded only if
@@ -58,6 +58,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 )
 
 // Config is what the backend works with. Home and Env are needed.
@@ -117,15 +118,11 @@ type MCPServer struct {
 type Backend struct {
 	cfg Config
 
-	mu      sync.Mutex // guards what follows
-	process *process   // nil: none runs
-	found   finding
-	models  []agent.Model // of the login
-	asked   time.Time     // when they were listed
+	cli *cli.Program
 
-	asking  sync.Mutex // held while a binary is asked for its version; guards what follows
-	silent  finding    // what was asked last
-	silence error      // and why it did not tell
+	mu     sync.Mutex    // guards what follows
+	models []agent.Model // of the login
+	asked  time.Time     // when they were listed
 }
 
 // New returns the backend; it touches nothing.
@@ -157,11 +154,28 @@ func New(c Config) (*Backend, error) {
 	if c.Model == "" && len(c.Providers) > 0 {
 		c.Model = c.Providers[0].id(c.Providers[0].Models[0])
 	}
-	b := &Backend{cfg: c}
+	b := &Backend{cfg: c, cli: cli.New(program(c))}
 	if c.Model != "" && len(c.Providers) > 0 && !b.knows(c.Model) {
 		return nil, fmt.Errorf("copilot: no provider has the model %q; there are %s", c.Model, strings.Join(b.ownModels(), ", "))
 	}
 	return b, nil
+}
+
+// program is what the CLI's process gets of c.
+func program(c Config) cli.Config {
+	p := cli.Config{Path: c.Path, Home: c.Home, Env: c.Env, Logger: c.Logger}
+	if len(c.Providers) > 0 {
+		p.ProviderURL, p.ProviderModel = c.Providers[0].URL, c.Providers[0].Models[0]
+	}
+	for _, v := range c.Providers {
+		if v.Key != "" {
+			p.Keys = append(p.Keys, v.Key)
+		}
+	}
+	if c.Watch != nil {
+		p.Watch = c.Watch.look
+	}
+	return p
 }
 
 // id is how a session names the model m of p.
@@ -190,8 +204,8 @@ func (*Backend) Name() string { return "copilot" }
 // starts nothing but, where nothing else tells the version, "copilot --version".
 func (b *Backend) Info(ctx context.Context) agent.Info {
 	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
-	f, err := b.find()
-	info.Version = f.version
+	version, err := b.cli.Version()
+	info.Version = version
 	if err != nil {
 		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
 		return info
@@ -219,14 +233,14 @@ func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
 	if !asked.IsZero() && time.Since(asked) < listLife {
 		return slices.Clone(models), nil
 	}
-	p, err := b.acquire(ctx)
+	p, err := b.cli.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer b.release(p)
+	defer b.cli.Release(p)
 	var list struct{ Models []agent.Model }
-	if err := p.call(ctx, "models.list", struct{}{}, &list); err != nil {
-		return nil, fmt.Errorf("list the models: %w", b.explain(err))
+	if err := p.Call(ctx, "models.list", struct{}{}, &list); err != nil {
+		return nil, fmt.Errorf("list the models: %w", b.cli.Explain(err))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -239,16 +253,16 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
 		return nil // it never had a prompt; nothing has to be started to know that
 	}
-	p, err := b.acquire(ctx)
+	p, err := b.cli.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer b.release(p)
+	defer b.cli.Release(p)
 	var done struct {
 		Success bool
 		Error   string
 	}
-	if err := p.call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
+	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
 		return fmt.Errorf("forget the session: %w", err)
 	}
 	if !done.Success && !strings.Contains(strings.ToLower(done.Error), "not found") {

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "write what came as what is wanted")
 // stand-in lives.
 func scripted(t testing.TB, script []byte) (c copilot.Config, dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "node_modules", "@github", "copilot-"+copilot.Platform())
+	dir = filepath.Join(t.TempDir(), "node_modules", "@github", "copilot-"+cli.Platforms()[0])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func scripted(t testing.TB, script []byte) (c copilot.Config, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(dir, copilot.BinaryName())
+	binary := filepath.Join(dir, cli.BinaryName())
 	if os.Link(me, binary) != nil { // another file system
 		copyFile(t, me, binary)
 	}

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
 // handlers are the events of the CLI that are taken: all others end at the door.
 // Those of helper agents, which look the same, are told apart by agentId.
-var handlers = map[string]func(*conn, nativeEvent){
+var handlers = map[string]func(*conn, cli.Event){
 	"user.message":                      (*conn).onUserMessage, // that it began; the text ends here
 	"assistant.idle":                    (*conn).onIdle,        // session.idle waits for what runs in the background
 	"session.idle":                      (*conn).onIdle,
@@ -64,8 +65,15 @@ var early = map[string]bool{
 	"user.message": true, "session.error": true, "session.warning": true, "session.idle": true, "assistant.idle": true, "session.tools_updated": true,
 }
 
+// Handle implements [cli.Session].
+func (c *conn) Handle(e cli.Event) {
+	if handlers[e.Type] != nil { // it is on the list
+		c.post(func() { c.handle(e) })
+	}
+}
+
 // handle takes one event. It runs on the loop.
-func (c *conn) handle(e nativeEvent) {
+func (c *conn) handle(e cli.Event) {
 	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") && e.Type != "session.background_tasks_changed" || privately[e.Type]) {
 		return // a helper's own affairs
 	}
@@ -80,7 +88,7 @@ var privately = map[string]bool{"user.message": true, "assistant.turn_start": tr
 
 // belongs reports whether an event that is a turn's has one. One with which the
 // agent begins by itself opens a turn; while that is not logged, its events are held.
-func (c *conn) belongs(e nativeEvent) bool {
+func (c *conn) belongs(e cli.Event) bool {
 	t := c.scope(e)
 	if t == nil && e.Type == "session.tools_updated" {
 		c.loop.retool = true // looked at with the next turn
@@ -101,7 +109,7 @@ func (c *conn) belongs(e nativeEvent) bool {
 }
 
 // decode reads the data of an event; what cannot be read counts as not sent.
-func decode[T any](c *conn, e nativeEvent) (d T, ok bool) {
+func decode[T any](c *conn, e cli.Event) (d T, ok bool) {
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		c.b.cfg.Logger.Warn("copilot: an event could not be read", "type", e.Type, "bytes", len(e.Data))
 		return d, false
@@ -109,15 +117,15 @@ func decode[T any](c *conn, e nativeEvent) (d T, ok bool) {
 	return d, true
 }
 
-func (c *conn) onUserMessage(e nativeEvent) {
+func (c *conn) onUserMessage(e cli.Event) {
 	if d, ok := decode[struct{ MessageID string }](c, e); ok {
 		c.loop.turn.heardOf(d.MessageID)
 	}
 }
 
-func (c *conn) onIdle(nativeEvent) { c.rest(c.loop.turn) }
+func (c *conn) onIdle(cli.Event) { c.rest(c.loop.turn) }
 
-func (c *conn) onError(e nativeEvent) {
+func (c *conn) onError(e cli.Event) {
 	d, ok := decode[struct {
 		ErrorType, Message string
 		StatusCode         int
@@ -130,7 +138,7 @@ func (c *conn) onError(e nativeEvent) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := c.b.advise(d.StatusCode, d.Message)
+	text := c.b.cli.Advise(d.StatusCode, d.Message)
 	if d.ErrorType == "" {
 		d.ErrorType = "backend"
 	}
@@ -157,20 +165,20 @@ func (e *turnError) Error() string { return e.text }
 
 // onWarning carries what the CLI warns of, but not that a tool was interrupted
 // by the death of an earlier process: that was told when it happened.
-func (c *conn) onWarning(e nativeEvent) {
+func (c *conn) onWarning(e cli.Event) {
 	d, ok := decode[struct{ WarningType, Message string }](c, e)
 	if ok && d.WarningType != "interrupted_tools" && d.Message != "" {
 		c.report(event.SessionError{Message: wording.Cut(d.Message, 400), ErrorType: event.ErrorWarning, Kind: event.KindProvider})
 	}
 }
 
-func (c *conn) onTitle(e nativeEvent) {
+func (c *conn) onTitle(e cli.Event) {
 	if d, ok := decode[event.SessionTitleChanged](c, e); ok && d.Title != "" {
 		c.report(event.SessionTitleChanged{Title: wording.Cut(d.Title, 200)})
 	}
 }
 
-func (c *conn) onModel(e nativeEvent) {
+func (c *conn) onModel(e cli.Event) {
 	d, ok := decode[event.SessionModelChange](c, e)
 	m := ourModel(d.NewModel)
 	if !ok || m == "" {
@@ -185,7 +193,7 @@ func (c *conn) onModel(e nativeEvent) {
 	}
 }
 
-func (c *conn) onUsageInfo(e nativeEvent) {
+func (c *conn) onUsageInfo(e cli.Event) {
 	if d, ok := decode[event.SessionUsageInfo](c, e); ok {
 		d.Extra = extra(e, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
 		c.report(d)
@@ -194,7 +202,7 @@ func (c *conn) onUsageInfo(e nativeEvent) {
 
 // extra returns the named fields of an event if they are numbers: other fields
 // may hold what was said, as a summary does.
-func extra(e nativeEvent, names ...string) event.Extra {
+func extra(e cli.Event, names ...string) event.Extra {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(e.Data, &all) != nil {
 		return nil
@@ -212,18 +220,18 @@ func extra(e nativeEvent, names ...string) event.Extra {
 	return some
 }
 
-func (c *conn) onTruncation(e nativeEvent) {
+func (c *conn) onTruncation(e cli.Event) {
 	c.report(event.SessionTruncation{Extra: extra(e, "tokenLimit", "preTruncationTokensInMessages", "postTruncationTokensInMessages",
 		"messagesRemovedDuringTruncation", "tokensRemovedDuringTruncation")})
 }
 
-func (c *conn) onCompactionStart(e nativeEvent) {
+func (c *conn) onCompactionStart(e cli.Event) {
 	c.report(event.SessionCompactionStart{Extra: extra(e, "currentTokens", "tokenLimit")})
 }
 
 // onCompactionComplete also counts the call of a model that summed it up, which no
 // assistant.usage tells.
-func (c *conn) onCompactionComplete(e nativeEvent) {
+func (c *conn) onCompactionComplete(e cli.Event) {
 	d, ok := decode[struct {
 		CompactionTokensUsed *event.AssistantUsage
 	}](c, e)
@@ -236,7 +244,7 @@ func (c *conn) onCompactionComplete(e nativeEvent) {
 
 // onServerStatus says once for each MCP server that it does not work; the
 // session goes on without.
-func (c *conn) onServerStatus(e nativeEvent) {
+func (c *conn) onServerStatus(e cli.Event) {
 	d, ok := decode[struct{ ServerName, Name, Status, Error string }](c, e)
 	if d.ServerName == "" {
 		d.ServerName = d.Name
@@ -251,7 +259,7 @@ func (c *conn) onServerStatus(e nativeEvent) {
 
 // onToolsUpdated looks again at what is offered: a server of the user may have
 // brought new tools. The turn stops if view is among them.
-func (c *conn) onToolsUpdated(nativeEvent) {
+func (c *conn) onToolsUpdated(cli.Event) {
 	t := c.loop.turn
 	c.loop.retool = false
 	t.work.Go(func() {
@@ -270,7 +278,7 @@ func (c *conn) onToolsUpdated(nativeEvent) {
 	})
 }
 
-func (c *conn) onUsage(e nativeEvent) {
+func (c *conn) onUsage(e cli.Event) {
 	d, ok := decode[event.AssistantUsage](c, e)
 	if !ok {
 		return
@@ -285,7 +293,7 @@ func (c *conn) onUsage(e nativeEvent) {
 
 // helper returns our id of the call that started the helper agent of e; empty
 // for the main agent.
-func (c *conn) helper(e nativeEvent) string {
+func (c *conn) helper(e cli.Event) string {
 	if e.AgentID == "" {
 		return ""
 	}
@@ -304,7 +312,7 @@ func (h nativeHelper) name() string {
 }
 
 // starter returns the call that started the helper agent e is about.
-func (c *conn) starter(e nativeEvent) (h nativeHelper, call string, ok bool) {
+func (c *conn) starter(e cli.Event) (h nativeHelper, call string, ok bool) {
 	if h, ok = decode[nativeHelper](c, e); !ok {
 		return h, "", false
 	}
@@ -331,7 +339,7 @@ func (c *conn) started(id string) string {
 	return ""
 }
 
-func (c *conn) onHelperStarted(e nativeEvent) {
+func (c *conn) onHelperStarted(e cli.Event) {
 	h, call, ok := c.starter(e)
 	if !ok {
 		return
@@ -360,20 +368,20 @@ func (c *conn) working(call string) *turn {
 	return nil
 }
 
-func (c *conn) onHelperSelected(e nativeEvent) {
+func (c *conn) onHelperSelected(e cli.Event) {
 	if h, call, ok := c.starter(e); ok {
 		c.report(event.SubagentSelected{ToolCallID: call, AgentName: h.name()})
 	}
 }
 
-func (c *conn) onHelperCompleted(e nativeEvent) {
+func (c *conn) onHelperCompleted(e cli.Event) {
 	if h, call, ok := c.starter(e); ok {
 		c.report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
 		c.helperEnded(e, h, event.Completed)
 	}
 }
 
-func (c *conn) onHelperFailed(e nativeEvent) {
+func (c *conn) onHelperFailed(e cli.Event) {
 	if h, call, ok := c.starter(e); ok {
 		c.report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
 		c.helperEnded(e, h, event.Failed)
@@ -381,7 +389,7 @@ func (c *conn) onHelperFailed(e nativeEvent) {
 }
 
 // helperEnded ends the task of a helper that worked in the background.
-func (c *conn) helperEnded(e nativeEvent, h nativeHelper, how event.Outcome) {
+func (c *conn) helperEnded(e cli.Event, h nativeHelper, how event.Outcome) {
 	id := e.AgentID + h.AgentID
 	if b := c.loop.tasks[id]; b != nil {
 		c.endTask(b, how)

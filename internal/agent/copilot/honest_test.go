@@ -327,3 +327,19 @@ func TestRealArguments(t *testing.T) {
 		t.Errorf("the log has the calls %q, of which failed %q", started, failed)
 	}
 }
+
+// Tries of the provider are seen while they last, and can be stopped.
+func TestRealRetriesAreSeen(t *testing.T) {
+	h := newHouse(t, nil)
+	s := h.session()
+	r := h.ask(s, "status 500")
+	var seen []string
+	for _, d := range h.await(s, "the end", func(d event.Data) bool { _, ok := d.(event.TurnEnd); return ok }) {
+		if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying {
+			seen = append(seen, e.Message)
+		}
+	}
+	if len(seen) != 5 || seen[1] != "The provider answered 500; trying again, 2 of 5." || !strings.Contains(r.Error, "scripted refusal 500") {
+		t.Errorf("retries %q, error %q", seen, r.Error)
+	}
+}

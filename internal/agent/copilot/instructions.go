@@ -2,196 +2,21 @@ package copilot
 
 import (
 	"context"
-	"io"
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 
+	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/event"
-	"webchat/internal/policy"
-)
-
-// Bounds of a look for instruction files.
-const (
-	maxInstructions   = 200      // files
-	maxInstructionDir = 2000     // entries of folders
-	maxImportHead     = 64 << 10 // bytes of a file in which imports are looked for
 )
 
 // Instructions implements [agent.Instructor].
-func (b *Backend) Instructions(workspace string) []string {
+func (b *Backend) Instructions(folder string) []string {
 	if b.cfg.NoInstructions {
 		return nil
 	}
-	i := findInstructions(workspace)
-	if i.wrong != "" {
+	files, refusal := workspace.Instructions(folder)
+	if refusal != "" {
 		return nil // then none is loaded
 	}
-	return i.files
-}
-
-// instructions are the files of a workspace that tell an agent how to work there.
-type instructions struct {
-	top   string   // the root of the git repository, else the workspace
-	root  string   // the same with links followed
-	files []string // absolute paths
-	wrong string   // why none of them may be loaded: what one of them leads to
-	left  int      // entries of folders that may still be looked at
-}
-
-// findInstructions finds what version 1.0.102 was seen to load into the prompt:
-// AGENTS.md, CLAUDE.md, GEMINI.md (in upper or lower case) and
-// .github/copilot-instructions.md in each folder from the root of the git
-// repository down to the workspace; in these two also
-// .github/instructions/**/*.instructions.md and .claude/rules/**/*.md, in those
-// between them .claude/CLAUDE.md; and within a git repository the files that AGENTS.md and CLAUDE.md import by "@path". It
-// follows links to any file of the machine, and imports .env as it does anything
-// else: the model would read what nobody was asked about.
-func findInstructions(workspace string) *instructions {
-	i := &instructions{left: maxInstructionDir}
-	folders := []string{workspace}
-	for dir := workspace; !isGitRoot(dir); dir = filepath.Dir(dir) {
-		if filepath.Dir(dir) == dir { // no repository
-			folders = folders[:1]
-			break
-		}
-		folders = append(folders, filepath.Dir(dir))
-	}
-	slices.Reverse(folders)
-	i.top, i.root = folders[0], policy.Resolve(folders[0])
-	for n, dir := range folders {
-		for _, name := range i.list(dir) {
-			switch lower := strings.ToLower(name); lower {
-			case "agents.md", "claude.md":
-				i.add(filepath.Join(dir, name), true)
-			case "gemini.md":
-				i.add(filepath.Join(dir, name), false)
-			}
-		}
-		for _, name := range i.list(filepath.Join(dir, ".github")) {
-			if strings.EqualFold(name, "copilot-instructions.md") {
-				i.add(filepath.Join(dir, ".github", name), false)
-			}
-		}
-		if n == 0 || n == len(folders)-1 {
-			i.walk(filepath.Join(dir, ".github", "instructions"), ".instructions.md")
-			i.walk(filepath.Join(dir, ".claude", "rules"), ".md")
-			continue
-		}
-		for _, name := range i.list(filepath.Join(dir, ".claude")) {
-			if strings.EqualFold(name, "claude.md") {
-				i.add(filepath.Join(dir, ".claude", name), true)
-			}
-		}
-	}
-	return i
-}
-
-// isGitRoot reports whether a folder is one of a repository or a worktree.
-func isGitRoot(dir string) bool {
-	st, err := os.Stat(filepath.Join(dir, ".git"))
-	if err != nil || !st.IsDir() {
-		return err == nil
-	}
-	_, err = os.Stat(filepath.Join(dir, ".git", "HEAD"))
-	return err == nil
-}
-
-// list returns the names in a folder, none if it cannot be read.
-func (i *instructions) list(dir string) (names []string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ = f.Readdirnames(i.left)
-	if i.left -= len(names); i.left <= 0 {
-		i.left = 1 // all folders are still looked into
-	}
-	slices.Sort(names)
-	return names
-}
-
-// walk adds the files with this ending below a folder; links to folders count.
-func (i *instructions) walk(dir, ending string) {
-	folders := []string{dir}
-	for seen := 0; len(folders) > 0 && seen < maxInstructions; seen++ { // links may lead in a circle
-		dir, folders = folders[0], folders[1:]
-		for _, name := range i.list(dir) {
-			full := filepath.Join(dir, name)
-			switch st, err := os.Stat(full); {
-			case err != nil:
-			case st.IsDir():
-				folders = append(folders, full)
-			case strings.HasSuffix(strings.ToLower(name), ending):
-				i.add(full, false)
-			}
-		}
-	}
-}
-
-// imported matches what AGENTS.md and CLAUDE.md import, in any place of a line.
-var imported = regexp.MustCompile(`@([^\s@]+)`)
-
-// add adds a file, and what it imports, if it is one.
-func (i *instructions) add(name string, imports bool) {
-	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() || slices.Contains(i.files, name) {
-		return
-	}
-	shown, real := strings.TrimPrefix(name, i.top+string(filepath.Separator)), policy.Resolve(name)
-	switch {
-	case !within(i.root, real):
-		i.refuse(shown + " leads to " + real + ", which is outside")
-	case real != filepath.Join(i.root, shown) && policy.SensitiveFile(real):
-		i.refuse(shown + " leads to " + real + ", which may hold keys or passwords")
-	}
-	if len(i.files) == maxInstructions {
-		i.refuse("there are more than 200 of them")
-		return
-	}
-	i.files = append(i.files, name)
-	if !imports {
-		return
-	}
-	for _, m := range imported.FindAllStringSubmatch(head(name), -1) {
-		for _, other := range slices.Compact([]string{m[1], strings.TrimRight(m[1], ".,;:!?)]}>'\"`")}) {
-			i.addImport(name, other)
-		}
-	}
-}
-
-func (i *instructions) addImport(from, name string) {
-	full := name
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(filepath.Dir(from), name)
-	}
-	// What lies outside of the repository is not imported.
-	if !within(i.root, filepath.Join(policy.Resolve(filepath.Dir(full)), filepath.Base(full))) {
-		return
-	}
-	i.add(full, true)
-	if policy.SensitiveFile(full) && slices.Contains(i.files, full) {
-		i.refuse(filepath.Base(from) + " imports " + name + ", which may hold keys or passwords")
-	}
-}
-
-func (i *instructions) refuse(why string) { i.wrong = orElse(i.wrong, why) }
-
-func within(root, name string) bool {
-	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
-}
-
-// head returns the beginning of a regular file.
-func head(name string) string {
-	f, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxImportHead)) // what could be read counts
-	return string(b)
+	return files
 }
 
 // skipInstructions reports whether the CLI is to load no instruction files, and why
@@ -200,7 +25,7 @@ func (c *conn) skipInstructions() (skip bool, why string) {
 	if c.b.cfg.NoInstructions {
 		return true, ""
 	}
-	why = findInstructions(c.o.Workspace).wrong
+	_, why = workspace.Instructions(c.o.Workspace)
 	return why != "", why
 }
 
@@ -224,7 +49,7 @@ func (c *conn) instruct(ctx context.Context) error {
 	c.mu.Unlock()
 	if changed {
 		if err := c.ask(ctx, "session.options.update", c.named(skipping(skip)), nil); err != nil {
-			return c.b.explain(err)
+			return c.b.cli.Explain(err)
 		}
 	}
 	if news && why != "" {

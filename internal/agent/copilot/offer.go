@@ -72,7 +72,7 @@ func (c *conn) inspect(ctx context.Context) error {
 		c.mu.Unlock()
 		c.b.cfg.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
 		if err := c.ask(ctx, "session.options.update", c.named(map[string]any{"excludedTools": excluded}), nil); err != nil {
-			return c.b.explain(err)
+			return c.b.cli.Explain(err)
 		}
 		if excess, err = c.look(ctx); err != nil {
 			return err
@@ -95,14 +95,14 @@ func (c *conn) inspect(ctx context.Context) error {
 
 func (c *conn) exposed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w GitHub Copilot CLI %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed,
-		fmt.Sprintf(format, args...), c.process().found.version)
+		fmt.Sprintf(format, args...), c.process().Version())
 }
 
 // look reads which tools are offered and returns those that may not be.
 func (c *conn) look(ctx context.Context) (excess []string, err error) {
 	var list struct{ Tools []offer }
 	if err := c.ask(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
-		return nil, c.b.explain(err)
+		return nil, c.b.cli.Explain(err)
 	}
 	var names []string
 	fresh := false

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -26,7 +27,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if len(b.cfg.Providers) > 0 && !b.knows(o.Model) {
 		return nil, fmt.Errorf("%w: no provider has the model %q; there are %s", agent.ErrUnavailable, o.Model, strings.Join(b.ownModels(), ", "))
 	}
-	p, err := b.acquire(ctx)
+	p, err := b.cli.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if err := c.open(ctx, p, o.Resume); err != nil {
 		c.end()
 		<-c.done
-		b.release(p)
+		b.cli.Release(p)
 		return nil, err
 	}
 	if !chosen && c.model != "" {
@@ -47,43 +48,43 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 // the last turn.
 func (c *conn) revive(ctx context.Context) error {
 	p := c.process()
-	if !p.ended() {
+	if !p.Ended() {
 		return nil
 	}
-	<-p.gone // it has told us so
-	next, err := c.b.acquire(ctx)
+	<-p.Gone() // it has told us so
+	next, err := c.b.cli.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	c.p = next
 	c.mu.Unlock()
-	p.remove(c)
-	c.b.release(p)
+	p.Remove(c.id)
+	c.b.cli.Release(p)
 	err = c.open(ctx, next, true)
 	if errors.Is(err, agent.ErrUnsupported) {
 		err = c.open(ctx, next, false)
 	}
 	if err != nil {
-		next.remove(c)
-		return &deathError{err.Error()} // this conversation is of no more use
+		next.Remove(c.id)
+		return cli.Died(err.Error()) // this conversation is of no more use
 	}
 	c.post(func() { c.loop.dead = nil })
 	return nil
 }
 
 // open makes the CLI's session, or resumes it, and looks at what it offers.
-func (c *conn) open(ctx context.Context, p *process, resume bool) (err error) {
+func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error) {
 	if err := c.signedIn(ctx); err != nil {
 		return err
 	}
-	if err := p.add(c); err != nil { // before its first event comes
+	if err := p.Add(c.id, c); err != nil { // before its first event comes
 		return err
 	}
 	defer func() {
 		if err != nil {
 			c.destroy()
-			p.remove(c)
+			p.Remove(c.id)
 		}
 	}()
 	method := "session.create"
@@ -97,7 +98,7 @@ func (c *conn) open(ctx context.Context, p *process, resume bool) (err error) {
 		// A session that never had a prompt was not kept.
 		return fmt.Errorf("resume the session: %w", agent.ErrUnsupported)
 	case err != nil:
-		return c.b.explain(err)
+		return c.b.cli.Explain(err)
 	}
 	if m := ourModel(made.ModelState.ModelID); m != "" {
 		c.mu.Lock()
@@ -105,7 +106,7 @@ func (c *conn) open(ctx context.Context, p *process, resume bool) (err error) {
 		c.mu.Unlock()
 	}
 	if err := c.ask(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
-		return c.b.explain(err)
+		return c.b.cli.Explain(err)
 	}
 	return c.inspect(ctx)
 }
@@ -117,7 +118,7 @@ func (c *conn) signedIn(ctx context.Context) error {
 	}
 	var status struct{ IsAuthenticated bool }
 	if err := c.ask(ctx, "auth.getStatus", struct{}{}, &status); err != nil {
-		return c.b.explain(err)
+		return c.b.cli.Explain(err)
 	}
 	if status.IsAuthenticated {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -30,7 +31,7 @@ func (c *conn) goOn(cause string) {
 	t.heard, t.pending = true, true
 	c.loop.turn = t
 	if c.loop.retool {
-		t.backlog = append(t.backlog, func() { c.onToolsUpdated(nativeEvent{}) })
+		t.backlog = append(t.backlog, func() { c.onToolsUpdated(cli.Event{}) })
 	}
 	go func() {
 		defer c.turns.Done()
@@ -132,7 +133,7 @@ type notification struct {
 }
 
 // onNotification is not for the user's eyes: it says why the agent goes on.
-func (c *conn) onNotification(e nativeEvent) {
+func (c *conn) onNotification(e cli.Event) {
 	n, ok := decode[notification](c, e)
 	if !ok || e.AgentID != "" {
 		return

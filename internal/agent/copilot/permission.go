@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
@@ -42,7 +43,7 @@ const holdPatience = 300 * time.Millisecond
 
 // onPermission puts the CLI's question to the session under the name of the call
 // it belongs to.
-func (c *conn) onPermission(e nativeEvent) {
+func (c *conn) onPermission(e cli.Event) {
 	d, ok := decode[struct {
 		RequestID         string
 		PermissionRequest json.RawMessage

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -52,7 +53,7 @@ type nativeTask struct {
 
 // onTasksChanged looks at what runs in the background. The CLI says dozens of times
 // that something changed: one look answers all that come while it is made.
-func (c *conn) onTasksChanged(nativeEvent) {
+func (c *conn) onTasksChanged(cli.Event) {
 	if c.loop.looking {
 		c.loop.lookAgain = true
 		return
@@ -79,7 +80,7 @@ func (c *conn) onTasksChanged(nativeEvent) {
 		}
 		c.post(func() {
 			if c.loop.looking = false; c.loop.lookAgain {
-				c.onTasksChanged(nativeEvent{})
+				c.onTasksChanged(cli.Event{})
 			}
 		})
 	}()
@@ -250,7 +251,7 @@ func (c *conn) active(t *turn) bool {
 
 // scope returns what an event belongs to: a turn, or the work of a helper in the
 // background; nil if it is none's.
-func (c *conn) scope(e nativeEvent) *turn {
+func (c *conn) scope(e cli.Event) *turn {
 	if h := c.loop.helpers[e.AgentID]; h != nil && e.AgentID != "" {
 		return h
 	}
@@ -285,11 +286,11 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 func (c *conn) cancelTask(ctx context.Context, b *background) error {
 	err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil)
 	if err != nil {
-		return c.b.explain(err)
+		return c.b.cli.Explain(err)
 	}
 	c.post(func() {
 		b.told = true
-		c.onTasksChanged(nativeEvent{})
+		c.onTasksChanged(cli.Event{})
 	})
 	return nil
 }
@@ -351,7 +352,7 @@ func (c *conn) endCommand(ours, said string) {
 	s.done = true
 	if m := shellID.FindStringSubmatch(said); m != nil {
 		s.native = m[1]
-		c.onTasksChanged(nativeEvent{})
+		c.onTasksChanged(cli.Event{})
 	}
 }
 
@@ -365,7 +366,7 @@ func (c *conn) shell(call string) *shell {
 }
 
 // onShellOutput hands on what a command prints behind the end of its call.
-func (c *conn) onShellOutput(e nativeEvent) {
+func (c *conn) onShellOutput(e cli.Event) {
 	d, ok := decode[struct{ ToolCallID, Text string }](c, e)
 	if !ok || d.Text == "" {
 		return

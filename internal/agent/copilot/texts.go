@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -15,7 +16,7 @@ type text struct {
 	content    []byte
 }
 
-func (c *conn) onStepStart(nativeEvent) {
+func (c *conn) onStepStart(cli.Event) {
 	t := c.loop.turn
 	c.endStep(t)
 	t.failure = nil // the CLI goes on
@@ -26,7 +27,7 @@ func (c *conn) onStepStart(nativeEvent) {
 
 // onStepEnd ends a model call. A message the CLI did not end was cut off, by the
 // limit of an answer for example: the next call goes on behind it.
-func (c *conn) onStepEnd(nativeEvent) {
+func (c *conn) onStepEnd(cli.Event) {
 	t := c.loop.turn
 	for _, x := range slices.Clone(t.texts) {
 		if x.parent == "" && !x.reasoning && t.failure == nil && !t.aborted {
@@ -38,7 +39,7 @@ func (c *conn) onStepEnd(nativeEvent) {
 
 // onRetry forgets the text of the failed attempt; the next streams it again
 // under another id.
-func (c *conn) onRetry(e nativeEvent) {
+func (c *conn) onRetry(e cli.Event) {
 	t, parent := c.scope(e), c.helper(e)
 	if parent == "" && !t.retrying { // versions that do not tell of each failure
 		c.sayRetry(t, 0, t.retries)
@@ -60,7 +61,7 @@ func (c *conn) onRetry(e nativeEvent) {
 const maxRetries = 5
 
 // onCallFailure says that the provider is tried again, while the CLI waits for that.
-func (c *conn) onCallFailure(e nativeEvent) {
+func (c *conn) onCallFailure(e cli.Event) {
 	d, ok := decode[struct{ StatusCode, RetryAttempt int }](c, e)
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if t := c.scope(e); ok && again && d.RetryAttempt < maxRetries && e.AgentID == "" && !t.aborted {
@@ -92,7 +93,7 @@ func (t *turn) drop(gone *text) {
 	t.texts = slices.DeleteFunc(t.texts, func(x *text) bool { return x == gone })
 }
 
-func (c *conn) onMessageDelta(e nativeEvent) {
+func (c *conn) onMessageDelta(e cli.Event) {
 	d, ok := decode[struct{ MessageID, DeltaContent string }](c, e)
 	x, offset := c.grow(e, d.MessageID, d.DeltaContent, false)
 	if ok && x != nil {
@@ -100,7 +101,7 @@ func (c *conn) onMessageDelta(e nativeEvent) {
 	}
 }
 
-func (c *conn) onReasoningDelta(e nativeEvent) {
+func (c *conn) onReasoningDelta(e cli.Event) {
 	d, ok := decode[struct{ ReasoningID, DeltaContent string }](c, e)
 	x, offset := c.grow(e, d.ReasoningID, d.DeltaContent, true)
 	if ok && x != nil {
@@ -110,7 +111,7 @@ func (c *conn) onReasoningDelta(e nativeEvent) {
 
 // grow adds to a text and returns it with the bytes before the piece; nil when
 // the piece comes too late or says nothing.
-func (c *conn) grow(e nativeEvent, id, piece string, reasoning bool) (*text, int64) {
+func (c *conn) grow(e cli.Event, id, piece string, reasoning bool) (*text, int64) {
 	t := c.scope(e)
 	if id == "" || piece == "" || t.ended[id] {
 		return nil, 0
@@ -125,7 +126,7 @@ func (c *conn) grow(e nativeEvent, id, piece string, reasoning bool) (*text, int
 	return x, offset
 }
 
-func (c *conn) onMessage(e nativeEvent) {
+func (c *conn) onMessage(e cli.Event) {
 	d, ok := decode[struct {
 		MessageID, Content string
 		ToolRequests       []struct {
@@ -148,7 +149,7 @@ func (c *conn) onMessage(e nativeEvent) {
 	c.whole(t, x, d.Content, requests, false)
 }
 
-func (c *conn) onReasoning(e nativeEvent) {
+func (c *conn) onReasoning(e cli.Event) {
 	d, ok := decode[struct{ ReasoningID, Content string }](c, e)
 	t := c.scope(e)
 	if !ok || d.ReasoningID == "" || t.ended[d.ReasoningID] {

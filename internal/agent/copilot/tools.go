@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -63,7 +64,7 @@ type wish struct {
 // are of use.
 const maxWish = 4 << 10
 
-func (c *conn) onCallDelta(e nativeEvent) {
+func (c *conn) onCallDelta(e cli.Event) {
 	d, ok := decode[struct{ ToolCallID, ToolName, InputDelta string }](c, e)
 	if !ok || d.ToolCallID == "" {
 		return
@@ -84,7 +85,7 @@ func (c *conn) onCallDelta(e nativeEvent) {
 
 // unstarted opens a call that the CLI refuses before it starts it: one whose
 // arguments are null, a list or a number (1.0.102).
-func (c *conn) unstarted(e nativeEvent, id string) (string, *execution) {
+func (c *conn) unstarted(e cli.Event, id string) (string, *execution) {
 	w := c.scope(e).wishes[id]
 	if w == nil {
 		return "", nil
@@ -100,7 +101,7 @@ func (c *conn) unstarted(e nativeEvent, id string) (string, *execution) {
 	return c.startTool(e, id, w.name, arguments)
 }
 
-func (c *conn) onToolStart(e nativeEvent) {
+func (c *conn) onToolStart(e cli.Event) {
 	d, ok := decode[struct {
 		ToolCallID, ToolName string
 		Arguments            json.RawMessage
@@ -110,7 +111,7 @@ func (c *conn) onToolStart(e nativeEvent) {
 	}
 }
 
-func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessage) (string, *execution) {
+func (c *conn) startTool(e cli.Event, id, name string, arguments json.RawMessage) (string, *execution) {
 	t := c.scope(e)
 	ours, x := c.call(t, id)
 	if ours == "" || x != nil && x.completed {
@@ -129,7 +130,7 @@ func (c *conn) startTool(e nativeEvent, id, name string, arguments json.RawMessa
 	return ours, x
 }
 
-func (c *conn) onToolProgress(e nativeEvent) {
+func (c *conn) onToolProgress(e cli.Event) {
 	d, ok := decode[struct{ ToolCallID, ProgressMessage string }](c, e)
 	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if ok && x != nil && !x.called && !x.completed {
@@ -139,7 +140,7 @@ func (c *conn) onToolProgress(e nativeEvent) {
 
 // onToolPartial makes an increment of the CLI's partial output, which is all of
 // it so far. One more may come behind the end.
-func (c *conn) onToolPartial(e nativeEvent) {
+func (c *conn) onToolPartial(e cli.Event) {
 	d, ok := decode[struct{ ToolCallID, PartialOutput string }](c, e)
 	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if !ok || x == nil || x.called || x.completed {
@@ -155,7 +156,7 @@ func (c *conn) onToolPartial(e nativeEvent) {
 	}
 }
 
-func (c *conn) onToolComplete(e nativeEvent) {
+func (c *conn) onToolComplete(e cli.Event) {
 	d, ok := decode[struct {
 		ToolCallID, ToolName string
 		Success              bool
@@ -216,7 +217,7 @@ func code(theirs string) string {
 
 // onToolRequested has the session run one of its tools. Calls run beside each
 // other.
-func (c *conn) onToolRequested(e nativeEvent) {
+func (c *conn) onToolRequested(e cli.Event) {
 	d, ok := decode[struct {
 		RequestID, ToolCallID, ToolName string
 		Arguments                       json.RawMessage

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
@@ -82,7 +83,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	if err := c.instruct(t.ctx); err != nil && t.ctx.Err() == nil {
 		c.post(func() { c.finish(t, err) })
 	} else if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
-		c.post(func() { c.finish(t, c.b.explain(err)) })
+		c.post(func() { c.finish(t, c.b.cli.Explain(err)) })
 	}
 	return c.await(ctx, t)
 }
@@ -150,7 +151,7 @@ func (c *conn) abort(t *turn) {
 		case err == nil && !c.processing(ctx):
 			c.post(func() { c.finish(t, nil) })
 		case ctx.Err() != nil:
-			c.post(func() { c.finish(t, &deathError{"GitHub Copilot CLI did not stop when it was asked to"}) })
+			c.post(func() { c.finish(t, cli.Died("GitHub Copilot CLI did not stop when it was asked to")) })
 		}
 	}
 }
@@ -197,7 +198,7 @@ func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("steer: %w", c.b.explain(err))
+		return fmt.Errorf("steer: %w", c.b.cli.Explain(err))
 	}
 	return nil
 }

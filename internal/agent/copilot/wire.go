@@ -7,13 +7,6 @@ import (
 	"regexp"
 )
 
-// nativeEvent is the envelope of what the CLI tells of a session.
-type nativeEvent struct {
-	Type    string          `json:"type"`
-	Data    json.RawMessage `json:"data"`
-	AgentID string          `json:"agentId"` // of a helper agent; empty: the main one
-}
-
 // nativeQuestion is the request userInput.request.
 type nativeQuestion struct {
 	Question      string   `json:"question"`

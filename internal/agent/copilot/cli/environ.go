@@ -1,4 +1,4 @@
-package copilot
+package cli
 
 import (
 	"runtime"
@@ -23,13 +23,13 @@ var inherited = []string{
 var login = []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"}
 
 // environment is the whole environment of the CLI.
-func (b *Backend) environment() []string {
+func (p *Program) environment() []string {
 	allowed := inherited
-	if len(b.cfg.Providers) == 0 {
+	if p.cfg.ProviderURL == "" {
 		allowed = slices.Concat(inherited, login)
 	}
 	var env []string
-	for _, kv := range b.cfg.Env {
+	for _, kv := range p.cfg.Env {
 		k, _, ok := strings.Cut(kv, "=")
 		if ok && slices.ContainsFunc(allowed, func(name string) bool {
 			return name == k || runtime.GOOS == "windows" && strings.EqualFold(name, k)
@@ -39,12 +39,11 @@ func (b *Backend) environment() []string {
 	}
 	// Without the last, commands of the agent get what the user's login shell exports,
 	// keys among it (1.0.102).
-	env = append(env, "COPILOT_HOME="+b.cfg.Home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
-	if len(b.cfg.Providers) > 0 {
+	env = append(env, "COPILOT_HOME="+p.cfg.Home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
+	if p.cfg.ProviderURL != "" {
 		// Offline needs an address at the start; sessions bring their own.
-		p := b.cfg.Providers[0]
 		env = append(env, "COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1",
-			"COPILOT_PROVIDER_BASE_URL="+p.URL, "COPILOT_MODEL="+p.Models[0])
+			"COPILOT_PROVIDER_BASE_URL="+p.cfg.ProviderURL, "COPILOT_MODEL="+p.cfg.ProviderModel)
 	}
 	return env
 }

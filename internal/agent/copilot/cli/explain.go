@@ -1,4 +1,4 @@
-package copilot
+package cli
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"webchat/internal/wording"
 )
 
-// explain makes an error of the CLI ours. The CLI tells its failures apart by
+// Explain makes an error of the CLI ours. The CLI tells its failures apart by
 // text only: "Request session.create failed with message: ...".
-func (b *Backend) explain(err error) error {
+func (p *Program) Explain(err error) error {
 	theirs, ok := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case errors.Is(err, agent.ErrDied):
-		return lost(err)
+		return Lost(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return errors.New("GitHub Copilot CLI did not answer in time; send the prompt again")
 	case !ok:
@@ -27,7 +27,7 @@ func (b *Backend) explain(err error) error {
 	if _, after, ok := strings.Cut(text, "failed with message: "); ok {
 		text = after
 	}
-	return errors.New(b.advise(0, text))
+	return errors.New(p.Advise(0, text))
 }
 
 // secret is what looks like a key: providers repeat the one that they refuse.
@@ -35,14 +35,12 @@ var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z
 
 // happened is what the CLI says went wrong, without what it advises: its first
 // sentence, or the last error of those it retried. Keys are left out.
-func (b *Backend) happened(text string) string {
+func (p *Program) happened(text string) string {
 	if _, last, ok := strings.Cut(text, "Last error: "); ok {
 		text = last
 	}
-	for _, p := range b.cfg.Providers {
-		if p.Key != "" {
-			text = strings.ReplaceAll(text, p.Key, "the key")
-		}
+	for _, key := range p.cfg.Keys {
+		text = strings.ReplaceAll(text, key, "the key")
 	}
 	text = secret.ReplaceAllString(text, "the key")
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
@@ -52,20 +50,20 @@ func (b *Backend) happened(text string) string {
 	return strings.TrimRight(wording.Cut(text, 400), ".")
 }
 
-// advise says once what happened, and what to do.
-func (b *Backend) advise(status int, text string) string {
-	text = b.happened(text)
+// Advise says once what happened, and what to do.
+func (p *Program) Advise(status int, text string) string {
+	text = p.happened(text)
 	if text == "" {
 		text = "GitHub Copilot CLI reports a failure without a reason"
 	}
-	mine := len(b.cfg.Providers) > 0
+	mine := p.cfg.ProviderURL != ""
 	do := "Send the prompt again; webchat doctor says what is set up"
 	low := strings.ToLower(text)
 	switch {
 	case (status == 401 || status == 403) && mine:
 		do = "Correct the provider's key, then start webchat again"
 	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") || strings.Contains(low, "no github oauth token"):
-		do = "Sign in again with \"COPILOT_HOME=" + b.cfg.Home + " copilot login\", then send the prompt again"
+		do = "Sign in again with \"COPILOT_HOME=" + p.cfg.Home + " copilot login\", then send the prompt again"
 	case status == 429:
 		do = "The provider wants fewer requests: wait a little, then send the prompt again"
 	case strings.Contains(low, "could not connect"):

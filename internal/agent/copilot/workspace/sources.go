@@ -1,4 +1,9 @@
-package copilot
+// Package workspace knows what GitHub Copilot CLI takes from the folder it works in:
+// the instruction files that it loads into prompts, and the places from which it
+// might take commands to run. All of it was observed with versions 1.0.75 to 1.0.102.
+//
+// Nothing here starts or asks the CLI. The functions may be called concurrently.
+package workspace
 
 import (
 	"encoding/json"
@@ -51,7 +56,7 @@ var sources = []source{
 	{".env", environmentFile},
 }
 
-// Sources are the paths of [PlantSources], relative to the folder.
+// Sources are the paths of [Plant], relative to the folder.
 func Sources() []string {
 	var paths []string
 	for _, s := range sources {
@@ -60,10 +65,10 @@ func Sources() []string {
 	return paths
 }
 
-// PlantSources makes a folder a git repository as hostile as one can be: whatever
+// Plant makes a folder a git repository as hostile as one can be: whatever
 // is run from one of [Sources] leaves a file in marks, whose name begins with the
 // source's, "/" being "_". It needs sh.
-func PlantSources(folder, marks string) error {
+func Plant(folder, marks string) error {
 	for _, s := range sources {
 		run := fmt.Sprintf("touch '%s'", filepath.Join(marks, strings.ReplaceAll(s.path, "/", "_")))
 		name := filepath.Join(folder, filepath.FromSlash(s.path))

@@ -1,4 +1,4 @@
-package copilot
+package cli
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"webchat/internal/jsonrpc"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
-	"webchat/internal/wording"
 )
 
 const (
@@ -25,12 +24,30 @@ const (
 	stopPatience  = time.Second      // for what is asked of a CLI that is to end
 )
 
-// process is one running CLI. It starts in a goroutine of its own, which ends
+// Session is a conversation on a [Process]. Its methods may be called concurrently;
+// Handle and Died are called in the order of what happened and must not block.
+type Session interface {
+	// Handle takes an event of the session.
+	Handle(Event)
+	// Request answers what the CLI asks; ctx ends with the process.
+	Request(ctx context.Context, method string, params json.RawMessage) (any, error)
+	// Died says why the process ended. It is called last, once.
+	Died(error)
+}
+
+// Event is the envelope of what the CLI reports of a session.
+type Event struct {
+	Type    string          `json:"type"`
+	Data    json.RawMessage `json:"data"`
+	AgentID string          `json:"agentId"` // of a helper agent; empty: the main one
+}
+
+// Process is one running CLI. It starts in a goroutine of its own, which ends
 // when nothing of the process is left.
-type process struct {
-	b       *Backend
+type Process struct {
+	program *Program
 	found   finding
-	refs    int // guarded by Backend.mu
+	refs    int // guarded by Program.mu
 	quit    context.CancelFunc
 	quitted <-chan struct{}
 
@@ -43,58 +60,20 @@ type process struct {
 	rpc    *jsonrpc.Conn
 	stderr tail
 
-	mu    sync.Mutex // guards conns
-	conns map[string]*conn
+	mu       sync.Mutex // guards sessions
+	sessions map[string]Session
 }
 
-// acquire returns the running process, started if none runs. The caller
-// releases it.
-func (b *Backend) acquire(ctx context.Context) (*process, error) {
-	f, err := b.find()
-	if err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	p := b.process
-	if p == nil || p.ended() {
-		life, quit := context.WithCancel(context.Background())
-		p = &process{b: b, found: f, quit: quit, quitted: life.Done(),
-			ready: make(chan struct{}), gone: make(chan struct{}), conns: map[string]*conn{}}
-		b.process = p
-		go p.run(life)
-	}
-	p.refs++
-	b.mu.Unlock()
-	select {
-	case <-p.ready:
-	case <-ctx.Done():
-		b.release(p)
-		return nil, ctx.Err()
-	}
-	if p.err != nil {
-		b.release(p)
-		return nil, p.err
-	}
-	return p, nil
+// NotStarted returns a process that never ran: every call says why.
+func NotStarted(why string) *Process {
+	p := &Process{err: Died(why), death: Died(why), ready: make(chan struct{}), gone: make(chan struct{})}
+	close(p.ready)
+	close(p.gone)
+	return p
 }
 
-// release gives p back; the last one stops it and waits until it is gone.
-func (b *Backend) release(p *process) {
-	b.mu.Lock()
-	p.refs--
-	last := p.refs == 0
-	if last && b.process == p {
-		b.process = nil
-	}
-	b.mu.Unlock()
-	if last {
-		p.quit()
-		<-p.gone
-	}
-}
-
-// ended reports whether the process can take no more conversations.
-func (p *process) ended() bool {
+// Ended reports whether the process can take no more conversations.
+func (p *Process) Ended() bool {
 	select {
 	case <-p.gone:
 		return true
@@ -114,7 +93,7 @@ func (p *process) ended() bool {
 	return false
 }
 
-func (p *process) run(life context.Context) {
+func (p *Process) run(life context.Context) {
 	defer close(p.gone)
 	defer p.quit()
 	err := p.start(life)
@@ -137,27 +116,27 @@ func (p *process) run(life context.Context) {
 	}
 	p.death = p.finish(life.Err() == nil)
 	p.mu.Lock()
-	conns := slices.Collect(maps.Values(p.conns))
+	sessions := slices.Collect(maps.Values(p.sessions))
 	p.mu.Unlock()
-	for _, c := range conns {
-		c.died(p.death)
+	for _, s := range sessions {
+		s.Died(p.death)
 	}
 }
 
 // start starts the CLI and shakes hands. On an error nothing of it is left.
-func (p *process) start(life context.Context) error {
-	if err := os.MkdirAll(p.b.cfg.Home, 0o700); err != nil {
+func (p *Process) start(life context.Context) error {
+	if err := os.MkdirAll(p.program.cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w", agent.ErrUnavailable, err)
 	}
 	args := []string{p.found.path, "--headless", "--stdio", "--no-auto-update"}
-	if len(p.b.cfg.Providers) > 0 {
+	if p.program.cfg.ProviderURL != "" {
 		args = append(args, "--no-auto-login")
 	}
-	env := p.b.environment()
+	env := p.program.environment()
 	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 {
 		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
 	}
-	child, err := proc.Start(proc.Command{Args: args, Dir: p.b.cfg.Home, Env: env, Pipes: true, Grace: time.Second})
+	child, err := proc.Start(proc.Command{Args: args, Dir: p.program.cfg.Home, Env: env, Pipes: true, Grace: time.Second})
 	if err != nil {
 		return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
@@ -165,7 +144,7 @@ func (p *process) start(life context.Context) error {
 	p.stderr.follow(child.Stderr())
 	p.rpc = jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Headers,
 		Notify: p.notify, Request: p.request,
-		Skipped: func(why error) { p.b.cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }})
+		Skipped: func(why error) { p.program.cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }})
 	ctx, cancel := context.WithTimeout(life, startPatience)
 	defer cancel()
 	var hello struct {
@@ -192,7 +171,7 @@ func (p *process) start(life context.Context) error {
 
 // finish ends the whole process tree and says how the CLI ended; byItself is
 // false when we wanted that.
-func (p *process) finish(byItself bool) error {
+func (p *Process) finish(byItself bool) error {
 	why := p.rpc.Err()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
@@ -204,7 +183,7 @@ func (p *process) finish(byItself bool) error {
 	_ = p.rpc.Close()         // its pipes are closed
 	p.stderr.wait()
 	if stopErr != nil {
-		p.b.cfg.Logger.Warn("copilot: not everything of the CLI could be ended", "error", stopErr)
+		p.program.cfg.Logger.Warn("copilot: not everything of the CLI could be ended", "error", stopErr)
 	}
 	text := "GitHub Copilot CLI was stopped"
 	switch {
@@ -230,13 +209,19 @@ type deathError struct{ text string }
 func (e *deathError) Error() string        { return e.text }
 func (e *deathError) Is(target error) bool { return target == agent.ErrDied }
 
-// died is the death of a process as the prompt that was cut off tells it.
-func lost(death error) error {
+// Died is the error of a process that ended. It is [agent.ErrDied].
+func Died(text string) error { return &deathError{text} }
+
+// Lost is the end of a process as the prompt that was cut off tells it.
+func Lost(death error) error {
 	return &deathError{death.Error() + ". The session is safe; send the prompt again and it goes on with a new process"}
 }
 
-// call asks the CLI. When it ends meanwhile the error wraps [agent.ErrDied].
-func (p *process) call(ctx context.Context, method string, params, result any) error {
+// Call asks the CLI. When it ends meanwhile the error wraps [agent.ErrDied].
+func (p *Process) Call(ctx context.Context, method string, params, result any) error {
+	if p.rpc == nil {
+		return p.death
+	}
 	err := p.rpc.Call(ctx, method, params, result)
 	if err == nil || ctx.Err() != nil || !errors.Is(err, jsonrpc.ErrClosed) {
 		return err
@@ -246,74 +231,71 @@ func (p *process) call(ctx context.Context, method string, params, result any) e
 }
 
 // notify takes what the CLI tells by itself and hands it to its conversation.
-func (p *process) notify(method string, params json.RawMessage) {
+func (p *Process) notify(method string, params json.RawMessage) {
 	if method != "session.event" {
 		return
 	}
 	var n struct {
 		SessionID string
-		Event     nativeEvent
+		Event     Event
 	}
 	if err := json.Unmarshal(params, &n); err != nil {
-		p.b.cfg.Logger.Warn("copilot: an event could not be read", "bytes", len(params))
+		p.program.cfg.Logger.Warn("copilot: an event could not be read", "bytes", len(params))
 		return
 	}
-	if w := p.b.cfg.Watch; w != nil && strings.HasPrefix(n.Event.Type, "model.") {
-		w.look(n.Event.Data)
+	if look := p.program.cfg.Watch; look != nil && strings.HasPrefix(n.Event.Type, "model.") {
+		look(n.Event.Data)
 	}
-	if handlers[n.Event.Type] == nil {
-		return // not on the list
-	}
-	if c := p.conn(n.SessionID); c != nil {
-		c.post(func() { c.handle(n.Event) })
+	if s := p.session(n.SessionID); s != nil {
+		s.Handle(n.Event)
 	}
 }
 
-// request answers what the CLI asks.
-func (p *process) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	var q struct {
-		SessionID string
-		nativeQuestion
-		nativeHook
-	}
-	if method != "userInput.request" && method != "hooks.invoke" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
-	}
-	if err := json.Unmarshal(params, &q); err != nil {
+// request has the session answer what the CLI asks.
+func (p *Process) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	var of struct{ SessionID string }
+	if err := json.Unmarshal(params, &of); err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not understood"}
 	}
-	c := p.conn(q.SessionID)
-	if c == nil || !c.enter() {
+	s := p.session(of.SessionID)
+	if s == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
 	}
-	defer c.turns.Done()
-	if method == "hooks.invoke" {
-		return c.hook(q.nativeHook)
-	}
-	return c.answer(ctx, q.nativeQuestion)
+	return s.Request(ctx, method, params)
 }
 
-func (p *process) conn(id string) *conn {
+func (p *Process) session(id string) Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.conns[id]
+	return p.sessions[id]
 }
 
-func (p *process) add(c *conn) error {
+// Add has s take part under the CLI's name of the session.
+func (p *Process) Add(id string, s Session) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.conns[c.id] != nil {
+	if p.sessions[id] != nil {
 		return errors.New("the session is open already")
 	}
-	p.conns[c.id] = c
+	p.sessions[id] = s
 	return nil
 }
 
-func (p *process) remove(c *conn) {
+// Remove is the opposite of Add.
+func (p *Process) Remove(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.conns, c.id)
+	delete(p.sessions, id)
 }
+
+// Gone is closed when nothing of the process is left and all sessions know it.
+func (p *Process) Gone() <-chan struct{} { return p.gone }
+
+// Version is that of the binary.
+func (p *Process) Version() string { return p.found.version }
+
+// Quit ends the process, whoever uses it.
+func (p *Process) Quit() { p.quit() }
 
 // pipes are the CLI's standard output and input.
 type pipes struct {
@@ -324,52 +306,3 @@ type pipes struct {
 func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
 
 func (p pipes) Close() error { return errors.Join(p.in.Close(), p.ReadCloser.Close()) }
-
-// tail keeps the end of what a program prints.
-type tail struct {
-	mu   sync.Mutex // guards text
-	text []byte
-	done chan struct{}
-}
-
-const maxTail = 4 << 10
-
-// Write implements [io.Writer].
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	if over := len(t.text) - maxTail; over > 0 {
-		t.text = t.text[over:]
-	}
-	return len(b), nil
-}
-
-// String is what was kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.ToValidUTF8(string(t.text), "\uFFFD")
-}
-
-// follow reads r until its end; wait waits for that.
-func (t *tail) follow(r io.Reader) {
-	t.done = make(chan struct{})
-	go func() {
-		defer close(t.done)
-		_, _ = io.Copy(t, r) // the end of the program is the end of the pipe
-	}()
-}
-
-func (t *tail) wait() { <-t.done }
-
-// last is the last line, shortened.
-func (t *tail) last() string {
-	lines := strings.FieldsFunc(t.String(), func(r rune) bool { return r == '\n' || r == '\r' })
-	for _, l := range slices.Backward(lines) {
-		if l = strings.TrimSpace(l); l != "" {
-			return wording.Cut(l, 200)
-		}
-	}
-	return ""
-}

@@ -1,4 +1,4 @@
-package copilot
+package cli
 
 import (
 	"context"
@@ -36,10 +36,19 @@ type finding struct {
 	changed       time.Time
 }
 
+// Version returns the version of the binary that is found. It starts nothing but,
+// where nothing else tells the version, "copilot --version". The error wraps
+// [agent.ErrUnavailable] and says what to do; the version is known all the same if
+// it is too old.
+func (p *Program) Version() (string, error) {
+	f, err := p.find()
+	return f.version, err
+}
+
 // find returns the native binary and its version. The error wraps
 // [agent.ErrUnavailable] and says what to do.
-func (b *Backend) find() (finding, error) {
-	path, err := locate(b.cfg.Path, b.cfg.Env)
+func (p *Program) find() (finding, error) {
+	path, err := locate(p.cfg.Path, p.cfg.Env)
 	if err != nil {
 		return finding{}, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
@@ -48,16 +57,16 @@ func (b *Backend) find() (finding, error) {
 		return finding{}, fmt.Errorf("%w: GitHub Copilot CLI cannot be read: %w", agent.ErrUnavailable, err)
 	}
 	f := finding{path: path, size: info.Size(), changed: info.ModTime()}
-	b.mu.Lock()
-	known := b.found
-	b.mu.Unlock()
+	p.mu.Lock()
+	known := p.found
+	p.mu.Unlock()
 	if f.version = known.version; f != known {
-		if f.version, err = b.versionOnce(f); err != nil {
+		if f.version, err = p.versionOnce(f); err != nil {
 			return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not tell its version: %w; reinstall it (%s)", agent.ErrUnavailable, path, err, install)
 		}
-		b.mu.Lock()
-		b.found = f
-		b.mu.Unlock()
+		p.mu.Lock()
+		p.found = f
+		p.mu.Unlock()
 	}
 	if older(f.version, minVersion) {
 		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)", agent.ErrUnavailable, f.version, path, supported, install)
@@ -71,19 +80,19 @@ const versionPatience = 5 * time.Second
 
 // versionOnce is versionOf, asked once: what does not tell its version will not on
 // the next page either.
-func (b *Backend) versionOnce(f finding) (string, error) {
-	b.asking.Lock()
-	defer b.asking.Unlock()
-	if b.silence != nil && b.silent == f {
-		return "", b.silence
+func (p *Program) versionOnce(f finding) (string, error) {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if p.silence != nil && p.silent == f {
+		return "", p.silence
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
 	defer cancel()
-	v, err := b.versionOf(ctx, f)
+	v, err := p.versionOf(ctx, f)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("it does not answer within %v", versionPatience)
 	}
-	b.silent, b.silence = f, err
+	p.silent, p.silence = f, err
 	return v, err
 }
 
@@ -97,11 +106,11 @@ func locate(given string, env []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		candidates = []string{abs, filepath.Join(abs, name())}
+		candidates = []string{abs, filepath.Join(abs, BinaryName())}
 	} else {
 		for _, dir := range append(filepath.SplitList(getenv(env, "PATH")), npmFolders(env)...) {
 			if filepath.IsAbs(dir) { // what runs must not depend on where
-				candidates = append(candidates, filepath.Join(dir, name()))
+				candidates = append(candidates, filepath.Join(dir, BinaryName()))
 				if runtime.GOOS == "windows" {
 					candidates = append(candidates, filepath.Join(dir, "copilot.cmd"))
 				}
@@ -134,7 +143,8 @@ func locate(given string, env []string) (string, error) {
 	return "", fmt.Errorf("GitHub Copilot CLI was not found; install it (%s) or give --copilot-path", install)
 }
 
-func name() string {
+// BinaryName is the name of the native binary here.
+func BinaryName() string {
 	if runtime.GOOS == "windows" {
 		return "copilot.exe"
 	}
@@ -184,8 +194,8 @@ func besides(shim string) string {
 			filepath.Join(up, "lib", "node_modules", "@github", "copilot", "node_modules", "@github"))
 	}
 	for _, root := range roots {
-		for _, platform := range platforms() {
-			c := filepath.Join(root, "copilot-"+platform, name())
+		for _, platform := range Platforms() {
+			c := filepath.Join(root, "copilot-"+platform, BinaryName())
 			if isNative(c) {
 				return c
 			}
@@ -194,9 +204,9 @@ func besides(shim string) string {
 	return ""
 }
 
-// platforms are the names of the native packages that may run here, in node's
+// Platforms are the names of the native packages that may run here, in node's
 // words.
-func platforms() []string {
+func Platforms() []string {
 	arch := map[string]string{"amd64": "x64", "386": "ia32"}[runtime.GOARCH]
 	if arch == "" {
 		arch = runtime.GOARCH
@@ -216,28 +226,28 @@ func platforms() []string {
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.]+)?\b`)
 
 // versionOf reads the version from the package the binary lies in, else asks it.
-func (b *Backend) versionOf(ctx context.Context, f finding) (string, error) {
+func (p *Program) versionOf(ctx context.Context, f finding) (string, error) {
 	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(f.path), "package.json")); err == nil {
-		var p struct{ Name, Version string }
-		if json.Unmarshal(raw, &p) == nil && strings.HasPrefix(p.Name, "@github/copilot") && versionNumber.MatchString(p.Version) {
-			return p.Version, nil
+		var pkg struct{ Name, Version string }
+		if json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@github/copilot") && versionNumber.MatchString(pkg.Version) {
+			return pkg.Version, nil
 		}
 	}
-	if v := b.remembered(f); v != "" {
+	if v := p.remembered(f); v != "" {
 		return v, nil
 	}
-	v, err := b.askVersion(ctx, f.path)
+	v, err := p.askVersion(ctx, f.path)
 	if err == nil {
 		f.version = v
-		b.remember(f)
+		p.remember(f)
 	}
 	return v, err
 }
 
 // remembered is the version of f as it was asked in an earlier process: that
 // takes most of a second, and the server starts in less.
-func (b *Backend) remembered(f finding) string {
-	raw, err := os.ReadFile(filepath.Join(b.cfg.Home, "webchat-found"))
+func (p *Program) remembered(f finding) string {
+	raw, err := os.ReadFile(filepath.Join(p.cfg.Home, "webchat-found"))
 	if key, version, ok := strings.Cut(string(raw), "\n"); err == nil && ok && key == f.key() {
 		return versionNumber.FindString(version)
 	}
@@ -246,9 +256,9 @@ func (b *Backend) remembered(f finding) string {
 
 // remember keeps the version of f for the next process. That it could not is no
 // failure.
-func (b *Backend) remember(f finding) {
-	if os.MkdirAll(b.cfg.Home, 0o700) == nil {
-		_ = os.WriteFile(filepath.Join(b.cfg.Home, "webchat-found"), []byte(f.key()+"\n"+f.version), 0o600)
+func (p *Program) remember(f finding) {
+	if os.MkdirAll(p.cfg.Home, 0o700) == nil {
+		_ = os.WriteFile(filepath.Join(p.cfg.Home, "webchat-found"), []byte(f.key()+"\n"+f.version), 0o600)
 	}
 }
 
@@ -257,9 +267,9 @@ func (f finding) key() string {
 }
 
 // askVersion has the binary print it.
-func (b *Backend) askVersion(ctx context.Context, path string) (string, error) {
+func (p *Program) askVersion(ctx context.Context, path string) (string, error) {
 	var out tail
-	child, err := proc.Start(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: b.environment(), Output: &out, Grace: time.Millisecond})
+	child, err := proc.Start(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(), Output: &out, Grace: time.Millisecond})
 	if err != nil {
 		return "", err
 	}

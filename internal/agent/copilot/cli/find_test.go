@@ -1,23 +1,18 @@
-package copilot_test
+package cli
 
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"webchat/internal/agent/copilot"
 )
-
-var workspaceOf = regexp.MustCompile(`"workingDirectory":"[^"]*"`)
 
 // TestFind: the native binary is found in every layout npm has, from its shim,
 // and the shim itself is never taken.
 func TestFind(t *testing.T) {
 	native, shim := "\x7fELF and the rest", "#!/usr/bin/env node\n"
-	pkg := filepath.Join("@github", "copilot-"+copilot.Platform(), copilot.BinaryName())
+	pkg := filepath.Join("@github", "copilot-"+Platforms()[0], BinaryName())
 	for name, c := range map[string]struct {
 		files map[string]string // path -> content, "->" a link
 		path  string            // of PATH; empty: none
@@ -58,7 +53,9 @@ func TestFind(t *testing.T) {
 					}
 					continue
 				}
-				write(t, place, []byte(content))
+				if err := os.WriteFile(place, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			var dirs []string
 			for _, d := range filepath.SplitList(c.path) {
@@ -69,7 +66,7 @@ func TestFind(t *testing.T) {
 				given = filepath.Join(root, given)
 			}
 			env := []string{"PATH=" + strings.Join(dirs, string(filepath.ListSeparator)), "HOME=" + filepath.Join(root, "home")}
-			got, err := copilot.Locate(given, env)
+			got, err := locate(given, env)
 			switch {
 			case c.want != "" && (err != nil || got != filepath.Join(root, filepath.FromSlash(c.want))):
 				t.Errorf("found %q, %v; want %s", got, err, c.want)
@@ -80,50 +77,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestVersionAsked: a binary outside a package is asked for its version, once for
-// all processes of ours.
-func TestVersionAsked(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- --version --\nGitHub Copilot CLI 1.2.3.\nRun 'copilot update' to check for updates.\n"))
-	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		info := backend(t, cfg).Info(t.Context())
-		if !info.Available || info.Version != "1.2.3" {
-			t.Errorf("%+v", info)
-		}
-		write(t, filepath.Join(dir, "script"), []byte("-- --version --\nasked again\n"))
-	}
-}
-
 // TestEnvironment: the CLI gets what is on the list, and what we say ourselves.
 func TestEnvironment(t *testing.T) {
 	env := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_ALLOW_ALL=true", "COPILOT_HOME=/theirs", "COPILOT_GITHUB_TOKEN=t",
 		"GITHUB_TOKEN=g", "OPENAI_API_KEY=k", "WEBCHAT_PROVIDER_KEY=w", "AWS_SECRET_ACCESS_KEY=a", "NODE_OPTIONS=--require=x", "LD_PRELOAD=x"}
-	own := copilot.Environment(t, copilot.Config{Home: "/state", Env: env, Providers: []copilot.Provider{{URL: "http://m/v1", Key: "sk", Models: []string{"small"}}}})
+	own := New(Config{Home: "/state", Env: env, ProviderURL: "http://m/v1", ProviderModel: "small"}).environment()
 	want := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true",
 		"COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1", "COPILOT_PROVIDER_BASE_URL=http://m/v1", "COPILOT_MODEL=small"}
 	if !slices.Equal(own, want) {
 		t.Errorf("with a provider: %q", own)
 	}
-	login := copilot.Environment(t, copilot.Config{Home: "/state", Env: env})
+	login := New(Config{Home: "/state", Env: env}).environment()
 	want = []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_GITHUB_TOKEN=t", "GITHUB_TOKEN=g", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true"}
 	if !slices.Equal(login, want) {
 		t.Errorf("under a login: %q", login)
-	}
-}
-
-// A binary that does not tell its version is asked once, and not at each look.
-func TestSilentIsAskedOnce(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- --version --\nsomething else of the same name\n"))
-	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
-		t.Fatal(err)
-	}
-	b := backend(t, cfg)
-	for range 2 {
-		if info := b.Info(t.Context()); info.Available || !strings.Contains(info.Reason, "does not tell its version") {
-			t.Errorf("%+v", info)
-		}
-		write(t, filepath.Join(dir, "script"), []byte("-- --version --\n1.2.3\n"))
 	}
 }

@@ -1,0 +1,105 @@
+// Package cli runs the program GitHub Copilot CLI: it finds the binary and its
+// version, gives it an environment built from an allow-list, starts one process for
+// all conversations, ends its whole tree with the last, and says in plain words why
+// it failed. What the events and requests of a conversation mean, the caller knows.
+//
+// A [Program] may be used from any goroutine. The process runs between the first
+// Acquire and the last Release, and ends earlier only by its own fault or Quit.
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+)
+
+// Config is what a Program works with. Home, Env and Logger are needed.
+type Config struct {
+	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked
+	// for in the PATH of Env and in npm's folders.
+	Path string
+	// Home is the folder the CLI keeps its state in, an absolute path.
+	Home string
+	// Env is this program's environment; the CLI gets an allow-list of it.
+	Env []string
+	// ProviderURL and ProviderModel are a model of the user's. With it the CLI works
+	// offline and without a login; without, on the user's GitHub login.
+	ProviderURL, ProviderModel string
+	// Keys are cut out of what the CLI says of its failures.
+	Keys []string
+	// Watch, if set, gets the data of every event that reports a model's call. It
+	// must not block and may be called concurrently.
+	Watch  func(data []byte)
+	Logger *slog.Logger
+}
+
+// Program is the installed CLI.
+type Program struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	running *Process   // nil: none runs
+	found   finding
+
+	asking  sync.Mutex // held while a binary is asked for its version; guards what follows
+	silent  finding    // what was asked last
+	silence error      // and why it did not tell
+}
+
+// New returns the program; it touches nothing.
+func New(c Config) *Program { return &Program{cfg: c} }
+
+// Acquire returns the running process, started if none runs. The caller releases it.
+func (p *Program) Acquire(ctx context.Context) (*Process, error) {
+	f, err := p.find()
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	r := p.running
+	if r == nil || r.Ended() {
+		life, quit := context.WithCancel(context.Background())
+		r = &Process{program: p, found: f, quit: quit, quitted: life.Done(),
+			ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
+		p.running = r
+		go r.run(life)
+	}
+	r.refs++
+	p.mu.Unlock()
+	select {
+	case <-r.ready:
+	case <-ctx.Done():
+		p.Release(r)
+		return nil, ctx.Err()
+	}
+	if r.err != nil {
+		p.Release(r)
+		return nil, r.err
+	}
+	return r, nil
+}
+
+// Release gives r back; the last one stops it and waits until it is gone.
+func (p *Program) Release(r *Process) {
+	p.mu.Lock()
+	r.refs--
+	last := r.refs == 0
+	if last && p.running == r {
+		p.running = nil
+	}
+	p.mu.Unlock()
+	if last {
+		r.quit()
+		<-r.gone
+	}
+}
+
+// PID is the number of the running process; 0: none runs.
+func (p *Program) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running == nil {
+		return 0
+	}
+	return p.running.child.PID()
+}
