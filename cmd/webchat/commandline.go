@@ -30,6 +30,7 @@ type cli struct {
 			Yes    bool   `help:"do not ask"`
 		} `cmd:"" help:"connect an MCP client, such as claude or codex, after showing what will change"`
 	} `cmd:"" name:"mcp" help:"lend the display tools to an MCP client on standard input and output"`
+	Stop     struct{} `cmd:"" help:"end the running server"`
 	Logout   struct{} `cmd:"" help:"revoke every sign-in"`
 	Doctor   struct{} `cmd:"" help:"say what was found and what works"`
 	Verify   struct{} `cmd:"" help:"have a file shown and fail if anything of it reaches the model"`
@@ -39,6 +40,11 @@ type cli struct {
 			OlderThan age `placeholder:"AGE" help:"delete sessions not used for so long, such as 90d"`
 		} `cmd:"" help:"delete sessions not used for --older-than and give their room back to the disk"`
 	} `cmd:"" hidden:""`
+	Service struct {
+		Install struct{} `cmd:"" help:"have the server start when you log in, with the flags given here"`
+		Status  struct{} `cmd:"" help:"say whether it does, and whether it runs"`
+		Remove  struct{} `cmd:"" help:"end that"`
+	} `cmd:"" hidden:""`
 	Completion struct {
 		Shell string `arg:"" help:"bash, zsh, fish or powershell"`
 	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
@@ -47,12 +53,16 @@ type cli struct {
 	} `cmd:"" hidden:""`
 }
 
+// givenFlag is a flag of the server that the command line or the environment has.
+type givenFlag struct{ name, value string }
+
 // command is something webchat can do.
 type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": serve, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "logout": logout, "doctor": doctor,
-	"verify": verify, "version": printVersion, "sessions prune": pruneSessions, "completion": printCompletion,
+	"serve": serve, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "stop": stopServer, "logout": logout, "doctor": doctor,
+	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
+	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
 }
 
 func newCLI(env []string) (*cli, *kong.Kong, error) {
@@ -86,7 +96,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	parsed, err := k.Parse(args)
+	parsed, err := k.Parse(ordered(k, args))
 	if err != nil {
 		return "", nil, c.explain(k, args, err)
 	}
@@ -101,9 +111,52 @@ func parse(args, env []string) (name string, o *options, err error) {
 	if err := o.absolute(); err != nil {
 		return "", nil, err
 	}
+	for _, p := range parsed.Path {
+		if p.Flag != nil && slices.Contains(k.Model.Flags, p.Flag) {
+			o.given = append(o.given, givenFlag{p.Flag.Name, fmt.Sprint(p.Flag.Target.Interface())})
+		}
+	}
 	container, _ := lookup(env, "WEBCHAT_CONTAINER")
 	o.container = container != "" && container != "0"
 	return nameOf(parsed.Selected()), o, o.check()
+}
+
+// ordered puts the words of a command line before its flags, which may stand anywhere.
+// A line with a flag that no command has stays as it is.
+func ordered(k *kong.Kong, args []string) []string {
+	takesValue := map[string]bool{}
+	var collect func(*kong.Node)
+	collect = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			takesValue[f.Name] = !f.IsBool()
+		}
+		for _, c := range n.Children {
+			collect(c)
+		}
+	}
+	collect(k.Model.Node)
+	var words, flags []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return slices.Concat(words, flags, args[i:])
+		}
+		if !strings.HasPrefix(a, "-") || a == "-" {
+			words = append(words, a)
+			continue
+		}
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+		value, known := takesValue[name]
+		if !known {
+			return args
+		}
+		flags = append(flags, a)
+		if value && !hasValue && i+1 < len(args) {
+			i++
+			flags = append(flags, args[i])
+		}
+	}
+	return append(words, flags...)
 }
 
 // explain says what is wrong with a command line.

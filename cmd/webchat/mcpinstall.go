@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"webchat/internal/daemon"
@@ -145,11 +144,7 @@ func (o *options) mcpCommand() ([]string, error) {
 	}
 	server := []string{self, "mcp"}
 	if o.DataDir != "" {
-		dir, err := filepath.Abs(o.DataDir)
-		if err != nil {
-			return nil, err
-		}
-		server = append(server, "--data-dir", dir)
+		server = append(server, "--data-dir", o.DataDir)
 	}
 	return server, nil
 }

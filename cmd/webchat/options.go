@@ -52,6 +52,7 @@ type options struct {
 	commandOptions `kong:"-"`
 	listenGiven    bool
 	configGiven    bool
+	given          []givenFlag // all of them, in their order
 	env            []string
 	container      bool
 }
@@ -68,7 +69,7 @@ type commandOptions struct {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.TokenFile, &o.Provider.KeyFile, &o.CopilotPath} {
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.Provider.KeyFile, &o.CopilotPath} {
 		program := name == &o.CopilotPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
@@ -183,7 +184,7 @@ func (o *options) workspaceDir() (string, error) {
 // dataPath says which data folder it is. The default is one per workspace.
 func (o *options) dataPath(workspace string) (string, error) {
 	if o.DataDir != "" {
-		return filepath.Abs(o.DataDir)
+		return o.DataDir, nil
 	}
 	return filepath.Join(xdg.DataHome, "webchat", daemon.NameFor(workspace)), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -73,5 +74,25 @@ func TestFlagsComeBeforeTheEnvironment(t *testing.T) {
 	}
 	if _, err := parseOptions([]string{"--insecure-no-auth", "--listen", "[::1]:0"}, nil); (err != nil) != boxed() {
 		t.Errorf("in a container: %v; %v", boxed(), err)
+	}
+}
+
+func TestVersionSaysCommitAndDate(t *testing.T) {
+	built := &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-22T03:58:40Z"}, {Key: "vcs.modified", Value: "true"}}}
+	if got := described(built); got != "devel-0123456789ab commit 0123456789abcdef with changes of 2026-11-22T03:58:40Z" {
+		t.Error(got)
+	}
+	if got := described(&debug.BuildInfo{}); got != "devel" {
+		t.Errorf("of a build that knew nothing: %s", got)
+	}
+}
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	for _, line := range []string{"sessions prune --older-than 90d --model x", "--older-than 90d --model x sessions prune", "--model=x sessions --older-than=90d prune"} {
+		name, o, err := parse(strings.Fields(line), nil)
+		if err != nil || name != "sessions prune" || o.OlderThan != age(90*24*time.Hour) || o.Model != "x" {
+			t.Errorf("%s: %s, %+v, %v", line, name, o, err)
+		}
 	}
 }

@@ -54,7 +54,11 @@ func oneLine(err error) string {
 }
 
 func printVersion(_ context.Context, _ *options, stdout, _ io.Writer) error {
-	_, err := fmt.Fprintf(stdout, "webchat %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	_, err := fmt.Fprintf(stdout, "webchat %s %s %s/%s\n", described(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
@@ -64,13 +68,39 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "devel-" + s.Value[:min(12, len(s.Value))]
-		}
+	if commit := setting(info, "vcs.revision"); commit != "" {
+		return "devel-" + commit[:min(12, len(commit))]
 	}
 	return "devel"
+}
+
+// described is the version with the commit and its date, if the build knew them.
+func described(info *debug.BuildInfo) string {
+	text := versionOf(info)
+	if commit := setting(info, "vcs.revision"); commit != "" {
+		text += " commit " + commit
+		if setting(info, "vcs.modified") == "true" {
+			text += " with changes"
+		}
+		if date := setting(info, "vcs.time"); date != "" {
+			text += " of " + date
+		}
+	}
+	return text
+}
+
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
 }

@@ -75,7 +75,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	o.warn(c, log)
 	o.warnWorkspace(workspace, log)
 	base := "http://localhost:" + strconv.Itoa(port)
-	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll,
+	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll, Stop: stop,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
 		}, Lend: r.lender.lendIn})

@@ -19,6 +19,8 @@ import (
 const (
 	askTime   = 10 * time.Second
 	pruneTime = time.Hour // how long a server may take to prune
+	stopTime  = 20 * time.Second
+	stopTick  = 20 * time.Millisecond // how often it is looked whether it has ended
 )
 
 // Client asks the running server of a data folder.
@@ -43,6 +45,31 @@ func (c Client) Logout(ctx context.Context) (int, error) {
 func (c Client) Prune(ctx context.Context, older time.Duration) (Pruned, error) {
 	r, err := c.ask(ctx, "prune?older="+older.String(), pruneTime)
 	return r.Pruned, err
+}
+
+// Stop ends the server and returns when it has let go of the data folder.
+func (c Client) Stop(ctx context.Context) (Info, error) {
+	info, _, err := c.find()
+	if err != nil {
+		return info, err
+	}
+	if _, err = c.ask(ctx, "stop", askTime); err != nil {
+		return info, err
+	}
+	limit, tick := time.After(stopTime), time.NewTicker(stopTick)
+	defer tick.Stop()
+	for {
+		if held, err := isLocked(c.Dir); err != nil || !held {
+			return info, err
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			return info, fmt.Errorf("webchat with pid %d has not ended within %v; end it with \"kill %d\"", info.PID, stopTime, info.PID)
+		case <-ctx.Done():
+			return info, ctx.Err()
+		}
+	}
 }
 
 var (

@@ -23,12 +23,13 @@ type ControlConfig struct {
 	Link    func() string                                        // a fresh sign-in link
 	Logout  func() (int, error)                                  // ends every sign-in and returns how many there were
 	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
+	Stop    func()                                               // has the server end as after a signal
 	// Lend returns what serves an MCP client in a folder over a connection until that or
 	// its context ends; an error says why this server does not. nil: it never does.
 	Lend func(folder string) (func(context.Context, io.ReadWriteCloser) error, error)
 }
 
-// Control is how "webchat url" and "webchat logout" ask the running server: HTTP
+// Control is how "webchat url" and other commands ask the running server: HTTP
 // over a socket that only the user can open. (On Windows the folder's access list
 // says who can.) A caller also shows the API token, which is as private.
 type Control struct {
@@ -99,6 +100,7 @@ func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 		}
 		answer(w, reply{Pruned: p}, nil)
 	})
+	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{}, nil); config.Stop() })
 	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) { c.lend(w, r, config) })
 	c.server = &http.Server{Handler: config.Protect(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { c.done <- c.server.Serve(l) }()

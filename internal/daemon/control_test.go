@@ -83,6 +83,24 @@ func TestAskingTheServer(t *testing.T) {
 	}
 }
 
+func TestStopReturnsWhenTheServerHasEnded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	stopped, ended := make(chan struct{}), make(chan error, 1)
+	asked := running(t, dir, ControlConfig{Stop: func() { close(stopped) }})
+	go func() {
+		<-stopped
+		held, err := isLocked(dir)
+		if err == nil && !held {
+			err = errors.New("the folder is not locked while the server ends")
+		}
+		ended <- errors.Join(err, os.Remove(filepath.Join(dir, "lock"))) // as far as another process can tell
+	}()
+	info, err := asked.Stop(t.Context())
+	if err := errors.Join(err, <-ended); err != nil || info.PID != os.Getpid() {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
 func TestNoServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, err := (Client{Dir: dir}).Link(t.Context()); err == nil || !strings.Contains(err.Error(), "no webchat runs") {

@@ -87,6 +87,22 @@ func Open(path string) (*Folder, error) {
 	return d, nil
 }
 
+// isLocked reports whether a server has the data folder.
+func isLocked(path string) (held bool, err error) {
+	f, err := os.Open(filepath.Join(path, "lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = lockFile(f)
+	if held = errors.Is(err, errLocked); held {
+		err = nil
+	}
+	return held, errors.Join(err, f.Close()) // which lets go of it
+}
+
 // ErrInUse is wrapped by [Open] for a folder that a server runs with.
 var ErrInUse = errors.New("is in use")
 

@@ -53,8 +53,9 @@ var ours = map[string][]string{
 	"internal/server": {"internal/fold", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
-	"internal/daemon": {"internal/proc"},
-	"internal/canary": {"internal/agent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
+	"internal/daemon":  {"internal/proc"},
+	"internal/service": {"internal/proc"}, // systemctl and launchctl are programs
+	"internal/canary":  {"internal/agent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
 
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/adrg/xdg"
+
+	"webchat/internal/daemon"
+	"webchat/internal/service"
+)
+
+// stopServer ends the running server and waits for that.
+func stopServer(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	info, err := daemon.Client{Dir: dir, Token: g.Token()}.Stop(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "webchat with pid %d has stopped\n", info.PID)
+	return err
+}
+
+// service is the server with the flags that were given, as a service.
+func (o *options) service(stdout io.Writer) (*service.Service, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	c := service.Config{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: []string{self, "serve", "--no-open"}, Env: o.env, Out: stdout}
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return nil, err
+	}
+	c.Program = append(c.Program, "--workspace", workspace)
+	for _, f := range o.given {
+		if f.name != "workspace" && f.name != "no-open" {
+			c.Program = append(c.Program, "--"+f.name+"="+f.value)
+		}
+	}
+	for _, name := range []string{"PATH", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} { // by which agents and our files are found
+		if value, ok := lookup(o.env, name); ok && value != "" {
+			c.Set = append(c.Set, name+"="+value)
+		}
+	}
+	return service.New(c), nil
+}
+
+func installService(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	s, err := o.service(stdout)
+	if err != nil {
+		return err
+	}
+	info, none := o.running()
+	if err := s.Install(ctx, none != nil); err != nil {
+		return err
+	}
+	if _, ok := lookup(o.env, "WEBCHAT_PROVIDER_KEY"); ok {
+		fmt.Fprintln(stdout, "The service does not know WEBCHAT_PROVIDER_KEY: put the key into a file and install again with --provider-key-file.")
+	}
+	if none == nil {
+		fmt.Fprintf(stdout, "webchat with pid %d runs already: the service starts with your next login.\n", info.PID)
+	}
+	return nil
+}
+
+func removeService(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	s, err := o.service(stdout)
+	if err != nil {
+		return err
+	}
+	return s.Remove(ctx)
+}
+
+func serviceStatus(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	s, err := o.service(stdout)
+	if err != nil {
+		return err
+	}
+	if err := s.Status(ctx); err != nil {
+		return err
+	}
+	text := "no"
+	if info, none := o.running(); none == nil {
+		text = fmt.Sprintf("%s, pid %d", info.URL, info.PID)
+	}
+	_, err = fmt.Fprintf(stdout, "running    %s\n", text)
+	return err
+}
+
+// running finds the server of the data folder, which need not exist.
+func (o *options) running() (daemon.Info, error) {
+	workspace, err := o.workspaceDir()
+	if err != nil {
+		return daemon.Info{}, err
+	}
+	dir, err := o.dataPath(workspace)
+	if err != nil {
+		return daemon.Info{}, err
+	}
+	info, err := daemon.Read(dir)
+	if err == nil && info.URL == "" {
+		err = errors.New("it starts")
+	}
+	return info, err
+}

@@ -1,0 +1,213 @@
+// Package service has the system start webchat when its user logs in: by a user unit
+// of systemd or by a launchd agent. Where there is neither it changes nothing and says
+// what to do by hand.
+//
+// A definition that somebody else wrote is never replaced or removed. A Service belongs
+// to one goroutine; two programs that install at once leave one whole definition.
+//
+//	s := service.New(service.Config{System: runtime.GOOS, Home: home, Program: args, Env: env, Out: os.Stdout})
+//	err := s.Install(ctx, true)
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"webchat/internal/proc"
+)
+
+// Config says what to start and where.
+type Config struct {
+	System     string   // as runtime.GOOS has it
+	Home       string   // the user's home folder
+	ConfigHome string   // the user's configuration folder, for systemd
+	Program    []string // the server and its arguments, by absolute paths
+	Set        []string // variables of the server, as NAME=value
+	Env        []string // the environment of the commands that are run
+	Out        io.Writer
+}
+
+// Service is webchat as a service of its user.
+type Service struct {
+	Config
+	manager *manager // nil: this system has none that is known
+}
+
+// manager is what starts services on a system.
+type manager struct {
+	file     string                // the definition
+	text     func(*Service) string // of the definition
+	load     [][]string            // commands that make the definition hold from the next login
+	start    [][]string            // and at once
+	unload   [][]string
+	isLoaded []string
+}
+
+// mark is in every definition of ours.
+const mark = "Written by webchat service install"
+
+// name is the service's for the system.
+const name = "webchat"
+
+// New returns the service of c; nothing is looked at yet.
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	switch c.System {
+	case "linux":
+		unit := name + ".service"
+		ctl := func(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
+		s.manager = &manager{file: filepath.Join(c.ConfigHome, "systemd", "user", unit), text: unitText,
+			load: [][]string{ctl("daemon-reload"), ctl("enable", unit)}, start: [][]string{ctl("start", unit)},
+			unload: [][]string{ctl("disable", "--now", unit)}, isLoaded: ctl("is-active", unit)}
+	case "darwin":
+		domain := "gui/" + strconv.Itoa(os.Getuid())
+		file := filepath.Join(c.Home, "Library", "LaunchAgents", name+".plist")
+		s.manager = &manager{file: file, text: plistText, start: [][]string{{"launchctl", "bootstrap", domain, file}},
+			unload: [][]string{{"launchctl", "bootout", domain + "/" + name}}, isLoaded: []string{"launchctl", "print", domain + "/" + name}}
+	}
+	return s
+}
+
+// Install writes the definition and has it hold; with now the server starts at once
+// unless it runs as a service, else with the next login.
+func (s *Service) Install(ctx context.Context, now bool) error {
+	m := s.manager
+	if m == nil {
+		return s.byHand()
+	}
+	if err := m.ours(); err != nil {
+		return err
+	}
+	_, loaded := s.run(ctx, m.isLoaded)
+	if errors.Is(loaded, proc.ErrNotFound) {
+		return s.byHand()
+	}
+	if err := write(m.file, m.text(s)); err != nil {
+		return fmt.Errorf("the service was not installed: %w", err)
+	}
+	if _, err := fmt.Fprintf(s.Out, "wrote %s\n", m.file); err != nil {
+		return err
+	}
+	steps := m.load
+	if now && loaded != nil {
+		steps = append(steps[:len(steps):len(steps)], m.start...)
+	}
+	for _, args := range steps {
+		if said, err := s.run(ctx, args); err != nil {
+			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), why(said, err))
+		}
+	}
+	return nil
+}
+
+// Remove stops the server if it runs as a service, and takes the definition away.
+func (s *Service) Remove(ctx context.Context) error {
+	m := s.manager
+	if m == nil {
+		return s.byHand()
+	}
+	if err := m.ours(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(m.file); errors.Is(err, fs.ErrNotExist) {
+		_, err := fmt.Fprintln(s.Out, "the service is not installed")
+		return err
+	}
+	for _, args := range m.unload {
+		if said, err := s.run(ctx, args); err != nil {
+			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), why(said, err)) // such as: it does not run
+		}
+	}
+	if err := os.Remove(m.file); err != nil {
+		return fmt.Errorf("the service was not removed: %w", err)
+	}
+	_, err := fmt.Fprintf(s.Out, "removed %s\n", m.file)
+	return err
+}
+
+// Status says whether the service is installed and runs.
+func (s *Service) Status(ctx context.Context) error {
+	m := s.manager
+	if m == nil {
+		return s.byHand()
+	}
+	text := "not installed"
+	if _, err := os.Stat(m.file); err == nil {
+		text = "installed as " + m.file + ", does not run"
+		if _, err := s.run(ctx, m.isLoaded); err == nil {
+			text = "installed as " + m.file + ", runs"
+		}
+	}
+	_, err := fmt.Fprintf(s.Out, "service    %s\n", text)
+	return err
+}
+
+// byHand says what to do on a system without a manager that is known here.
+func (s *Service) byHand() error {
+	text := "Nothing was changed: this system has neither systemd nor launchd. Have it start this when you log in:\n\n    %s\n"
+	if s.System == "windows" {
+		text = "Nothing was changed: on Windows you set this up yourself. This starts webchat when you log in, and /Delete in place of /Create ends that:\n\n" +
+			"    schtasks /Create /SC ONLOGON /TN webchat /TR \"%s\"\n"
+	}
+	_, err := fmt.Fprintf(s.Out, text, strings.Join(quoteAll(s.Program, func(a string) string { return `"` + a + `"` }), " "))
+	return err
+}
+
+// ours refuses a definition that is somebody else's.
+func (m *manager) ours() error {
+	b, err := os.ReadFile(m.file)
+	if err == nil && !strings.Contains(string(b), mark) {
+		return fmt.Errorf("%s was not written by webchat and is left as it is; move it away first", m.file)
+	}
+	return nil
+}
+
+// run returns what a command printed.
+func (s *Service) run(ctx context.Context, args []string) (string, error) {
+	var out bytes.Buffer
+	child, err := proc.Start(proc.Command{Args: args, Env: s.Env, Output: &out})
+	if err != nil {
+		return "", err
+	}
+	exit, err := child.Wait()
+	_, stopped := child.Stop(ctx)
+	if err = errors.Join(err, stopped); err == nil && exit.Code != 0 {
+		err = fmt.Errorf("it ended with %d", exit.Code)
+	}
+	return out.String(), err
+}
+
+// why is what a command said before it failed, or how it did.
+func why(said string, err error) string {
+	if said = strings.Join(strings.Fields(said), " "); said != "" {
+		return said
+	}
+	return err.Error()
+}
+
+// write replaces a file whole.
+func write(name, text string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
