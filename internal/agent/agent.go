@@ -107,6 +107,11 @@ type Model struct {
 type Options struct {
 	SessionID string
 	Model     string // empty: the backend's default
+	Mode      string // of its [Choices]; empty: the strictest in which the agent still asks
+	Effort    string // of its [Choices]; empty: the model's own
+	// Unasked says that the conversation may offer and take modes in which the agent
+	// acts without asking.
+	Unasked   bool
 	Workspace string // absolute path
 	Tools     []ToolSpec
 	// Resume asks to go on with the conversation this session had in an earlier
@@ -169,7 +174,7 @@ type Host interface {
 	// it; when Report returns nil and the event is a logged one, it is durable. While
 	// the log cannot be written Report waits, until it can or the turn has ended.
 	// A Conn reports in order and only these types: session.error, .title_changed,
-	// .model_change, .usage_info, .truncation, .compaction_*; task.*; assistant.*;
+	// .model_change, .mode_changed, .todos_changed, .usage_info, .truncation, .compaction_*; task.*; assistant.*;
 	// tool.execution_*; subagent.*. Others are refused with an error. The last three
 	// belong to a turn, or by their parentToolCallId to a helper that is an open task;
 	// but assistant.usage may come at any time.

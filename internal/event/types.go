@@ -113,9 +113,11 @@ type (
 		Extra `json:"-"`
 	}
 
-	// SessionModelChange carries the name of the model from now on.
+	// SessionModelChange carries the name of the model from now on, and how hard it
+	// thinks; an empty Effort is the model's own.
 	SessionModelChange struct {
 		NewModel string `json:"newModel"`
+		Effort   string `json:"effort,omitempty"`
 		Extra    `json:"-"`
 	}
 

@@ -49,6 +49,8 @@ type Open struct {
 	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
 	Day    Day      `json:"day,omitzero"`     // what was displayed on the last day on which something was
+	Mode   string   `json:"mode,omitempty"`   // the agent works in; empty: its own
+	Effort string   `json:"effort,omitempty"` // how hard its model thinks; empty: the model's own
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
 	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
@@ -58,6 +60,8 @@ type Open struct {
 	// counted. It is never changed in place.
 	Outputs   *int `json:"outputs,omitempty"`
 	Estimated bool `json:"estimated,omitempty"` // Tokens.Shown is, in part
+
+	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
 }
 
 // Given is a grant the user gave for a session.
@@ -101,7 +105,11 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
-		s.Model = d.NewModel
+		s.Model, s.Open.Effort = d.NewModel, d.Effort
+	case event.SessionModeChanged:
+		s.Open.Mode = d.Mode
+	case event.SessionTodosChanged:
+		s.Open.Todos = d.Todos
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.TurnStart:

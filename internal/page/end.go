@@ -17,6 +17,8 @@ type Totals struct {
 	Definitions           int64  // tokens that described the tools
 	Outputs               *int   // how many were shown; nil: that is not known
 	Readable              []Readable
+	Effort                string // how hard the model thinks
+	Todos                 []event.Todo
 }
 
 // Readable is an output whose life is not over, with the call that showed it. Those of
@@ -47,7 +49,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	p.take(entries)
 	f.lighten()
 	f.listBefore(whole.Readable)
-	f.title, f.backend, f.model = whole.Title, whole.Backend, whole.Model
+	f.title, f.backend, f.model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger
 	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
 	if whole.Outputs != nil {

@@ -30,8 +30,10 @@ type fold struct {
 
 	title, backend, model string
 	status                event.Status
-	asks                  *node    // the open questions, which stand in the dock
-	tasks                 []*task  // what runs in the background
+	asks                  *node   // the open questions, which stand in the dock
+	tasks                 []*task // what runs in the background
+	todos                 []event.Todo
+	effort                string   // how hard the model thinks
 	cwd                   string   // the workspace
 	instructions          []string // files the agent loads, until the first turn says so
 	ledger                ledger
@@ -109,8 +111,11 @@ func (f *fold) session(data event.Data) bool {
 	case event.SessionTitleChanged:
 		f.setTitle(d.Title)
 	case event.SessionModelChange:
-		f.setBackend(f.backend, d.NewModel)
-		f.note("", "chip", "From here "+f.Answers()+" answers")
+		f.modelChanged(d)
+	case event.SessionModeChanged:
+		f.modeChanged(d)
+	case event.SessionTodosChanged:
+		f.todosChanged(d)
 	case event.UserMessage:
 		f.prompt(d)
 	case event.TurnStart:

@@ -125,6 +125,7 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		fr.Ops = append(fr.Ops, Op{Action: "trim", Target: "turns", Value: ptr(f.root.Kids[0].ID)})
 		fr.Ops = append(fr.Ops, Op{Action: "attr", Target: "hello", Name: "hidden", Value: ptr("")})
 	}
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-plan", HTML: p.pages.render("plan", plan{f.todos})})
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.pages.render("tasks", working{f.tasks})})
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.pages.render("asks", f.Dock())})
 	for _, part := range []string{"ledger", "outs", "meter"} {

@@ -147,6 +147,9 @@ func (c *chrome) Dock() dock { return c.fold.Dock() }
 // Working is what runs in the background.
 func (c *chrome) Working() working { return working{c.fold.tasks} }
 
+// Plan is what the agent means to do.
+func (c *chrome) Plan() plan { return plan{c.fold.todos} }
+
 // Trouble is why the log cannot be written.
 func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
 

@@ -8,6 +8,7 @@
 package screen
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,8 @@ const (
 	maxPartial   = 64 << 10 // bytes that are kept of an increment of a foreign tool's output
 	maxTitle     = 200      // characters
 	maxTaskTitle = 2000     // characters
+	maxTodos     = 100      // entries of a plan
+	maxTodo      = 500      // characters of one
 )
 
 // State is what a report is screened by.
@@ -32,6 +35,9 @@ type State struct {
 	Work    *fold.Work // a delta is added to it
 	Title   string     // of the session
 	Model   string
+	Effort  string // of the model
+	Mode    string // the agent works in
+	Todos   []event.Todo
 	Named   bool                         // the user chose the title
 	Ours    func(toolCallID string) bool // whether the session runs the call, and tells about it
 	Stopper event.Decider                // who stopped the turn; empty: it was not stopped
@@ -75,10 +81,17 @@ func (s State) Report(data event.Data) (event.Data, error) {
 		}
 		return d, nil
 	case event.SessionModelChange:
-		if d.NewModel == s.Model {
+		if d.Effort = cmp.Or(d.Effort, s.Effort); d.NewModel == s.Model && d.Effort == s.Effort {
 			return nil, nil
 		}
 		return d, nil
+	case event.SessionModeChanged:
+		if d.Name = wording.Cut(wording.Line(d.Name), maxTitle); d.Mode == s.Mode || d.Mode == "" {
+			return nil, nil
+		}
+		return d, nil
+	case event.SessionTodosChanged:
+		return s.todos(d), nil
 	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessageDiscarded,
 		event.AssistantMessage, event.AssistantReasoning:
 		return s.message(data)
@@ -86,6 +99,24 @@ func (s State) Report(data event.Data) (event.Data, error) {
 		return s.tool(data)
 	}
 	return nil, fmt.Errorf("%s is not a backend's to report", event.TypeOf(data))
+}
+
+// todos is a plan as it is kept; nil for one that is known.
+func (s State) todos(d event.SessionTodosChanged) event.Data {
+	kept := make([]event.Todo, 0, len(d.Todos))
+	for _, t := range d.Todos[:min(len(d.Todos), maxTodos)] {
+		if t.Text = wording.Cut(wording.Line(t.Text), maxTodo); t.Text == "" {
+			continue
+		}
+		if t.Status != event.TodoDoing && t.Status != event.TodoDone {
+			t.Status = event.TodoPending
+		}
+		kept = append(kept, t)
+	}
+	if d.Todos = kept; slices.Equal(kept, s.Todos) {
+		return nil
+	}
+	return d
 }
 
 func (s State) message(data event.Data) (event.Data, error) {

@@ -44,7 +44,8 @@ func (s *Server) routes() []route {
 		{get, "/api/sessions", guard.Read, s.listSessions, 200, nil, sessionList{}, "q limit cursor", "Sessions, by activity; q searches"},
 		{post, "/api/sessions", guard.Write, s.createSession, 201, createRequest{}, sessionShape{}, "", "Begin a session"},
 		{get, one, guard.Read, s.showSession, 200, nil, sessionShape{}, "", "A session"},
-		{patch, one, guard.Write, s.updateSession, 200, patchRequest{}, sessionShape{}, "", "Rename, pin, change the model"},
+		{patch, one, guard.Write, s.updateSession, 200, patchRequest{}, sessionShape{}, "", "Rename, pin, change the model, the mode, or how hard the model thinks"},
+		{get, one + "/choices", guard.Read, s.choices, 200, nil, agent.Choices{}, "", "What the agent lets its user choose: models, modes, efforts, and the commands it takes"},
 		{del, one, guard.Write, s.deleteSession, 204, nil, nil, "", "Delete; for 30 seconds it can be restored"},
 		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
 

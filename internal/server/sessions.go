@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/page"
@@ -18,6 +19,8 @@ type sessionShape struct {
 	ID        session.ID   `json:"id"`
 	Backend   string       `json:"backend"`
 	Model     string       `json:"model"`
+	Mode      string       `json:"mode,omitempty"`
+	Effort    string       `json:"effort,omitempty"`
 	Title     string       `json:"title"`
 	CreatedAt event.Time   `json:"createdAt"`
 	UpdatedAt event.Time   `json:"updatedAt"`
@@ -28,18 +31,21 @@ type sessionShape struct {
 }
 
 func shapeOf(s fold.Summary) sessionShape {
-	return sessionShape{s.ID, s.Backend, s.Model, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
+	return sessionShape{s.ID, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
 }
 
 type createRequest struct {
 	Backend string `json:"backend,omitempty"`
 	Model   string `json:"model,omitempty"`
+	Mode    string `json:"mode,omitempty"`
 	Title   string `json:"title,omitempty"`
 }
 
 type patchRequest struct {
 	Title  *string `json:"title,omitempty"`
 	Model  *string `json:"model,omitempty"`
+	Mode   *string `json:"mode,omitempty"`
+	Effort *string `json:"effort,omitempty"`
 	Pinned *bool   `json:"pinned,omitempty"`
 }
 
@@ -93,7 +99,7 @@ func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{Backend: in.Backend, Model: in.Model, Title: in.Title})
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title})
 	if err != nil {
 		return err
 	}
@@ -114,11 +120,32 @@ func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Pinned: in.Pinned})
+	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
 	if err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, shapeOf(sum))
+}
+
+func (s *Server) choices(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	c := one.Choices(r.Context())
+	if c.Models == nil {
+		c.Models = []agent.Model{}
+	}
+	if c.Modes == nil {
+		c.Modes = []agent.Mode{}
+	}
+	if c.Efforts == nil {
+		c.Efforts = []agent.Effort{}
+	}
+	if c.Commands == nil {
+		c.Commands = []agent.Command{}
+	}
+	return reply(w, http.StatusOK, c)
 }
 
 func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {

@@ -28,7 +28,7 @@ func benchHost(b *testing.B) (*Session, agent.Host) {
 	}}
 	ctx := context.Background()
 	s, err := Create(ctx, Config{Log: nowhere{mem}, Owner: &rig{}, Backend: backend, Workspace: b.TempDir(), Context: func() event.Context { return event.Context{} },
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, event.SessionStart{SessionID: "bench"})
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, event.SessionStart{SessionID: "bench"}, "")
 	if err != nil {
 		b.Fatal(err)
 	}

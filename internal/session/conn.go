@@ -112,7 +112,8 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
+	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort, Unasked: s.cfg.Permissions == ModeAllow,
+		Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
 	info := backend.Info(ctx)
 	h := &host{s: s, intercept: info.Intercept}
 	limited, cancel := context.WithTimeout(ctx, openLimit)

@@ -49,7 +49,7 @@
 // # Usage
 //
 //	s, err := session.Create(ctx, session.Config{Log: log, Owner: owner, Backend: backend, Workspace: dir, Context: where},
-//		event.SessionStart{SessionID: id, Backend: backend.Name()})
+//		event.SessionStart{SessionID: id, Backend: backend.Name()}, "")
 //	defer s.Close()
 //	live := s.Subscribe()
 //	defer live.Close()

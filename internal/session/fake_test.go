@@ -310,7 +310,7 @@ func (r *rig) Unsaved() string { return "" }
 
 // create starts a session.
 func (r *rig) create(ctx context.Context) (*Session, error) {
-	return r.keep(Create(ctx, r.cfg, event.SessionStart{SessionID: string(event.NewID()), Backend: r.cfg.Backend.Name()}))
+	return r.keep(Create(ctx, r.cfg, event.SessionStart{SessionID: string(event.NewID()), Backend: r.cfg.Backend.Name()}, ""))
 }
 
 // load returns a session of the process, or one of an earlier process.

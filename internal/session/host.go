@@ -97,6 +97,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if err != nil && !screen.BetweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
+	before := s.summary.Load().Open.Mode
 	relay, err := s.stateLocked().Report(data)
 	if err != nil {
 		s.log().Warn("a report was refused", "type", event.TypeOf(data), "error", err)
@@ -114,6 +115,9 @@ func (h *host) reportLocked(data event.Data) error {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
 	s.openScopeLocked(relay)
+	if mode, ok := relay.(event.SessionModeChanged); ok {
+		h.strayLocked(mode, before)
+	}
 	if t != nil {
 		t.note(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
@@ -143,7 +147,7 @@ func (t *turn) note(d event.Data) {
 // stateLocked is what a report of the agent is screened by.
 func (s *Session) stateLocked() screen.State {
 	sum := s.summary.Load()
-	st := screen.State{Work: &s.open, Title: sum.Title, Model: sum.Model, Named: s.named, Now: s.now(), Log: s.log(),
+	st := screen.State{Work: &s.open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.named, Now: s.now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
 		st.Stopper = stopper(s.turn.ctx)

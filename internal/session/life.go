@@ -11,9 +11,10 @@ import (
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
-// prompt. [ErrInvalid] for a title that is too long; [agent.ErrUnsupported] for a
-// backend whose tool calls the user's hooks do not reach.
-func Create(ctx context.Context, c Config, start event.SessionStart) (*Session, error) {
+// prompt, in that mode if it is not empty. [ErrInvalid] for a title that is too long or
+// an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's
+// hooks do not reach, or that knows no modes.
+func Create(ctx context.Context, c Config, start event.SessionStart, mode string) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
 		return nil, err
@@ -30,7 +31,15 @@ func Create(ctx context.Context, c Config, start event.SessionStart) (*Session, 
 	s := newSession(c, fold.Summary{ID: ID(start.SessionID)})
 	s.startedAt, s.placed, s.named = c.Now(), true, start.Title != ""
 	start.Context = c.Context()
-	if err := s.append(start); err != nil {
+	begin := []event.Data{start}
+	if mode != "" {
+		m, err := s.mode(ctx, mode)
+		if err != nil {
+			return nil, fmt.Errorf("create a session: %w", err)
+		}
+		begin = append(begin, m)
+	}
+	if err := s.append(begin...); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	return s, nil

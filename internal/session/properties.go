@@ -72,6 +72,6 @@ func (s *Session) SetModel(ctx context.Context, model string) error {
 		if model == s.summary.Load().Model { // the agent reported it already
 			return nil
 		}
-		return s.appendLocked(event.SessionModelChange{NewModel: model})
+		return s.appendLocked(event.SessionModelChange{NewModel: model, Effort: s.summary.Load().Open.Effort})
 	})
 }

@@ -94,6 +94,9 @@ func (s *Session) run(t *turn) (next *turn) {
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
 		err = s.converse(t)
+		if stray, ok := errors.AsType[errUnasked](context.Cause(t.ctx)); ok {
+			err = stray
+		}
 		s.leave(t)
 		s.hookErrors(t, err)
 	}
@@ -280,6 +283,8 @@ func sessionError(err error) event.SessionError {
 		d.ErrorType = event.ErrorUnavailable
 	case errors.Is(err, agent.ErrDied):
 		d.ErrorType, d.Kind = "died", event.KindAgentDied
+	case errors.As(err, new(errUnasked)):
+		d.ErrorType, d.Kind = "mode", event.KindDenied
 	case errors.Is(err, errHook):
 		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
 	case errors.Is(err, errPanic):

@@ -110,11 +110,14 @@ type Options struct {
 	Backend string
 	Model   string
 	Title   string
+	Mode    string
 }
 
 // Patch changes a session; nil leaves a property as it is.
 type Patch struct {
 	Title  *string
 	Model  *string
+	Mode   *string
+	Effort *string
 	Pinned *bool
 }

@@ -202,7 +202,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	defer release()
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
 	m.tellInstructions(ctx, backend, &start)
-	s, err := session.Create(ctx, m.with(o.Backend), start)
+	s, err := session.Create(ctx, m.with(o.Backend), start, o.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +302,16 @@ func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (fold.Summ
 			return fold.Summary{}, fmt.Errorf("change the model: %w", err)
 		}
 		if err := s.SetModel(ctx, *p.Model); err != nil {
+			return fold.Summary{}, err
+		}
+	}
+	if p.Mode != nil {
+		if err := s.SetMode(ctx, *p.Mode); err != nil {
+			return fold.Summary{}, err
+		}
+	}
+	if p.Effort != nil {
+		if err := s.SetEffort(ctx, *p.Effort); err != nil {
 			return fold.Summary{}, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // reportable is the list of agent.Host.Report.
 func reportable(d event.Data) bool {
 	switch d.(type) {
-	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionUsageInfo,
+	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionModeChanged, event.SessionTodosChanged, event.SessionUsageInfo,
 		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete,
 		event.TaskStarted, event.TaskOutput, event.TaskCompleted, event.AssistantUsage:
 		return true

@@ -1,0 +1,82 @@
+package page
+
+import (
+	"slices"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// plan is what the dock shows of the agent's plan, until all of it is done.
+type plan struct{ Todos []event.Todo }
+
+// Open reports whether something of it is left to do.
+func (p plan) Open() bool {
+	return slices.ContainsFunc(p.Todos, func(t event.Todo) bool { return t.Status != event.TodoDone })
+}
+
+// Head says how far it is.
+func (p plan) Head() string {
+	done := 0
+	for _, t := range p.Todos {
+		if t.Status == event.TodoDone {
+			done++
+		}
+	}
+	return "Plan: " + wording.Count(done) + " of " + wording.Count(len(p.Todos)) + " done"
+}
+
+// Now is what the agent does.
+func (p plan) Now() string {
+	for _, t := range p.Todos {
+		if t.Status == event.TodoDoing {
+			return plain(t.Text)
+		}
+	}
+	return ""
+}
+
+// Lines are its entries.
+func (p plan) Lines() []planLine {
+	lines := make([]planLine, 0, len(p.Todos))
+	for _, t := range p.Todos {
+		lines = append(lines, planLine{Text: plain(t.Text), Status: t.Status, Word: map[event.TodoStatus]string{
+			event.TodoDone: "done", event.TodoDoing: "doing"}[t.Status]})
+	}
+	return lines
+}
+
+// planLine is one entry of a plan.
+type planLine struct {
+	Text   string
+	Status event.TodoStatus
+	Word   string // for those who do not see marks; empty: to do
+}
+
+func (f *fold) todosChanged(d event.SessionTodosChanged) {
+	f.todos = d.Todos
+	f.batch.part(nil, "dock-plan", "plan", func() any { return plan{f.todos} })
+}
+
+// modeChanged says in which mode the agent works from here.
+func (f *fold) modeChanged(d event.SessionModeChanged) {
+	switch name := firstOf(plain(d.Name), plain(d.Mode)); {
+	case name == "":
+		f.note("", "chip", "From here the agent works in its first mode again")
+	case d.Unasked:
+		f.note("is-ask", "chip", "From here the agent works in the mode "+name+", in which it acts without asking you")
+	default:
+		f.note("", "chip", "From here the agent works in the mode "+name)
+	}
+}
+
+// modelChanged says who answers from here, or how hard it thinks.
+func (f *fold) modelChanged(d event.SessionModelChange) {
+	if d.NewModel != f.model || d.Effort == f.effort {
+		f.setBackend(f.backend, d.NewModel)
+		f.note("", "chip", "From here "+f.Answers()+" answers")
+	} else {
+		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+firstOf(plain(d.Effort), "it does by itself"))
+	}
+	f.effort = d.Effort
+}
