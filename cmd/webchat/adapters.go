@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -22,7 +23,7 @@ type shown struct{ store *outputs.Store }
 func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
 	o, err := s.store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
-		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, session.ErrNotFound)
+		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)
 	}
 	o = o.Text()
 	ranges, err := parseLines(lines)
@@ -44,7 +45,7 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 	for _, r := range ranges {
 		if err := o.CopyLines(ctx, &b, r[0], r[1]); err != nil {
 			if b.over {
-				return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", session.ErrInvalid, outputID, maxAttached)
+				return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", eventlog.ErrInvalid, outputID, maxAttached)
 			}
 			return a, err
 		}
@@ -71,7 +72,7 @@ func parseLines(text string) (ranges [][2]int, _ error) {
 		from, err := strconv.Atoi(a)
 		to, err2 := strconv.Atoi(b)
 		if err != nil || err2 != nil || from <= last || to < from {
-			return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", session.ErrInvalid, text)
+			return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", eventlog.ErrInvalid, text)
 		}
 		last = to
 		ranges = append(ranges, [2]int{from, to})
@@ -87,9 +88,9 @@ func lastLine(ranges [][2]int, first, count int) error {
 		switch {
 		case r[0] == 0 || r[0] >= first && r[1] <= last:
 		case count == 0:
-			return fmt.Errorf("%w: the output is empty, so it has no line %d", session.ErrInvalid, r[0])
+			return fmt.Errorf("%w: the output is empty, so it has no line %d", eventlog.ErrInvalid, r[0])
 		default:
-			return fmt.Errorf("%w: lines %d to %d are not all there; the output has lines %d to %d", session.ErrInvalid, r[0], r[1], first, last)
+			return fmt.Errorf("%w: lines %d to %d are not all there; the output has lines %d to %d", eventlog.ErrInvalid, r[0], r[1], first, last)
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"webchat/internal/session"
+	"webchat/internal/eventlog"
 )
 
 // An attachment names lines by ranges that ascend, so that nothing is read twice.
@@ -22,7 +22,7 @@ func TestLinesOfAnAttachment(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "-3", "9-7", "7,", ",7", "7,7", "5-9,8", "9,3", "a", "1-2-3", "1, 2"} {
-		if got, err := parseLines(text); !errors.Is(err, session.ErrInvalid) {
+		if got, err := parseLines(text); !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("%q was taken for %v, %v", text, got, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestAttachedLinesAreThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := lastLine(ranges, c.first, c.count); (err == nil) != c.ok || err != nil && !errors.Is(err, session.ErrInvalid) {
+		if err := lastLine(ranges, c.first, c.count); (err == nil) != c.ok || err != nil && !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("lines %q of %d from %d: %v", c.lines, c.count, c.first, err)
 		}
 	}

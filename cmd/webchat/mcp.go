@@ -15,6 +15,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/mcpserver"
 	"webchat/internal/session"
@@ -82,7 +83,7 @@ func (l *lender) Wake(ctx context.Context, id string) error {
 	if err == nil {
 		err = s.Wake(ctx)
 	}
-	if errors.Is(err, session.ErrNotFound) {
+	if errors.Is(err, eventlog.ErrNotFound) {
 		return fmt.Errorf("%w: %w", mcpserver.ErrGone, err)
 	}
 	return err

@@ -22,13 +22,14 @@ var ours = map[string][]string{
 	"scripts/bench":       {},
 	"internal/strictjson": {},
 
-	"internal/files":   {"internal/proc"},
-	"internal/jsonrpc": {"internal/proc"},
-	"internal/agent":   {"internal/event"},
-	"internal/search":  {"internal/event"},
-	"internal/fold":    {"internal/event"},
-	"internal/screen":  {"internal/event", "internal/fold", "internal/strictjson"},
-	"internal/policy":  {"internal/agent", "internal/event"},
+	"internal/files":    {"internal/proc"},
+	"internal/jsonrpc":  {"internal/proc"},
+	"internal/agent":    {"internal/event"},
+	"internal/search":   {"internal/event"},
+	"internal/fold":     {"internal/event"},
+	"internal/screen":   {"internal/event", "internal/fold", "internal/strictjson"},
+	"internal/eventlog": {"internal/event", "internal/fold"},
+	"internal/policy":   {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
@@ -39,18 +40,18 @@ var ours = map[string][]string{
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/event", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
-	"internal/sessions":        {"internal/event", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
+	"internal/session":         {"internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
+	"internal/sessions":        {"internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
-	"internal/store":           {"internal/event", "internal/fold", "internal/search", "internal/session", "internal/sessions"}, // a list is the manager's
-	"internal/store/storetest": {"internal/event", "internal/fold", "internal/session", "internal/sessions"},
+	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
+	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
 	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
 	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/tokens"},
-	"internal/server": {"internal/fold", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+	"internal/server": {"internal/fold", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/proc"},

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -95,7 +96,7 @@ func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		err = one.TakeBack(id)
-		if known = err == nil; !known && !errors.Is(err, session.ErrNotFound) {
+		if known = err == nil; !known && !errors.Is(err, eventlog.ErrNotFound) {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
 		known = known || kept
 	}
 	if !known {
-		return fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, session.ErrNotFound)
+		return fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, eventlog.ErrNotFound)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -35,11 +36,11 @@ var refusals = []struct {
 	{session.ErrAnswered, refusal{409, "already_answered", "", ""}},
 	{session.ErrGone, refusal{410, "gone", "", ""}},
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
-	{session.ErrInvalid, refusal{400, "invalid", "", ""}},
-	{session.ErrNotFound, refusal{404, "not_found", "", ""}},
+	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
+	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
-	{session.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
-	{session.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
+	{eventlog.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
+	{eventlog.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
 	{session.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
@@ -73,7 +74,7 @@ func status(err error) (_ refusal, known bool) {
 // sentence is an error's own text as one says it to a person. That it is invalid the
 // status says.
 func sentence(err error) string {
-	return wording.Sentence(strings.ReplaceAll(err.Error(), session.ErrInvalid.Error()+": ", ""))
+	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
 
 // answerTo decides what a client is told of err, and logs what nobody foresaw.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -83,7 +84,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 
 // logSource publishes a session's events as they are.
 type logSource struct {
-	live  *session.Subscription
+	live  *eventlog.Subscription
 	topic *sse.Topic
 }
 
@@ -147,7 +148,7 @@ func (p replay) send(ctx context.Context, send func(sse.Frame) error) (pos int64
 }
 
 func holeAt(seq, last int64) error {
-	return fmt.Errorf("%w: it ends at %d and should hold %d", session.ErrLog, seq, last)
+	return fmt.Errorf("%w: it ends at %d and should hold %d", eventlog.ErrLog, seq, last)
 }
 
 // resync tells a reader to forget what it has. It has no id: the reader has no

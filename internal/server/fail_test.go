@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
 )
@@ -66,8 +67,8 @@ func TestPanicStaysInItsRequest(t *testing.T) {
 
 func TestRefusalsAreSentences(t *testing.T) {
 	for text, want := range map[error]string{
-		fmt.Errorf("attachment 1: %w: name one of id and path", session.ErrInvalid): "Attachment 1: name one of id and path.",
-		fmt.Errorf("session s1: %w", session.ErrNotFound):                           "Session s1: not found.",
+		fmt.Errorf("attachment 1: %w: name one of id and path", eventlog.ErrInvalid): "Attachment 1: name one of id and path.",
+		fmt.Errorf("session s1: %w", eventlog.ErrNotFound):                           "Session s1: not found.",
 		session.ErrEmpty: "The prompt is empty.",
 	} {
 		w, _ := ask(t, func(http.ResponseWriter, *http.Request) error { return text })

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/store"
@@ -19,7 +20,7 @@ const lastTurns = 40
 
 // writeLong writes a session of so many turns to a store. The last ones hold 300 tool
 // results of 8 KB, those before them one short result each.
-func writeLong(t testing.TB, db session.Log, turns int) session.ID {
+func writeLong(t testing.TB, db eventlog.Store, turns int) session.ID {
 	t.Helper()
 	id := session.ID(event.NewID())
 	var (

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
@@ -173,7 +174,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	heading := http.StatusText(x.status)
-	if errors.Is(err, session.ErrNotFound) { // every page that is looked for is a session's
+	if errors.Is(err, eventlog.ErrNotFound) { // every page that is looked for is a session's
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
 	}
 	s.Pages.problem(w, x, heading)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -15,7 +16,7 @@ import (
 // pageSource folds a session for all who look at it, and publishes what changes.
 type pageSource struct {
 	past
-	live  *session.Subscription
+	live  *eventlog.Subscription
 	topic *sse.Topic
 	ready chan struct{} // closed when the projector holds all that was before
 	err   error         // why it does not; read after ready

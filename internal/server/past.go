@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -35,7 +36,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 	return now.Pos, nil
 }
 
-func inFlight(p *page.Projector, now session.Snapshot) {
+func inFlight(p *page.Projector, now eventlog.Snapshot) {
 	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Trouble)...)
 }
 

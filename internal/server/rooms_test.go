@@ -19,6 +19,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
@@ -73,7 +74,7 @@ func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 func newHouseOn(t testing.TB, db interface {
 	sessions.Log
 	sessions.Catalog
-	session.Drafts
+	eventlog.Drafts
 }, backend agent.Backend, change ...func(*sse.Config)) *house {
 	t.Helper()
 	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}}

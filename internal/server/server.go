@@ -42,9 +42,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -126,7 +126,7 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		}
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them", session.ErrNotFound))
+		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them", eventlog.ErrNotFound))
 	})
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		var allow []string

@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string, fro
 			}
 		}
 		if len(entries) == 0 {
-			return "", fmt.Errorf("tool call %s: %w", id, session.ErrNotFound)
+			return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
 		}
 	}
 }

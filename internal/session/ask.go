@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -52,7 +53,7 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parent := ""
-	if x := s.open.Tool(toolCallID); x != nil {
+	if x := s.events.Open.Tool(toolCallID); x != nil {
 		parent = x.Start.ParentToolCallID
 	}
 	t, err := h.turnLocked(parent)
@@ -85,9 +86,9 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 	asks := false
 	err = s.put(r, func() error {
 		moved := s.moved(r)
-		return s.change(context.Background(), func() error {
+		return s.events.Change(context.Background(), func() error {
 			ask := r.ask.(event.PermissionRequested)
-			ask.ExpiresAt = event.Time(s.now().Add(s.cfg.PermissionTimeout))
+			ask.ExpiresAt = event.Time(s.events.Now().Add(s.cfg.PermissionTimeout))
 			r.ask = ask
 			granted := false
 			if !decided {
@@ -101,7 +102,7 @@ func (s *Session) ask(ctx context.Context, p agent.Permission, by event.Actor, b
 				verdict = denial(event.DecidedByAbort, movedReason)
 			}
 			ask.Grants = []event.Grant{} // there is nothing to choose
-			if err := s.appendLocked(ask, completed(r.id, verdict)); err != nil {
+			if err := s.events.Append(ask, completed(r.id, verdict)); err != nil {
 				return err
 			}
 			s.rememberLocked(r.id, verdict.By)
@@ -137,7 +138,7 @@ func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
 	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: q.ToolCallID, Question: q.Question, Choices: q.Choices,
 		AllowFreeform: q.AllowFreeform || len(q.Choices) == 0}
-	ask := func() error { return s.change(context.Background(), func() error { return s.putLocked(r) }) }
+	ask := func() error { return s.events.Change(context.Background(), func() error { return s.putLocked(r) }) }
 	if err := s.put(r, ask); err != nil {
 		return agent.Answer{}, err
 	}
@@ -155,12 +156,12 @@ func (s *Session) put(r *request, f func() error) error {
 	if r.byUser {
 		return f()
 	}
-	return Retry(r.ctx, f)
+	return eventlog.Retry(r.ctx, f)
 }
 
 // putLocked opens a request.
 func (s *Session) putLocked(r *request) error {
-	if err := s.appendLocked(r.ask); err != nil {
+	if err := s.events.Append(r.ask); err != nil {
 		return err
 	}
 	s.requests[r.id] = r
@@ -172,14 +173,14 @@ func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error 
 	return s.answer(ctx, requestID, func(r *request) (event.Data, error) {
 		q, ok := r.ask.(event.UserInputRequested)
 		if !ok {
-			return nil, fmt.Errorf("%w: request %s is a permission, not a question", ErrInvalid, requestID)
+			return nil, fmt.Errorf("%w: request %s is a permission, not a question", eventlog.ErrInvalid, requestID)
 		}
 		chosen := slices.Contains(q.Choices, a.Text)
 		switch {
 		case strings.TrimSpace(a.Text) == "":
-			return nil, fmt.Errorf("%w: the answer is empty", ErrInvalid)
+			return nil, fmt.Errorf("%w: the answer is empty", eventlog.ErrInvalid)
 		case !chosen && !q.AllowFreeform:
-			return nil, fmt.Errorf("%w: the answer is none of the choices", ErrInvalid)
+			return nil, fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
 		}
 		r.answer = agent.Answer{Text: a.Text, WasFreeform: !chosen, Answered: true}
 		return event.UserInputCompleted{RequestID: r.id, Answer: a.Text, WasFreeform: !chosen, By: event.DecidedByUser}, nil
@@ -189,7 +190,7 @@ func (s *Session) Answer(ctx context.Context, requestID string, a Answer) error 
 // answer settles an open request as the user wants it.
 func (s *Session) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error)) error {
 	open := true
-	err := s.change(ctx, func() error {
+	err := s.events.Change(ctx, func() error {
 		r := s.requests[requestID]
 		if open = r != nil; !open {
 			return nil
@@ -201,7 +202,7 @@ func (s *Session) answer(ctx context.Context, requestID string, with func(*reque
 		if err != nil {
 			return err
 		}
-		if err := s.appendLocked(d); err != nil {
+		if err := s.events.Append(d); err != nil {
 			r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
 			return err
 		}
@@ -225,7 +226,7 @@ func (s *Session) whyNot(ctx context.Context, requestID string) error {
 	}
 	s.mu.Unlock()
 	if !known { // of long ago or of an earlier process: the log knows
-		err := s.scan(ctx, 0, func(e event.Entry) bool {
+		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 			switch d := e.Event.Data.(type) {
 			case event.PermissionRequested, event.UserInputRequested:
 				known = known || requestID == fold.QuestionID(e.Event.Data)
@@ -246,7 +247,7 @@ func (s *Session) whyNot(ctx context.Context, requestID string) error {
 	}
 	switch {
 	case !known:
-		return fmt.Errorf("request %s: %w", requestID, ErrNotFound)
+		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	case by == "" || by == event.DecidedByTimeout || by == event.DecidedByAbort:
 		return fmt.Errorf("request %s: %w", requestID, ErrGone)
 	}
@@ -261,11 +262,11 @@ func (s *Session) giveUp(r *request, by event.Decider, reason string) {
 	if r.byUser { // no end of a turn logs it
 		ctx = s.ctx
 	}
-	err := s.persist(ctx, func() error {
+	err := s.events.Persist(ctx, func() error {
 		if r.settled {
 			return nil
 		}
-		if err := s.appendLocked(fold.Refusal(r.ask, by, reason)); err != nil {
+		if err := s.events.Append(fold.Refusal(r.ask, by, reason)); err != nil {
 			return err
 		}
 		r.verdict = denial(by, reason)
@@ -286,7 +287,7 @@ func (s *Session) giveUp(r *request, by event.Decider, reason string) {
 // abandonRequestsLocked settles what the end of a turn closed in the log.
 func (s *Session) abandonRequestsLocked() {
 	for _, r := range s.requests {
-		if !r.byUser && s.open.Request(r.id) == nil { // the log has its end
+		if !r.byUser && s.events.Open.Request(r.id) == nil { // the log has its end
 			r.verdict = denial(event.DecidedByAbort, fold.Reasons[event.Aborted])
 			s.settleLocked(r, event.DecidedByAbort)
 		}

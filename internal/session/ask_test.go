@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
 	"webchat/internal/policy"
 )
@@ -52,14 +53,14 @@ func TestPermissionIsAsked(t *testing.T) {
 		equal(t, "resource", p.Resource, "make test")
 		equal(t, "expires", time.Until(time.Time(p.ExpiresAt)).Round(time.Second), 5*time.Minute)
 		for _, d := range []Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
-			is(t, r.s.Decide(r.Context(), req, d), ErrInvalid)
+			is(t, r.s.Decide(r.Context(), req, d), eventlog.ErrInvalid)
 		}
-		is(t, r.s.Answer(r.Context(), req, Answer{Text: "yes"}), ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, Answer{Text: "yes"}), eventlog.ErrInvalid)
 		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
 		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny}), ErrAnswered)
-		is(t, r.s.Decide(r.Context(), "nobody", Decision{Decision: event.Deny}), ErrNotFound)
+		is(t, r.s.Decide(r.Context(), "nobody", Decision{Decision: event.Deny}), eventlog.ErrNotFound)
 		equal(t, "content", r.wait(id).Content, "success: ran")
 		equal(t, "effects", *effects, 1)
 
@@ -204,7 +205,7 @@ func TestDecisionNeedsTheLog(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		r.mem.broken(errDisk)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrLog)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), eventlog.ErrLog)
 		synctest.Wait()
 		equal(t, "effects", *effects, 0)
 		r.mem.broken(nil)
@@ -225,9 +226,9 @@ func TestQuestions(t *testing.T) {
 		}
 		id := r.send("go")
 		req := r.request()
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, Answer{Text: "c"}), ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, Answer{}), ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, Answer{Text: "c"}), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, Answer{}), eventlog.ErrInvalid)
 		if err := r.s.Answer(r.Context(), req, Answer{Text: "b"}); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func (a *askedFor) has(ctx context.Context, s *Session, command string) bool {
 	if a.commands == nil {
 		a.commands = map[[sha256.Size]byte]bool{}
 	}
-	err := s.scan(ctx, a.upTo, func(e event.Entry) bool {
+	err := s.events.Scan(ctx, a.upTo, func(e event.Entry) bool {
 		a.upTo = e.Seq
 		if d, ok := e.Event.Data.(event.ToolExecutionStart); ok && d.By == event.ByAgent {
 			if command := commandOf(d.Arguments); command != "" {

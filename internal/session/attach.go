@@ -11,15 +11,16 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // Attach keeps an upload for a later prompt of this session. It owns data.
 func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, err error) {
 	if s.cfg.Attachments == nil {
-		return "", fmt.Errorf("%w: uploads are not set up", ErrInvalid)
+		return "", fmt.Errorf("%w: uploads are not set up", eventlog.ErrInvalid)
 	}
 	if len(data) == 0 {
-		return "", fmt.Errorf("%w: the attachment is empty", ErrInvalid)
+		return "", fmt.Errorf("%w: the attachment is empty", eventlog.ErrInvalid)
 	}
 	s.mu.Lock()
 	err = s.usable()
@@ -29,7 +30,7 @@ func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, er
 	}
 	attachmentID, err = s.cfg.Attachments.Put(string(s.id), mediaType, data)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrInvalid, err)
+		return "", fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
 	}
 	return attachmentID, nil
 }
@@ -59,19 +60,19 @@ func (s *Session) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 	}
 	switch {
 	case set != 1 || n.Lines != "" && n.OutputID == "":
-		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines)", ErrInvalid)
+		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines)", eventlog.ErrInvalid)
 	case n.Path != "":
 		return workspaceFile(s.cfg.Workspace, n.Path)
 	case n.ID != "" && s.cfg.Attachments != nil:
 		mediaType, data, err := s.cfg.Attachments.Get(string(s.id), n.ID)
 		if err != nil {
-			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, ErrNotFound)
+			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, eventlog.ErrNotFound)
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.OutputID != "" && s.cfg.Outputs != nil:
 		return s.cfg.Outputs.Read(ctx, s.id, n.OutputID, n.Lines)
 	}
-	return agent.Attachment{}, ErrNotFound
+	return agent.Attachment{}, eventlog.ErrNotFound
 }
 
 // workspaceFile finds a regular file inside the workspace; links that leave it are
@@ -81,13 +82,13 @@ func workspaceFile(workspace, name string) (agent.Attachment, error) {
 	if filepath.IsAbs(rel) {
 		r, err := filepath.Rel(workspace, rel)
 		if err != nil {
-			return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", ErrInvalid, name)
+			return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
 		}
 		rel = r
 	}
 	rel = filepath.Clean(rel)
 	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
-		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", ErrInvalid, name)
+		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
 	}
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -97,13 +98,13 @@ func workspaceFile(workspace, name string) (agent.Attachment, error) {
 	info, err := root.Stat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return agent.Attachment{}, fmt.Errorf("file %s: %w", name, ErrNotFound)
+		return agent.Attachment{}, fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
 	case errors.Is(err, fs.ErrPermission):
-		return agent.Attachment{}, fmt.Errorf("%w: webchat is not allowed to read %s", ErrInvalid, name)
+		return agent.Attachment{}, fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
 	case err != nil: // os.Root has no error of its own for a link that leads outside
-		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", ErrInvalid, name)
+		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
 	case !info.Mode().IsRegular():
-		return agent.Attachment{}, fmt.Errorf("%w: %s is not a regular file", ErrInvalid, name)
+		return agent.Attachment{}, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
 	}
 	return agent.Attachment{Name: filepath.Base(rel), Path: filepath.Join(workspace, rel)}, nil
 }

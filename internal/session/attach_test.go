@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 )
 
@@ -34,9 +35,9 @@ func TestAttachments(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = r.s.Attach("image/png", nil)
-		is(t, err, ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		_, err = r.s.Attach("image/png", make([]byte, 101))
-		is(t, err, ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		dir := r.cfg.Workspace
 		message, err := r.s.Send(r.Context(), Message{Attachments: []event.Attachment{{ID: id}, {Path: "a.txt"}, {Path: filepath.Join(dir, "a.txt")}, {OutputID: "out_1", Lines: "1-2"}}})
 		if err != nil {
@@ -49,7 +50,7 @@ func TestAttachments(t *testing.T) {
 		equal(t, "absolute", got[2].Path, filepath.Join(dir, "a.txt"))
 		equal(t, "output", string(got[3].Data), "lines 1-2")
 		for _, path := range []string{"link", "/etc/passwd", "..", ".", "a.txt/../../x", "a\x00"} {
-			if _, err := r.s.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{Path: path}}}); !errors.Is(err, ErrInvalid) {
+			if _, err := r.s.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{Path: path}}}); !errors.Is(err, eventlog.ErrInvalid) {
 				t.Errorf("%q: %v", path, err)
 			}
 		}
@@ -58,6 +59,6 @@ func TestAttachments(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = other.Send(r.Context(), Message{Content: "x", Attachments: []event.Attachment{{ID: id}}})
-		is(t, err, ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -95,7 +96,7 @@ func BenchmarkReportToNextReference(b *testing.B) {
 func BenchmarkReportToNextThousandReaders(b *testing.B) {
 	s, h := benchHost(b)
 	ctx := context.Background()
-	var subs []*Subscription
+	var subs []*eventlog.Subscription
 	for range 1000 {
 		sub := s.Subscribe()
 		defer sub.Close()

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
@@ -35,7 +36,7 @@ type call struct {
 func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
 	s := h.s
 	var c *call
-	err := s.persist(h.turnOver(), func() error {
+	err := s.events.Persist(h.turnOver(), func() error {
 		t, err := h.turnLocked(tc.ParentToolCallID)
 		if err == nil {
 			c, err = s.startLocked(tc, event.ByAgent, t)
@@ -47,7 +48,7 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	}
 	defer context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })()
 	res := s.perform(c)
-	err = s.persist(c.turn.ctx, func() error { return s.completeLocked(c, res) })
+	err = s.events.Persist(c.turn.ctx, func() error { return s.completeLocked(c, res) })
 	s.mu.Lock()
 	s.dropLocked(c)
 	c.turn.leaveLocked()
@@ -78,12 +79,12 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	if tc.ID == "" {
 		tc.ID = string(event.NewID())
 	}
-	if s.calls[tc.ID] != nil || s.open.Done[fold.ToolKey(tc.ID)] {
-		return nil, fmt.Errorf("%w: the call %q was made already", ErrInvalid, tc.ID)
+	if s.calls[tc.ID] != nil || s.events.Open.Done[fold.ToolKey(tc.ID)] {
+		return nil, fmt.Errorf("%w: the call %q was made already", eventlog.ErrInvalid, tc.ID)
 	}
 	tc.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
 	other := false
-	switch reported := s.open.Tool(tc.ID); {
+	switch reported := s.events.Open.Tool(tc.ID); {
 	case reported == nil:
 		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: screen.Loggable(tc.Arguments),
 			By: by, ParentToolCallID: tc.ParentToolCallID})
@@ -91,7 +92,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 			return nil, err
 		}
 	case reported.Start.By != by:
-		return nil, fmt.Errorf("%w: the call %q is somebody else's", ErrInvalid, tc.ID)
+		return nil, fmt.Errorf("%w: the call %q is somebody else's", eventlog.ErrInvalid, tc.ID)
 	default:
 		other = s.differsLocked(reported.Start, tc)
 	}
@@ -136,7 +137,7 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 
 // completeLocked logs the end of a call, once.
 func (s *Session) completeLocked(c *call, res agent.Result) error {
-	begun := s.open.Tool(c.ID)
+	begun := s.events.Open.Tool(c.ID)
 	if begun == nil {
 		return nil // the end of its turn closed it
 	}
@@ -144,7 +145,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
 	}
-	return s.appendLocked(d)
+	return s.events.Append(d)
 }
 
 // completion is a result as it is logged.
@@ -300,11 +301,11 @@ func (s *Session) progress(c *call) agent.Progress {
 		d.ToolCallID = c.ID
 		ctx, cancel := context.WithTimeout(c.ctx, logGrace)
 		defer cancel()
-		err := s.change(ctx, func() error {
-			if s.calls[c.ID] != c || s.open.Tool(c.ID) == nil {
+		err := s.events.Change(ctx, func() error {
+			if s.calls[c.ID] != c || s.events.Open.Tool(c.ID) == nil {
 				return nil
 			}
-			return s.appendLocked(d)
+			return s.events.Append(d)
 		})
 		if err != nil && ctx.Err() == nil { // else the log is slow, and the next progress says more
 			s.log().Warn("progress was not sent", "error", err)

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // errUnasked ends a turn whose agent went over to a mode that is not allowed.
@@ -51,7 +52,7 @@ func (s *Session) chooser(conn *liveConn) (agent.Chooser, bool) {
 	return c, ok
 }
 
-// SetMode changes how the agent works. It returns [ErrInvalid] for a mode that is not
+// SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not
 // among the choices, and [agent.ErrUnsupported] for an agent without any.
 func (s *Session) SetMode(ctx context.Context, id string) error {
 	mode, err := s.mode(ctx, id)
@@ -95,7 +96,7 @@ func (s *Session) noChoice(what, id string, names []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%w: %s has no %s to choose, or says which only once it was started: send it a prompt first", agent.ErrUnsupported, s.Summary().Backend, what)
 	}
-	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", ErrInvalid, s.Summary().Backend, what, id, strings.Join(names, ", "))
+	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", eventlog.ErrInvalid, s.Summary().Backend, what, id, strings.Join(names, ", "))
 }
 
 // choose tells the open conversation of a choice, and the log.
@@ -112,7 +113,7 @@ func (s *Session) choose(ctx context.Context, what string, same bool, tell func(
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
-	return s.change(ctx, func() error { return s.appendLocked(said) })
+	return s.events.Change(ctx, func() error { return s.events.Append(said) })
 }
 
 // strayLocked stops an agent that went over to a mode in which it does not ask, unless
@@ -122,7 +123,7 @@ func (h *host) strayLocked(d event.SessionModeChanged, before string) {
 	if !d.Unasked || s.cfg.Permissions == ModeAllow {
 		return
 	}
-	why := errUnasked{s.summary.Load().Backend, cmp.Or(d.Name, d.Mode)}
+	why := errUnasked{s.events.Summary().Backend, cmp.Or(d.Name, d.Mode)}
 	if t := s.turn; t != nil {
 		t.stop(why)
 	}
@@ -131,14 +132,14 @@ func (h *host) strayLocked(d event.SessionModeChanged, before string) {
 		if conn != nil && conn.host == h {
 			s.disconnect(conn) // the next one begins in a mode that asks
 		}
-		err := s.persist(s.ctx, func() error {
+		err := s.events.Persist(s.ctx, func() error {
 			back := []event.Data{event.SessionModeChanged{Mode: before}}
 			if s.turn == nil {
 				back = append(back, sessionError(why))
 			}
-			return s.appendLocked(back...)
+			return s.events.Append(back...)
 		})
-		if err != nil && !errors.Is(err, ErrClosed) && s.ctx.Err() == nil {
+		if err != nil && !errors.Is(err, eventlog.ErrClosed) && s.ctx.Err() == nil {
 			s.log().Warn("that an agent goes back to its mode was not logged", "error", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // choosing is a backend whose conversations have choices.
@@ -55,7 +56,7 @@ func TestChoices(t *testing.T) {
 		if err := r.s.SetMode(r.Context(), "plan"); err != nil {
 			r.Error(err)
 		}
-		if err := r.s.SetMode(r.Context(), "wild"); !errors.Is(err, ErrInvalid) || strings.HasSuffix(err.Error(), "wild") {
+		if err := r.s.SetMode(r.Context(), "wild"); !errors.Is(err, eventlog.ErrInvalid) || strings.HasSuffix(err.Error(), "wild") {
 			r.Errorf("a mode that does not ask: %v", err)
 		}
 		r.ask("hello")
@@ -68,7 +69,7 @@ func TestChoices(t *testing.T) {
 		if got := strings.Join(b.chosen, ", "); got != "mode ask, effort high" {
 			r.Errorf("the agent is told %s", got)
 		}
-		if err := r.s.SetEffort(r.Context(), "low"); !errors.Is(err, ErrInvalid) {
+		if err := r.s.SetEffort(r.Context(), "low"); !errors.Is(err, eventlog.ErrInvalid) {
 			r.Errorf("an unknown effort: %v", err)
 		}
 		if sum := r.s.Summary(); sum.Open.Mode != "ask" || sum.Open.Effort != "high" {

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
 )
@@ -34,9 +35,9 @@ const (
 // Config is what a session works with. Log, Backend, Context, Owner and Workspace are
 // needed.
 type Config struct {
-	Log    Log
-	Drafts Drafts // nil: a kill loses messages in flight
-	Owner  Owner
+	Log    eventlog.Store
+	Drafts eventlog.Drafts // nil: a kill loses messages in flight
+	Owner  eventlog.Owner
 
 	Backend   agent.Backend // nil: it is not set up any more, so that the session can only be read
 	Workspace string        // absolute path
@@ -66,18 +67,6 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-}
-
-// Owner is told what becomes of a session. Its methods may be called concurrently. The
-// session holds its lock meanwhile, but for Wrote.
-type Owner interface {
-	// Changed says what the session is like now. It does not block.
-	Changed(s fold.Summary)
-	// Wrote says what a write of size bytes to the log came to; what it returns is
-	// the caller's error. An error of the log itself is returned wrapping [ErrLog].
-	Wrote(err error, size int) error
-	// Unsaved is what users are told while the log cannot be written; else empty.
-	Unsaved() string
 }
 
 // Hooks are the user's commands around events; [hooks.Set] is one. The methods may
@@ -130,7 +119,7 @@ type Attachments interface {
 type Outputs interface {
 	// Read returns an output of this very session, whole or the lines "A-B" as
 	// they are numbered on the card, as an attachment for a prompt; the error
-	// wraps [ErrNotFound] when it is unknown or expired.
+	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
 	Read(ctx context.Context, id ID, outputID, lines string) (agent.Attachment, error)
 }
 
@@ -138,16 +127,16 @@ type Outputs interface {
 func (c Config) Complete() (Config, error) {
 	switch {
 	case c.Log == nil || c.Context == nil || c.Owner == nil:
-		return c, fmt.Errorf("%w: a session needs a log, a context and an owner", ErrInvalid)
+		return c, fmt.Errorf("%w: a session needs a log, a context and an owner", eventlog.ErrInvalid)
 	case !filepath.IsAbs(c.Workspace):
-		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", ErrInvalid, c.Workspace)
+		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", eventlog.ErrInvalid, c.Workspace)
 	}
 	switch c.Permissions {
 	case "":
 		c.Permissions = ModeAsk
 	case ModeAsk, ModeAllow, ModeDeny:
 	default:
-		return c, fmt.Errorf("%w: permissions %q are not ask, allow or deny", ErrInvalid, c.Permissions)
+		return c, fmt.Errorf("%w: permissions %q are not ask, allow or deny", eventlog.ErrInvalid, c.Permissions)
 	}
 	if c.PermissionTimeout <= 0 {
 		c.PermissionTimeout = 5 * time.Minute
@@ -202,17 +191,4 @@ type Decision struct {
 type Answer struct {
 	Text        string
 	WasFreeform bool
-}
-
-// Snapshot is what is in flight at one moment. A reader that applied the log up
-// to LastSeq and the snapshot ignores live entries with Pos <= this Pos.
-type Snapshot struct {
-	LastSeq  int64
-	Pos      int64
-	Summary  fold.Summary
-	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
-	Progress []event.Entry // the last progress of each running tool
-	Printed  []event.Entry // one task.output with the last of what each running task printed
-	Trouble  []event.Entry // what is wrong with the log, if anything
-	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }

@@ -61,10 +61,10 @@ func (s *Session) letGo() {
 }
 
 // Wake opens the session's conversation if none is open, for an agent that begins
-// its turns by itself. Errors: [ErrNotFound], [ErrClosed], [ErrLog], and those of
+// its turns by itself. Errors: [eventlog.ErrNotFound], [eventlog.ErrClosed], [eventlog.ErrLog], and those of
 // opening.
 func (s *Session) Wake(ctx context.Context) error {
-	err := s.change(ctx, func() error {
+	err := s.events.Change(ctx, func() error {
 		if err := s.usable(); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 		s.mu.Lock()
 	}
 	conn, resume := s.conn, s.past
-	sum := *s.summary.Load()
+	sum := s.events.Summary()
 	s.mu.Unlock()
 	if conn != nil {
 		return conn, nil
@@ -135,7 +135,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	s.mu.Lock()
 	s.conn, s.past, s.worked = conn, true, true
 	s.usedLocked()
-	model := s.summary.Load().Model
+	model := s.events.Summary().Model
 	s.mu.Unlock()
 	if model != o.Model { // it was changed while the conversation opened
 		if err := conn.SetModel(ctx, model); err != nil {
@@ -169,7 +169,7 @@ func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (b
 // sayForgotten tells, if anything was said before, that the agent begins anew.
 func (s *Session) sayForgotten(ctx context.Context) {
 	spoken := false
-	err := s.scan(ctx, 0, func(e event.Entry) bool {
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 		d, ok := e.Event.Data.(event.TurnEnd)
 		spoken = ok && d.Outcome != event.Failed
 		return !spoken
@@ -177,7 +177,7 @@ func (s *Session) sayForgotten(ctx context.Context) {
 	if err == nil && spoken {
 		d := event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."}
-		err = s.persist(ctx, func() error { return s.appendLocked(d) })
+		err = s.events.Persist(ctx, func() error { return s.events.Append(d) })
 	}
 	if err != nil {
 		s.log().Warn("it was not said that the agent begins anew", "error", err)

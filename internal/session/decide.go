@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -37,7 +38,7 @@ func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor)
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
 		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: whyAsked(p, rule), Diff: p.Diff, Digest: p.Digest,
 		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
-		ExpiresAt: event.Time(s.now().Add(s.cfg.PermissionTimeout))}
+		ExpiresAt: event.Time(s.events.Now().Add(s.cfg.PermissionTimeout))}
 	return r, rule
 }
 
@@ -52,7 +53,7 @@ func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	if r.byUser || r.perm.Sensitive {
 		return v, false
 	}
-	given := s.summary.Load().Open.Grants
+	given := s.events.Summary().Open.Grants
 	for _, g := range r.grants {
 		held := slices.ContainsFunc(given, func(x fold.Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
@@ -68,9 +69,9 @@ func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 }
 
 // Decide answers a permission request. The first answer wins and is durable when
-// Decide returns nil. [ErrAnswered], [ErrGone] and [ErrNotFound] say why a request
-// cannot be answered any more, [ErrInvalid] what is wrong with the decision; after
-// [ErrLog] and [ErrKeep] the request is still open. Where an act can be allowed only
+// Decide returns nil. [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] say why a request
+// cannot be answered any more, [eventlog.ErrInvalid] what is wrong with the decision; after
+// [eventlog.ErrLog] and [ErrKeep] the request is still open. Where an act can be allowed only
 // once, a wider scope means once, and the log says so.
 func (s *Session) Decide(ctx context.Context, requestID string, d Decision) error {
 	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
@@ -84,7 +85,7 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 	case d.Decision == event.Allow && slices.Contains([]event.Scope{"", event.Once, event.ForSession, event.ForWorkspace}, d.Scope):
 		v.Scope = event.Once
 	default:
-		return fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", ErrInvalid,
+		return fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", eventlog.ErrInvalid,
 			event.Allow, event.Deny, event.Once, event.ForSession, event.ForWorkspace)
 	}
 	s.mu.Lock()
@@ -127,12 +128,12 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 // grantOf returns what a decision allows beyond the act, nil for nothing.
 func grantOf(r *request, d Decision) (*event.Grant, error) {
 	if _, ok := r.ask.(event.PermissionRequested); !ok {
-		return nil, fmt.Errorf("%w: request %s is a question, not a permission", ErrInvalid, r.id)
+		return nil, fmt.Errorf("%w: request %s is a question, not a permission", eventlog.ErrInvalid, r.id)
 	}
 	i := 0
 	if d.Grant != "" {
 		if i = slices.IndexFunc(r.grants, func(g event.Grant) bool { return g.ID == d.Grant }); i < 0 {
-			return nil, fmt.Errorf("%w: request %s has no grant %q", ErrInvalid, r.id, d.Grant)
+			return nil, fmt.Errorf("%w: request %s has no grant %q", eventlog.ErrInvalid, r.id, d.Grant)
 		}
 	}
 	if d.Decision == event.Deny || d.Scope == "" || d.Scope == event.Once || len(r.grants) == 0 {
@@ -146,10 +147,10 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 // keepLocked makes a grant durable for the workspace, while s.mu is free.
 func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
 	if s.cfg.Kept == nil {
-		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", ErrInvalid)
+		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", eventlog.ErrInvalid)
 	}
 	s.mu.Unlock()
-	added, err = s.cfg.Kept.Keep(g, string(s.id), s.now())
+	added, err = s.cfg.Kept.Keep(g, string(s.id), s.events.Now())
 	s.mu.Lock()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrKeep, err)
@@ -158,19 +159,19 @@ func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
 }
 
 // Granted returns what the user allowed for the session, in the order it was given.
-func (s *Session) Granted() []fold.Given { return slices.Clone(s.summary.Load().Open.Grants) }
+func (s *Session) Granted() []fold.Given { return slices.Clone(s.events.Summary().Open.Grants) }
 
-// TakeBack ends a grant of the session at once; [ErrNotFound] if it has none of that id.
+// TakeBack ends a grant of the session at once; [eventlog.ErrNotFound] if it has none of that id.
 func (s *Session) TakeBack(grantID string) error {
-	return s.change(context.Background(), func() error {
+	return s.events.Change(context.Background(), func() error {
 		if err := s.usable(); err != nil {
 			return err
 		}
-		for _, g := range s.summary.Load().Open.Grants {
+		for _, g := range s.events.Summary().Open.Grants {
 			if g.ID == grantID {
-				return s.appendLocked(event.PermissionRevoked{Grant: g.Grant})
+				return s.events.Append(event.PermissionRevoked{Grant: g.Grant})
 			}
 		}
-		return fmt.Errorf("grant %s: %w", grantID, ErrNotFound)
+		return fmt.Errorf("grant %s: %w", grantID, eventlog.ErrNotFound)
 	})
 }

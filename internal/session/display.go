@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
 	"webchat/internal/wording"
@@ -24,24 +25,24 @@ import (
 // While the log cannot be written a display is done all the same and is not kept,
 // unless it has to be asked about. A command that an agent of the session asked for
 // before is not taken for one that the user typed ([agent.CallInfo].Typed).
-// [ErrInvalid] for a tool or arguments no tool would take.
+// [eventlog.ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
 	clean, err := screen.Arguments(args)
 	if err != nil {
-		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
+		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
 	if _, err := s.tool(tool); err != nil {
-		return DisplayResult{}, fmt.Errorf("%w: %v", ErrInvalid, err)
+		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
 	typed := !s.asked.has(ctx, s, commandOf(clean))
 	var c *call
-	err = s.change(ctx, func() (err error) {
+	err = s.events.Change(ctx, func() (err error) {
 		tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
 		c, err = s.startLocked(tc, event.ByUser, nil)
 		switch {
 		case err == nil:
 			s.nameLocked(c)
-		case errors.Is(err, ErrLog): // looking goes on
+		case errors.Is(err, eventlog.ErrLog): // looking goes on
 			c, err = &call{ToolCall: tc, by: event.ByUser, unkept: true}, nil
 			s.takeUpLocked(c)
 		}
@@ -65,14 +66,14 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 
 // nameLocked calls a session without a title by what its user looks at first.
 func (s *Session) nameLocked(c *call) {
-	if s.summary.Load().Title != "" {
+	if s.events.Summary().Title != "" {
 		return
 	}
 	title := wording.Title(subject(c))
 	if title == "" {
 		return
 	}
-	if err := s.appendLocked(event.SessionTitleChanged{Title: title}); err != nil {
+	if err := s.events.Append(event.SessionTitleChanged{Title: title}); err != nil {
 		s.log().Warn("the title of a session was not logged", "error", err)
 	}
 }
@@ -111,8 +112,8 @@ func (s *Session) finish(c *call, res agent.Result) (kept bool) {
 		return false
 	}
 	complete := func() error { return s.completeLocked(c, res) }
-	err := s.change(context.Background(), complete)
-	if !errors.Is(err, ErrLog) {
+	err := s.events.Change(context.Background(), complete)
+	if !errors.Is(err, eventlog.ErrLog) {
 		if err != nil {
 			s.log().Error("the end of a display was not logged", "error", err)
 		}
@@ -121,7 +122,7 @@ func (s *Session) finish(c *call, res agent.Result) (kept bool) {
 	}
 	go func() { // counted by takeUpLocked
 		defer drop()
-		if err := s.persist(s.ctx, complete); err != nil {
+		if err := s.events.Persist(s.ctx, complete); err != nil {
 			s.log().Error("the end of a display was not logged", "error", err)
 		}
 	}()

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 func TestDisplayByTheUser(t *testing.T) {
@@ -40,7 +41,7 @@ func TestDisplayByTheUser(t *testing.T) {
 		}
 		for name, args := range map[string]string{"view": `{}`, "show": `{"path":"a","Path":"b"}`} {
 			_, err = r.s.Display(r.Context(), name, []byte(args))
-			is(t, err, ErrInvalid)
+			is(t, err, eventlog.ErrInvalid)
 		}
 		if _, err = r.s.Display(r.Context(), "run", []byte(`{"command":"go test ./... -run a/very/long/name"}`)); err != nil {
 			t.Error(err)

@@ -1,15 +1,12 @@
-// Package session is the heart: it runs the turns of one session, appends events, fans
-// them out, asks permission and stops what has to stop.
+// Package session is the heart: it runs the turns of one session and stops what has to
+// stop. Package eventlog appends its events and fans them out.
 //
 // A session is its log. Everything a person sees of it is folded from events:
 // the row in a list and what is in flight (package fold), the page, the status.
 //
 // # Guarantees
 //
-//   - Durable before visible, without exception: an event is stamped, written to
-//     the [Log], folded and only then handed to subscribers, one append after the
-//     other. An ephemeral event skips the log, not its place. Sequences have no
-//     holes.
+//   - Durable before visible: see package eventlog.
 //   - One prompt at a time, in order. user.message is logged when a prompt is
 //     accepted, before Send returns; its turn.start says when the work on it
 //     began. Each accepted message gets exactly one turn.start and turn.end, or
@@ -27,7 +24,7 @@
 // # When the log cannot be written, or is slow
 //
 // What the log refuses has not happened: the operation that needed it returns an
-// error that wraps [ErrLog], and nothing is ever logged twice. The [Owner] is told, and
+// error that wraps [eventlog.ErrLog], and nothing is ever logged twice. The [eventlog.Owner] is told, and
 // tells every reader. Meanwhile:
 //
 //   - a prompt, a decision and a title are refused;

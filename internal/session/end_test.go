@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -15,7 +16,7 @@ func TestEnd(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		for i := range 700 {
 			m := fmt.Sprint("m", i)
-			err := r.s.append(event.UserMessage{MessageID: m, Content: "x"}, event.TurnStart{TurnID: m, MessageID: m},
+			err := r.s.events.Add(event.UserMessage{MessageID: m, Content: "x"}, event.TurnStart{TurnID: m, MessageID: m},
 				event.AssistantMessage{MessageID: "a" + m, Content: "y"}, event.TurnEnd{TurnID: m, MessageID: m, Outcome: event.Completed})
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +50,7 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%d entries, %v", len(got), err)
 		}
 		_, err := r.s.End(r.Context(), event.NewCut(3, 0), last+10)
-		is(t, err, ErrLog)
+		is(t, err, eventlog.ErrLog)
 	})
 }
 

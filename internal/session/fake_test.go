@@ -19,6 +19,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/proc"
 )
@@ -33,14 +34,14 @@ type memory struct {
 	mu     sync.Mutex
 	logs   map[ID][]event.Entry
 	rows   map[ID]fold.Summary
-	drafts map[ID][]Draft
+	drafts map[ID][]eventlog.Draft
 	fail   error         // of everything that writes
 	slow   time.Duration // how long a write of events takes
 	writes int
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]fold.Summary{}, drafts: map[ID][]Draft{}}
+	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]fold.Summary{}, drafts: map[ID][]eventlog.Draft{}}
 }
 
 func (m *memory) broken(err error) {
@@ -103,12 +104,12 @@ func (m *memory) Summary(_ context.Context, id ID) (fold.Summary, error) {
 	defer m.mu.Unlock()
 	s, ok := m.rows[id]
 	if !ok {
-		return s, ErrNotFound
+		return s, eventlog.ErrNotFound
 	}
 	return s, nil
 }
 
-func (m *memory) SaveDrafts(_ context.Context, id ID, d []Draft) error {
+func (m *memory) SaveDrafts(_ context.Context, id ID, d []eventlog.Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -118,7 +119,7 @@ func (m *memory) SaveDrafts(_ context.Context, id ID, d []Draft) error {
 	return nil
 }
 
-func (m *memory) LoadDrafts(_ context.Context, id ID) ([]Draft, error) {
+func (m *memory) LoadDrafts(_ context.Context, id ID) ([]eventlog.Draft, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.drafts[id], nil
@@ -294,18 +295,18 @@ type rig struct {
 	sessions map[ID]*Session
 }
 
-// Changed implements [Owner].
+// Changed implements [eventlog.Owner].
 func (r *rig) Changed(fold.Summary) {}
 
-// Wrote implements [Owner].
+// Wrote implements [eventlog.Owner].
 func (r *rig) Wrote(err error, _ int) error {
-	if err == nil || errors.Is(err, ErrInvalid) {
+	if err == nil || errors.Is(err, eventlog.ErrInvalid) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrLog, err)
+	return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
 }
 
-// Unsaved implements [Owner].
+// Unsaved implements [eventlog.Owner].
 func (r *rig) Unsaved() string { return "" }
 
 // create starts a session.

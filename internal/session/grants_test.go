@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/policy"
 )
 
@@ -85,9 +86,9 @@ func TestGrantOfTheSession(t *testing.T) {
 		req := r.request()
 		grants := last[event.PermissionRequested](r).Grants
 		equal(t, "grants", len(grants), 2)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny, Grant: grants[0].ID}), ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrInvalid) // nothing keeps it
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
 		r.decide(Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		d := last[event.PermissionCompleted](r)
@@ -108,7 +109,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		if err := r.s.TakeBack(grants[1].ID); err != nil {
 			r.Fatal(err)
 		}
-		is(t, r.s.TakeBack(grants[1].ID), ErrNotFound)
+		is(t, r.s.TakeBack(grants[1].ID), eventlog.ErrNotFound)
 		equal(t, "revoked", last[event.PermissionRevoked](r).Grant.ID, grants[1].ID)
 		equal(t, "granted", len(r.s.Granted()), 0)
 		id = r.send("go test ./b")
@@ -161,7 +162,7 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrKeep)
 		kept.fail = nil
 		r.mem.broken(errDisk)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrLog)
+		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrLog)
 		equal(t, "kept", len(kept.held), 0)
 		r.mem.broken(nil)
 		r.decide(Decision{Decision: event.Allow, Scope: event.ForWorkspace})

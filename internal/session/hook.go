@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
 )
@@ -26,7 +27,7 @@ func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
 		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
 			wait = s.ctx
 		}
-		return s.persist(wait, func() error { return s.appendLocked(d) })
+		return s.events.Persist(wait, func() error { return s.events.Append(d) })
 	})
 }
 
@@ -41,8 +42,8 @@ func (s *Session) hookOf(c *call, about hooks.Call) (hooks.Verdict, error) {
 		if !kept {
 			return nil
 		}
-		err := s.append(d)
-		if !errors.Is(err, ErrLog) {
+		err := s.events.Add(d)
+		if !errors.Is(err, eventlog.ErrLog) {
 			return err
 		}
 		if _, starts := d.(event.HookStart); starts {
@@ -50,7 +51,7 @@ func (s *Session) hookOf(c *call, about hooks.Call) (hooks.Verdict, error) {
 			return nil
 		}
 		s.wg.Go(func() {
-			if err := s.persist(s.ctx, func() error { return s.appendLocked(d) }); err != nil {
+			if err := s.events.Persist(s.ctx, func() error { return s.events.Append(d) }); err != nil {
 				s.log().Error("the end of a hook was not logged", "error", err)
 			}
 		})
@@ -72,7 +73,7 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 			case event.HookStart, event.HookEnd:
 				return report(d)
 			}
-			return fmt.Errorf("%w: %s is not a hook's to report", ErrInvalid, event.TypeOf(d))
+			return fmt.Errorf("%w: %s is not a hook's to report", eventlog.ErrInvalid, event.TypeOf(d))
 		})
 	})
 	switch {
@@ -124,7 +125,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	}
 	e := hooks.Event(c.Event)
 	if !slices.Contains(reported, e) {
-		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", ErrInvalid, c.Event)
+		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
 	}
 	if e == hooks.BeforeTool {
 		clean, err := screen.Arguments(c.Arguments)
@@ -135,7 +136,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	}
 	h.s.mu.Lock()
 	within, call := h.s.turn.name(), ""
-	if h.s.open.Tool(c.RequestID) != nil { // most agents name the moment by their call
+	if h.s.events.Open.Tool(c.RequestID) != nil { // most agents name the moment by their call
 		call = c.RequestID
 	}
 	h.s.mu.Unlock()
@@ -205,8 +206,8 @@ func (s *Session) hookErrors(t *turn, failure error) {
 	s.mu.Unlock()
 	if fresh {
 		e := sessionError(failure)
-		err := s.persist(t.whole, func() error {
-			if err := s.appendLocked(e); err != nil {
+		err := s.events.Persist(t.whole, func() error {
+			if err := s.events.Append(e); err != nil {
 				return err
 			}
 			t.told[failure.Error()] = true

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
 )
 
@@ -67,7 +68,7 @@ func TestHooks(t *testing.T) {
 					if err := report(event.HookStart{HookID: "h", Event: string(h.Event)}); err != nil {
 						t.Error(err)
 					}
-					is(t, report(event.Abort{}), ErrInvalid)
+					is(t, report(event.Abort{}), eventlog.ErrInvalid)
 					defer report(event.HookEnd{HookID: "h", Event: string(h.Event)})
 					return c.hook(h, report)
 				})
@@ -266,7 +267,7 @@ func TestHooksOfForeignTools(t *testing.T) {
 					t.Errorf("%+v %v %+v", v, err, m.asked)
 				}
 				call.Event = "session_end"
-				if _, err := h.RunHook(ctx, call); !errors.Is(err, ErrInvalid) {
+				if _, err := h.RunHook(ctx, call); !errors.Is(err, eventlog.ErrInvalid) {
 					t.Error(err)
 				}
 			})

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
 )
@@ -31,10 +32,10 @@ func (h *host) shut() {
 // turnLocked returns the running turn, or why the conversation has none.
 // What a helper in the background does, in the call parent, runs beside the turns.
 func (h *host) turnLocked(parent string) (*turn, error) {
-	task := h.s.open.Helper(parent)
+	task := h.s.events.Open.Helper(parent)
 	switch t := h.s.turn; {
 	case h.gone:
-		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, ErrClosed)
+		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, eventlog.ErrClosed)
 	case task != nil && h.s.scopes[task.Start.TaskID] != nil:
 		return h.s.scopes[task.Start.TaskID], nil
 	case t == nil || !t.started || t.ended:
@@ -47,21 +48,21 @@ func (h *host) turnLocked(parent string) (*turn, error) {
 // Report implements [agent.Host].
 func (h *host) Report(ctx context.Context, data event.Data) error {
 	if data == nil {
-		return fmt.Errorf("%w: a report without data", ErrInvalid)
+		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
 		d.ResultTokens = readTokens(d) // here, where no lock is held
 		data = d
 	}
 	take := func() error { return h.reportLocked(data) }
-	if err := h.s.change(context.Background(), take); !errors.Is(err, ErrLog) {
+	if err := h.s.events.Change(context.Background(), take); !errors.Is(err, eventlog.ErrLog) {
 		return err
 	}
 	switch data.(type) {
 	case event.TaskStarted, event.TaskCompleted:
-		return h.s.persist(h.s.ctx, take) // a task is beside the turns
+		return h.s.events.Persist(h.s.ctx, take) // a task is beside the turns
 	}
-	return h.s.persist(h.turnOver(), take)
+	return h.s.events.Persist(h.turnOver(), take)
 }
 
 // readTokens is what the model read of an agent's own call.
@@ -91,17 +92,17 @@ func (h *host) turnOver() context.Context {
 func (h *host) reportLocked(data event.Data) error {
 	s := h.s
 	if h.gone {
-		return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
+		return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
 	}
-	t, err := h.turnLocked(s.open.ParentOf(data))
+	t, err := h.turnLocked(s.events.Open.ParentOf(data))
 	if err != nil && !screen.BetweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
-	before := s.summary.Load().Open.Mode
+	before := s.events.Summary().Open.Mode
 	relay, err := s.stateLocked().Report(data)
 	if err != nil {
 		s.log().Warn("a report was refused", "type", event.TypeOf(data), "error", err)
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
 	}
 	if relay == nil {
 		return nil
@@ -109,7 +110,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if done, ends := relay.(event.TaskCompleted); ends {
 		err = s.endTaskLocked(done)
 	} else {
-		err = s.appendLocked(relay)
+		err = s.events.Append(relay)
 	}
 	if err != nil {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
@@ -146,8 +147,8 @@ func (t *turn) note(d event.Data) {
 
 // stateLocked is what a report of the agent is screened by.
 func (s *Session) stateLocked() screen.State {
-	sum := s.summary.Load()
-	st := screen.State{Work: &s.open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.named, Now: s.now(), Log: s.log(),
+	sum := s.events.Summary()
+	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.named, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
 		st.Stopper = stopper(s.turn.ctx)

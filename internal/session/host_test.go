@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
 )
@@ -44,7 +45,7 @@ func TestReportsByAllowList(t *testing.T) {
 				event.ToolExecutionComplete{ToolCallID: "never started"},
 			}
 			for _, d := range refused {
-				is(t, h.Report(ctx, d), ErrInvalid)
+				is(t, h.Report(ctx, d), eventlog.ErrInvalid)
 			}
 			allowed := []event.Data{
 				event.SessionError{Message: "m"}, event.SessionTitleChanged{Title: "\u202et\u2069\n"}, event.SessionModelChange{NewModel: "x"},
@@ -102,8 +103,8 @@ func TestDeltas(t *testing.T) {
 			ok(3, "tre")
 			ok(0, "né") // said again: what followed is void
 			ok(3, "ant")
-			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}), ErrInvalid) // inside é
-			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}), ErrInvalid) // a hole
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}), eventlog.ErrInvalid) // inside é
+			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}), eventlog.ErrInvalid) // a hole
 			snap, err := r.s.Join(ctx)
 			if err != nil {
 				t.Error(err)
@@ -216,7 +217,7 @@ func TestCallToolRefuses(t *testing.T) {
 			}
 			equal(t, "ran", ran, 4)
 			_, err := h.CallTool(ctx, agent.ToolCall{ID: "ok1", Name: "run"})
-			is(t, err, ErrInvalid)
+			is(t, err, eventlog.ErrInvalid)
 		})
 	})
 }
@@ -309,7 +310,7 @@ func TestStopOneCall(t *testing.T) {
 				}
 			}
 			is(t, r.s.AbortTool(ctx, "forever"), ErrGone)
-			is(t, r.s.AbortTool(ctx, "nobody"), ErrNotFound)
+			is(t, r.s.AbortTool(ctx, "nobody"), eventlog.ErrNotFound)
 			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash"})
 			is(t, r.s.AbortTool(ctx, "own"), agent.ErrUnsupported)
 		})

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
-// prompt, in that mode if it is not empty. [ErrInvalid] for a title that is too long or
+// prompt, in that mode if it is not empty. [eventlog.ErrInvalid] for a title that is too long or
 // an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's
 // hooks do not reach, or that knows no modes.
 func Create(ctx context.Context, c Config, start event.SessionStart, mode string) (*Session, error) {
@@ -20,7 +21,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		return nil, err
 	}
 	if c.Backend == nil {
-		return nil, fmt.Errorf("%w: a new session needs a backend", ErrInvalid)
+		return nil, fmt.Errorf("%w: a new session needs a backend", eventlog.ErrInvalid)
 	}
 	if err := c.reachable(ctx); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
@@ -39,7 +40,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		}
 		begin = append(begin, m)
 	}
-	if err := s.append(begin...); err != nil {
+	if err := s.events.Add(begin...); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	return s, nil
@@ -56,7 +57,7 @@ func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
 	s.past = sum.LastSeq > 1
 	if sum.Unfinished() {
 		switch err := s.recover(ctx); {
-		case errors.Is(err, ErrLog):
+		case errors.Is(err, eventlog.ErrLog):
 			s.recoverLater()
 		case err != nil:
 			return nil, err
@@ -67,11 +68,11 @@ func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
 
 // Retire stops the session's work after a soft deletion.
 func (s *Session) Retire(at time.Time) {
-	err := s.change(context.Background(), func() error {
+	err := s.events.Change(context.Background(), func() error {
 		if s.state == stateOpen {
 			s.state = stateDeleted
 		}
-		s.markLocked(func(sum *fold.Summary) { sum.DeletedAt = at })
+		s.events.Mark(func(sum *fold.Summary) { sum.DeletedAt = at })
 		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
 			c.cancel(errAborted)
@@ -94,11 +95,11 @@ func (s *Session) Retire(at time.Time) {
 
 // Revive undoes [Session.Retire].
 func (s *Session) Revive() {
-	_ = s.change(context.Background(), func() error { // it does not fail
+	_ = s.events.Change(context.Background(), func() error { // it does not fail
 		if s.state == stateDeleted {
 			s.state = stateOpen
 		}
-		s.markLocked(func(sum *fold.Summary) { sum.DeletedAt = time.Time{} })
+		s.events.Mark(func(sum *fold.Summary) { sum.DeletedAt = time.Time{} })
 		return nil
 	})
 }
@@ -114,15 +115,7 @@ func (s *Session) Ended() bool {
 func (s *Session) Pin(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.markLocked(func(sum *fold.Summary) { sum.Pinned = pinned })
-}
-
-// markLocked changes what is not folded from the log.
-func (s *Session) markLocked(mark func(*fold.Summary)) {
-	sum := *s.summary.Load()
-	mark(&sum)
-	s.summary.Store(&sum)
-	s.cfg.Owner.Changed(sum)
+	s.events.Mark(func(sum *fold.Summary) { sum.Pinned = pinned })
 }
 
 // Close ends the session's work in this process and returns when nothing of it is
@@ -130,7 +123,7 @@ func (s *Session) markLocked(mark func(*fold.Summary)) {
 func (s *Session) Close() {
 	s.cancel(errShutdown)
 	closed := false
-	_ = s.change(context.Background(), func() error { // it does not fail
+	_ = s.events.Change(context.Background(), func() error { // it does not fail
 		closed = s.state >= stateClosing
 		s.state = max(s.state, stateClosing)
 		return nil
@@ -168,16 +161,13 @@ func (s *Session) Close() {
 	}
 	s.wg.Wait()
 
-	err := s.change(context.Background(), func() (err error) {
+	err := s.events.Change(context.Background(), func() (err error) {
 		if !s.startedAt.IsZero() {
 			d := s.cfg.Now().Sub(s.startedAt)
-			err = s.appendLocked(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
+			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
 		}
 		s.state = stateClosed
-		for sub := range s.subs {
-			sub.end(fmt.Errorf("session %s: %w", s.id, ErrClosed))
-		}
-		clear(s.subs)
+		s.events.Close()
 		return err
 	})
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // drain returns the entries a subscription has now.
-func drain(r *rig, sub *Subscription) []event.Entry {
+func drain(r *rig, sub *eventlog.Subscription) []event.Entry {
 	r.Helper()
 	synctest.Wait()
 	ctx, cancel := context.WithCancel(r.Context())
@@ -33,7 +34,7 @@ func TestNothingIsSeenBeforeItIsDurable(t *testing.T) {
 		r.mem.broken(errDisk)
 		for range 3 {
 			_, err := r.s.Send(r.Context(), Message{Content: "hi"})
-			is(t, err, ErrLog)
+			is(t, err, eventlog.ErrLog)
 			is(t, err, errDisk)
 		}
 		equal(t, "seen", typesOf(drain(r, live)), "")
@@ -64,7 +65,7 @@ func TestTurnWaitsForTheLog(t *testing.T) {
 		equal(t, "status", r.s.Summary().Status, event.Running)
 		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start")
 		_, err := r.s.Send(r.Context(), Message{Content: "more"})
-		is(t, err, ErrLog)
+		is(t, err, eventlog.ErrLog)
 		r.mem.broken(nil)
 		res := r.wait(id)
 		equal(t, "content", res.Content, "all of it")
@@ -115,13 +116,16 @@ func TestTurnStartWaitsForTheLog(t *testing.T) {
 	})
 }
 
+// manyEvents are more than wait for a subscriber before deltas are joined.
+const manyEvents = 10_000
+
 // However long a reader is busy, it misses nothing that is no delta.
 func TestSlowReadersMissNothing(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		slow := r.s.Subscribe()
 		defer slow.Close()
 		during(r, func(ctx context.Context, h agent.Host) {
-			for range maxUnread + 10 {
+			for range manyEvents + 10 {
 				if err := h.Report(ctx, event.SessionUsageInfo{}); err != nil {
 					t.Error(err)
 				}
@@ -133,7 +137,7 @@ func TestSlowReadersMissNothing(t *testing.T) {
 				n++
 			}
 		}
-		equal(t, "events", n, maxUnread+10)
+		equal(t, "events", n, manyEvents+10)
 	})
 }
 
@@ -142,7 +146,7 @@ func TestDeltasAreCoalesced(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		slow := r.s.Subscribe()
 		defer slow.Close()
-		text := strings.Repeat("word ", 3*maxUnread)
+		text := strings.Repeat("word ", 3*manyEvents)
 		during(r, func(ctx context.Context, h agent.Host) {
 			if err := say(ctx, h, "m", text); err != nil {
 				t.Error(err)

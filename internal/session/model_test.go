@@ -16,6 +16,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/policy"
 )
 
@@ -130,7 +131,7 @@ func (b *broker) answer(rt *rapid.T) {
 			if people[i].Scope == event.ForSession {
 				b.granted[b.resource[id]] = true
 			}
-		case full && errors.Is(err, ErrLog):
+		case full && errors.Is(err, eventlog.ErrLog):
 		case !errors.Is(err, ErrAnswered) && !errors.Is(err, ErrGone):
 			rt.Fatalf("answer %d: %v", i, err)
 		case b.state[id] != nil && !errors.Is(err, b.state[id]):

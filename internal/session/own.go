@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -32,10 +33,10 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 	s := h.s
 	own := &ownWork{ctx: ctx, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
 	p := &prompt{own: own, done: make(chan struct{})}
-	err := s.change(ctx, func() error {
+	err := s.events.Change(ctx, func() error {
 		switch err := s.usable(); {
 		case h.gone:
-			return fmt.Errorf("the conversation of session %s: %w", s.id, ErrClosed)
+			return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
 		case err != nil:
 			return err
 		}

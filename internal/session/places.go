@@ -23,13 +23,13 @@ var errRepeated = errors.New("sent before")
 func (s *Session) Place(ctx context.Context, id string) (after int64, known bool, err error) {
 	s.mu.Lock()
 	after, known = s.places[id]
-	complete, last := s.placed, s.summary.Load().LastSeq
+	complete, last := s.placed, s.events.Summary().LastSeq
 	s.mu.Unlock()
 	if known || complete {
 		return after, known, nil
 	}
 	found := map[string]int64{}
-	err = s.scan(ctx, max(0, last-repeatWithin), func(e event.Entry) bool {
+	err = s.events.Scan(ctx, max(0, last-repeatWithin), func(e event.Entry) bool {
 		if m, ok := e.Event.Data.(event.UserMessage); ok {
 			found[m.MessageID] = e.Seq - 1
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // A prompt that is sent again under its id is the same prompt: at once, by several
@@ -54,7 +55,7 @@ func TestPromptIsSentOnce(t *testing.T) {
 		next.wait("mine-3")
 		equal(t, "prompts in all", said(next), 3)
 		for _, id := range []string{"a b", strings.Repeat("x", 65), "é", "../x"} {
-			if _, err := s.Send(t.Context(), Message{ID: id, Content: "hello"}); !errors.Is(err, ErrInvalid) {
+			if _, err := s.Send(t.Context(), Message{ID: id, Content: "hello"}); !errors.Is(err, eventlog.ErrInvalid) {
 				t.Errorf("the id %q: %v", id, err)
 			}
 		}

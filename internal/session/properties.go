@@ -8,6 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 )
 
@@ -17,12 +18,12 @@ const maxTitle = 200
 func cleanTitle(title string) (string, error) {
 	title = wording.Line(title)
 	if utf8.RuneCountInString(title) > maxTitle {
-		return "", fmt.Errorf("%w: the title is longer than %d characters", ErrInvalid, maxTitle)
+		return "", fmt.Errorf("%w: the title is longer than %d characters", eventlog.ErrInvalid, maxTitle)
 	}
 	return title, nil
 }
 
-// Rename gives the session a title, which its agent is told; [ErrInvalid] for an empty
+// Rename gives the session a title, which its agent is told; [eventlog.ErrInvalid] for an empty
 // or too long one.
 func (s *Session) Rename(ctx context.Context, title string) error {
 	title, err := cleanTitle(title)
@@ -30,14 +31,14 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 		return err
 	}
 	if title == "" {
-		return fmt.Errorf("%w: the title is empty", ErrInvalid)
+		return fmt.Errorf("%w: the title is empty", eventlog.ErrInvalid)
 	}
 	var conn *liveConn
-	err = s.change(ctx, func() error {
+	err = s.events.Change(ctx, func() error {
 		conn = s.conn
 		err := s.usable()
-		if err == nil && title != s.summary.Load().Title {
-			err = s.appendLocked(event.SessionTitleChanged{Title: title})
+		if err == nil && title != s.events.Summary().Title {
+			err = s.events.Append(event.SessionTitleChanged{Title: title})
 		}
 		s.named = s.named || err == nil
 		return err
@@ -57,7 +58,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 func (s *Session) SetModel(ctx context.Context, model string) error {
 	s.mu.Lock()
 	err := s.usable()
-	conn, same := s.conn, model == s.summary.Load().Model
+	conn, same := s.conn, model == s.events.Summary().Model
 	s.mu.Unlock()
 	if err != nil || same {
 		return err
@@ -68,10 +69,10 @@ func (s *Session) SetModel(ctx context.Context, model string) error {
 			return fmt.Errorf("change the model to %q: %w", model, err)
 		}
 	}
-	return s.change(ctx, func() error {
-		if model == s.summary.Load().Model { // the agent reported it already
+	return s.events.Change(ctx, func() error {
+		if model == s.events.Summary().Model { // the agent reported it already
 			return nil
 		}
-		return s.appendLocked(event.SessionModelChange{NewModel: model, Effort: s.summary.Load().Open.Effort})
+		return s.events.Append(event.SessionModelChange{NewModel: model, Effort: s.events.Summary().Open.Effort})
 	})
 }

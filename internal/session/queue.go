@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/wording"
 )
@@ -33,8 +34,8 @@ type prompt struct {
 // its turn comes when those before it are done. A prompt that is to steer goes
 // into the running turn if the agent can take it, else into the queue. A prompt whose
 // ID is in the log was sent before: nothing happens but the same answer. Errors:
-// [ErrEmpty], [ErrTooLong], [ErrInvalid], [ErrNotFound] (an attachment),
-// [ErrBusy], [ErrLog], [ErrClosed].
+// [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid], [eventlog.ErrNotFound] (an attachment),
+// [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
 func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err error) {
 	if err := validate(msg); err != nil {
 		return "", err
@@ -49,7 +50,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 		return "", err
 	}
 	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, done: make(chan struct{})}
-	err = s.change(ctx, func() error { return s.acceptLocked(p, msg) })
+	err = s.events.Change(ctx, func() error { return s.acceptLocked(p, msg) })
 	if err != nil && !errors.Is(err, errRepeated) {
 		return "", err
 	}
@@ -68,7 +69,7 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 		return fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
 	}
 	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
-	sum := s.summary.Load()
+	sum := s.events.Summary()
 	if sum.Title == "" {
 		if title := wording.Title(msg.Content); title != "" {
 			data = append(data, event.SessionTitleChanged{Title: title})
@@ -95,11 +96,11 @@ func validate(msg Message) error {
 	case len(msg.Content) > MaxPrompt:
 		return fmt.Errorf("%w: %d bytes, the limit is %d; attach the text as a file", ErrTooLong, len(msg.Content), MaxPrompt)
 	case !utf8.ValidString(msg.Content):
-		return fmt.Errorf("%w: the prompt is not UTF-8", ErrInvalid)
+		return fmt.Errorf("%w: the prompt is not UTF-8", eventlog.ErrInvalid)
 	case msg.ID != "" && !messageID.MatchString(msg.ID):
-		return fmt.Errorf("%w: a messageId has 1 to 64 letters, digits, - and _", ErrInvalid)
+		return fmt.Errorf("%w: a messageId has 1 to 64 letters, digits, - and _", eventlog.ErrInvalid)
 	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
-		return fmt.Errorf("%w: the mode %q is neither %q nor %q", ErrInvalid, msg.Mode, SendQueue, SendSteer)
+		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode, SendQueue, SendSteer)
 	}
 	return nil
 }
@@ -164,23 +165,12 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 	if idle {
 		return nil
 	}
-	first := false
-	place := time.NewTimer(stopOrder)
-	defer place.Stop()
-	select {
-	case s.appending <- struct{}{}:
-		first = true
-	case <-place.C:
-	}
+	change := s.events.Reserve(stopOrder)
 	s.mu.Lock()
 	stopped := s.stopLocked(event.Abort{Reason: reason, By: event.DecidedByUser})
 	s.mu.Unlock()
 	err := s.aside(logGrace, func() error {
-		say := func() error { return s.sayStoppedLocked(stopped) }
-		if first {
-			return s.changing(say)
-		}
-		return s.change(context.Background(), say)
+		return change(func() error { return s.sayStoppedLocked(stopped) })
 	})
 	if err != nil { // the end of the turn says it
 		s.log().Warn("a stop was not logged at once", "error", err)
@@ -234,11 +224,11 @@ func (s *Session) displaysLocked() bool {
 func (s *Session) sayStoppedLocked(h halt) error {
 	switch {
 	case h.calls:
-		return s.appendLocked(h.abort)
+		return s.events.Append(h.abort)
 	case h.turn == nil || s.turn != h.turn || h.turn.abort == nil || h.turn.ending:
 		return nil
 	}
-	if err := s.appendLocked(append([]event.Data{*h.turn.abort}, s.openRefusalsLocked()...)...); err != nil {
+	if err := s.events.Append(append([]event.Data{*h.turn.abort}, s.openRefusalsLocked()...)...); err != nil {
 		return err
 	}
 	h.turn.abort = nil
@@ -249,8 +239,8 @@ func (s *Session) sayStoppedLocked(h halt) error {
 // openRefusalsLocked are the ends of the questions of the turn: once it is stopped,
 // nobody can answer them any more.
 func (s *Session) openRefusalsLocked() (out []event.Data) {
-	for _, e := range s.open.Requests { // in their order
-		if r := s.requests[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && s.open.HelperOf(e.Event.Data) == nil {
+	for _, e := range s.events.Open.Requests { // in their order
+		if r := s.requests[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && s.events.Open.HelperOf(e.Event.Data) == nil {
 			out = append(out, fold.Refusal(r.ask, event.DecidedByAbort, fold.Reasons[event.Aborted]))
 		}
 	}
@@ -259,11 +249,11 @@ func (s *Session) openRefusalsLocked() (out []event.Data) {
 
 // AbortTool stops one running tool call, the agent's or the user's, or the task it left; its
 // turn goes on.
-// [ErrGone] for a call that has ended, [ErrNotFound] for one that never was,
+// [ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never was,
 // [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
-	c, runs, task := s.calls[toolCallID], s.open.Tool(toolCallID) != nil, s.open.TaskOf(toolCallID)
+	c, runs, task := s.calls[toolCallID], s.events.Open.Tool(toolCallID) != nil, s.events.Open.TaskOf(toolCallID)
 	s.mu.Unlock()
 	switch {
 	case c != nil:
@@ -275,7 +265,7 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
 	}
 	var known bool
-	err := s.scan(ctx, 0, func(e event.Entry) bool {
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 		start, ok := e.Event.Data.(event.ToolExecutionStart)
 		known = ok && start.ToolCallID == toolCallID
 		return !known
@@ -286,24 +276,33 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	case known:
 		return fmt.Errorf("tool call %s has ended: %w", toolCallID, ErrGone)
 	}
-	return fmt.Errorf("tool call %s: %w", toolCallID, ErrNotFound)
+	return fmt.Errorf("tool call %s: %w", toolCallID, eventlog.ErrNotFound)
 }
 
-// scan calls f for the events of the log after a sequence until f returns false.
-func (s *Session) scan(ctx context.Context, after int64, f func(event.Entry) bool) error {
-	for {
-		entries, err := s.Events(ctx, after, 500)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if !f(e) {
-				return nil
-			}
-			after = e.Seq
-		}
-		if len(entries) == 0 {
-			return nil
-		}
+// logGrace is how long those wait for a slow log who have something else to do.
+const logGrace = stopGrace / 4
+
+// aside runs f, which appends, and returns what f returns, but not much later than
+// after limit: then f goes on without its caller.
+func (s *Session) aside(limit time.Duration, f func() error) error {
+	s.mu.Lock()
+	if s.state >= stateClosing {
+		s.mu.Unlock()
+		return f()
+	}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	done := make(chan error, 1)
+	go func() {
+		defer s.wg.Done()
+		done <- f()
+	}()
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return errors.New("the log is slow")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -40,12 +41,12 @@ func (s *Session) recover(ctx context.Context) error {
 			data[i] = end
 		}
 	}
-	err = s.change(ctx, func() (err error) {
-		s.open = o
+	err = s.events.Change(ctx, func() (err error) {
+		s.events.Open = o
 		if len(data) > 0 {
-			err = s.appendLocked(data...)
+			err = s.events.Append(data...)
 		}
-		s.open = fold.Work{}
+		s.events.Open = fold.Work{}
 		s.leftOpen = s.leftOpen && err != nil
 		return err
 	})
@@ -60,7 +61,7 @@ func (s *Session) recover(ctx context.Context) error {
 
 // unfinished folds the end of the log, from before all that is open.
 func (s *Session) unfinished(ctx context.Context) (o fold.Work, err error) {
-	sum := s.summary.Load()
+	sum := s.events.Summary()
 	cut := event.NewCut(1, 0)
 	sum.Owe(cut)
 	entries, err := s.End(ctx, cut, sum.LastSeq)
@@ -77,7 +78,7 @@ func (s *Session) recoverLater() {
 	s.leftOpen = true
 	s.mu.Unlock()
 	s.wg.Go(func() {
-		if err := Retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
+		if err := eventlog.Retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
 			s.log().Error("a session could not be recovered: it can be read until the next start", "error", err)
 		}
 	})

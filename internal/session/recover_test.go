@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // busy is a script with something of everything.
@@ -112,7 +113,7 @@ func TestDraftsSurviveAKill(t *testing.T) {
 		equal(t, "drafts after the turn", len(r.mem.drafts[r.s.ID()]), 0)
 	})
 	equal(t, "drafts", len(mem.drafts[id]), 3)
-	mem.drafts[id] = append(mem.drafts[id], Draft{MessageID: "m1", Content: "older than the log"})
+	mem.drafts[id] = append(mem.drafts[id], eventlog.Draft{MessageID: "m1", Content: "older than the log"})
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mem, func(r *rig, c *Config) { c.Drafts = mem })
 		s, err := r.load(t.Context(), id)
@@ -149,17 +150,17 @@ func TestShutdownInterrupts(t *testing.T) {
 		equal(t, "conversations closed", r.backend.closed, 1)
 		equal(t, "tools closed", r.tools.closed, 1)
 		_, err := r.s.Send(r.Context(), Message{Content: "x"})
-		is(t, err, ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		_, err = r.s.Display(r.Context(), "show", nil)
-		is(t, err, ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		_, err = r.s.Join(r.Context())
-		is(t, err, ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		for err = nil; err == nil; {
 			_, err = live.Next(r.Context())
 		}
-		is(t, err, ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		_, err = r.s.Subscribe().Next(r.Context())
-		is(t, err, ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 	})
 }
 

@@ -18,7 +18,7 @@ func (s *Session) usedLocked() {
 
 // neededLocked reports whether something works in the conversation, or somebody looks.
 func (s *Session) neededLocked() bool {
-	return s.turn != nil || len(s.queue) > 0 || len(s.open.Tasks) > 0 || len(s.subs) > 0
+	return s.turn != nil || len(s.queue) > 0 || len(s.events.Open.Tasks) > 0 || s.events.Watched()
 }
 
 // rest closes a conversation that was of no use for [Config].AgentIdle: the next prompt

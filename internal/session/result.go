@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
 // WaitTurn waits until the turn of a message has ended, or the turn it joined, and
-// returns what came of it, read from the log. [ErrNotFound] for a message this
+// returns what came of it, read from the log. [eventlog.ErrNotFound] for a message this
 // session never accepted.
 func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResult, error) {
 	s.mu.Lock()
@@ -25,7 +26,7 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResu
 	}
 	r := fold.NewResult(messageID)
 	accepted, whole := false, false
-	err := s.scan(ctx, after, func(e event.Entry) bool {
+	err := s.events.Scan(ctx, after, func(e event.Entry) bool {
 		if m, ok := e.Event.Data.(event.UserMessage); ok && m.MessageID == messageID {
 			accepted = true
 		}
@@ -38,7 +39,7 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResu
 	case whole:
 		return r.TurnResult(), nil
 	case accepted:
-		return fold.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, ErrClosed)
+		return fold.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, eventlog.ErrClosed)
 	}
-	return fold.TurnResult{}, fmt.Errorf("message %s: %w", messageID, ErrNotFound)
+	return fold.TurnResult{}, fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
 }

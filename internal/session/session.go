@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -42,13 +42,14 @@ type ID = fold.ID
 
 // Session is one conversation. See the package comment for what it guarantees.
 type Session struct {
+	eventlog.Reader // events
+	events          *eventlog.Log
+
 	cfg    Config
 	id     ID
 	ctx    context.Context // of everything the session does
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // everything the session started
-
-	summary atomic.Pointer[fold.Summary] // written under mu
 
 	connecting sync.Mutex // one conversation is opened at a time
 
@@ -57,16 +58,11 @@ type Session struct {
 
 	asked askedFor // what agents asked for
 
-	appending chan struct{} // has room for one, who appends; see change
-
 	mu        sync.Mutex // guards what follows
-	state     state      // changes within change only; so do open, turn, queue, requests and calls, as far as the log says
-	pos       int64
-	open      fold.Work
-	subs      map[*Subscription]struct{}
-	leftOpen  bool      // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt time.Time // of this process's work on the session; zero: none yet
-	turn      *turn     // nil: none runs, and the queue is empty
+	state     state      // changes within events.Change only; so do events.Open, turn, queue, requests and calls, as far as the log says
+	leftOpen  bool       // what an earlier process left open is not closed yet: the log cannot be written
+	startedAt time.Time  // of this process's work on the session; zero: none yet
+	turn      *turn      // nil: none runs, and the queue is empty
 	queue     []*prompt
 	prompts   map[string]*prompt // all that are not done
 	scopes    map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
@@ -89,8 +85,7 @@ type Session struct {
 
 func newSession(c Config, sum fold.Summary) *Session {
 	s := &Session{
-		cfg: c, id: sum.ID, appending: make(chan struct{}, 1),
-		subs:     map[*Subscription]struct{}{},
+		cfg: c, id: sum.ID,
 		prompts:  map[string]*prompt{},
 		calls:    map[string]*call{},
 		requests: map[string]*request{},
@@ -103,15 +98,13 @@ func newSession(c Config, sum fold.Summary) *Session {
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
-	s.summary.Store(&sum)
+	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Left: s.usedLocked}, sum)
+	s.Reader = s.events
 	return s
 }
 
 // ID returns the session's id.
 func (s *Session) ID() ID { return s.id }
-
-// Summary returns what a list shows of the session now.
-func (s *Session) Summary() fold.Summary { return *s.summary.Load() }
 
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 
@@ -119,13 +112,13 @@ func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", strin
 func (s *Session) usable() error {
 	switch {
 	case s.state == stateOpen && s.leftOpen:
-		return fmt.Errorf("session %s is not recovered yet: %w", s.id, ErrLog)
+		return fmt.Errorf("session %s is not recovered yet: %w", s.id, eventlog.ErrLog)
 	case s.state == stateOpen:
 		return nil
 	case s.state == stateDeleted:
-		return fmt.Errorf("session %s is deleted: %w", s.id, ErrNotFound)
+		return fmt.Errorf("session %s is deleted: %w", s.id, eventlog.ErrNotFound)
 	default:
-		return fmt.Errorf("session %s: %w", s.id, ErrClosed)
+		return fmt.Errorf("session %s: %w", s.id, eventlog.ErrClosed)
 	}
 }
 
@@ -135,13 +128,13 @@ func (s *Session) resumed() []event.Data {
 	if !s.startedAt.IsZero() {
 		return nil
 	}
-	sum := s.summary.Load()
+	sum := s.events.Summary()
 	return []event.Data{event.SessionResume{SessionID: string(s.id), Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}
 }
 
 // beginLocked appends data behind what opens this process's work.
 func (s *Session) beginLocked(data ...event.Data) error {
-	if err := s.appendLocked(append(s.resumed(), data...)...); err != nil {
+	if err := s.events.Append(append(s.resumed(), data...)...); err != nil {
 		return err
 	}
 	if s.startedAt.IsZero() {

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -32,21 +33,21 @@ func (s *Session) Tasks() []Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []Task{}
-	for _, t := range s.open.Tasks {
+	for _, t := range s.events.Open.Tasks {
 		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, t.At, strings.ToValidUTF8(string(t.Text), "")})
 	}
 	return out
 }
 
 // AbortTask ends a task with everything it started. [ErrGone] for one that has
-// ended, [ErrNotFound] for one that never was.
+// ended, [eventlog.ErrNotFound] for one that never was.
 func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	s.mu.Lock()
-	t, conn := s.open.Task(taskID), s.conn
+	t, conn := s.events.Open.Task(taskID), s.conn
 	s.mu.Unlock()
 	if t == nil {
 		var known bool
-		err := s.scan(ctx, 0, func(e event.Entry) bool {
+		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 			d, ok := e.Event.Data.(event.TaskStarted)
 			known = ok && d.TaskID == taskID
 			return !known
@@ -57,7 +58,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 		case known:
 			return fmt.Errorf("task %s has ended: %w", taskID, ErrGone)
 		}
-		return fmt.Errorf("task %s: %w", taskID, ErrNotFound)
+		return fmt.Errorf("task %s: %w", taskID, eventlog.ErrNotFound)
 	}
 	var tasker agent.Tasker
 	if conn != nil {
@@ -95,10 +96,10 @@ func (s *Session) openScopeLocked(data event.Data) {
 
 // endTaskLocked logs the end of a task, and with it of what a helper left open.
 func (s *Session) endTaskLocked(d event.TaskCompleted) error {
-	t := s.open.Task(d.TaskID)
+	t := s.events.Open.Task(d.TaskID)
 	d.Usage = s.unbilled
-	data := s.open.Closing(fold.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: t}, s.now())
-	if err := s.appendLocked(append(data, d)...); err != nil {
+	data := s.events.Open.Closing(fold.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: t}, s.events.Now())
+	if err := s.events.Append(append(data, d)...); err != nil {
 		return err
 	}
 	s.unbilled = event.Usage{}
@@ -115,14 +116,14 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 // endTasks logs the end of all tasks: their conversation is over.
 func (s *Session) endTasks(outcome event.Outcome) {
 	s.mu.Lock()
-	none := len(s.open.Tasks) == 0
+	none := len(s.events.Open.Tasks) == 0
 	s.mu.Unlock()
 	if none {
 		return
 	}
-	err := s.change(context.Background(), func() error {
-		for len(s.open.Tasks) > 0 {
-			if err := s.endTaskLocked(event.TaskCompleted{TaskID: s.open.Tasks[0].Start.TaskID, Outcome: outcome}); err != nil {
+	err := s.events.Change(context.Background(), func() error {
+		for len(s.events.Open.Tasks) > 0 {
+			if err := s.endTaskLocked(event.TaskCompleted{TaskID: s.events.Open.Tasks[0].Start.TaskID, Outcome: outcome}); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // Stop ends a turn that waits for the log, at once; the log hears of it later.
@@ -169,9 +170,9 @@ func TestReadingWhatCouldNotBeRecovered(t *testing.T) {
 			t.Errorf("%d entries, %v", len(entries), err)
 		}
 		_, err = s.Send(r.Context(), Message{Content: "more"})
-		is(t, err, ErrLog)
+		is(t, err, eventlog.ErrLog)
 		left.broken(nil)
-		time.Sleep(lastRetry)
+		time.Sleep(5 * time.Second)
 		again.s = s
 		again.ask("more")
 		equal(t, "ends", len(all[event.TurnEnd](again)), 2)

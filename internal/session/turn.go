@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/wording"
@@ -83,8 +84,8 @@ func (s *Session) run(t *turn) (next *turn) {
 	s.mu.Lock()
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
-	err := s.persist(t.whole, func() error {
-		if err := s.appendLocked(t.prompt.start(t.id)); err != nil {
+	err := s.events.Persist(t.whole, func() error {
+		if err := s.events.Append(t.prompt.start(t.id)); err != nil {
 			return err
 		}
 		t.started = true
@@ -133,10 +134,10 @@ func (s *Session) leave(t *turn) {
 
 // end closes the turn and what it opened in one append, and returns the next one.
 func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn) {
-	err := s.persist(s.ctx, func() error {
+	err := s.events.Persist(s.ctx, func() error {
 		data := s.endingLocked(t, outcome, failure)
 		t.ending, t.named = true, len(t.dropped)
-		if err := s.appendLocked(data...); err != nil {
+		if err := s.events.Append(data...); err != nil {
 			t.ending = false
 			return err
 		}
@@ -149,7 +150,7 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn
 	}
 	// The program ends and the log still fails: its next start closes the turn.
 	s.log().Error("the end of a turn was not logged", "error", err)
-	_ = s.change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
+	_ = s.events.Change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
 	return next
 }
 
@@ -183,7 +184,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 		}
 		return s.turn
 	}
-	if err := s.appendLocked(event.SessionIdle{}); err != nil {
+	if err := s.events.Append(event.SessionIdle{}); err != nil {
 		s.log().Warn("session.idle was not sent", "error", err)
 	}
 	return nil
@@ -205,7 +206,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if t.abort != nil && outcome == event.Aborted {
 		data = append(data, *t.abort)
 	}
-	data = append(data, s.open.Closing(why, s.now())...)
+	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
 	if outcome == event.Failed && !t.told[failure.Error()] {
 		data = append(data, sessionError(failure))
 	}
@@ -326,19 +327,19 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 	return func() { close(quit); <-done }
 }
 
-func (s *Session) drafts(t *turn) (drafts []Draft, version int) {
+func (s *Session) drafts(t *turn) (drafts []eventlog.Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.open.Messages {
-		drafts = append(drafts, Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
+	for _, f := range s.events.Open.Messages {
+		drafts = append(drafts, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
 	if spent := fold.AddUsage(t.usage, s.unbilled); spent.Calls > 0 {
-		drafts = append(drafts, Draft{Usage: &spent})
+		drafts = append(drafts, eventlog.Draft{Usage: &spent})
 	}
-	return drafts, s.open.Version + int(t.usage.Calls+s.unbilled.Calls)
+	return drafts, s.events.Open.Version + int(t.usage.Calls+s.unbilled.Calls)
 }
 
-func (s *Session) saveDrafts(drafts []Draft) {
+func (s *Session) saveDrafts(drafts []eventlog.Draft) {
 	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts), 0); err != nil {
 		s.log().Warn("drafts were not saved", "error", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 )
 
@@ -59,19 +60,19 @@ func TestPromptsAreRefused(t *testing.T) {
 			{Message{}, ErrEmpty},
 			{Message{Content: " \n\t"}, ErrEmpty},
 			{Message{Content: strings.Repeat("x", MaxPrompt+1)}, ErrTooLong},
-			{Message{Content: "\xff"}, ErrInvalid},
-			{Message{Content: "a", Mode: "shout"}, ErrInvalid},
-			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a", Path: "b"}}}, ErrInvalid},
-			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a"}}}, ErrNotFound},
-			{Message{Content: "a", Attachments: []event.Attachment{{Path: "../x"}}}, ErrInvalid},
-			{Message{Content: "a", Attachments: []event.Attachment{{Path: "missing"}}}, ErrNotFound},
+			{Message{Content: "\xff"}, eventlog.ErrInvalid},
+			{Message{Content: "a", Mode: "shout"}, eventlog.ErrInvalid},
+			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a", Path: "b"}}}, eventlog.ErrInvalid},
+			{Message{Content: "a", Attachments: []event.Attachment{{ID: "a"}}}, eventlog.ErrNotFound},
+			{Message{Content: "a", Attachments: []event.Attachment{{Path: "../x"}}}, eventlog.ErrInvalid},
+			{Message{Content: "a", Attachments: []event.Attachment{{Path: "missing"}}}, eventlog.ErrNotFound},
 		} {
 			_, err := r.s.Send(r.Context(), c.msg)
 			is(t, err, c.want)
 		}
 		equal(t, "log", r.types(), "session.start")
 		_, err := r.s.WaitTurn(r.Context(), "nobody")
-		is(t, err, ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 	})
 }
 
@@ -256,7 +257,7 @@ func TestAbortLeavesAStubbornAgentBehind(t *testing.T) {
 		equal(t, "next", r.ask("again").Content, "You said again")
 		close(release)
 		synctest.Wait()
-		is(t, late, ErrClosed)
+		is(t, late, eventlog.ErrClosed)
 		equal(t, "conversations", len(r.backend.opened), 2)
 		equal(t, "closed", r.backend.closed, 1)
 	})
@@ -322,7 +323,7 @@ type slowDrafts struct {
 	saving, release chan struct{}
 }
 
-func (d slowDrafts) SaveDrafts(ctx context.Context, id ID, drafts []Draft) error {
+func (d slowDrafts) SaveDrafts(ctx context.Context, id ID, drafts []eventlog.Draft) error {
 	if drafts == nil {
 		d.saving <- struct{}{}
 		<-d.release

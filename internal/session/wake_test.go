@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 )
 
 // An agent that begins its turns by itself needs its conversation before any prompt:
@@ -27,6 +28,6 @@ func TestWakeOpensOneConversation(t *testing.T) {
 		r.wait(id)
 		equal(t, "conversations", opened, 1)
 		r.stop()
-		is(t, r.s.Wake(context.Background()), ErrClosed)
+		is(t, r.s.Wake(context.Background()), eventlog.ErrClosed)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 )
 
@@ -51,7 +52,7 @@ func (m *Manager) checkModel(ctx context.Context, backend, model string) error {
 	if more := len(ids) - mostNamed; more > 0 {
 		ids = append(ids[:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Errorf("%w: %s has no model %q; there are %s", session.ErrInvalid, backend, model, strings.Join(ids, ", "))
+	return fmt.Errorf("%w: %s has no model %q; there are %s", eventlog.ErrInvalid, backend, model, strings.Join(ids, ", "))
 }
 
 const (
@@ -79,7 +80,7 @@ func (m *Manager) Models(ctx context.Context, backend string) ([]agent.Model, er
 	}
 	b := m.backends[backend]
 	if b == nil {
-		return nil, fmt.Errorf("backend %q: %w", backend, session.ErrNotFound)
+		return nil, fmt.Errorf("backend %q: %w", backend, eventlog.ErrNotFound)
 	}
 	models, err := session.Guard(m.cfg.Logger, "listing models", func() ([]agent.Model, error) { return b.Models(ctx) })
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/search"
 	"webchat/internal/session"
@@ -11,7 +12,7 @@ import (
 
 // Log is the sessions' events as their manager needs them.
 type Log interface {
-	session.Log
+	eventlog.Store
 	// Writable tries whether Append would take about so many bytes, and returns why
 	// not. It is called at the start with 0, which writes nothing, and now and then
 	// after a write has failed. It leaves nothing in any log.
@@ -21,12 +22,12 @@ type Log interface {
 // Catalog is the list of sessions. Its methods may be called concurrently.
 type Catalog interface {
 	// Summary returns the row of a session, deleted ones included; the error
-	// wraps [session.ErrNotFound] for an unknown one.
+	// wraps [eventlog.ErrNotFound] for an unknown one.
 	Summary(ctx context.Context, id session.ID) (fold.Summary, error)
 	// List returns one page. A cursor it did not make is an error that wraps
-	// [session.ErrInvalid].
+	// [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
-	// Mark changes what is not folded from the log; [session.ErrNotFound] for an unknown
+	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown
 	// session.
 	Mark(ctx context.Context, id session.ID, m Mark) error
 	// Delete removes the session with its log, for good. An unknown one is no error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 )
 
@@ -15,12 +16,12 @@ type claim struct {
 }
 
 // claim waits for the claim of a session. The caller releases it. The error is ctx's,
-// or [session.ErrClosed].
+// or [eventlog.ErrClosed].
 func (m *Manager) claim(ctx context.Context, id session.ID) (release func(), err error) {
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
-		return nil, fmt.Errorf("sessions: %w", session.ErrClosed)
+		return nil, fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 	}
 	m.wg.Add(1)
 	c := m.claims[id]

@@ -8,6 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/session"
 )
@@ -17,7 +18,7 @@ import (
 type Config struct {
 	Log     Log
 	Catalog Catalog
-	Drafts  session.Drafts
+	Drafts  eventlog.Drafts
 
 	Backends []agent.Backend
 	Default  string // the backend of new sessions; empty: the first
@@ -59,14 +60,14 @@ type Outputs interface {
 func (c Config) complete() (Config, error) {
 	switch {
 	case c.Log == nil || c.Catalog == nil:
-		return c, fmt.Errorf("%w: sessions need a log and a catalog", session.ErrInvalid)
+		return c, fmt.Errorf("%w: sessions need a log and a catalog", eventlog.ErrInvalid)
 	case len(c.Backends) == 0:
-		return c, fmt.Errorf("%w: sessions need a backend", session.ErrInvalid)
+		return c, fmt.Errorf("%w: sessions need a backend", eventlog.ErrInvalid)
 	}
 	seen := map[string]bool{}
 	for _, b := range c.Backends {
 		if seen[b.Name()] {
-			return c, fmt.Errorf("%w: two backends are named %q", session.ErrInvalid, b.Name())
+			return c, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
 		}
 		seen[b.Name()] = true
 	}
@@ -74,7 +75,7 @@ func (c Config) complete() (Config, error) {
 		c.Default = c.Backends[0].Name()
 	}
 	if !seen[c.Default] {
-		return c, fmt.Errorf("%w: the default backend %q is not among the backends", session.ErrInvalid, c.Default)
+		return c, fmt.Errorf("%w: the default backend %q is not among the backends", eventlog.ErrInvalid, c.Default)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -86,7 +87,7 @@ func (c Config) complete() (Config, error) {
 }
 
 // each returns what every session works with, but for its backend.
-func (c Config) each(owner session.Owner) (session.Config, error) {
+func (c Config) each(owner eventlog.Owner) (session.Config, error) {
 	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Workspace: c.Workspace, Context: c.context,
 		Tools: c.Tools, Hooks: c.Hooks, Policy: c.Policy, Kept: c.Kept,
 		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}

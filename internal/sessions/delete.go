@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
 )
@@ -34,7 +35,7 @@ func (m *Manager) Delete(ctx context.Context, id session.ID) error {
 	return nil
 }
 
-// Restore brings a deleted session back; [session.ErrNotFound] when it is gone for good.
+// Restore brings a deleted session back; [eventlog.ErrNotFound] when it is gone for good.
 func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, error) {
 	if err := m.await(ctx); err != nil {
 		return fold.Summary{}, err
@@ -44,7 +45,7 @@ func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, err
 		return fold.Summary{}, err
 	}
 	if s.Ended() {
-		return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
+		return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
 	}
 	m.mu.Lock()
 	timer := m.purges[id]
@@ -54,7 +55,7 @@ func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, err
 		return s.Summary(), nil
 	}
 	if timer == nil || !timer.Stop() {
-		return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound) // the purge has begun
+		return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
 	}
 	if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}), 0); err != nil {
 		m.schedulePurge(id, UndoDelete)

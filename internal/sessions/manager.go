@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
 )
@@ -16,7 +17,7 @@ import (
 // shutdownLimit is how long Run waits for sessions that do not end.
 const shutdownLimit = 8 * time.Second
 
-// Manager holds all sessions. It is the [session.Owner] of each. A session is loaded when it is first asked for and
+// Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is first asked for and
 // stays, without its log, a few kilobytes.
 type Manager struct {
 	choice sync.Once // of chosen
@@ -167,17 +168,17 @@ func (m *Manager) await(ctx context.Context) error {
 	select {
 	case <-m.ready:
 	case <-m.ctx.Done():
-		return fmt.Errorf("sessions: %w", session.ErrClosed)
+		return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if m.ctx.Err() != nil {
-		return fmt.Errorf("sessions: %w", session.ErrClosed)
+		return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 	}
 	return nil
 }
 
-// Create starts a session. Its agent starts with the first prompt. [session.ErrInvalid]
+// Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid]
 // for an unknown backend or a title that is too long; [agent.ErrUnsupported] for
 // a backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
@@ -189,7 +190,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	}
 	backend := m.backends[o.Backend]
 	if backend == nil {
-		return nil, fmt.Errorf("%w: there is no backend %q", session.ErrInvalid, o.Backend)
+		return nil, fmt.Errorf("%w: there is no backend %q", eventlog.ErrInvalid, o.Backend)
 	}
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
@@ -226,10 +227,10 @@ func (m *Manager) keep(s *session.Session) error {
 	}
 	m.mu.Unlock()
 	s.Close()
-	return fmt.Errorf("sessions: %w", session.ErrClosed)
+	return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 }
 
-// Get returns a session; [session.ErrNotFound] for an unknown or deleted one.
+// Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one.
 func (m *Manager) Get(ctx context.Context, id session.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -239,7 +240,7 @@ func (m *Manager) Get(ctx context.Context, id session.ID) (*session.Session, err
 		return nil, err
 	}
 	if !s.Summary().DeletedAt.IsZero() {
-		return nil, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+		return nil, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
 	}
 	return s, nil
 }

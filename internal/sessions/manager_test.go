@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -32,7 +33,7 @@ func TestConfigIsChecked(t *testing.T) {
 	} {
 		c := good
 		spoil(&c)
-		if _, err := sessions.New(c); !errors.Is(err, session.ErrInvalid) {
+		if _, err := sessions.New(c); !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -41,9 +42,9 @@ func TestConfigIsChecked(t *testing.T) {
 func TestCreate(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		_, err := r.m.Create(r.Context(), sessions.Options{Backend: "other"})
-		is(t, err, session.ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		_, err = r.m.Create(r.Context(), sessions.Options{Title: strings.Repeat("x", 201)})
-		is(t, err, session.ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		s, err := r.m.Create(r.Context(), sessions.Options{Backend: "scripted", Model: "a", Title: "  My\n\u202esession\u2066 "})
 		if err != nil {
 			t.Fatal(err)
@@ -57,10 +58,10 @@ func TestCreate(t *testing.T) {
 			t.Error(same, err)
 		}
 		_, err = r.m.Get(r.Context(), "unknown")
-		is(t, err, session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 		r.disk.broken(errDisk)
 		_, err = r.m.Create(r.Context(), sessions.Options{})
-		is(t, err, session.ErrLog)
+		is(t, err, eventlog.ErrLog)
 		r.disk.broken(nil)
 		page, err := r.m.List(r.Context(), sessions.Query{})
 		if err != nil || len(page.Sessions) != 2 {
@@ -73,7 +74,7 @@ func TestUpdate(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		yes, title, model, blank := true, "\u202dBetter\x1b", "a", " \u200f"
 		_, err := r.m.Update(r.Context(), r.s.ID(), sessions.Patch{Title: &blank})
-		is(t, err, session.ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		sum, err := r.m.Update(r.Context(), r.s.ID(), sessions.Patch{Title: &title, Model: &model, Pinned: &yes})
 		if err != nil {
 			t.Fatal(err)
@@ -125,10 +126,10 @@ func TestDeleteAndRestore(t *testing.T) {
 			t.Error(res, err)
 		}
 		_, err = r.m.Get(r.Context(), s.ID())
-		is(t, err, session.ErrNotFound)
-		is(t, r.m.Delete(r.Context(), s.ID()), session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
+		is(t, r.m.Delete(r.Context(), s.ID()), eventlog.ErrNotFound)
 		_, err = s.Send(r.Context(), session.Message{Content: "go"})
-		is(t, err, session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 
 		time.Sleep(sessions.UndoDelete - time.Second)
 		if _, err := r.m.Restore(r.Context(), s.ID()); err != nil {
@@ -145,14 +146,14 @@ func TestDeleteAndRestore(t *testing.T) {
 		live := s.Subscribe()
 		time.Sleep(sessions.UndoDelete + time.Second)
 		_, err = r.m.Restore(r.Context(), s.ID())
-		is(t, err, session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 		equal(t, "log", len(r.disk.entries(t, s.ID())), 0)
 		equal(t, "outputs dropped", outputs.id, string(s.ID()))
 		equal(t, "uploads dropped", uploads.id, string(s.ID()))
 		for err = nil; err == nil; {
 			_, err = live.Next(r.Context())
 		}
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		if len(r.disk.entries(t, keep.ID())) == 0 {
 			t.Error("the other session is gone too")
 		}
@@ -185,7 +186,7 @@ func TestPurgeAfterARestart(t *testing.T) {
 		r.stop()
 		time.Sleep(10 * time.Second)
 		next := newRig(t, r.disk, nil)
-		if _, err := next.m.Get(t.Context(), s.ID()); !errors.Is(err, session.ErrNotFound) {
+		if _, err := next.m.Get(t.Context(), s.ID()); !errors.Is(err, eventlog.ErrNotFound) {
 			t.Error(err)
 		}
 		time.Sleep(19 * time.Second)
@@ -228,15 +229,15 @@ func TestWatch(t *testing.T) {
 		}
 		w.Close()
 		_, err = w.Next(r.Context())
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		last := r.m.Watch()
 		r.stop()
 		for err = nil; err == nil; {
 			_, err = last.Next(r.Context())
 		}
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		_, err = r.m.Watch().Next(r.Context())
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 	})
 }
 
@@ -253,6 +254,6 @@ func TestBackendsAndModels(t *testing.T) {
 			t.Error(models, err)
 		}
 		_, err = r.m.Models(r.Context(), "other")
-		is(t, err, session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/session"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 )
 
@@ -14,14 +14,14 @@ import (
 func TestUnknownModel(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		_, err := r.m.Create(r.Context(), sessions.Options{Model: "none"})
-		is(t, err, session.ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		if !strings.Contains(err.Error(), "there are a, b") {
 			t.Errorf("it says %v", err)
 		}
 		s := r.create(sessions.Options{Model: "a"})
 		model := "none"
 		_, err = r.m.Update(r.Context(), s.ID(), sessions.Patch{Model: &model})
-		is(t, err, session.ErrInvalid)
+		is(t, err, eventlog.ErrInvalid)
 		equal(t, "model", s.Summary().Model, "a")
 	})
 }

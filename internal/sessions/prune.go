@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 )
 
 // Prune deletes for good, with logs, outputs and uploads, the sessions whose last
@@ -48,7 +48,7 @@ func (m *Manager) pruneOne(ctx context.Context, s fold.Summary, before time.Time
 	}
 	m.purge(s.ID)
 	if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
-		return false, fmt.Errorf("session %s could not be deleted: %w", s.ID, session.ErrLog)
+		return false, fmt.Errorf("session %s could not be deleted: %w", s.ID, eventlog.ErrLog)
 	}
 	s.DeletedAt = m.cfg.Now().UTC()
 	m.Changed(s)

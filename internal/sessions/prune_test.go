@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -33,7 +34,7 @@ func TestPrune(t *testing.T) {
 			r.Fatal(err)
 		}
 		equal(r.T, "deleted", n, 2) // the rig's own one too
-		for name, want := range map[string]error{"old": session.ErrNotFound, "pinned": nil, "busy": nil} {
+		for name, want := range map[string]error{"old": eventlog.ErrNotFound, "pinned": nil, "busy": nil} {
 			if _, err := r.m.Get(r.Context(), made[name].ID()); want == nil && err != nil || want != nil && err == nil {
 				t.Errorf("%s: %v", name, err)
 			}

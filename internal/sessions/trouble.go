@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"webchat/internal/session"
+	"webchat/internal/eventlog"
 )
 
 // Refusal is an error of a [Log] or [Catalog] that says to a user what is wrong with
@@ -31,11 +31,11 @@ type trouble struct {
 // leastTried is how many bytes a log has to take at least to count as writable again.
 const leastTried = 4096
 
-// Wrote implements [session.Owner]: it returns what a write of size bytes to the log or the catalog came to. An
-// error that is theirs wraps [session.ErrLog], and everybody is told of it until they can
+// Wrote implements [eventlog.Owner]: it returns what a write of size bytes to the log or the catalog came to. An
+// error that is theirs wraps [eventlog.ErrLog], and everybody is told of it until they can
 // be written again. A session calls it without holding its lock.
 func (m *Manager) Wrote(err error, size int) error {
-	for _, other := range []error{session.ErrInvalid, session.ErrNotFound, context.Canceled, context.DeadlineExceeded} {
+	for _, other := range []error{eventlog.ErrInvalid, eventlog.ErrNotFound, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}
@@ -55,7 +55,7 @@ func (m *Manager) Wrote(err error, size int) error {
 			m.wg.Go(m.awaitLog)
 		}
 	}
-	return fmt.Errorf("%w: %w", session.ErrLog, err)
+	return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
 }
 
 // refusalText says err to users.
@@ -68,12 +68,12 @@ func refusalText(err error) string {
 
 // awaitLog tries until the log takes as much as it refused, and tells that it does.
 func (m *Manager) awaitLog() {
-	_ = session.Retry(m.ctx, func() error { // it ends with the manager at the latest
+	_ = eventlog.Retry(m.ctx, func() error { // it ends with the manager at the latest
 		m.trouble.mu.Lock()
 		size := m.trouble.most
 		m.trouble.mu.Unlock()
 		if err := m.cfg.Log.Writable(m.ctx, size); err != nil {
-			return fmt.Errorf("%w: %w", session.ErrLog, err)
+			return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
 		}
 		m.trouble.mu.Lock()
 		defer m.trouble.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *Manager) tell(text string) {
 	m.watchTrouble(text)
 }
 
-// Unsaved implements [session.Owner]: it is what users are told while the log cannot be written; else empty.
+// Unsaved implements [eventlog.Owner]: it is what users are told while the log cannot be written; else empty.
 func (m *Manager) Unsaved() string {
 	if text := m.trouble.text.Load(); text != nil {
 		return *text

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -41,7 +42,7 @@ func TestTroubleIsTold(t *testing.T) {
 			r.disk.broken(full{})
 			for range 3 {
 				_, err := r.s.Send(r.Context(), session.Message{Content: "hi"})
-				is(t, err, session.ErrLog)
+				is(t, err, eventlog.ErrLog)
 			}
 			now, err := live.Next(r.Context())
 			told(now, err, string(event.KindLog), "the disk is full. Free some space")
@@ -71,8 +72,8 @@ func TestDeletingWhileTheLogRefuses(t *testing.T) {
 		pinned := true
 		r.disk.broken(errDisk)
 		_, err := r.m.Update(r.Context(), other.ID(), sessions.Patch{Pinned: &pinned})
-		is(t, err, session.ErrLog)
-		is(t, r.m.Delete(r.Context(), other.ID()), session.ErrLog)
+		is(t, err, eventlog.ErrLog)
+		is(t, r.m.Delete(r.Context(), other.ID()), eventlog.ErrLog)
 		if sum := other.Summary(); sum.Pinned || !sum.DeletedAt.IsZero() {
 			t.Errorf("it is %+v", sum)
 		}
@@ -82,7 +83,7 @@ func TestDeletingWhileTheLogRefuses(t *testing.T) {
 		time.Sleep(2 * sessions.UndoDelete)
 		equal(t, "sessions", r.disk.count(t), 2)
 		_, err = r.m.Restore(r.Context(), other.ID())
-		is(t, err, session.ErrNotFound)
+		is(t, err, eventlog.ErrNotFound)
 		r.disk.broken(nil)
 		time.Sleep(20 * time.Second)
 		equal(t, "sessions", r.disk.count(t), 1)
@@ -92,8 +93,8 @@ func TestDeletingWhileTheLogRefuses(t *testing.T) {
 // A write that fails for what was to be written is no trouble of the log's.
 func TestOtherErrorsAreNoTrouble(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		for _, err := range []error{session.ErrInvalid, session.ErrNotFound, context.Canceled} {
-			if got := r.m.Wrote(err, 0); !errors.Is(got, err) || errors.Is(got, session.ErrLog) || r.m.Unsaved() != "" {
+		for _, err := range []error{eventlog.ErrInvalid, eventlog.ErrNotFound, context.Canceled} {
+			if got := r.m.Wrote(err, 0); !errors.Is(got, err) || errors.Is(got, eventlog.ErrLog) || r.m.Unsaved() != "" {
 				t.Errorf("%v became %v", err, got)
 			}
 		}
@@ -118,9 +119,9 @@ func TestShutdown(t *testing.T) {
 			t.Errorf("log %s", r.types(r.s.ID()))
 		}
 		_, err = r.m.Create(r.Context(), sessions.Options{})
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 		_, err = r.m.Get(r.Context(), r.s.ID())
-		is(t, err, session.ErrClosed)
+		is(t, err, eventlog.ErrClosed)
 	})
 }
 

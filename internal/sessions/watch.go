@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
 )
@@ -31,14 +32,14 @@ func (m *Manager) Watch() *Watch {
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
-		w.err = session.ErrClosed
+		w.err = eventlog.ErrClosed
 		return w
 	}
 	m.watches[w] = struct{}{}
 	return w
 }
 
-// Changed implements [session.Owner]: it tells the watches what a session is like now. It never blocks.
+// Changed implements [eventlog.Owner]: it tells the watches what a session is like now. It never blocks.
 func (m *Manager) Changed(s fold.Summary) {
 	d := event.SessionChanged{SessionID: string(s.ID), Status: s.Status, Title: s.Title, Pending: s.Pending,
 		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
@@ -69,7 +70,7 @@ func (w *Watch) signal() {
 
 // watchTrouble tells the watches what is wrong with the log; no text: nothing is.
 func (m *Manager) watchTrouble(text string) {
-	d := session.Trouble(text)
+	d := eventlog.Trouble(text)
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	for w := range m.watches {
@@ -82,7 +83,7 @@ func (m *Manager) watchTrouble(text string) {
 
 // Next waits for changes and returns one ephemeral session.changed for each
 // session that changed, and a session.error if the log begins or ceases to refuse
-// what it is given. The error is ctx's, or [session.ErrClosed].
+// what it is given. The error is ctx's, or [eventlog.ErrClosed].
 func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		w.mu.Lock()
@@ -141,6 +142,6 @@ func (w *Watch) Close() {
 func (w *Watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err = session.ErrClosed
+	w.err = eventlog.ErrClosed
 	w.signal()
 }

@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
@@ -105,7 +104,7 @@ func BenchmarkAppendSessions(b *testing.B) {
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
-		sum := fold.Summary{ID: session.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
+		sum := fold.Summary{ID: fold.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
 		e := storetest.Entry(b, 1, body)
 		for pb.Next() {
 			e.Seq = sum.LastSeq + 1
@@ -154,7 +153,7 @@ func BenchmarkList(b *testing.B) {
 	db := open(b, store.Config{Dir: b.TempDir()})
 	defer db.Close()
 	for i := range 20_000 {
-		entries, sum := storetest.Start(b, session.ID(fmt.Sprint("session ", i)), 1)
+		entries, sum := storetest.Start(b, fold.ID(fmt.Sprint("session ", i)), 1)
 		sum.UpdatedAt = sum.UpdatedAt.Add(time.Duration(i) * time.Second)
 		if err := db.Append(b.Context(), sum.ID, entries, sum); err != nil {
 			b.Fatal(err)

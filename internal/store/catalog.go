@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/search"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
@@ -82,10 +82,10 @@ func instant(n int64) time.Time {
 }
 
 // Summary implements [sessions.Catalog].
-func (db *DB) Summary(ctx context.Context, id session.ID) (fold.Summary, error) {
+func (db *DB) Summary(ctx context.Context, id fold.ID) (fold.Summary, error) {
 	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
 	if errors.Is(err, sql.ErrNoRows) {
-		err = session.ErrNotFound
+		err = eventlog.ErrNotFound
 	}
 	if err != nil {
 		return fold.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
@@ -185,13 +185,13 @@ func pageOf(q sessions.Query) (page, error) {
 	case sessions.QueryPresent:
 	case sessions.QueryUnfinished, sessions.QueryDeleted:
 		if len(p.words) > 0 {
-			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched by text", session.ErrInvalid, q.Kind)
+			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched by text", eventlog.ErrInvalid, q.Kind)
 		}
 	default:
-		return p, fmt.Errorf("list the sessions: %w: no such kind as %q", session.ErrInvalid, q.Kind)
+		return p, fmt.Errorf("list the sessions: %w: no such kind as %q", eventlog.ErrInvalid, q.Kind)
 	}
 	if len(p.words) > 32 {
-		return p, fmt.Errorf("list the sessions: %w: more than 32 words to search for", session.ErrInvalid)
+		return p, fmt.Errorf("list the sessions: %w: more than 32 words to search for", eventlog.ErrInvalid)
 	}
 	if q.Cursor == "" {
 		return p, nil
@@ -201,7 +201,7 @@ func pageOf(q sessions.Query) (page, error) {
 		err = json.Unmarshal(b, &p.from)
 	}
 	if err != nil || p.from == nil || p.from.Kind != q.Kind || p.from.Key < 1 {
-		return p, fmt.Errorf("list the sessions: %w: not a cursor of this list; leave it out to start anew", session.ErrInvalid)
+		return p, fmt.Errorf("list the sessions: %w: not a cursor of this list; leave it out to start anew", eventlog.ErrInvalid)
 	}
 	return p, nil
 }
@@ -268,7 +268,7 @@ func (p page) page(found []row) sessions.Page {
 func caseless(s string) string { return strings.ToLower(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // Mark implements [sessions.Catalog].
-func (db *DB) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
+func (db *DB) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	var pinned, deleted any
 	if m.Pinned != nil {
 		pinned = *m.Pinned
@@ -291,7 +291,7 @@ const purgeStep = 1000
 
 // Delete implements [sessions.Catalog]. The session is gone at once; its events
 // follow in steps, at the next Open if this process ends between.
-func (db *DB) Delete(ctx context.Context, id session.ID) error {
+func (db *DB) Delete(ctx context.Context, id fold.ID) error {
 	var key int64
 	err := db.run(ctx, func(ctx context.Context) error {
 		key = 0

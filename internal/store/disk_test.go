@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -68,7 +69,7 @@ func ofEvents(m mood) error { return m.events }
 func ofRest(m mood) error   { return m.rest }
 
 // Append is of a disk that is as it is at the end of the write.
-func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -79,21 +80,21 @@ func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry,
 	return d.DB.Append(ctx, id, entries, s)
 }
 
-func (d *disk) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
+func (d *disk) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Mark(ctx, id, m)
 }
 
-func (d *disk) Delete(ctx context.Context, id session.ID) error {
+func (d *disk) Delete(ctx context.Context, id fold.ID) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Delete(ctx, id)
 }
 
-func (d *disk) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
+func (d *disk) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func start(t testing.TB, dir string, m mood) *program {
 	}
 	p := &program{disk: &disk{DB: db, now: m}}
 	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspace: dir,
-		Tools: func(session.ID) (agent.Toolset, error) { return show{}, nil }, Logger: quiet})
+		Tools: func(fold.ID) (agent.Toolset, error) { return show{}, nil }, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func (p *program) begin(t testing.TB) *session.Session {
 }
 
 // prompts returns the prompts in the file of a program that has ended, in order.
-func prompts(t testing.TB, dir string, id session.ID) (contents []string) {
+func prompts(t testing.TB, dir string, id fold.ID) (contents []string) {
 	t.Helper()
 	db, err := Open(Config{Dir: dir})
 	if err != nil {
@@ -271,7 +272,7 @@ func TestFullDisk(t *testing.T) {
 // What was accepted is in the file at the end, and so is what comes after.
 func TestPartlyFullDiskLosesNothing(t *testing.T) {
 	dir := t.TempDir()
-	var id session.ID
+	var id fold.ID
 	var accepted []string
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, dir, mood{})

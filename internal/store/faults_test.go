@@ -16,7 +16,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -37,7 +36,7 @@ func filled(t testing.TB) (dir, file string) {
 	dir = t.TempDir()
 	db := mustOpen(t, dir)
 	for i := range 10 {
-		id := session.ID(fmt.Sprint("s", i))
+		id := fold.ID(fmt.Sprint("s", i))
 		entries, s := storetest.Start(t, id, 50)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
@@ -231,7 +230,7 @@ func TestTwoPrograms(t *testing.T) {
 // TestOneBadJobSparesTheOthers: a shared transaction that fails is taken apart.
 func TestOneBadJobSparesTheOthers(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
-	appending := func(id session.ID, seq int64) *job {
+	appending := func(id fold.ID, seq int64) *job {
 		e := storetest.Entry(t, seq, event.Abort{Reason: "x"})
 		r, err := rowOf(fold.Summarize(fold.Summary{ID: id}, e))
 		if err != nil {
@@ -253,7 +252,7 @@ func TestOneBadJobSparesTheOthers(t *testing.T) {
 			t.Errorf("job %d: %v", i, jobs[i].err)
 		}
 	}
-	for id, want := range map[session.ID]int{"a": 1, "bad": 0, "b": 1} {
+	for id, want := range map[fold.ID]int{"a": 1, "bad": 0, "b": 1} {
 		if got, err := db.After(t.Context(), id, 0, 10); err != nil || len(got) != want {
 			t.Errorf("session %s: %d entries, want %d (%v)", id, len(got), want, err)
 		}
@@ -284,7 +283,7 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 // words, and not a shorter log.
 func TestDamageIsReported(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
-	for _, id := range []session.ID{"a", "b"} {
+	for _, id := range []fold.ID{"a", "b"} {
 		entries, s := storetest.Start(t, id, 5)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
@@ -294,7 +293,7 @@ func TestDamageIsReported(t *testing.T) {
 		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); UPDATE sessions SET rest = '{' WHERE key = 2`); err != nil {
 		t.Fatal(err)
 	}
-	for id, says := range map[session.ID]string{"a": "entry 3 is missing", "b": "entry 3: malformed"} {
+	for id, says := range map[fold.ID]string{"a": "entry 3 is missing", "b": "entry 3: malformed"} {
 		if _, err := db.After(t.Context(), id, 0, 10); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), says) {
 			t.Errorf("After of %s: %v", id, err)
 		}
@@ -331,7 +330,7 @@ func TestFlippedBits(t *testing.T) {
 		if err == nil {
 			_, listed := db.List(t.Context(), sessions.Query{})
 			for i := range 10 {
-				_, read := db.After(t.Context(), session.ID(fmt.Sprint("s", i)), 0, 100)
+				_, read := db.After(t.Context(), fold.ID(fmt.Sprint("s", i)), 0, 100)
 				err = errors.Join(err, read)
 			}
 			err = errors.Join(err, listed)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
@@ -109,8 +109,8 @@ func (f *File) writer() (*DB, error) {
 	return now.DB, now.why
 }
 
-// Append implements [session.Log].
-func (f *File) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+// Append implements [eventlog.Store].
+func (f *File) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("append to the log of session %s: %w", id, err)
@@ -118,8 +118,8 @@ func (f *File) Append(ctx context.Context, id session.ID, entries []event.Entry,
 	return db.Append(ctx, id, entries, s)
 }
 
-// After implements [session.Log].
-func (f *File) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+// After implements [eventlog.Store].
+func (f *File) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.After(ctx, id, seq, limit)
 	}
@@ -127,11 +127,11 @@ func (f *File) After(ctx context.Context, id session.ID, seq int64, limit int) (
 }
 
 // Summary implements [sessions.Catalog].
-func (f *File) Summary(ctx context.Context, id session.ID) (fold.Summary, error) {
+func (f *File) Summary(ctx context.Context, id fold.ID) (fold.Summary, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.Summary(ctx, id)
 	}
-	return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+	return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
 }
 
 // List implements [sessions.Catalog].
@@ -144,7 +144,7 @@ func (f *File) List(ctx context.Context, q sessions.Query) (sessions.Page, error
 }
 
 // Mark implements [sessions.Catalog].
-func (f *File) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
+func (f *File) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
@@ -153,7 +153,7 @@ func (f *File) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
 }
 
 // Delete implements [sessions.Catalog].
-func (f *File) Delete(ctx context.Context, id session.ID) error {
+func (f *File) Delete(ctx context.Context, id fold.ID) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
@@ -161,8 +161,8 @@ func (f *File) Delete(ctx context.Context, id session.ID) error {
 	return db.Delete(ctx, id)
 }
 
-// SaveDrafts implements [session.Drafts].
-func (f *File) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
+// SaveDrafts implements [eventlog.Drafts].
+func (f *File) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("save the drafts of session %s: %w", id, err)
@@ -170,8 +170,8 @@ func (f *File) SaveDrafts(ctx context.Context, id session.ID, drafts []session.D
 	return db.SaveDrafts(ctx, id, drafts)
 }
 
-// LoadDrafts implements [session.Drafts].
-func (f *File) LoadDrafts(ctx context.Context, id session.ID) ([]session.Draft, error) {
+// LoadDrafts implements [eventlog.Drafts].
+func (f *File) LoadDrafts(ctx context.Context, id fold.ID) ([]eventlog.Draft, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.LoadDrafts(ctx, id)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"webchat/internal/session"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -72,7 +72,7 @@ func refuses(t *testing.T, f *File, why error, n int) {
 	if got, err := f.After(t.Context(), "s5", 0, 100); err != nil || len(got) != n {
 		t.Errorf("After: %d, %v", len(got), err)
 	}
-	if _, err := f.Summary(t.Context(), "s5"); n == 0 && !errors.Is(err, session.ErrNotFound) || n > 0 && err != nil {
+	if _, err := f.Summary(t.Context(), "s5"); n == 0 && !errors.Is(err, eventlog.ErrNotFound) || n > 0 && err != nil {
 		t.Errorf("Summary: %v", err)
 	}
 	if _, err := f.LoadDrafts(t.Context(), "s5"); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
@@ -39,7 +38,7 @@ func writeUntilKilled(dir string) {
 	}
 	var all sync.WaitGroup
 	for i := range writers {
-		id := session.ID(fmt.Sprint("s", i))
+		id := fold.ID(fmt.Sprint("s", i))
 		s, err := db.Summary(ctx, id)
 		if err != nil {
 			s = fold.Summary{ID: id, Status: event.Idle}
@@ -124,7 +123,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged []int64) {
 	}
 	begun := 0
 	for i, seq := range acknowledged {
-		id := session.ID(fmt.Sprint("s", i))
+		id := fold.ID(fmt.Sprint("s", i))
 		entries, err := db.After(t.Context(), id, 0, 10_000_000)
 		if err != nil {
 			t.Fatal(err)

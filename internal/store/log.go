@@ -9,8 +9,8 @@ import (
 	"math"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 )
 
 // statements are those of the writing connection.
@@ -75,8 +75,8 @@ func (s *statements) close() {
 	}
 }
 
-// Append implements [session.Log].
-func (db *DB) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+// Append implements [eventlog.Store].
+func (db *DB) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (db *DB) putSession(ctx context.Context, r row, last int64) (key int64, err
 }
 
 // checkEntries refuses what no store may write, before anything is written.
-func checkEntries(id session.ID, entries []event.Entry, s fold.Summary) error {
+func checkEntries(id fold.ID, entries []event.Entry, s fold.Summary) error {
 	next := entries[0].Seq
 	for _, e := range entries {
 		switch {
@@ -131,15 +131,15 @@ func checkEntries(id session.ID, entries []event.Entry, s fold.Summary) error {
 		case e.Seq < 1 || e.Seq > math.MaxUint32:
 			return fmt.Errorf("append to the log of session %s: %w: %d is out of range", id, ErrSequence, e.Seq)
 		case e.Event.Ephemeral:
-			return fmt.Errorf("append to the log of session %s: %w: %s is not logged", id, session.ErrInvalid, e.Event.Type())
+			return fmt.Errorf("append to the log of session %s: %w: %s is not logged", id, eventlog.ErrInvalid, e.Event.Type())
 		case len(e.JSON) == 0:
-			return fmt.Errorf("append to the log of session %s: %w: entry %d is not encoded", id, session.ErrInvalid, e.Seq)
+			return fmt.Errorf("append to the log of session %s: %w: entry %d is not encoded", id, eventlog.ErrInvalid, e.Seq)
 		}
 		next++
 	}
 	if s.ID != id || s.LastSeq != next-1 {
 		return fmt.Errorf("append to the log of session %s: %w: the summary is of session %s up to %d, the entries end at %d",
-			id, session.ErrInvalid, s.ID, s.LastSeq, next-1)
+			id, eventlog.ErrInvalid, s.ID, s.LastSeq, next-1)
 	}
 	return nil
 }
@@ -147,8 +147,8 @@ func checkEntries(id session.ID, entries []event.Entry, s fold.Summary) error {
 // DefaultEntries is how many entries After returns when no limit is given.
 const DefaultEntries = 1000
 
-// After implements [session.Log]. A limit below 1 means [DefaultEntries].
-func (db *DB) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+// After implements [eventlog.Store]. A limit below 1 means [DefaultEntries].
+func (db *DB) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	if limit < 1 {
 		limit = DefaultEntries
 	}
@@ -165,7 +165,7 @@ func (db *DB) After(ctx context.Context, id session.ID, seq int64, limit int) ([
 const selectAfter = `SELECT e.at & 0xffffffff, e.json FROM sessions s CROSS JOIN events e
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
-func (db *DB) after(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) after(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	rows, err := db.read.QueryContext(ctx, selectAfter, string(id), seq, limit)
 	if err != nil {
 		return nil, ours(err)
@@ -213,9 +213,9 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 	return nil
 }
 
-// SaveDrafts implements [session.Drafts]; a session that is not in the log has
-// nowhere to keep them, which is session.ErrNotFound.
-func (db *DB) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Draft) error {
+// SaveDrafts implements [eventlog.Drafts]; a session that is not in the log has
+// nowhere to keep them, which is eventlog.ErrNotFound.
+func (db *DB) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	if len(drafts) == 0 {
 		return db.run(ctx, func(ctx context.Context) error {
 			_, err := db.put.noDrafts.ExecContext(ctx, string(id))
@@ -235,14 +235,14 @@ func (db *DB) SaveDrafts(ctx context.Context, id session.ID, drafts []session.Dr
 	return nil
 }
 
-// LoadDrafts implements [session.Drafts].
-func (db *DB) LoadDrafts(ctx context.Context, id session.ID) ([]session.Draft, error) {
+// LoadDrafts implements [eventlog.Drafts].
+func (db *DB) LoadDrafts(ctx context.Context, id fold.ID) ([]eventlog.Draft, error) {
 	var b []byte
 	err := db.read.QueryRowContext(ctx, `SELECT json FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = ?)`, string(id)).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	var drafts []session.Draft
+	var drafts []eventlog.Draft
 	if err = ours(err); err == nil {
 		err = json.Unmarshal(b, &drafts)
 	}
@@ -258,7 +258,7 @@ func one(r sql.Result, err error) error {
 		return ours(err)
 	}
 	if n, err := r.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(session.ErrNotFound, err)
+		return errors.Join(eventlog.ErrNotFound, err)
 	}
 	return nil
 }

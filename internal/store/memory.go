@@ -9,15 +9,15 @@ import (
 	"sync"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
 // Memory keeps sessions as long as the process lives. The zero value is ready.
 type Memory struct {
 	mu       sync.RWMutex // guards what follows
-	sessions map[session.ID]*kept
+	sessions map[fold.ID]*kept
 	keys     int64
 }
 
@@ -25,14 +25,14 @@ type Memory struct {
 type kept struct {
 	row
 	log    []event.Entry // entry i has sequence i+1
-	drafts []session.Draft
+	drafts []eventlog.Draft
 }
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{} }
 
-// Append implements [session.Log].
-func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+// Append implements [eventlog.Store].
+func (m *Memory) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
@@ -53,7 +53,7 @@ func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entr
 		m.keys++
 		k = &kept{row: row{key: m.keys}}
 		if m.sessions == nil {
-			m.sessions = map[session.ID]*kept{}
+			m.sessions = map[fold.ID]*kept{}
 		}
 		m.sessions[id] = k
 	} else {
@@ -67,8 +67,8 @@ func (m *Memory) Append(ctx context.Context, id session.ID, entries []event.Entr
 	return nil
 }
 
-// After implements [session.Log].
-func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int) ([]event.Entry, error) {
+// After implements [eventlog.Store].
+func (m *Memory) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func (m *Memory) After(ctx context.Context, id session.ID, seq int64, limit int)
 func (m *Memory) Writable(context.Context, int) error { return nil }
 
 // Summary implements [sessions.Catalog].
-func (m *Memory) Summary(_ context.Context, id session.ID) (fold.Summary, error) {
+func (m *Memory) Summary(_ context.Context, id fold.ID) (fold.Summary, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.sessions[id]; k != nil {
 		return k.Summary, nil
 	}
-	return fold.Summary{}, fmt.Errorf("session %s: %w", id, session.ErrNotFound)
+	return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
 }
 
 // List implements [sessions.Catalog], as [DB.List] does.
@@ -158,12 +158,12 @@ func (c cursor) row() row {
 }
 
 // Mark implements [sessions.Catalog].
-func (m *Memory) Mark(_ context.Context, id session.ID, mark sessions.Mark) error {
+func (m *Memory) Mark(_ context.Context, id fold.ID, mark sessions.Mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[id]
 	if k == nil {
-		return fmt.Errorf("mark session %s: %w", id, session.ErrNotFound)
+		return fmt.Errorf("mark session %s: %w", id, eventlog.ErrNotFound)
 	}
 	if mark.Pinned != nil {
 		k.Pinned = *mark.Pinned
@@ -175,15 +175,15 @@ func (m *Memory) Mark(_ context.Context, id session.ID, mark sessions.Mark) erro
 }
 
 // Delete implements [sessions.Catalog].
-func (m *Memory) Delete(_ context.Context, id session.ID) error {
+func (m *Memory) Delete(_ context.Context, id fold.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, id)
 	return nil
 }
 
-// SaveDrafts implements [session.Drafts], as [DB.SaveDrafts] does.
-func (m *Memory) SaveDrafts(_ context.Context, id session.ID, drafts []session.Draft) error {
+// SaveDrafts implements [eventlog.Drafts], as [DB.SaveDrafts] does.
+func (m *Memory) SaveDrafts(_ context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[id]
@@ -191,13 +191,13 @@ func (m *Memory) SaveDrafts(_ context.Context, id session.ID, drafts []session.D
 	case k != nil:
 		k.drafts = slices.Clone(drafts)
 	case len(drafts) > 0:
-		return fmt.Errorf("save the drafts of session %s: %w", id, session.ErrNotFound)
+		return fmt.Errorf("save the drafts of session %s: %w", id, eventlog.ErrNotFound)
 	}
 	return nil
 }
 
-// LoadDrafts implements [session.Drafts].
-func (m *Memory) LoadDrafts(_ context.Context, id session.ID) ([]session.Draft, error) {
+// LoadDrafts implements [eventlog.Drafts].
+func (m *Memory) LoadDrafts(_ context.Context, id fold.ID) ([]eventlog.Draft, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.sessions[id]; k != nil {

@@ -16,6 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -38,10 +40,10 @@ type world struct {
 	mu       sync.Mutex // guards faults
 	faults   []string   // what readers found
 	healthy  time.Time  // since when the disk is good; zero: it is not
-	accepted map[session.ID][]string
-	kept     map[session.ID]int // displays
-	pinned   map[session.ID]bool
-	deleted  map[session.ID]time.Time
+	accepted map[fold.ID][]string
+	kept     map[fold.ID]int // displays
+	pinned   map[fold.ID]bool
+	deleted  map[fold.ID]time.Time
 }
 
 func (w *world) fault(format string, args ...any) {
@@ -55,7 +57,7 @@ func (w *world) judge(what string, err error) (accepted bool) {
 	switch {
 	case err == nil:
 		return true
-	case !errors.Is(err, session.ErrLog):
+	case !errors.Is(err, eventlog.ErrLog):
 		w.rt.Fatalf("%s: %v", what, err)
 	case !w.healthy.IsZero() && time.Since(w.healthy) > 20*time.Second:
 		w.rt.Fatalf("%s is refused though the disk is good: %v", what, err)
@@ -66,14 +68,14 @@ func (w *world) judge(what string, err error) (accepted bool) {
 // some returns one of the sessions that are not deleted.
 func (w *world) some(rt *rapid.T) *session.Session {
 	ids := slices.Sorted(maps.Keys(w.accepted))
-	ids = slices.DeleteFunc(ids, func(id session.ID) bool { return !w.deleted[id].IsZero() })
+	ids = slices.DeleteFunc(ids, func(id fold.ID) bool { return !w.deleted[id].IsZero() })
 	if len(ids) == 0 {
 		rt.Skip("there is no session")
 	}
 	return w.get(rapid.SampledFrom(ids).Draw(rt, "session"))
 }
 
-func (w *world) get(id session.ID) *session.Session {
+func (w *world) get(id fold.ID) *session.Session {
 	s, err := w.m.Get(context.Background(), id)
 	if err != nil {
 		w.rt.Fatal(err)
@@ -240,7 +242,7 @@ func (w *world) settle() {
 	}
 	for id, accepted := range w.accepted {
 		if sum, err := db.Summary(context.Background(), id); !w.deleted[id].IsZero() {
-			if !errors.Is(err, session.ErrNotFound) {
+			if !errors.Is(err, eventlog.ErrNotFound) {
 				rt.Fatalf("the deleted session %s: %v", id, err)
 			}
 		} else if err != nil || sum.Unfinished() || sum.Pinned != w.pinned[id] {
@@ -253,7 +255,7 @@ func (w *world) settle() {
 
 // compare checks that the log has each accepted prompt once, with one end, and every
 // display that is kept.
-func (w *world) compare(db *DB, id session.ID, accepted []string) {
+func (w *world) compare(db *DB, id fold.ID, accepted []string) {
 	rt := w.rt
 	entries, err := db.After(context.Background(), id, 0, 100_000)
 	if err != nil {
@@ -287,8 +289,8 @@ func (w *world) compare(db *DB, id session.ID, accepted []string) {
 // newWorld starts a program with one session on a good disk, of which one write is
 // to fail; 0: none.
 func newWorld(t *testing.T, rt fataler, fails int) *world {
-	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[session.ID][]string{}, kept: map[session.ID]int{},
-		pinned: map[session.ID]bool{}, deleted: map[session.ID]time.Time{}}
+	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[fold.ID][]string{}, kept: map[fold.ID]int{},
+		pinned: map[fold.ID]bool{}, deleted: map[fold.ID]time.Time{}}
 	w.program = start(t, w.dir, mood{})
 	w.disk.fails = fails
 	return w

@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -100,7 +99,7 @@ func BenchmarkOldAge(b *testing.B) {
 	defer db.Close()
 	b.Run("open", func(b *testing.B) {
 		timed(b, func(i int) {
-			if got, err := db.After(b.Context(), session.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0, 100); err != nil || len(got) != min(each, 100) {
+			if got, err := db.After(b.Context(), fold.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0, 100); err != nil || len(got) != min(each, 100) {
 				b.Fatal(len(got), err)
 			}
 		})

@@ -9,7 +9,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -65,7 +64,7 @@ func checkOld(t *testing.T, db *DB) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for id, want := range map[session.ID]int{"old0": 7, "old1": 7, "old2": 4} {
+	for id, want := range map[fold.ID]int{"old0": 7, "old1": 7, "old2": 4} {
 		entries, err := db.After(t.Context(), id, 0, 100)
 		if err != nil || len(entries) != want {
 			t.Fatalf("%s has %d entries (%v), want %d", id, len(entries), err, want)

@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/store/storetest"
 )
 
@@ -20,7 +19,7 @@ func TestDeletedIsGone(t *testing.T) {
 	dir := t.TempDir()
 	db := mustOpen(t, dir)
 	for _, name := range []string{"kept", "gone"} {
-		id, sum := session.ID(name), fold.Summary{}
+		id, sum := fold.ID(name), fold.Summary{}
 		for i := range 200 {
 			var d event.Data = event.SessionStart{SessionID: name, Title: name + "titleword"}
 			if i > 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/fold"
 	"webchat/internal/search"
-	"webchat/internal/session"
 )
 
 // MaxFound is how many sessions a text is looked up in.
@@ -275,7 +275,7 @@ func (db *DB) Index(ctx context.Context) error {
 }
 
 func (db *DB) indexOne(ctx context.Context, key, after, last int64) error {
-	var id session.ID
+	var id fold.ID
 	err := db.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE key = ?`, key).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return ours(err)

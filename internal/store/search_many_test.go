@@ -6,7 +6,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -19,7 +18,7 @@ func TestSearchPassesASessionWithManyHits(t *testing.T) {
 	}
 	defer db.Close()
 	for _, c := range []struct {
-		id   session.ID
+		id   fold.ID
 		hits int
 	}{{"first", 1}, {"many", manyHits + 10}, {"exactly", manyHits}, {"last", 2}} {
 		entries, sum := storetest.Start(t, c.id, 1)
@@ -35,14 +34,14 @@ func TestSearchPassesASessionWithManyHits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[session.ID]int64{}
+	found := map[fold.ID]int64{}
 	for _, s := range p.Sessions {
 		if s.Hit == nil {
 			t.Fatalf("session %s was found without a place", s.ID)
 		}
 		found[s.ID] = s.Hit.Seq
 	}
-	for id, seq := range map[session.ID]int64{"first": 2, "many": manyHits + 11, "exactly": manyHits + 1, "last": 3} {
+	for id, seq := range map[fold.ID]int64{"first": 2, "many": manyHits + 11, "exactly": manyHits + 1, "last": 3} {
 		if found[id] != seq {
 			t.Errorf("session %s was found at %d, want %d", id, found[id], seq)
 		}

@@ -1,7 +1,7 @@
 // Package store keeps the sessions' logs: in one SQLite file ([DB]), in memory
 // for tests and for who wants nothing kept ([Memory]), and in a file that a program
 // can start without ([File], which webchat uses). All implement sessions.Log,
-// sessions.Catalog and session.Drafts, and pass storetest.
+// sessions.Catalog and eventlog.Drafts, and pass storetest.
 //
 // Guarantees of DB:
 //
@@ -38,11 +38,11 @@ import (
 	"runtime"
 	"sync"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	_ "modernc.org/sqlite"
 )
 
-// What callers may ask errors.Is about, beside session.ErrNotFound and
-// session.ErrInvalid.
+// What callers may ask errors.Is about, beside eventlog.ErrNotFound and
+// eventlog.ErrInvalid.
 var (
 	// ErrCorrupt: the file is damaged or no webchat database.
 	ErrCorrupt error = &refusal{"the database file is damaged", "Stop webchat and move the file away, or restore a copy"}

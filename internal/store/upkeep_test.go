@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/store/storetest"
 )
 
@@ -22,7 +21,7 @@ func TestVacuum(t *testing.T) {
 			}
 			db := mustOpen(t, dir)
 			for i := range 20 {
-				id := session.ID(fmt.Sprint("big", i))
+				id := fold.ID(fmt.Sprint("big", i))
 				e := storetest.Entry(t, 1, event.SessionStart{SessionID: string(id), Title: strings.Repeat("x", 100_000)})
 				if err := db.Append(t.Context(), id, []event.Entry{e}, fold.Summarize(fold.Summary{}, e)); err != nil {
 					t.Fatal(err)
@@ -37,7 +36,7 @@ func TestVacuum(t *testing.T) {
 				t.Fatalf("%d bytes, %v", full, err)
 			}
 			for i := range 20 {
-				if err := db.Delete(t.Context(), session.ID(fmt.Sprint("big", i))); err != nil {
+				if err := db.Delete(t.Context(), fold.ID(fmt.Sprint("big", i))); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
@@ -63,10 +63,10 @@ func marksStay(t *testing.T, r *rig) {
 }
 
 func notFound(t *testing.T, r *rig) {
-	if _, err := r.Summary(t.Context(), "none"); !errors.Is(err, session.ErrNotFound) {
+	if _, err := r.Summary(t.Context(), "none"); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("Summary: %v", err)
 	}
-	if err := r.Mark(t.Context(), "none", sessions.Mark{Pinned: ptr(true)}); !errors.Is(err, session.ErrNotFound) {
+	if err := r.Mark(t.Context(), "none", sessions.Mark{Pinned: ptr(true)}); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("Mark: %v", err)
 	}
 	if err := r.Delete(t.Context(), "none"); err != nil {
@@ -78,7 +78,7 @@ func notFound(t *testing.T, r *rig) {
 }
 
 // at makes a session that was last active so many minutes after epoch.
-func (r *rig) at(id session.ID, minutes int, title string) fold.Summary {
+func (r *rig) at(id fold.ID, minutes int, title string) fold.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, 1)
 	s.UpdatedAt, s.Title = epoch.Add(time.Duration(minutes)*time.Minute), title
@@ -90,7 +90,7 @@ func (r *rig) at(id session.ID, minutes int, title string) fold.Summary {
 
 func listOrder(t *testing.T, r *rig) {
 	for i, minutes := range []int{3, 1, 2, 5, 4} {
-		r.at(session.ID(fmt.Sprint("s", i)), minutes, "t")
+		r.at(fold.ID(fmt.Sprint("s", i)), minutes, "t")
 	}
 	if got, want := r.list(sessions.Query{}), "s3 s4 s0 s2 s1"; got != want {
 		t.Errorf("by activity: %s, want %s", got, want)
@@ -109,7 +109,7 @@ func listOrder(t *testing.T, r *rig) {
 func listPages(t *testing.T, r *rig) {
 	var want []string
 	for i := range 25 {
-		r.at(session.ID(fmt.Sprintf("s%02d", i)), i/5, "t") // many at the same instant
+		r.at(fold.ID(fmt.Sprintf("s%02d", i)), i/5, "t") // many at the same instant
 		want = append([]string{fmt.Sprintf("s%02d", i)}, want...)
 	}
 	for _, limit := range []int{1, 4, 5, 24, 25, 26, 0} {
@@ -129,7 +129,7 @@ func listPages(t *testing.T, r *rig) {
 	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, fold.Summarize(s, e)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Delete(t.Context(), session.ID(want[10])); err != nil {
+	if err := r.Delete(t.Context(), fold.ID(want[10])); err != nil {
 		t.Fatal(err)
 	}
 	rest := append(append([]string{}, want[5:10]...), want[11:]...)
@@ -140,7 +140,7 @@ func listPages(t *testing.T, r *rig) {
 
 func listCursors(t *testing.T, r *rig) {
 	for i := range 3 {
-		r.at(session.ID(fmt.Sprint("s", i)), i, "t")
+		r.at(fold.ID(fmt.Sprint("s", i)), i, "t")
 	}
 	p, err := r.List(t.Context(), sessions.Query{Limit: 1})
 	if err != nil || p.Cursor == "" {
@@ -151,7 +151,7 @@ func listCursors(t *testing.T, r *rig) {
 		{Kind: sessions.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"}, {Kind: sessions.QueryDeleted, Text: "x"},
 		{Text: strings.Repeat("word ", 1000)},
 	} {
-		if _, err := r.List(t.Context(), q); !errors.Is(err, session.ErrInvalid) {
+		if _, err := r.List(t.Context(), q); !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("List(%+v): %v", q, err)
 		}
 	}
@@ -159,7 +159,7 @@ func listCursors(t *testing.T, r *rig) {
 
 func listText(t *testing.T, r *rig) {
 	for i, title := range []string{"Show go.mod", "Größe ÄNDERN", "100% of a_b", "go home", "back\\slash"} {
-		r.at(session.ID(fmt.Sprint("s", i)), i, title)
+		r.at(fold.ID(fmt.Sprint("s", i)), i, title)
 	}
 	for text, want := range map[string]string{
 		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2", "a_b": "s2", "a?b": "",
@@ -179,7 +179,7 @@ func listKinds(t *testing.T, r *rig) {
 	tool := r.add(r.begin("tool", 1), event.ToolExecutionStart{ToolCallID: "c", ToolName: "x"})
 	done := r.add(r.begin("done", 1), event.TurnStart{TurnID: "t", MessageID: "m"})
 	r.add(done, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Completed})
-	for _, id := range []session.ID{"running", "idle"} {
+	for _, id := range []fold.ID{"running", "idle"} {
 		if err := r.Mark(t.Context(), id, sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func deletion(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.begin("b", 3)
-	if err := r.SaveDrafts(t.Context(), "a", []session.Draft{{MessageID: "m", Content: "x"}}); err != nil {
+	if err := r.SaveDrafts(t.Context(), "a", []eventlog.Draft{{MessageID: "m", Content: "x"}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -213,7 +213,7 @@ func deletion(t *testing.T, r *rig) {
 	}
 	check := func(when string) {
 		t.Helper()
-		if _, err := r.Summary(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
+		if _, err := r.Summary(t.Context(), "a"); !errors.Is(err, eventlog.ErrNotFound) {
 			t.Errorf("%s: Summary: %v", when, err)
 		}
 		if n := len(r.all("a")); n != 0 {
@@ -241,8 +241,8 @@ func deletion(t *testing.T, r *rig) {
 
 func drafts(t *testing.T, r *rig) {
 	r.begin("a", 1)
-	want := []session.Draft{{MessageID: "m", Content: "wörds\n🚀"}, {MessageID: "r", Reasoning: true, ParentToolCallID: "c", Content: ""}}
-	for _, d := range [][]session.Draft{{{MessageID: "old"}}, want} {
+	want := []eventlog.Draft{{MessageID: "m", Content: "wörds\n🚀"}, {MessageID: "r", Reasoning: true, ParentToolCallID: "c", Content: ""}}
+	for _, d := range [][]eventlog.Draft{{{MessageID: "old"}}, want} {
 		if err := r.SaveDrafts(t.Context(), "a", d); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func drafts(t *testing.T, r *rig) {
 	if got, err := r.LoadDrafts(t.Context(), "a"); err != nil || len(got) != 0 {
 		t.Errorf("cleared drafts: %+v, %v", got, err)
 	}
-	if err := r.SaveDrafts(t.Context(), "none", want); !errors.Is(err, session.ErrNotFound) {
+	if err := r.SaveDrafts(t.Context(), "none", want); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("drafts of an unknown session: %v", err)
 	}
 	if err := r.SaveDrafts(t.Context(), "none", nil); err != nil {

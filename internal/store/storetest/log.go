@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 )
 
 func exactBytes(t *testing.T, r *rig) {
@@ -58,7 +58,7 @@ func after(t *testing.T, r *rig) {
 func sequences(t *testing.T, r *rig) {
 	s := r.begin("a", 3)
 	before := r.all("a")
-	try := func(id session.ID, seqs ...int64) {
+	try := func(id fold.ID, seqs ...int64) {
 		t.Helper()
 		var entries []event.Entry
 		for _, seq := range seqs {
@@ -82,7 +82,7 @@ func sequences(t *testing.T, r *rig) {
 	if got, err := r.Summary(t.Context(), "a"); err != nil || got.Title != s.Title || got.LastSeq != 3 {
 		t.Errorf("after refusals the session is %+v, %v", got, err)
 	}
-	if _, err := r.Summary(t.Context(), "new"); !errors.Is(err, session.ErrNotFound) {
+	if _, err := r.Summary(t.Context(), "new"); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("a refused beginning left a session: %v", err)
 	}
 	r.add(s, event.Abort{Reason: "next"})
@@ -103,7 +103,7 @@ func refusals(t *testing.T, r *rig) {
 	} {
 		bad, sum := e, next
 		f(&bad, &sum)
-		if err := r.Append(t.Context(), "a", []event.Entry{bad}, sum); !errors.Is(err, session.ErrInvalid) {
+		if err := r.Append(t.Context(), "a", []event.Entry{bad}, sum); !errors.Is(err, eventlog.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -122,7 +122,7 @@ func concurrent(t *testing.T, r *rig) {
 	var all sync.WaitGroup
 	for i := range sessions {
 		all.Go(func() {
-			id := session.ID(fmt.Sprint("s", i))
+			id := fold.ID(fmt.Sprint("s", i))
 			entries, s := Start(t, id, 2)
 			for round := 0; ; round++ {
 				if err := r.Append(t.Context(), id, entries, s); err != nil {
@@ -144,7 +144,7 @@ func concurrent(t *testing.T, r *rig) {
 	all.Wait()
 	r.again()
 	for i := range sessions {
-		r.same(r.all(session.ID(fmt.Sprint("s", i))), want[i])
+		r.same(r.all(fold.ID(fmt.Sprint("s", i))), want[i])
 	}
 }
 
@@ -154,7 +154,7 @@ func cancel(t *testing.T, r *rig) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range others { // so that commits are shared and queues exist
-		s := r.begin(session.ID(fmt.Sprint("other", i)), 1)
+		s := r.begin(fold.ID(fmt.Sprint("other", i)), 1)
 		all.Go(func() {
 			for {
 				select {

@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
@@ -21,7 +20,7 @@ func model(t *testing.T, r *rig) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
-		m := &machine{rig: r, prefix: fmt.Sprintf("r%d-", round), have: map[session.ID]*known{}}
+		m := &machine{rig: r, prefix: fmt.Sprintf("r%d-", round), have: map[fold.ID]*known{}}
 		rt.Repeat(rapid.StateMachineActions(m))
 		for id := range m.have { // the next round starts empty
 			if err := r.Delete(t.Context(), id); err != nil {
@@ -40,12 +39,12 @@ type known struct {
 type machine struct {
 	rig    *rig
 	prefix string
-	have   map[session.ID]*known
+	have   map[fold.ID]*known
 	made   int
 }
 
-func (m *machine) id(rt *rapid.T) session.ID {
-	return session.ID(m.prefix + rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id"))
+func (m *machine) id(rt *rapid.T) fold.ID {
+	return fold.ID(m.prefix + rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id"))
 }
 
 // Append adds one to three entries, now and then in a wrong place.

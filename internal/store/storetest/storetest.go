@@ -18,16 +18,16 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
 
 // Store is what is tested.
 type Store interface {
-	session.Log
+	eventlog.Store
 	sessions.Catalog
-	session.Drafts
+	eventlog.Drafts
 }
 
 // Maker returns an empty store and a func that closes it and opens it again
@@ -91,7 +91,7 @@ func Entry(t testing.TB, seq int64, d event.Data) event.Entry {
 }
 
 // Start returns the first entries of a session's log and its summary.
-func Start(t testing.TB, id session.ID, n int64) ([]event.Entry, fold.Summary) {
+func Start(t testing.TB, id fold.ID, n int64) ([]event.Entry, fold.Summary) {
 	t.Helper()
 	entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Backend: "offline", Title: "Title of " + string(id)})}
 	for seq := int64(2); seq <= n; seq++ {
@@ -109,7 +109,7 @@ func Fold(s fold.Summary, entries []event.Entry) fold.Summary {
 }
 
 // begin makes a session with n entries.
-func (r *rig) begin(id session.ID, n int64) fold.Summary {
+func (r *rig) begin(id fold.ID, n int64) fold.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, n)
 	if err := r.Append(r.t.Context(), id, entries, s); err != nil {
@@ -130,7 +130,7 @@ func (r *rig) add(s fold.Summary, d event.Data) fold.Summary {
 }
 
 // all returns the whole log of a session.
-func (r *rig) all(id session.ID) []event.Entry {
+func (r *rig) all(id fold.ID) []event.Entry {
 	r.t.Helper()
 	entries, err := r.After(r.t.Context(), id, 0, 1_000_000)
 	if err != nil {

@@ -1,8 +1,7 @@
-package session
+package eventlog
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -17,7 +16,7 @@ const maxUnread = 8192
 // Subscription is one reader of a running session. Next is for one goroutine, which
 // must not wait for a client: package sse does, and decides who is too slow.
 type Subscription struct {
-	s     *Session
+	log   *Log
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
@@ -27,16 +26,16 @@ type Subscription struct {
 }
 
 // Subscribe returns the live events from now on. What came before is in the log
-// and in [Session.Join]. The caller closes the subscription.
-func (s *Session) Subscribe() *Subscription {
-	sub := &Subscription{s: s, ready: make(chan struct{}, 1), full: maxUnread}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state == stateClosed {
+// and in [Log.Join]. The caller closes the subscription.
+func (l *Log) Subscribe() *Subscription {
+	sub := &Subscription{log: l, ready: make(chan struct{}, 1), full: maxUnread}
+	l.cfg.Lock.Lock()
+	defer l.cfg.Lock.Unlock()
+	if l.closed {
 		sub.err = ErrClosed
 		return sub
 	}
-	s.subs[sub] = struct{}{}
+	l.subs[sub] = struct{}{}
 	return sub
 }
 
@@ -67,10 +66,10 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 
 // Close ends the subscription. It may be called twice.
 func (b *Subscription) Close() {
-	b.s.mu.Lock()
-	delete(b.s.subs, b)
-	b.s.usedLocked()
-	b.s.mu.Unlock()
+	b.log.cfg.Lock.Lock()
+	delete(b.log.subs, b)
+	b.log.cfg.Left()
+	b.log.cfg.Lock.Unlock()
 	b.end(ErrClosed)
 }
 
@@ -103,34 +102,47 @@ func (b *Subscription) signal() {
 	}
 }
 
+// Snapshot is what is in flight at one moment. A reader that applied the log up
+// to LastSeq and the snapshot ignores live entries with Pos <= this Pos.
+type Snapshot struct {
+	LastSeq  int64
+	Pos      int64
+	Summary  fold.Summary
+	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
+	Progress []event.Entry // the last progress of each running tool
+	Printed  []event.Entry // one task.output with the last of what each running task printed
+	Trouble  []event.Entry // what is wrong with the log, if anything
+	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
+}
+
 // Join returns what is in flight now. Together with the log up to its LastSeq
 // and the entries of an earlier subscription above its Pos it is exactly the
 // session, without gap and repeat.
-func (s *Session) Join(ctx context.Context) (Snapshot, error) {
+func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, err
 	}
-	s.mu.Lock()
-	if s.state == stateClosed {
-		s.mu.Unlock()
-		return Snapshot{}, fmt.Errorf("session %s: %w", s.id, ErrClosed)
+	l.cfg.Lock.Lock()
+	if l.closed {
+		l.cfg.Lock.Unlock()
+		return Snapshot{}, l.closedError()
 	}
-	sum := *s.summary.Load()
-	snap := Snapshot{LastSeq: sum.LastSeq, Pos: s.pos, Summary: sum}
-	for _, t := range s.open.Tools {
+	sum := l.Summary()
+	snap := Snapshot{LastSeq: sum.LastSeq, Pos: l.pos, Summary: sum}
+	for _, t := range l.Open.Tools {
 		if len(t.Progress.JSON) > 0 {
 			snap.Progress = append(snap.Progress, t.Progress)
 		}
 	}
-	snap.Requests = append(snap.Requests, s.open.Requests...)
-	deltas, printed := s.open.InFlight()
-	if text := s.cfg.Owner.Unsaved(); text != "" {
-		if e, ok := s.troubleLocked(text); ok {
+	snap.Requests = append(snap.Requests, l.Open.Requests...)
+	deltas, printed := l.Open.InFlight()
+	if text := l.cfg.Owner.Unsaved(); text != "" {
+		if e, ok := l.trouble(text); ok {
 			snap.Trouble = append(snap.Trouble, e)
 		}
 	}
-	now := s.now()
-	s.mu.Unlock()
+	now := l.Now()
+	l.cfg.Lock.Unlock()
 
 	for i, d := range slices.Concat(deltas, printed) {
 		e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
@@ -144,16 +156,4 @@ func (s *Session) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	return snap, nil
-}
-
-// Events returns up to limit events of the log after a sequence, a thousand at most.
-func (s *Session) Events(ctx context.Context, after int64, limit int) ([]event.Entry, error) {
-	if limit <= 0 || limit > 1000 {
-		limit = 1000
-	}
-	entries, err := s.cfg.Log.After(ctx, s.id, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the log of session %s: %w", s.id, err)
-	}
-	return entries, nil
 }

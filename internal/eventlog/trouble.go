@@ -1,4 +1,4 @@
-package session
+package eventlog
 
 import "webchat/internal/event"
 
@@ -11,19 +11,19 @@ func Trouble(text string) event.SessionError {
 	return event.SessionError{Message: text, ErrorType: string(event.KindLog), Kind: event.KindLog}
 }
 
-// troubleLocked is what readers of the session are told. The caller holds s.mu.
-func (s *Session) troubleLocked(text string) (event.Entry, bool) {
-	sum := s.summary.Load()
-	e := event.Entry{Seq: sum.LastSeq, Event: event.New(Trouble(text), sum.Open.LastID, s.now())}
+// trouble is what readers of the session are told. The caller holds l.cfg.Lock.
+func (l *Log) trouble(text string) (event.Entry, bool) {
+	sum := l.Summary()
+	e := event.Entry{Seq: sum.LastSeq, Event: event.New(Trouble(text), sum.Open.LastID, l.Now())}
 	e.Event.Ephemeral = true
 	return e, encode(&e) == nil
 }
 
 // TellTrouble tells all readers of the session of [Trouble].
-func (s *Session) TellTrouble(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e, ok := s.troubleLocked(text); ok && s.state != stateClosed {
-		s.fanOutLocked(e)
+func (l *Log) TellTrouble(text string) {
+	l.cfg.Lock.Lock()
+	defer l.cfg.Lock.Unlock()
+	if e, ok := l.trouble(text); ok && !l.closed {
+		l.fanOut(e)
 	}
 }

@@ -1,0 +1,228 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/fold"
+)
+
+// maxEvent is how many bytes an encoded event may have. Encoding makes at most
+// six bytes of one, so the longest message fits.
+const maxEvent = 7 * fold.MaxMessage
+
+// Config is what a [Log] works with. All fields are needed.
+type Config struct {
+	Store Store
+	Owner Owner
+	// Lock guards the session. It is held by the function given to [Log.Change], and
+	// free while the store writes.
+	Lock *sync.Mutex
+	Now  func() time.Time
+	// Left is called when a subscriber leaves, with Lock held.
+	Left func()
+}
+
+// Owner is told what becomes of a session. Its methods may be called concurrently. The
+// session holds its lock meanwhile, but for Wrote.
+type Owner interface {
+	// Changed says what the session is like now. It does not block.
+	Changed(s fold.Summary)
+	// Wrote says what a write of size bytes to the store came to; what it returns is
+	// the caller's error. An error of the store itself is returned wrapping [ErrLog].
+	Wrote(err error, size int) error
+	// Unsaved is what users are told while the log cannot be written; else empty.
+	Unsaved() string
+}
+
+// Log is one session's log in this process. Its methods may be called concurrently,
+// but for those that say what has to be held.
+type Log struct {
+	// Open is what is in flight, guarded by the session's lock.
+	Open fold.Work
+
+	cfg       Config
+	id        fold.ID
+	summary   atomic.Pointer[fold.Summary] // written under the lock
+	appending chan struct{}                // has room for one, who appends; see Change
+
+	pos    int64 // of the last event; this and what follows is guarded by the lock
+	subs   map[*Subscription]struct{}
+	closed bool
+}
+
+// New returns the log of the session that sum is about.
+func New(c Config, sum fold.Summary) *Log {
+	l := &Log{cfg: c, id: sum.ID, appending: make(chan struct{}, 1), subs: map[*Subscription]struct{}{}}
+	l.summary.Store(&sum)
+	return l
+}
+
+// Summary returns what a list shows of the session now.
+func (l *Log) Summary() fold.Summary { return *l.summary.Load() }
+
+// Mark changes what of the summary is not folded from the log. The caller holds the
+// session's lock.
+func (l *Log) Mark(mark func(*fold.Summary)) {
+	sum := l.Summary()
+	mark(&sum)
+	l.summary.Store(&sum)
+	l.cfg.Owner.Changed(sum)
+}
+
+// Watched reports whether there are subscribers. The caller holds the session's lock.
+func (l *Log) Watched() bool { return len(l.subs) > 0 }
+
+// Close refuses all events from now on and ends the subscriptions. The caller holds the
+// session's lock.
+func (l *Log) Close() {
+	l.closed = true
+	for sub := range l.subs {
+		sub.end(l.closedError())
+	}
+	clear(l.subs)
+}
+
+func (l *Log) closedError() error { return fmt.Errorf("session %s: %w", l.id, ErrClosed) }
+
+// Change calls f as the only one who appends to the session, in the order of the
+// callers. f holds the session's lock, except while the store writes: so a disk that
+// is slow holds up what is to be appended next, and nobody who reads, joins or stops.
+// What f relies on over a write has to change inside of Change only. The error is f's,
+// or ctx's if that ended while others appended.
+func (l *Log) Change(ctx context.Context, f func() error) error {
+	select {
+	case l.appending <- struct{}{}:
+	default:
+		select {
+		case l.appending <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return l.changing(f)
+}
+
+// changing is Change for a caller that has its place in l.appending already, and
+// gives it up.
+func (l *Log) changing(f func() error) error {
+	defer func() { <-l.appending }()
+	l.cfg.Lock.Lock()
+	defer l.cfg.Lock.Unlock()
+	return f()
+}
+
+// Reserve waits up to limit until nobody else appends, and returns Change for the
+// caller, who calls it once: at the reserved place, or behind the others if the limit
+// was over.
+func (l *Log) Reserve(limit time.Duration) (change func(f func() error) error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case l.appending <- struct{}{}:
+		return l.changing
+	case <-timer.C:
+		return func(f func() error) error { return l.Change(context.Background(), f) }
+	}
+}
+
+// Add appends data by Change.
+func (l *Log) Add(data ...event.Data) error {
+	return l.Change(context.Background(), func() error { return l.Append(data...) })
+}
+
+// Append is the only way an event comes into being. It stamps data, makes what
+// is logged durable, folds it and hands it to the subscribers, in that order. Either
+// all of it happens or nothing. It is called within Change, and the lock is free while
+// the store writes.
+func (l *Log) Append(data ...event.Data) error {
+	if l.closed {
+		return l.closedError()
+	}
+	sum := l.Summary()
+	entries := make([]event.Entry, 0, len(data))
+	logged, size := 0, 0
+	now := l.Now()
+	for _, d := range data {
+		e := event.Entry{Seq: sum.LastSeq, Event: event.New(d, sum.Open.LastID, now)}
+		if event.Logged(d) {
+			e.Seq++
+		}
+		if err := encode(&e); err != nil {
+			return err
+		}
+		if event.Logged(d) {
+			sum = fold.Summarize(sum, e)
+			logged++
+			size += len(e.JSON)
+		}
+		entries = append(entries, e)
+	}
+	if logged > 0 {
+		durable := entries
+		if logged < len(entries) {
+			durable = slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
+		}
+		if err := l.write(durable, sum, size); err != nil {
+			return err
+		}
+		marks := l.summary.Load()
+		sum.Pinned, sum.DeletedAt = marks.Pinned, marks.DeletedAt
+		l.summary.Store(&sum)
+	}
+	for i := range entries {
+		l.fanOut(entries[i])
+	}
+	if logged > 0 {
+		l.cfg.Owner.Changed(sum)
+	}
+	return nil
+}
+
+// write has the store write entries while the lock is free.
+func (l *Log) write(entries []event.Entry, sum fold.Summary, size int) error {
+	l.cfg.Lock.Unlock()
+	defer l.cfg.Lock.Lock()
+	// A write that began is finished: no caller's context ends it.
+	return l.cfg.Owner.Wrote(l.cfg.Store.Append(context.Background(), l.id, entries, sum), size)
+}
+
+// fanOut gives e its position and hands it to all subscribers.
+func (l *Log) fanOut(e event.Entry) {
+	l.pos++
+	e.Pos = l.pos
+	l.Open.Apply(e)
+	for sub := range l.subs {
+		sub.push(e)
+	}
+}
+
+func encode(e *event.Entry) error {
+	b, err := event.Marshal(e.Event)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if len(b) > maxEvent {
+		return fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, e.Event.Type(), len(b), maxEvent)
+	}
+	e.JSON = b
+	return nil
+}
+
+// Now is the time events are stamped with, in whole milliseconds.
+func (l *Log) Now() time.Time { return l.cfg.Now().UTC().Truncate(time.Millisecond) }
+
+// Reader is what readers of a session's log may call.
+type Reader interface {
+	Summary() fold.Summary
+	Subscribe() *Subscription
+	Join(ctx context.Context) (Snapshot, error)
+	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
+	End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entry, error)
+	TellTrouble(text string)
+}
