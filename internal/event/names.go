@@ -43,6 +43,7 @@ var kinds = []kind{
 	of[PermissionRevoked]("permission.revoked", logged),
 	of[UserInputRequested]("user_input.requested", logged),
 	of[UserInputCompleted]("user_input.completed", logged),
+	of[OutputOpened]("output.opened", logged),
 	of[HookStart]("hook.start", logged),
 	of[HookEnd]("hook.end", logged),
 	of[SubagentSelected]("subagent.selected", logged),

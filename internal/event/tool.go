@@ -48,6 +48,13 @@ type (
 		Extra        `json:"-"`
 	}
 
+	// OutputOpened says that the user looked at an output of the session. The model is
+	// never told.
+	OutputOpened struct {
+		OutputID string `json:"outputId"`
+		Extra    `json:"-"`
+	}
+
 	// Fingerprint is what a later showing of the same is compared with when the
 	// output is gone: a CRC-32 of the bytes that were kept, and the low 16 bits of
 	// that of each line, two bytes a line. Lines is empty for what is long.

@@ -251,9 +251,14 @@ func (k *keeper) sweep() {
 			continue
 		}
 		delete(k.files, id)
-		if err := os.Remove(k.path(id, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			k.log.Warn("an old output is still on disk", "error", err)
-		}
-		_ = os.Remove(filepath.Join(k.dir, f.session)) // fails while it holds another
+		k.delete(id, f)
 	}
+}
+
+// delete removes a file, and its folder if that is left empty. The caller holds k.mu.
+func (k *keeper) delete(id ID, f keptFile) {
+	if err := os.Remove(k.path(id, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		k.log.Warn("an old output is still on disk", "error", err)
+	}
+	_ = os.Remove(filepath.Join(k.dir, f.session)) // fails while it holds another
 }

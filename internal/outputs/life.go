@@ -10,12 +10,12 @@ import (
 // read back from the disk ends with its file at the latest.
 func (s *Store) expired(o *Output) bool {
 	o.mu.Lock()
-	t, w, ends := o.completed, o.wall, o.ends
+	now := s.wall().Round(0)
+	t, w, ends, pinned := o.completed, o.wall, o.ends, o.pinnedNow(now)
 	o.mu.Unlock()
-	if t.IsZero() {
+	if t.IsZero() || pinned {
 		return false
 	}
-	now := s.wall().Round(0)
 	return time.Since(t) >= s.ttl || now.Sub(w) >= s.ttl || !ends.IsZero() && !now.Before(ends)
 }
 
@@ -38,6 +38,7 @@ const sweepBatch = 64
 // sweep removes up to n expired outputs and says whether there may be more. The
 // caller holds s.mu.
 func (s *Store) sweep(n int) bool {
+	s.sweepPins()
 	for ; n > 0; n-- {
 		front := s.expiry.Front()
 		if front == nil || !s.expired(front.Value.(*Output)) {
@@ -94,6 +95,9 @@ func (s *Store) next() time.Duration {
 	defer s.mu.Unlock()
 	front := s.expiry.Front()
 	if front == nil {
+		if len(s.pins) > 0 {
+			return wallCheck
+		}
 		return 0
 	}
 	o := front.Value.(*Output)

@@ -27,6 +27,7 @@ type Output struct {
 	completed time.Time     // zero while it grows; with its monotonic reading
 	wall      time.Time     // the same moment by the wall clock
 	ends      time.Time     // until when it is kept on disk; zero: it is not
+	pin       time.Time     // when the user pinned it; zero: not
 
 	headers atomic.Pointer[headers] // of a complete output, once asked for
 	forms   [encodings]form         // its bytes compressed, once asked for
@@ -131,6 +132,9 @@ func (o *Output) ExpiresAt() time.Time {
 	defer o.mu.Unlock()
 	if o.completed.IsZero() {
 		return time.Time{}
+	}
+	if o.pinnedNow(o.store.wall().Round(0)) {
+		return o.pin.Add(PinLimit).Round(0)
 	}
 	if !o.ends.IsZero() {
 		return o.ends

@@ -16,6 +16,8 @@
 //     first. One that is too large keeps its head and its tail; what was left out
 //     is described by a [Gap]: where, how many bytes, how many lines. An oversized
 //     output therefore never pushes out everything else.
+//   - A pinned output neither expires nor is evicted, for eight hours at most. Pinned
+//     outputs together hold at most a quarter of the budget.
 //   - A holder of an *Output may finish reading it after its life ended.
 //
 // # Concurrency

@@ -36,7 +36,8 @@ type Store struct {
 	pinned   int64                     // of these, growing outputs': they cannot be evicted
 	count    int                       // outputs
 	grows    int                       // of these, growing
-	expiry   *list.List                // of *Output, complete ones, next to expire first
+	expiry   *list.List                // of *Output, complete ones that are not pinned, next to expire first
+	pins     map[ID]*Output            // pinned by the user
 	sessions map[string]map[ID]*Output // by Meta.SessionID
 }
 
@@ -70,6 +71,7 @@ func New(c Config) (*Store, error) {
 		),
 		expiry:   list.New(),
 		finds:    finds{most: maxFindHits},
+		pins:     make(map[ID]*Output),
 		sessions: make(map[string]map[ID]*Output),
 	}
 	if c.Keep > 0 {
@@ -125,7 +127,7 @@ func (s *Store) put(m Meta, data []byte) (*Output, error) {
 	m.Gap = nil
 	o := s.newOutput(m)
 	s.mu.Lock()
-	free := s.budget - s.pinned - m.cost()
+	free := s.budget - s.pinned - s.held(false) - m.cost()
 	s.mu.Unlock()
 	l := Limits{}.resolve(m.Type, free)
 	whole := int64(len(data)) <= min(l.Head+l.Tail, free)
@@ -192,13 +194,12 @@ func (s *Store) live(o *Output, v view, m Meta) {
 	}
 	o.notify()
 	o.mu.Unlock()
-	s.cache.Set(o.id, o, ttlcache.DefaultTTL)
-	o.elem = s.expiry.PushBack(o)
-	if s.expiry.Len() == 1 {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	s.cache.Set(o.id, o, s.lifeInCache(o))
+	if s.pins[o.id] != nil {
+		return
+	}
+	if o.elem = s.expiry.PushBack(o); s.expiry.Len() == 1 {
+		s.awake()
 	}
 }
 
@@ -243,7 +244,7 @@ func (s *Store) complete(o *Output, v view, m Meta) {
 // room evicts until n bytes more fit into the budget. It evicts nothing when they
 // cannot fit. The caller holds s.mu.
 func (s *Store) room(n int64) bool {
-	if n > s.budget-s.pinned {
+	if n > s.budget-s.pinned-s.held(false) {
 		return false
 	}
 	for s.used+n > s.budget {
@@ -269,6 +270,9 @@ func (s *Store) victim() (v *Output) {
 		return next
 	}
 	s.cache.RangeBackwards(func(i *ttlcache.Item[ID, *Output]) bool {
+		if s.pins[i.Key()] != nil {
+			return true
+		}
 		v = i.Value()
 		return false
 	})
@@ -286,10 +290,13 @@ func (s *Store) remove(o *Output) {
 	o.gone = true
 	s.used -= o.cost
 	s.count--
-	if o.elem != nil {
+	delete(s.pins, o.id)
+	if _, grows := s.growing.Load(o.id); !grows {
 		s.cache.Delete(o.id)
-		s.expiry.Remove(o.elem)
-		o.elem = nil
+		if o.elem != nil {
+			s.expiry.Remove(o.elem)
+			o.elem = nil
+		}
 	} else {
 		s.pinned -= o.cost
 		s.grows--
@@ -352,6 +359,7 @@ type Listed struct {
 	Meta                 Meta
 	Size                 int64 // bytes written so far, those left out included
 	Complete             bool
+	Pinned               bool
 	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it grows
 }
 
@@ -369,7 +377,7 @@ func (s *Store) Session(sessionID string) []Listed {
 	all, seen := make([]Listed, 0, len(held)), map[ID]bool{}
 	for _, o := range held {
 		seen[o.id] = true
-		all = append(all, Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()})
+		all = append(all, Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(), Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()})
 	}
 	if s.keeper != nil {
 		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)

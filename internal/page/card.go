@@ -29,6 +29,8 @@ type card struct {
 	Fold             string
 	FoldAbove        bool
 	Life             *life
+	Pinned           bool // by the user
+	Look             bool // it is a preview
 	Say              *say
 	Readable         bool // the agent can be given it
 	MayCompare, Wrap bool
@@ -224,7 +226,7 @@ func (v *card) ended() *say {
 func (v *card) fill(o views.Output) {
 	v.State = "done"
 	v.Expires = event.Time(o.ExpiresAt).String()
-	v.Life = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL)
+	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL), o.Pinned
 	if v.Base == "" {
 		v.Dir, v.Base = splitPath(plain(o.Path))
 		if o.Command != "" {

@@ -98,7 +98,20 @@ func (p *Pages) Pane(w io.Writer, pr *Projector, target string) error {
 	if c == nil || c.gone { // of the latter only the name is known here
 		return ErrNoOutput
 	}
+	return p.write(w, "pane", c.card(false))
+}
+
+// Look writes the pane of a preview, which is in no log: of the entries that it would
+// have there.
+func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
+	pr := p.Projector(sessionID)
+	pr.Load(entries...)
+	c := pr.fold.shownAs(target)
+	if c == nil {
+		return ErrNoOutput
+	}
 	v := c.card(false)
+	v.Look = true
 	return p.write(w, "pane", v)
 }
 

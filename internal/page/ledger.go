@@ -163,6 +163,7 @@ func (r *rail) Outputs() []outputRow {
 		switch {
 		case !c.Done():
 		case ok:
+			row.Pinned = o.Pinned
 			row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(r.f.cfg.Now()), r.f.cfg.OutputTTL)
 			row.Expires = event.Time(o.ExpiresAt).String()
 			if o.ExitCode != nil && *o.ExitCode != 0 {
@@ -182,6 +183,7 @@ type outputRow struct {
 	Output, Name, Base, Icon, State string
 	Expires                         string
 	Exit                            string // how a command ended, unless well
+	Pinned                          bool
 	Life                            *life
 }
 

@@ -16,13 +16,17 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	target := chi.URLParam(r, "output")
+	if look := one.Looked(target); look != nil {
+		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Look(b, string(one.ID()), target, look...) })
+	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
 		return err
 	}
 	defer release()
 	draw := func(p *page.Projector) error {
-		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Pane(b, p, chi.URLParam(r, "output")) })
+		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Pane(b, p, target) })
 	}
 	if err = draw(src.projector); !errors.Is(err, page.ErrNoOutput) {
 		return err

@@ -3,17 +3,22 @@ package server
 import (
 	"encoding/json"
 	"net/http"
+
+	"webchat/internal/outputs"
+	"webchat/internal/session"
 )
 
 type displayRequest struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Preview   bool            `json:"preview,omitempty"`
 }
 
 type displayReply struct {
 	Output     *displayed `json:"output"`
 	ToolCallID string     `json:"toolCallId"`
-	NotKept    bool       `json:"notKept,omitempty"` // it was shown, but the log could not be written
+	NotKept    bool       `json:"notKept,omitempty"`   // it was shown, but the log does not have it: it could not be written, or it is a preview
+	Sensitive  bool       `json:"sensitive,omitempty"` // of a preview: the file may hold secrets, so it was not shown
 }
 
 type displayed struct {
@@ -39,9 +44,21 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 	if in.Tool == "" {
 		return bad("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
 	}
-	result, err := one.Display(r.Context(), in.Tool, in.Arguments)
+	var look session.Look
+	if in.Preview {
+		look, err = one.Preview(r.Context(), in.Tool, in.Arguments)
+		for _, id := range look.Replaced {
+			s.Outputs.Drop(outputs.ID(id))
+		}
+	} else {
+		look.DisplayResult, err = one.Display(r.Context(), in.Tool, in.Arguments)
+	}
 	if err != nil {
 		return err
+	}
+	result := look.DisplayResult
+	if look.Sensitive {
+		return reply(w, http.StatusOK, displayReply{ToolCallID: result.ToolCallID, NotKept: true, Sensitive: true})
 	}
 	if result.Error != nil {
 		return reply(w, http.StatusUnprocessableEntity, displayFailure{refusalBody{result.Error.Message, result.Error.Code}, result.NotKept})

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -38,6 +39,8 @@ var refusals = []struct {
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
 	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
+	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
+	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{eventlog.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
 	{eventlog.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},

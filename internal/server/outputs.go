@@ -20,6 +20,7 @@ type outputRow struct {
 	Metadata   anything     `json:"metadata"`
 	Size       int64        `json:"size"`
 	Complete   bool         `json:"complete"`
+	Pinned     bool         `json:"pinned"`
 	CreatedAt  event.Time   `json:"createdAt"`
 	ExpiresAt  *event.Time  `json:"expiresAt"` // null while it grows
 }
@@ -41,8 +42,11 @@ func (s *Server) listOutputs(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []row{}
 	for _, o := range s.Outputs.Session(string(one.ID())) {
+		if one.Looks(string(o.ID)) {
+			continue
+		}
 		x := row{Metadata: o.Meta, outputRow: outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type,
-			Size: o.Size, Complete: o.Complete, CreatedAt: event.Time(o.CreatedAt)}}
+			Size: o.Size, Complete: o.Complete, Pinned: o.Pinned, CreatedAt: event.Time(o.CreatedAt)}}
 		if !o.ExpiresAt.IsZero() {
 			t := event.Time(o.ExpiresAt)
 			x.ExpiresAt = &t
@@ -52,4 +56,65 @@ func (s *Server) listOutputs(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, struct {
 		Outputs []row `json:"outputs"`
 	}{list})
+}
+
+// openOutput notes that the user looked at an output.
+func (s *Server) openOutput(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err == nil {
+		err = one.Open(r.Context(), chi.URLParam(r, "outputId"))
+	}
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, empty{})
+}
+
+// keepOutput makes a preview a display.
+func (s *Server) keepOutput(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err == nil {
+		err = one.Keep(r.Context(), chi.URLParam(r, "outputId"))
+	}
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, empty{})
+}
+
+type pinRequest struct {
+	Pinned bool `json:"pinned"`
+}
+
+type pinReply struct {
+	Pinned    bool        `json:"pinned"`
+	ExpiresAt *event.Time `json:"expiresAt"` // null while it grows
+}
+
+// pinOutput keeps an output of the session beyond its life, or no longer.
+func (s *Server) pinOutput(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	in, err := decode[pinRequest](r)
+	if err != nil {
+		return err
+	}
+	id := outputs.ID(chi.URLParam(r, "outputId"))
+	o, err := s.Outputs.Get(id)
+	if err == nil && o.Meta().SessionID != string(one.ID()) {
+		err = outputs.ErrExpired
+	}
+	if err == nil {
+		err = s.Outputs.Pin(id, in.Pinned)
+	}
+	if err != nil {
+		return err
+	}
+	out := pinReply{Pinned: in.Pinned}
+	if at := o.ExpiresAt(); !at.IsZero() {
+		out.ExpiresAt = new(event.Time(at))
+	}
+	return reply(w, http.StatusOK, out)
 }

@@ -71,7 +71,7 @@ func (p past) folder(ctx context.Context) (string, error) {
 // readable are the session's outputs from before an event.
 func (p past) readable(first event.Entry) (list []page.Readable) {
 	for _, o := range p.outputs.Session(string(p.session.ID())) {
-		if o.CreatedAt.Before(first.Event.Timestamp) {
+		if o.CreatedAt.Before(first.Event.Timestamp) && !p.session.Looks(string(o.ID)) {
 			list = append(list, page.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
 				Name: cmp.Or(o.Meta.Command, o.Meta.Path), Complete: o.Complete})
 		}

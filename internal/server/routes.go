@@ -50,7 +50,10 @@ func (s *Server) routes() []route {
 		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
 
 		{post, one + "/messages", guard.Write, s.sendMessage, 202, messageRequest{}, messageReply{}, "wait", "Say something; with wait=true or as an event stream, see it through"},
-		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content"},
+		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
+		{post, one + "/outputs/{outputId}/keep", guard.Write, s.keepOutput, 200, nil, empty{}, "", "Log a preview as a display"},
+		{post, one + "/outputs/{outputId}/open", guard.Write, s.openOutput, 200, nil, empty{}, "", "Note that the user looked at an output: logged once, and no model hears of it"},
+		{post, one + "/outputs/{outputId}/pin", guard.Write, s.pinOutput, 200, pinRequest{}, pinReply{}, "", "Keep an output from expiring and from being evicted, for eight hours at most, or no longer"},
 		{post, one + "/abort", guard.Write, s.abort, 202, abortRequest{}, empty{}, "", "Stop the turn with all its processes; with tasks, what runs in the background as well"},
 		{get, one + "/tasks", guard.Read, s.listTasks, 200, nil, taskList{}, "", "What the agent left running in the background"},
 		{post, one + "/tasks/{taskId}/abort", guard.Write, s.abortTask, 202, nil, empty{}, "", "End one of it, with everything it started"},

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
@@ -28,8 +29,10 @@ type call struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	at     time.Time
-	other  bool // it is not what the agent announced under this id
-	unkept bool // the log could not be written when it began: it takes no part in it
+	other  bool        // it is not what the agent announced under this id
+	unkept bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
+	look   bool        // it is a preview: nobody is asked
+	secret atomic.Bool // of a preview: the file may hold secrets
 }
 
 // CallTool implements [agent.Host].
@@ -223,6 +226,9 @@ func (s *Session) act(c *call) agent.Result {
 		}
 		return agent.FailedBy(err, event.KindBadArguments)
 	}
+	if c.look && !readsOnly(action) {
+		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
+	}
 	if verdict, asked := s.leaveFor(c, action); asked && verdict.Decision != event.Allow {
 		return denied(verdict.Reason, verdict.By)
 	}
@@ -248,6 +254,10 @@ func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool
 	}
 	if ask == nil || c.by == event.ByUser && !ask.Sensitive {
 		return agent.Verdict{}, false
+	}
+	if c.look {
+		c.secret.Store(true)
+		return denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened."), true
 	}
 	if c.unkept {
 		return denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true

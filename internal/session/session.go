@@ -57,6 +57,7 @@ type Session struct {
 	toolset agent.Toolset // nil: not needed yet
 
 	asked askedFor // what agents asked for
+	seen  seen     // what was shown, and what of it the user looked at
 
 	mu        sync.Mutex // guards what follows
 	state     state      // changes within events.Change only; so do events.Open, turn, queue, requests and calls, as far as the log says
@@ -73,6 +74,7 @@ type Session struct {
 	past      bool  // the agent may remember an earlier conversation of this session
 	worked    bool  // an agent of it was started in this process
 	calls     map[string]*call
+	look      look                       // the newest preview
 	requests  map[string]*request        // those that are open
 	decided   []decided                  // the last ones that were
 	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call

@@ -1,0 +1,211 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/fold"
+	"webchat/internal/screen"
+)
+
+// Look is what came of a preview: a display that the log does not know.
+type Look struct {
+	DisplayResult
+	// Sensitive says that the file may hold secrets, so only its name is shown.
+	Sensitive bool
+	// Replaced are outputs that nothing refers to any more: those of earlier
+	// previews, and this one's if a later preview began meanwhile.
+	Replaced []string
+}
+
+// look is the newest preview of a session, as the events it becomes when it is kept.
+type look struct {
+	begun int // previews so far; a later one supersedes those that still run
+	call  *call
+	end   event.ToolExecutionComplete
+}
+
+// errLook is why a preview is no display.
+var errLook = errors.New("it is only a preview")
+
+// Preview shows a file to the user without logging anything and without asking
+// anybody: of a sensitive file only its name is known, and a tool that does more than
+// read is refused. It holds until the next preview. When ctx ends, the tool is
+// stopped. [eventlog.ErrInvalid] for a tool or arguments no tool would take.
+func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
+	clean, err := screen.Arguments(args)
+	if err != nil {
+		return Look{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
+	}
+	if _, err := s.tool(tool); err != nil {
+		return Look{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
+	}
+	c := &call{ToolCall: agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}, by: event.ByUser, unkept: true, look: true}
+	s.mu.Lock()
+	err = s.usable()
+	if err != nil {
+		s.mu.Unlock()
+		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
+	}
+	s.takeUpLocked(c)
+	s.look.begun++
+	mine := s.look.begun
+	s.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { c.cancel(errAborted) })
+	res := s.perform(c)
+	stop()
+	d := completion(c, res, s.cfg.Now())
+	out := Look{DisplayResult: DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}, Sensitive: c.secret.Load()}
+	if d.OutputID != "" {
+		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropLocked(c)
+	switch old := s.look.end.OutputID; {
+	case d.OutputID == "":
+	case mine != s.look.begun || d.Error != nil:
+		out.Replaced = []string{d.OutputID}
+	default:
+		if old != "" {
+			out.Replaced = []string{old}
+		}
+		s.look.call, s.look.end = c, d
+	}
+	return out, nil
+}
+
+// Looks reports whether an output is the session's preview, which no list names.
+func (s *Session) Looks(outputID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return outputID != "" && s.look.end.OutputID == outputID
+}
+
+// Looked returns the preview of that output as entries of a log of its own; none if
+// the session has no such preview.
+func (s *Session) Looked(outputID string) []event.Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if outputID == "" || s.look.end.OutputID != outputID {
+		return nil
+	}
+	entries := make([]event.Entry, 0, 2)
+	for i, d := range s.look.events() {
+		entries = append(entries, event.Entry{Seq: int64(i + 1), Event: event.New(d, "", s.look.call.at)})
+	}
+	return entries
+}
+
+// events are what a display of the same file would have logged.
+func (l *look) events() []event.Data {
+	return []event.Data{event.ToolExecutionStart{ToolCallID: l.call.ID, ToolName: l.call.Name, Arguments: screen.Loggable(l.call.Arguments), By: event.ByUser}, l.end}
+}
+
+// Keep logs a preview as the display it would have been. What is in the log already is
+// no error. [eventlog.ErrNotFound] for an output of neither.
+func (s *Session) Keep(ctx context.Context, outputID string) error {
+	known, err := s.seen.shows(ctx, s, outputID)
+	if err != nil || known {
+		return err
+	}
+	err = s.events.Change(ctx, func() error {
+		if err := s.usable(); err != nil {
+			return err
+		}
+		if outputID == "" || s.look.end.OutputID != outputID {
+			return fmt.Errorf("the preview %s: %w", outputID, eventlog.ErrNotFound)
+		}
+		kept := s.look
+		if err := s.beginLocked(kept.events()...); err != nil {
+			return err
+		}
+		s.look.call, s.look.end = nil, event.ToolExecutionComplete{}
+		s.nameLocked(kept.call)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep a preview: %w", err)
+	}
+	return nil
+}
+
+// Open logs that the user looked at an output, once for each output. It is no activity
+// and the agent is not told. [eventlog.ErrNotFound] for an output the session never showed.
+func (s *Session) Open(ctx context.Context, outputID string) error {
+	known, err := s.seen.shows(ctx, s, outputID)
+	if err == nil && !known {
+		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
+	}
+	if err != nil {
+		return err
+	}
+	return s.events.Change(ctx, func() error {
+		if err := s.usable(); err != nil || !s.seen.first(outputID) {
+			return err
+		}
+		if err := s.beginLocked(event.OutputOpened{OutputID: outputID}); err != nil {
+			s.seen.forget(outputID)
+			return err
+		}
+		return nil
+	})
+}
+
+// seen knows which outputs a session showed and which of them the user looked at. Both
+// are read from the log when they are first needed.
+type seen struct {
+	mu     sync.Mutex
+	upTo   int64           // guarded by mu: the last event that was read
+	opened map[string]bool // guarded by mu: by output; false: shown only
+}
+
+// shows reads on in the log, and reports whether it holds an output of that id.
+func (n *seen) shows(ctx context.Context, s *Session, outputID string) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.opened == nil {
+		n.opened = map[string]bool{}
+	}
+	err := s.events.Scan(ctx, n.upTo, func(e event.Entry) bool {
+		n.upTo = e.Seq
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionComplete:
+			if _, known := n.opened[d.OutputID]; d.OutputID != "" && !known {
+				n.opened[d.OutputID] = false
+			}
+		case event.OutputOpened:
+			n.opened[d.OutputID] = true
+		}
+		return true
+	})
+	_, known := n.opened[outputID]
+	return known, err
+}
+
+// first notes that an output was opened, and reports whether that is news.
+func (n *seen) first(outputID string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.opened[outputID]
+	n.opened[outputID] = true
+	return !was
+}
+
+func (n *seen) forget(outputID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.opened[outputID] = false
+}
+
+// readsOnly reports whether an action does nothing but read.
+func readsOnly(a agent.Action) bool {
+	return slices.ContainsFunc([]*agent.Permission{a.Ask, a.About}, func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead })
+}
