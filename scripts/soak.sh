@@ -28,7 +28,7 @@ fuzz internal/guard FuzzOrigin
 fuzz internal/sse FuzzParseLastEventID
 fuzz internal/sse FuzzFrame
 fuzz internal/jsonrpc FuzzFrames
-fuzz internal/render FuzzTerminal
+fuzz internal/render/terminal FuzzTerminal
 fuzz internal/displaytools FuzzRelative
 fuzz internal/screen FuzzArguments
 

@@ -72,7 +72,7 @@ var (
 	outside = regexp.MustCompile(`^\s*@layer [\w, ]+[;{]`)
 )
 
-// Colours live in tokens and in the palette that internal/render makes, so that
+// Colours live in tokens and in the palette that internal/render/terminal makes, so that
 // a theme is nothing but other tokens; every rule lives in a layer.
 func TestStyleSheetsKeepTheirOrder(t *testing.T) {
 	names, err := fs.Glob(web.FS, "static/css/*.css")

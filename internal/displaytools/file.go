@@ -18,7 +18,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/kind"
 	"webchat/internal/outputs"
-	"webchat/internal/render"
+	"webchat/internal/render/code"
 	"webchat/internal/wording"
 )
 
@@ -93,7 +93,7 @@ func language(highlight string) (name string, detect bool, err error) {
 	case "text", "txt", "plain", "plaintext", "plain text", "none":
 		return "", false, nil
 	}
-	if name = render.LanguageNamed(highlight); name == "" {
+	if name = code.LanguageNamed(highlight); name == "" {
 		return "", false, agent.Errorf(event.KindBadArguments, "webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
 	}
 	return name, false, nil
@@ -199,7 +199,7 @@ func (r *reading) begin(head []byte) error {
 	}
 	r.meta.Highlight = r.call.language
 	if r.call.detect {
-		r.meta.Highlight = render.Language(r.call.place.rel, head)
+		r.meta.Highlight = code.Language(r.call.place.rel, head)
 	}
 	return nil
 }

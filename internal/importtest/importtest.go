@@ -22,6 +22,11 @@ var ours = map[string][]string{
 	"scripts/bench":       {},
 	"internal/strictjson": {},
 
+	"internal/render/code":       {"internal/render"},
+	"internal/render/markdown":   {"internal/render", "internal/render/code"},
+	"internal/render/terminal":   {"internal/render"},
+	"internal/render/rendertest": {}, // what the four may write, for their tests
+
 	"internal/files":    {"internal/proc"},
 	"internal/jsonrpc":  {"internal/proc"},
 	"internal/agent":    {"internal/event"},
@@ -43,14 +48,14 @@ var ours = map[string][]string{
 	"internal/session":         {"internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
 	"internal/sessions":        {"internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {"internal/kind"},
-	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render"},
+	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
 	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
-	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/views", "internal/tokens", "web"},
+	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/render/markdown", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/views":           {"internal/outputs", "internal/render", "internal/tokens"},
+	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server": {"internal/fold", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
@@ -77,10 +82,10 @@ var theirs = map[string][]string{
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
 	"github.com/klauspost/compress":            {"internal/outputs"},
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
-	"github.com/alecthomas/chroma/v2":          {"internal/render"},
-	"github.com/yuin/goldmark":                 {"internal/render"},
-	"github.com/microcosm-cc/bluemonday":       {"internal/render"},
-	"github.com/buildkite/terminal-to-html/v3": {"internal/render"},
+	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
+	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
+	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
+	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
 	"github.com/go-json-experiment/json":       {"internal/strictjson"},
 	"modernc.org/sqlite":                       {"internal/store"},
@@ -118,7 +123,8 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/page", "internal/displaytools", "internal/render", "internal/store"},
-	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
-	"flag":     {"*"},                                          // kong reads the command line
+	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/page", "internal/displaytools", "internal/store",
+		"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
+	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
+	"flag":    {"*"},                                          // kong reads the command line
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/render"
+	"webchat/internal/render/code"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -177,7 +177,7 @@ func (v *card) expired() {
 	t := v.telemetry
 	var parts []string
 	if v.Kind == "file" {
-		if l := render.Language(v.Base, nil); l != "" {
+		if l := code.Language(v.Base, nil); l != "" {
 			parts = append(parts, l)
 		}
 	}

@@ -119,7 +119,7 @@ func (m *Markdown) one(e event.Entry) {
 	case event.UserMessage:
 		m.write("", "---", "", quote(d.Content))
 		for _, a := range d.Attachments {
-			m.write("> ", "> Attached: "+code(firstOf(a.Name, a.Path, a.OutputID)))
+			m.write("> ", "> Attached: "+verbatim(firstOf(a.Name, a.Path, a.OutputID)))
 		}
 	case event.AssistantMessage:
 		m.write("", d.Content)
@@ -129,7 +129,7 @@ func (m *Markdown) one(e event.Entry) {
 	case event.ToolExecutionStart:
 		c := call{Tool: d.ToolName, Args: d.Arguments}
 		m.calls[d.ToolCallID] = c.Name()
-		m.write("", "- **"+plain(d.ToolName)+"** "+code(c.Name()))
+		m.write("", "- **"+plain(d.ToolName)+"** "+verbatim(c.Name()))
 	case event.ToolExecutionComplete:
 		what := m.calls[d.ToolCallID]
 		delete(m.calls, d.ToolCallID)
@@ -164,8 +164,8 @@ func (m *Markdown) write(lines ...string) {
 
 func quote(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") }
 
-// code is a name as Markdown shows it unread; a fence longer than any in it.
-func code(text string) string {
+// verbatim is a name as Markdown shows it unread; a fence longer than any in it.
+func verbatim(text string) string {
 	text = firstLine(plain(text), 300)
 	if text == "" {
 		return ""

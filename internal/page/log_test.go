@@ -77,7 +77,7 @@ func file(path string, n int) views.Output {
 }
 
 // terminal is the output of a command.
-func terminal(command string, n, exit int) views.Output {
+func written(command string, n, exit int) views.Output {
 	return views.Output{Command: command, TotalLines: n, Bytes: int64(n * 40), ExitCode: &exit, ExpiresAt: start.Add(28 * time.Minute), Content: content{rows: rows, last: n}}
 }
 
@@ -94,7 +94,7 @@ func rows(from, to int) (template.HTML, error) {
 
 var stored = shelf{
 	"out_A": file("go.mod", 10),
-	"out_B": terminal("go test ./internal/...", 2140, 1),
+	"out_B": written("go test ./internal/...", 2140, 1),
 	"out_I": {Path: "docs/logo.png", MimeType: "image/png", Width: 1280, Height: 640, Bytes: 38000, ExpiresAt: start.Add(3 * time.Minute), Content: content{}},
 	"out_X": {Path: "bin/relay", Binary: true, Bytes: 2_100_000, TotalLines: 16, ExpiresAt: start.Add(9 * time.Minute),
 		Content: content{rows: rows, bytes: "\x7fELF\x02\x01" + strings.Repeat("\x00", 1000)}},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"webchat/internal/render"
+	"webchat/internal/render/markdown"
 )
 
 // message is a text of the model in flight or whole: an answer or reasoning. It
@@ -19,7 +19,7 @@ type message struct {
 	id     string
 	text   []byte
 	whole  bool // nothing comes any more
-	stream render.MarkdownStream
+	stream markdown.Stream
 }
 
 // run is some blocks of a message after each other. The browser lays out those in
@@ -35,7 +35,7 @@ const runLength = 64 // blocks
 // come in parts, so that an open one of any length costs little.
 type block struct {
 	ID string
-	*render.MarkdownBlock
+	*markdown.Block
 }
 
 // Inner is the id of the element that holds the parts.
@@ -194,7 +194,7 @@ func (f *fold) patch(n *node) {
 		if fresh && len(r.Blocks) == 1 {
 			f.batch.add(change{action: "append", target: m.Body(), key: r.ID, owner: n, tmpl: "run", data: r})
 		}
-		b.MarkdownBlock = m.stream.Block(p.Block)
+		b.Block = m.stream.Block(p.Block)
 		f.patchBlock(n, p, b, r, fresh)
 	}
 }
@@ -213,7 +213,7 @@ func (m *message) block(i int) (b *block, r *run, fresh bool) {
 	return r.Blocks[in], r, fresh
 }
 
-func (f *fold) patchBlock(n *node, p render.MarkdownPatch, b *block, r *run, fresh bool) {
+func (f *fold) patchBlock(n *node, p markdown.Patch, b *block, r *run, fresh bool) {
 	if p.Part < 0 {
 		c := change{action: "replace", target: b.ID, key: b.ID, within: r.ID, owner: n, tmpl: "block", data: b}
 		if fresh {
@@ -233,7 +233,7 @@ func (f *fold) patchBlock(n *node, p render.MarkdownPatch, b *block, r *run, fre
 // rewrite shows another text from its start.
 func (f *fold) rewrite(n *node, text string) {
 	m := n.body()
-	m.text, m.Runs, m.stream, m.whole = []byte(text), nil, render.MarkdownStream{}, false
+	m.text, m.Runs, m.stream, m.whole = []byte(text), nil, markdown.Stream{}, false
 	m.stream.Write(text)
 	f.patch(n)
 	f.batch.replace(n)

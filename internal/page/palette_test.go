@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"webchat/internal/render"
+	"webchat/internal/render/terminal"
 	"webchat/web"
 )
 
@@ -14,7 +14,7 @@ func TestPaletteIsWhatRenderMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(b) != render.TerminalCSS() {
-		t.Error("web/static/css/palette.css is not what render.TerminalCSS returns: write it anew")
+	if string(b) != terminal.CSS() {
+		t.Error("web/static/css/palette.css is not what terminal.CSS returns: write it anew")
 	}
 }

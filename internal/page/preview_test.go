@@ -13,6 +13,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/render"
+	"webchat/internal/render/code"
 	"webchat/web"
 )
 
@@ -62,7 +63,7 @@ const goMod = "module example.com/relay\n\ngo 1.26\n\nrequire (\n\tgithub.com/go
 
 func highlighted(name, src string, first, last int) content {
 	return content{last: last, rows: func(from, to int) (template.HTML, error) {
-		c := render.NewCode(render.Language(name, []byte(src)), render.Text([]byte(src)), render.RowOptions{First: first})
+		c := code.New(code.Language(name, []byte(src)), code.Text([]byte(src)), render.RowOptions{First: first})
 		r, err := c.Rows(context.Background(), from-first+1, to-first+1)
 		return r.HTML, err
 	}}
@@ -71,7 +72,7 @@ func highlighted(name, src string, first, last int) content {
 func scenes() map[string]func(testing.TB, *strings.Builder) error {
 	goModFile := file("go.mod", 10)
 	goModFile.Language, goModFile.Bytes, goModFile.Content = "Go module", 224, highlighted("go.mod", goMod, 1, 10)
-	test := terminal("go test ./internal/...", 2140, 1)
+	test := written("go test ./internal/...", 2140, 1)
 	test.Content = highlighted("x.txt", strings.Repeat("=== RUN   TestPublishSkipsSlowSink\n    pump_test.go:88: sink 2 still attached after 1.02s, want cut at 1.00s\n", 9), 2123, 2140)
 	pump, _ := os.ReadFile("fold.go")
 	wide := file("internal/pump/pump.go", 1204)

@@ -50,8 +50,8 @@ func diffRow(b *strings.Builder, number, class, line string) {
 	if class != "" {
 		b.WriteString(`<span class="` + class + `">`)
 	}
-	head, left := cutRunes(line, LongLine)
-	escape(b, head)
+	head, left := CutRunes(line, LongLine)
+	Escape(b, head)
 	if class != "" {
 		b.WriteString(`</span>`)
 	}
@@ -92,8 +92,8 @@ func span(field, sign string) (start, count int) {
 	return start, count
 }
 
-// cutRunes returns at most n characters of s and how many bytes were left out.
-func cutRunes(s string, n int) (head string, left int) {
+// CutRunes returns at most n characters of s and how many bytes were left out.
+func CutRunes(s string, n int) (head string, left int) {
 	if len(s) <= n {
 		return s, 0
 	}

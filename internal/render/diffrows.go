@@ -46,8 +46,8 @@ func (d *DiffRows) Add(l DiffLine) {
 	inner := l.HTML
 	if inner == "" {
 		var b strings.Builder
-		head, left := cutRunes(l.Text, LongLine)
-		escape(&b, head)
+		head, left := CutRunes(l.Text, LongLine)
+		Escape(&b, head)
 		more(&b, left)
 		inner = b.String()
 	}

@@ -27,22 +27,3 @@ func Entries(names []string, first int) template.HTML {
 	}
 	return template.HTML(b.String())
 }
-
-// blockSpace is how much HTML of blocks one call makes before it ends early, in bytes.
-const blockSpace = 1 << 20
-
-// Blocks shows blocks from to to of a text (from 1, both included), each in a div that says at which line it begins, and
-// returns the number of the last one it made: fewer than asked for if they are large.
-//
-//	<div class="block" data-line="12">…</div>
-func Blocks(s *MarkdownStream, lines []int, from, to int) (template.HTML, int) {
-	var b strings.Builder
-	n := from - 1
-	for n < to && b.Len() < blockSpace {
-		n++
-		b.WriteString(`<div class="block" data-line="` + strconv.Itoa(lines[n-1]) + `">`)
-		b.WriteString(string(s.Block(n - 1).Whole()))
-		b.WriteString("</div>\n")
-	}
-	return template.HTML(b.String()), n
-}

@@ -49,7 +49,7 @@ func hexText(b *strings.Builder, row []byte) {
 			j++
 		}
 		if printable(row[i]) {
-			escape(b, string(row[i:j]))
+			Escape(b, string(row[i:j]))
 		} else {
 			b.WriteString(`<span class="c">` + strings.Repeat(".", j-i) + `</span>`)
 		}

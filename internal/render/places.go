@@ -73,8 +73,8 @@ func webLink(escaped string) string {
 			return webLink(escaped[:i]) + escaped[i:]
 		}
 	}
-	if address, ok := safeAddress(html.UnescapeString(escaped)); ok {
-		return openLink(address) + escaped + "</a>"
+	if address, ok := SafeAddress(html.UnescapeString(escaped)); ok {
+		return OpenLink(address) + escaped + "</a>"
 	}
 	return escaped
 }
@@ -86,7 +86,7 @@ func srcLink(name, line, shown string, find Finder) string {
 	if !ok || err != nil || n < 1 {
 		return shown
 	}
-	return `<a class="at-src" href="#src" data-path="` + escapeText(path) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
+	return `<a class="at-src" href="#src" data-path="` + EscapeText(path) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
 }
 
 // FirstFailure tells of the first failure of a command: at which line it is, what failed, and what was said about it.
@@ -102,8 +102,8 @@ func FirstFailure(line int, name, said string, find Finder) template.HTML {
 			continue
 		}
 		var shown strings.Builder
-		head, left := cutRunes(text, cellLimit)
-		escape(&shown, head)
+		head, left := CutRunes(text, cellLimit)
+		Escape(&shown, head)
 		b.WriteString(`<span class="mono">` + string(Places(template.HTML(shown.String()), find)))
 		more(&b, left)
 		b.WriteString("</span>")

@@ -1,13 +1,16 @@
-// Package render turns untrusted text into safe HTML. Nothing else makes a template.HTML: one that was
-// not made here is a bug.
+// Package render turns untrusted text into safe HTML: rows, tables, trees, differences, bytes, names. Source code,
+// Markdown and what programs write to terminals have rooms of their own below it. Nothing else makes a template.HTML:
+// one that was not made here or below is a bug.
 //
 // # Guarantees
+//
+// They hold for this package and for those below it.
 //
 //   - Whatever the input, the output holds only the elements and attributes each function names, never a style, an
 //     event handler, a src, an id the caller did not ask for, or an address other than http, https and mailto.
 //   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for terminals
-//     ([TerminalCSS] gives the latter their colours).
-//   - Code rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
+//     (terminal.CSS gives the latter their colours).
+//   - Rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
 //     and control characters as their pictures (␛). Bidirectional controls stay but are isolated in a bdi element, so
 //     they cannot reorder what stands around them.
 //   - Work is bounded: [WorkLimit] for a window of code, five times that for rows of a terminal that are made again,
@@ -15,21 +18,7 @@
 //
 // # Concurrency
 //
-// Functions may be called from anywhere. [Code] and [Terminal] lock themselves; a [MarkdownStream] belongs to one
-// goroutine at a time.
-//
-// # Usage
-//
-//	lang := render.Language("main.go", head)
-//	code := render.NewCode(lang, source, render.RowOptions{})
-//	rows, err := code.Rows(ctx, 1, 500)           // later windows cost what they show, not what is above them
-//
-//	html := render.Markdown(answer)
-//
-//	var s render.MarkdownStream
-//	s.Write(delta)
-//	for _, patch := range s.Patches() { ... }     // finished blocks once, the open one again
-//	s.End()                                       // the text is whole
+// Functions may be called concurrently. A [Table] and [DiffRows] belong to one goroutine at a time.
 package render
 
 import (
@@ -38,11 +27,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // WorkLimit is the processor time one request for rows may spend on highlighting; what is left then is shown as plain text.
 const WorkLimit = 100 * time.Millisecond
+
+const (
+	// LongLine is how many characters a line may have and still be highlighted.
+	LongLine = 4000
+	// MaxRows is the most lines one window has.
+	MaxRows = 5000
+)
 
 // Rows is a window of a document.
 type Rows struct {
@@ -63,7 +58,8 @@ type RowOptions struct {
 	Bare bool
 }
 
-func (o RowOptions) clean() RowOptions {
+// Clean returns o with its defaults, and nothing in the anchor that may not be there.
+func (o RowOptions) Clean() RowOptions {
 	if o.First <= 0 {
 		o.First = 1
 	}
@@ -76,8 +72,8 @@ func (o RowOptions) clean() RowOptions {
 	return o
 }
 
-// openRow writes the start of line n (from 1) up to where its text begins.
-func (o *RowOptions) openRow(b *strings.Builder, n int) {
+// OpenRow writes the start of line n (from 1) up to where its text begins.
+func (o *RowOptions) OpenRow(b *strings.Builder, n int) {
 	o.openRowClass(b, n, "")
 }
 
@@ -98,7 +94,8 @@ func (o *RowOptions) openRowClass(b *strings.Builder, n int, class string) {
 	b.WriteString(`><a class="ln" href="#` + o.Anchor + "L" + num + `" aria-label="Line ` + num + `">` + num + `</a><code class="cl">`)
 }
 
-func (o *RowOptions) closeRow(b *strings.Builder) {
+// CloseRow writes the end of a row.
+func (o *RowOptions) CloseRow(b *strings.Builder) {
 	if o.Bare {
 		b.WriteByte('\n')
 		return
@@ -116,55 +113,4 @@ func LeftOut(bytes, lines int64) template.HTML {
 	fmt.Fprintf(&b, `<div class="line gap"><span class="ln"></span><code class="cl">… %d bytes (%d lines) left out …`, bytes, lines)
 	closeRow(&b)
 	return template.HTML(b.String())
-}
-
-// escape writes s as text: HTML's own characters as entities, invalid UTF-8 as U+FFFD, control characters as pictures, and
-// bidirectional controls isolated. Tab and newline stay.
-func escape(b *strings.Builder, s string) {
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if rep := asciiEscapes[c]; rep != "" {
-				b.WriteString(s[start:i])
-				b.WriteString(rep)
-				start = i + 1
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1, 0x80 <= r && r < 0xa0:
-			b.WriteString(s[start:i])
-			b.WriteString("\uFFFD")
-			start = i + size
-		case isBidi(r):
-			b.WriteString(s[start:i])
-			b.WriteString(`<bdi class="err" title="` + codePoint(r) + `">` + s[i:i+size] + `</bdi>`)
-			start = i + size
-		}
-		i += size
-	}
-	b.WriteString(s[start:])
-}
-
-var asciiEscapes = func() (t [utf8.RuneSelf]string) {
-	for c := range 0x20 {
-		t[c] = string(rune(0x2400 + c))
-	}
-	t['\t'], t['\n'] = "", ""
-	t[0x7f] = "\u2421"
-	t['<'], t['>'], t['&'], t['"'], t['\''] = "&lt;", "&gt;", "&amp;", "&#34;", "&#39;"
-	return t
-}()
-
-// isBidi reports the characters that change the direction of what follows them.
-func isBidi(r rune) bool {
-	return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
-}
-
-func codePoint(r rune) string {
-	s := strings.ToUpper(strconv.FormatInt(int64(r), 16))
-	return "U+" + strings.Repeat("0", max(0, 4-len(s))) + s
 }

@@ -66,7 +66,7 @@ func (t *Table) Row(line int, cells [][]byte) {
 }
 
 func (t *Table) text(s string) {
-	head, left := cutRunes(s, cellLimit)
+	head, left := CutRunes(s, cellLimit)
 	visible(&t.b, head)
 	if left > 0 {
 		t.b.WriteString(`<span class="c"> … and more</span>`)

@@ -57,7 +57,7 @@ func (n *Node) write(b *strings.Builder) {
 		b.WriteString(` aria-expanded="` + strconv.FormatBool(n.Children != nil) + `" data-at="` + digits(n.At) + `"`)
 	}
 	if step := n.step(); len(step) < 300 {
-		b.WriteString(` data-step="` + escapeText(step) + `"`)
+		b.WriteString(` data-step="` + EscapeText(step) + `"`)
 	}
 	line := strconv.Itoa(n.First)
 	b.WriteString(` data-lines="` + line + "-" + strconv.Itoa(max(n.First, n.Last)) + `"><a class="ln" href="#L` + line + `" aria-label="Line ` + line + `">` + line + "</a>")
@@ -81,7 +81,7 @@ func (n *Node) writeKey(b *strings.Builder) {
 	if n.HasKey {
 		key = n.Key
 	}
-	head, left := cutRunes(key, cellLimit)
+	head, left := CutRunes(key, cellLimit)
 	b.WriteString(`<span class="na">`)
 	visible(b, head)
 	more(b, left)

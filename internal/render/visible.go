@@ -49,7 +49,7 @@ func visible(b *strings.Builder, s string) {
 		case hidden(r):
 			b.WriteString(`<span class="vis">` + codePoint(r) + `</span>`)
 		default:
-			escape(b, s[i:i+size])
+			Escape(b, s[i:i+size])
 		}
 		i += size
 	}

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// work limits what one call spends on a text. It counts the processor's time where the system tells that of a thread, so
+// Work limits what one call spends on a text. It counts the processor's time where the system tells that of a thread, so
 // that what is shown does not depend on how busy the machine is, and the clock's time elsewhere.
-type work struct {
+type Work struct {
 	limit time.Duration
 	begun time.Time
 	cpu   time.Duration // of this thread when the work began
 	known bool          // whether the system tells cpu
 }
 
-// beginWork ties the goroutine to its thread until end is called.
-func beginWork(limit time.Duration) *work {
+// BeginWork ties the goroutine to its thread until end is called.
+func BeginWork(limit time.Duration) *Work {
 	runtime.LockOSThread()
-	w := &work{limit: limit, begun: time.Now()}
+	w := &Work{limit: limit, begun: time.Now()}
 	w.cpu, w.known = threadTime()
 	return w
 }
 
-// spent never counts more than the clock does.
-func (w *work) spent() time.Duration {
+// Spent is the time spent so far. It never counts more than the clock does.
+func (w *Work) Spent() time.Duration {
 	clock := time.Since(w.begun)
 	now, known := threadTime()
 	if !w.known || !known {
@@ -32,7 +32,8 @@ func (w *work) spent() time.Duration {
 	return min(clock, now-w.cpu)
 }
 
-// over asks the clock first, which is cheaper to ask for.
-func (w *work) over() bool { return time.Since(w.begun) > w.limit && w.spent() > w.limit }
+// Over reports whether the limit is exceeded. It asks the clock first, which is cheaper to ask for.
+func (w *Work) Over() bool { return time.Since(w.begun) > w.limit && w.Spent() > w.limit }
 
-func (w *work) end() { runtime.UnlockOSThread() }
+// End gives the goroutine its freedom back.
+func (w *Work) End() { runtime.UnlockOSThread() }

@@ -11,6 +11,8 @@ import (
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+	"webchat/internal/render/code"
+	"webchat/internal/render/terminal"
 )
 
 // documents is how many highlighted documents are kept open. An open one knows
@@ -51,7 +53,7 @@ type document struct {
 type part struct {
 	first int // the number of its first row, as shown
 	rows  rows
-	term  *terminal // what rows come from, if it is one
+	term  *screen // what rows come from, if it is one
 }
 
 // rows is a text by numbered lines, counted from 1, as package render shows it.
@@ -192,10 +194,10 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	}
 	if m.Type != outputs.Terminal {
 		// One document: lines that were left out count as empty ones.
-		code := render.NewCode(m.Highlight, text{o, first}, render.RowOptions{First: first})
-		d.head = &part{first: first, rows: code}
+		rows := code.New(m.Highlight, text{o, first}, render.RowOptions{First: first})
+		d.head = &part{first: first, rows: rows}
 		if cut {
-			d.tail = &part{first: next, rows: shifted{code, next - first}}
+			d.tail = &part{first: next, rows: shifted{rows, next - first}}
 		}
 		return d
 	}
@@ -203,9 +205,9 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	if cut {
 		end = func() int64 { return gap.Offset }
 		start := gap.Offset + gap.Bytes
-		d.tail = newTerminal(o, from{o, start}, next, func() int64 { return o.Size() - start })
+		d.tail = newScreen(o, from{o, start}, next, func() int64 { return o.Size() - start })
 	}
-	d.head = newTerminal(o, o, first, end)
+	d.head = newScreen(o, o, first, end)
 	return d
 }
 
@@ -217,22 +219,22 @@ func endsLine(o *outputs.Output, off int64) bool {
 	return n == 0 || b[0] == '\n'
 }
 
-// terminal is what a command wrote, or the part before or after what was left out.
-type terminal struct {
-	*render.Terminal
+// screen is what a command wrote, or the part before or after what was left out.
+type screen struct {
+	*terminal.Document
 	o     *outputs.Output
 	first int          // the number of its first row, as shown
 	size  func() int64 // how many bytes there are by now
 }
 
-func newTerminal(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *part {
-	t := &terminal{render.NewTerminal(src, render.RowOptions{First: first}), o, first, size}
+func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *part {
+	t := &screen{terminal.New(src, render.RowOptions{First: first}), o, first, size}
 	return &part{first: first, rows: t, term: t}
 }
 
 // advance takes in what has come since, for as long as a request may take, and
 // reports whether that was all.
-func (t *terminal) advance(ctx context.Context) (all bool, err error) {
+func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, render.WorkLimit)
 	defer cancel()
 	err = t.Advance(limited, t.size())
@@ -247,7 +249,7 @@ func (t *terminal) advance(ctx context.Context) (all bool, err error) {
 // these numbers, each by itself: the next request goes on from there. Of what
 // still runs, rows beyond the last are the last ones: who follows asks for lines,
 // which are more than the rows if a program writes over what it has written.
-func (t *terminal) window(ctx context.Context, from, to int) (template.HTML, error) {
+func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error) {
 	all := false
 	if to > t.Final() {
 		var err error
@@ -291,10 +293,10 @@ type text struct {
 	first int
 }
 
-// Total implements render.Source.
+// Total implements code.Source.
 func (s text) Total() int { return s.o.TotalLines() }
 
-// Lines implements render.Source. Lines that were left out come as empty ones, so
+// Lines implements code.Source. Lines that were left out come as empty ones, so
 // that all others keep their numbers.
 func (s text) Lines(ctx context.Context, from, to int) ([]byte, error) {
 	var b []byte

@@ -30,7 +30,7 @@ type format int
 
 const (
 	plain format = iota
-	markdown
+	prose
 	csv
 	jsonValue
 	jsonLines
@@ -97,7 +97,7 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 		k.structure(bytes.TrimPrefix(head[:n], []byte("\ufeff")), o, m)
 	}
 	if k.format == plain && (m.Highlight == "markdown" || m.Highlight == "Markdown") && o.Size() <= maxPreview {
-		k.format, k.views = markdown, slices.Insert(k.views, 0, Preview)
+		k.format, k.views = prose, slices.Insert(k.views, 0, Preview)
 	}
 	if k.format == plain && m.Gap == nil {
 		k.records(head[:n], int64(n) == o.Size(), m)

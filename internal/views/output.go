@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+	"webchat/internal/render/code"
 )
 
 // Output is a stored output as it can be shown now.
@@ -82,8 +83,8 @@ func (c content) Read(limit int64) ([]byte, error) {
 // Excerpt highlights the first lines of a text, each without a number, and says how
 // many lines the text has.
 func Excerpt(name string, text []byte, lines int) (html template.HTML, total int) {
-	source := render.Text(text)
-	rows, err := render.NewCode(render.Language(name, text), source, render.RowOptions{Bare: true}).Rows(context.Background(), 1, lines)
+	source := code.Text(text)
+	rows, err := code.New(code.Language(name, text), source, render.RowOptions{Bare: true}).Rows(context.Background(), 1, lines)
 	if err != nil { // its source has none
 		return "", 0
 	}

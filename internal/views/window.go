@@ -12,6 +12,9 @@ import (
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+	"webchat/internal/render/code"
+	"webchat/internal/render/markdown"
+	"webchat/internal/render/terminal"
 )
 
 // searchTime is how long a request may look for the rows that a filter leaves, or
@@ -161,14 +164,14 @@ func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (
 // plainRows are lines without colours.
 func plainRows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	first := max(o.Meta().StartLine, 1)
-	r, err := render.NewCode("", text{o, first}, render.RowOptions{First: first}).Rows(ctx, from-first+1, to-first+1)
+	r, err := code.New("", text{o, first}, render.RowOptions{First: first}).Rows(ctx, from-first+1, to-first+1)
 	return r.HTML, err
 }
 
 // plainTerminal are lines of a command, each with the colours it has by itself.
 func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	lines, err := text{o, 1}.Lines(ctx, from, to)
-	return render.TerminalRows(lines, render.RowOptions{First: from}), err
+	return terminal.Rows(lines, render.RowOptions{First: from}), err
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.
@@ -214,7 +217,7 @@ func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (out
 
 // blocks is a Markdown text as it is shown, and the line each block begins at.
 type blocks struct {
-	stream render.MarkdownStream
+	stream markdown.Stream
 	lines  []int
 }
 
@@ -233,7 +236,7 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 		d.seen.keep(Preview, all)
 	}
 	from, to := cut(a, all.stream.Len())
-	html, n := render.Blocks(&all.stream, all.lines, from, to)
+	html, n := markdown.Blocks(&all.stream, all.lines, from, to)
 	w := window(html, from, n, all.stream.Len())
 	return w, nil
 }

@@ -1,9 +1,10 @@
-package render
+package markdown
 
 import (
 	"errors"
-	"net/url"
 	"strings"
+
+	"webchat/internal/render"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -120,10 +121,10 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node) {
 		address = "mailto:" + address
 	}
 	if address, ok := safeAddress(address); ok {
-		put(w, openLink(address)+escapeText(label)+"</a>"+where(label, address))
+		put(w, render.OpenLink(address)+render.EscapeText(label)+"</a>"+where(label, address))
 		return
 	}
-	put(w, escapeText(label))
+	put(w, render.EscapeText(label))
 }
 
 func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -131,7 +132,7 @@ func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkS
 	address, ok := safeAddress(destination)
 	switch {
 	case entering && ok:
-		put(w, openLink(address))
+		put(w, render.OpenLink(address))
 	case entering:
 	case ok:
 		put(w, "</a>"+where(plainText(n, source), address))
@@ -144,11 +145,7 @@ func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkS
 // image shows a picture's description and address: nothing is loaded.
 func image(w util.BufWriter, source []byte, n ast.Node) {
 	alt := plainText(n, source)
-	put(w, `<span class="pic-ref">`+escapeText(alt)+"</span>"+where(alt, string(n.(*ast.Image).Destination)))
-}
-
-func openLink(address string) string {
-	return `<a href="` + escapeText(address) + `" rel="noopener noreferrer" target="_blank">`
+	put(w, `<span class="pic-ref">`+render.EscapeText(alt)+"</span>"+where(alt, string(n.(*ast.Image).Destination)))
 }
 
 // where shows an address behind its link, unless the link's text is the address.
@@ -156,7 +153,7 @@ func where(label, address string) string {
 	if label == address || label+"/" == address || !strings.Contains(label, "://") && bare(label) == bare(address) {
 		return ""
 	}
-	return ` <span class="href">` + escapeText(address) + "</span>"
+	return ` <span class="href">` + render.EscapeText(address) + "</span>"
 }
 
 func bare(address string) string {
@@ -166,25 +163,9 @@ func bare(address string) string {
 	return strings.TrimSuffix(address, "/")
 }
 
-// safeAddress returns an address as it may be followed: whole, of a scheme that opens a page or a mail, in plain ASCII.
+// safeAddress returns an address as it may be followed, in plain ASCII.
 func safeAddress(address string) (string, bool) {
-	address = string(util.URLEscape([]byte(address), true))
-	for i := range len(address) {
-		if c := address[i]; c <= ' ' || c >= 0x7f {
-			return "", false
-		}
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", false
-	}
-	switch strings.ToLower(u.Scheme) {
-	case "http", "https":
-		return address, u.Host != ""
-	case "mailto":
-		return address, u.Opaque != ""
-	}
-	return "", false
+	return render.SafeAddress(string(util.URLEscape([]byte(address), true)))
 }
 
 // plainText is the text of a node without its marks.

@@ -1,33 +1,32 @@
-package render
+package code
 
 import (
-	"html"
 	"strings"
 	"time"
+
+	"webchat/internal/render"
 )
 
 const (
+	// MaxBlock is how many bytes of a piece of code are coloured.
+	MaxBlock = 16 << 10
+
 	fenceTime = 250 * time.Millisecond // that colouring a piece of code may take when it has ended
 	linesTime = time.Second            // and, all in all, while it arrives
 )
 
-// pre is a piece of code as answers show it; inner is HTML.
-func pre(inner string) string {
-	return `<pre class="chroma" tabindex="0"><code>` + inner + "</code></pre>\n"
-}
-
-// codeBlock colours a piece of code in the language its fence names, or leaves it plain: when it is large, when the
+// Block colours a piece of code in the language its fence names, or leaves it plain: when it is large, when the
 // language is not known, and when it would take longer than fenceTime.
-func codeBlock(info, code string) string {
+func Block(info, code string) string {
 	g := fenceGrammar(info)
-	if g == nil || len(code) > fenceMemory {
-		return escapeText(code)
+	if g == nil || len(code) > MaxBlock {
+		return render.EscapeText(code)
 	}
-	work := beginWork(fenceTime)
-	defer work.end()
+	work := render.BeginWork(fenceTime)
+	defer work.End()
 	var out strings.Builder
 	if _, ok := lexInto(&out, g, code, rootState, work); !ok {
-		return escapeText(code)
+		return render.EscapeText(code)
 	}
 	return out.String()
 }
@@ -45,9 +44,9 @@ func fenceGrammar(info string) *grammar {
 }
 
 // lexInto writes code as spans and returns the state at its end; false: it took too long, or the grammar failed.
-func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *work) (*lexState, bool) {
+func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *render.Work) (*lexState, bool) {
 	for line := range strings.Lines(code) {
-		if len(line) > LongLine {
+		if len(line) > render.LongLine {
 			return nil, false
 		}
 	}
@@ -70,11 +69,11 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 			}
 			class = c
 		}
-		out.WriteString(escapeText(text))
+		out.WriteString(render.EscapeText(text))
 	}
 	for n := 1; ; n++ {
 		gap, t, ok, err := l.token()
-		if err != nil || n%8 == 0 && work.over() {
+		if err != nil || n%8 == 0 && work.Over() {
 			return nil, false
 		}
 		if !ok {
@@ -91,9 +90,9 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 	return l.at(), true
 }
 
-// lineLexer colours code line by line while it arrives: what spans lines and is no state of the grammar is coloured as it
+// Lines colours code line by line while it arrives: what spans lines and is no state of the grammar is coloured as it
 // should be when the code has ended, and is coloured as a whole.
-type lineLexer struct {
+type Lines struct {
 	grammar *grammar
 	begun   bool
 	state   *lexState
@@ -101,22 +100,23 @@ type lineLexer struct {
 	spent   time.Duration
 }
 
-func (l *lineLexer) write(out *strings.Builder, info, lines string) {
+// Write writes whole lines to out; info is what stands behind the fence, the same each time.
+func (l *Lines) Write(out *strings.Builder, info, lines string) {
 	if !l.begun {
 		l.begun, l.grammar, l.state = true, fenceGrammar(info), rootState
 	}
 	for line := range strings.Lines(lines) {
-		if l.size += len(line); l.grammar == nil || l.size > fenceMemory || l.spent > linesTime {
-			out.WriteString(escapeText(line))
+		if l.size += len(line); l.grammar == nil || l.size > MaxBlock || l.spent > linesTime {
+			out.WriteString(render.EscapeText(line))
 			continue
 		}
 		var b strings.Builder
-		work := beginWork(fenceTime)
+		work := render.BeginWork(fenceTime)
 		state, ok := lexInto(&b, l.grammar, line, l.state, work)
-		l.spent += work.spent()
-		work.end()
+		l.spent += work.Spent()
+		work.End()
 		if !ok {
-			out.WriteString(escapeText(line))
+			out.WriteString(render.EscapeText(line))
 			continue
 		}
 		if state != nil {
@@ -125,6 +125,3 @@ func (l *lineLexer) write(out *strings.Builder, info, lines string) {
 		out.WriteString(b.String())
 	}
 }
-
-// escapeText writes HTML's own characters as entities. What else must not be seen as it is, [clean] replaces.
-func escapeText(s string) string { return html.EscapeString(s) }

@@ -1,4 +1,4 @@
-package render
+package code
 
 import (
 	"path"
@@ -13,7 +13,7 @@ import (
 // headLimit is how much of a file content detection looks at, in bytes.
 const headLimit = 4 << 10
 
-// Language says what a file is written in: by its name, else by its first bytes. The answer is a name that [NewCode] knows, or
+// Language says what a file is written in: by its name, else by its first bytes. The answer is a name that [New] knows, or
 // "" for plain text. It is deterministic and costs no more than looking at 4 KiB.
 func Language(name string, head []byte) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
@@ -36,7 +36,7 @@ func Language(name string, head []byte) string {
 }
 
 // LanguageNamed returns the language a person or a Markdown fence calls by that name, alias or file extension, in the
-// spelling of [NewCode]; "" if there is none.
+// spelling of [New]; "" if there is none.
 func LanguageNamed(name string) string {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > 40 || strings.ContainsAny(name, `/\*?[`) {

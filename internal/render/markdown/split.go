@@ -1,4 +1,4 @@
-package render
+package markdown
 
 import (
 	"strings"
@@ -20,11 +20,10 @@ const (
 )
 
 const (
-	blockSize   = 4 << 10  // bytes of a block after which the next place to part it is taken
-	blockLimit  = 16 << 10 // bytes after which it is parted anyway
-	pieceSize   = 4 << 10  // a longer line is cut at its next space,
-	pieceLimit  = 8 << 10  // or here
-	fenceMemory = 16 << 10 // bytes of a piece of code that are coloured
+	blockSize  = 4 << 10  // bytes of a block after which the next place to part it is taken
+	blockLimit = 16 << 10 // bytes after which it is parted anyway
+	pieceSize  = 4 << 10  // a longer line is cut at its next space,
+	pieceLimit = 8 << 10  // or here
 )
 
 // splitter parts a text into blocks. What it does with a line depends on the lines above it and on nothing below, so
@@ -214,3 +213,5 @@ func cutLine(line []byte) int {
 	}
 	return i
 }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,4 +1,6 @@
-package render
+// Package terminal shows what a program wrote to a terminal as rows, while it grows and after. Its guarantees are those
+// of package render. A [Document] may be used concurrently.
+package terminal
 
 import (
 	"bytes"
@@ -10,6 +12,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"webchat/internal/render"
 )
 
 const (
@@ -20,7 +24,7 @@ const (
 	maxChanges    = 256
 )
 
-// Terminal shows what a program wrote to a terminal, as rows of the same markup as [Code], while it grows and after.
+// Document shows what a program wrote to a terminal, as rows of the same markup as package code, while it grows and after.
 //
 // Carriage returns, backspaces, cursor movement and erasing are interpreted; of all other sequences only colours and
 // weights are left, as classes: a0–a15 and x16–x255 for text, r0–r255 and rv for backgrounds, b (bold), f (faint), it,
@@ -33,9 +37,9 @@ const (
 // about 30,000 columns. The rows are a function of the bytes alone, however they were cut when they came.
 //
 // Memory is that of one screen and of a mark every 500 lines; the bytes stay with their owner.
-type Terminal struct {
+type Document struct {
 	src     io.ReaderAt
-	options RowOptions
+	options render.RowOptions
 
 	mu      sync.Mutex // guards what follows
 	screen  *termScreen
@@ -66,16 +70,16 @@ type change struct {
 	low     int
 }
 
-// NewTerminal opens a document over src, of which nothing is read yet: see [Terminal.Advance].
-func NewTerminal(src io.ReaderAt, o RowOptions) *Terminal {
-	t := &Terminal{src: src, options: o.clean(), every: markEvery, next: markEvery}
+// New opens a document over src, of which nothing is read yet: see [Document.Advance].
+func New(src io.ReaderAt, o render.RowOptions) *Document {
+	t := &Document{src: src, options: o.Clean(), every: markEvery, next: markEvery}
 	t.screen = newTermScreen(t.scrolledOut)
 	return t
 }
 
 // Advance takes in the bytes up to size, which must not shrink. It costs what the new bytes cost; when ctx ends it
 // returns its error and goes on from there next time.
-func (t *Terminal) Advance(ctx context.Context, size int64) error {
+func (t *Document) Advance(ctx context.Context, size int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if size <= t.read {
@@ -90,7 +94,7 @@ func (t *Terminal) Advance(ctx context.Context, size int64) error {
 	return err
 }
 
-func (t *Terminal) advance(ctx context.Context, size int64) error {
+func (t *Document) advance(ctx context.Context, size int64) error {
 	buf := make([]byte, min(terminalChunk, size-t.read))
 	for t.read < size {
 		if err := ctx.Err(); err != nil {
@@ -124,7 +128,7 @@ func readAt(src io.ReaderAt, p []byte, off int64) ([]byte, error) {
 }
 
 // take gives the screen at most one raw line and sets a mark if one is due and possible.
-func (t *Terminal) take(line []byte) {
+func (t *Document) take(line []byte) {
 	s := t.screen
 	if s.probe.state == probeArmed && len(line) > 0 {
 		off, style := t.read, s.filter.sgr
@@ -146,7 +150,7 @@ func (t *Terminal) take(line []byte) {
 	}
 }
 
-func (t *Terminal) mark(m mark) {
+func (t *Document) mark(m mark) {
 	t.marks = append(t.marks, m)
 	if len(t.marks) > maxMarks {
 		kept := t.marks[:0]
@@ -162,7 +166,7 @@ func (t *Terminal) mark(m mark) {
 
 // scrolledOut compares a row that is final now with what was last told about it. A mark that does not begin a row any
 // more is of no use.
-func (t *Terminal) scrolledOut(line int, row string) {
+func (t *Document) scrolledOut(line int, row string) {
 	n := t.screen.gone - 1
 	for len(t.coming) > 0 && t.coming[0].line <= line {
 		if m := t.coming[0]; m.line == line {
@@ -174,14 +178,14 @@ func (t *Terminal) scrolledOut(line int, row string) {
 	t.compare(n, row)
 }
 
-func (t *Terminal) compare(n int, row string) {
+func (t *Document) compare(n int, row string) {
 	if i := n - t.above; n < t.lowest && i >= 0 && (i >= len(t.seen) || t.seen[i] != row) {
 		t.lowest = n
 	}
 }
 
 // settle notes what changed since the last Advance.
-func (t *Terminal) settle() {
+func (t *Document) settle() {
 	rows := t.screen.rows()
 	total, before := t.screen.gone+len(rows), t.above+len(t.seen)
 	for i, row := range rows {
@@ -206,14 +210,14 @@ func (t *Terminal) settle() {
 }
 
 // Total is the number of rows.
-func (t *Terminal) Total() int {
+func (t *Document) Total() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.above + len(t.seen)
 }
 
 // Final is the number of rows from the top that cannot change any more.
-func (t *Terminal) Final() int {
+func (t *Document) Final() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.above
@@ -222,7 +226,7 @@ func (t *Terminal) Final() int {
 // Changed says which rows to ask for again: all from the returned one on (from 1) may differ from what they were at
 // version since, those above do not. If nothing changed, from is Total()+1. version is what to ask with next time; the
 // first time ask with 0.
-func (t *Terminal) Changed(since uint64) (from int, version uint64) {
+func (t *Document) Changed(since uint64) (from int, version uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := sort.Search(len(t.changes), func(i int) bool { return t.changes[i].version > since })
@@ -232,11 +236,11 @@ func (t *Terminal) Changed(since uint64) (from int, version uint64) {
 	return t.changes[i].low + 1, t.version
 }
 
-// Rows returns rows from to to (from 1, both included, cut to what exists and to MaxRows).
+// Rows returns rows from to to (from 1, both included, cut to what exists and to render.MaxRows).
 //
 // Rows out of a program's reach are made again from the nearest mark. Where a program rewrote the same rows for
-// megabytes there is no mark near; after five times [WorkLimit] what is still missing is returned empty, with Plain set.
-func (t *Terminal) Rows(ctx context.Context, from, to int) (Rows, error) {
+// megabytes there is no mark near; after five times [render.WorkLimit] what is still missing is returned empty, with Plain set.
+func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) {
 	t.mu.Lock()
 	seen, above, read := t.seen, t.above, t.read
 	i := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].row >= from }) - 1
@@ -246,8 +250,8 @@ func (t *Terminal) Rows(ctx context.Context, from, to int) (Rows, error) {
 	}
 	t.mu.Unlock()
 
-	from, to = max(from, 1), min(to, above+len(seen), max(from, 1)+MaxRows-1)
-	rows := Rows{From: from, To: to, Exact: true}
+	from, to = max(from, 1), min(to, above+len(seen), max(from, 1)+render.MaxRows-1)
+	rows := render.Rows{From: from, To: to, Exact: true}
 	if to < from {
 		return rows, nil
 	}
@@ -256,7 +260,7 @@ func (t *Terminal) Rows(ctx context.Context, from, to int) (Rows, error) {
 	if from <= above {
 		missing, err := t.replay(ctx, start, read, from, min(to, above), &b)
 		if err != nil {
-			return Rows{}, fmt.Errorf("show terminal rows %d to %d: %w", from, to, err)
+			return render.Rows{}, fmt.Errorf("show terminal rows %d to %d: %w", from, to, err)
 		}
 		rows.Plain = missing
 		n = min(to, above) + 1
@@ -268,16 +272,16 @@ func (t *Terminal) Rows(ctx context.Context, from, to int) (Rows, error) {
 	return rows, nil
 }
 
-func (t *Terminal) row(b *strings.Builder, n int, row string) {
-	t.options.openRow(b, n)
+func (t *Document) row(b *strings.Builder, n int, row string) {
+	t.options.OpenRow(b, n)
 	termRow(b, row)
-	t.options.closeRow(b)
+	t.options.CloseRow(b)
 }
 
 // replay makes rows from to to again, which are all out of reach, and reports whether it had to leave some empty.
-func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to int, b *strings.Builder) (missing bool, err error) {
-	work := beginWork(5 * WorkLimit)
-	defer work.end()
+func (t *Document) replay(ctx context.Context, start mark, end int64, from, to int, b *strings.Builder) (missing bool, err error) {
+	work := render.BeginWork(5 * render.WorkLimit)
+	defer work.End()
 	n := start.row
 	s := newTermScreen(nil)
 	blank := 0 // lines that stand for what is above the mark
@@ -300,7 +304,7 @@ func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to i
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if work.over() {
+		if work.Over() {
 			break
 		}
 		buf, err = readAt(t.src, buf[:min(int64(cap(buf)), end-off)], off)
@@ -317,9 +321,9 @@ func (t *Terminal) replay(ctx context.Context, start mark, end int64, from, to i
 	return missing, nil
 }
 
-// TerminalRows renders a whole small text at once, for a tool's folded result or an error's last lines.
-func TerminalRows(p []byte, o RowOptions) template.HTML {
-	t := NewTerminal(bytes.NewReader(p), o)
+// Rows renders a whole small text at once, for a tool's folded result or an error's last lines.
+func Rows(p []byte, o render.RowOptions) template.HTML {
+	t := New(bytes.NewReader(p), o)
 	if err := t.Advance(context.Background(), int64(len(p))); err != nil {
 		return ""
 	}

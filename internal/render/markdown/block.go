@@ -1,12 +1,15 @@
-package render
+package markdown
 
 import (
 	"html/template"
 	"strings"
+
+	"webchat/internal/render"
+	"webchat/internal/render/code"
 )
 
-// MarkdownBlock is a block of a text: either whole (HTML), or code or a table in parts.
-type MarkdownBlock struct {
+// Block is a block of a text: either whole (HTML), or code or a table in parts.
+type Block struct {
 	kind  blockKind
 	src   []byte // what it holds; of code only as much as is coloured at its end
 	extra string // and the unfinished line behind it
@@ -15,9 +18,9 @@ type MarkdownBlock struct {
 	head  string // of a table: its first line and the one below it
 	info  string // of code: its language
 	size  int    // of code: bytes of all of it
-	parts []*MarkdownPart
-	ahead *MarkdownPart // the one the unfinished line begins
-	lexer lineLexer
+	parts []*Part
+	ahead *Part // the one the unfinished line begins
+	lexer code.Lines
 	lexed int               // parts before this one went through lexer
 	codes map[string]string // code inside of lists and quotes, coloured
 
@@ -28,9 +31,9 @@ type MarkdownBlock struct {
 	htmlFrom string
 }
 
-// MarkdownPart is a piece of a block that comes in parts.
-type MarkdownPart struct {
-	block *MarkdownBlock
+// Part is a piece of a block that comes in parts.
+type Part struct {
+	block *Block
 	src   []byte
 	extra string // the unfinished line
 	shown string
@@ -40,23 +43,23 @@ type MarkdownPart struct {
 }
 
 // begin makes b an empty block of a kind.
-func (b *MarkdownBlock) begin(kind blockKind, info string) {
+func (b *Block) begin(kind blockKind, info string) {
 	b.kind, b.info, b.src, b.extra, b.parts, b.lexed = kind, info, nil, "", nil, 0
 }
 
 // Code reports whether it is a piece of code in parts, which belong into <pre class="chroma"><code>.
-func (b *MarkdownBlock) Code() bool { return b.kind >= fenced && !b.small() }
+func (b *Block) Code() bool { return b.kind >= fenced && !b.small() }
 
 // Table reports whether it is a table, whose parts are rows and belong into a tbody each.
-func (b *MarkdownBlock) Table() bool { return b.kind == table }
+func (b *Block) Table() bool { return b.kind == table }
 
 // small says that it is code that has ended and is short enough to be coloured as a whole.
-func (b *MarkdownBlock) small() bool { return b.done && b.size <= fenceMemory }
+func (b *Block) small() bool { return b.done && b.size <= code.MaxBlock }
 
-func (b *MarkdownBlock) inParts() bool { return b.Code() || b.Table() }
+func (b *Block) inParts() bool { return b.Code() || b.Table() }
 
 // add takes a line, or with ends false a piece of one.
-func (b *MarkdownBlock) add(text string, ends bool) {
+func (b *Block) add(text string, ends bool) {
 	b.extra = ""
 	if ends {
 		text += "\n"
@@ -67,7 +70,7 @@ func (b *MarkdownBlock) add(text string, ends bool) {
 	case b.kind == table:
 		b.addPart(text)
 	case b.kind >= fenced:
-		if b.size += len(text); b.size <= fenceMemory {
+		if b.size += len(text); b.size <= code.MaxBlock {
 			b.src = append(b.src, text...)
 		}
 		b.addPart(text)
@@ -77,12 +80,12 @@ func (b *MarkdownBlock) add(text string, ends bool) {
 }
 
 // addPart adds to the last part, or begins one if that is full.
-func (b *MarkdownBlock) addPart(text string) {
+func (b *Block) addPart(text string) {
 	n := len(b.parts)
 	if n == 0 || len(b.parts[n-1].src) >= b.limit() {
 		p := b.ahead
 		if p == nil {
-			p = &MarkdownPart{block: b}
+			p = &Part{block: b}
 		}
 		p.extra, b.ahead = "", nil
 		b.parts = append(b.parts, p)
@@ -92,7 +95,7 @@ func (b *MarkdownBlock) addPart(text string) {
 }
 
 // patches adds what changed to out.
-func (b *MarkdownBlock) patches(out []MarkdownPatch, i int) []MarkdownPatch {
+func (b *Block) patches(out []Patch, i int) []Patch {
 	key := b.key()
 	if b.shownAs != b.asShown() || b.shown != key || b.shownAs == noBlock {
 		b.shown, b.shownAs = key, b.asShown()
@@ -100,12 +103,12 @@ func (b *MarkdownBlock) patches(out []MarkdownPatch, i int) []MarkdownPatch {
 		for n := range b.told {
 			b.Part(n).shown = b.Part(n).key()
 		}
-		return append(out, MarkdownPatch{Block: i, Part: -1})
+		return append(out, Patch{Block: i, Part: -1})
 	}
 	for n := max(0, b.told-1); n < b.Parts(); n++ {
 		if p := b.Part(n); n >= b.told || p.key() != p.shown {
 			p.shown = p.key()
-			out = append(out, MarkdownPatch{Block: i, Part: n, New: n >= b.told})
+			out = append(out, Patch{Block: i, Part: n, New: n >= b.told})
 		}
 	}
 	b.told = b.Parts()
@@ -113,7 +116,7 @@ func (b *MarkdownBlock) patches(out []MarkdownPatch, i int) []MarkdownPatch {
 }
 
 // key is what decides how the block looks, parts aside.
-func (b *MarkdownBlock) key() string {
+func (b *Block) key() string {
 	switch {
 	case b.Table():
 		return b.head
@@ -128,10 +131,10 @@ func (b *MarkdownBlock) key() string {
 }
 
 // text is what the block holds, without the white space at its end, which shows nothing.
-func (b *MarkdownBlock) text() string { return strings.TrimRight(string(b.src)+b.extra, " \t\n") }
+func (b *Block) text() string { return strings.TrimRight(string(b.src)+b.extra, " \t\n") }
 
 // asShown tells the shapes of a block apart.
-func (b *MarkdownBlock) asShown() blockKind {
+func (b *Block) asShown() blockKind {
 	switch {
 	case b.Code():
 		return fenced
@@ -144,7 +147,7 @@ func (b *MarkdownBlock) asShown() blockKind {
 }
 
 // Parts is the number of parts.
-func (b *MarkdownBlock) Parts() int {
+func (b *Block) Parts() int {
 	switch {
 	case !b.inParts():
 		return 0
@@ -155,10 +158,10 @@ func (b *MarkdownBlock) Parts() int {
 }
 
 // Part returns part i.
-func (b *MarkdownBlock) Part(i int) *MarkdownPart {
+func (b *Block) Part(i int) *Part {
 	if i == len(b.parts) {
 		if b.ahead == nil {
-			b.ahead = &MarkdownPart{block: b}
+			b.ahead = &Part{block: b}
 		}
 		b.ahead.extra = b.extra
 		return b.ahead
@@ -172,30 +175,30 @@ func (b *MarkdownBlock) Part(i int) *MarkdownPart {
 }
 
 // begins reports whether the unfinished line is the first one of a part to come.
-func (b *MarkdownBlock) begins() bool {
+func (b *Block) begins() bool {
 	n := len(b.parts)
 	return b.extra != "" && (n == 0 || len(b.parts[n-1].src) >= b.limit())
 }
 
 // limit is how many bytes a part has that is full.
-func (b *MarkdownBlock) limit() int {
+func (b *Block) limit() int {
 	if b.kind == table {
 		return 2 << 10
 	}
 	return 1 << 10
 }
 
-func (p *MarkdownPart) key() string { return string(p.src) + p.extra }
+func (p *Part) key() string { return string(p.src) + p.extra }
 
 // Head is the head of a table, to be put before its parts.
-func (b *MarkdownBlock) Head() template.HTML { return tableHead(b.head) }
+func (b *Block) Head() template.HTML { return tableHead(b.head) }
 
 // HTML is a block that does not come in parts.
-func (b *MarkdownBlock) HTML() template.HTML {
+func (b *Block) HTML() template.HTML {
 	key := b.key()
 	if b.html == "" || b.htmlFrom != key {
 		if b.kind >= fenced {
-			b.html = clean(pre(codeBlock(b.info, string(b.src))))
+			b.html = clean(pre(code.Block(b.info, string(b.src))))
 		} else {
 			b.html = b.prose()
 		}
@@ -208,16 +211,16 @@ func (b *MarkdownBlock) HTML() template.HTML {
 }
 
 // HTML is what the part shows.
-func (p *MarkdownPart) HTML() template.HTML {
+func (p *Part) HTML() template.HTML {
 	if p.block.Table() {
 		return tableRows(p.block.head, p.key())
 	}
 	p.lex()
-	return clean(p.out.String() + escapeText(p.extra))
+	return clean(p.out.String() + render.EscapeText(p.extra))
 }
 
 // lex colours the lines that are whole, after those of the parts before.
-func (p *MarkdownPart) lex() {
+func (p *Part) lex() {
 	for b := p.block; b.lexed < len(b.parts); b.lexed++ {
 		b.parts[b.lexed].lexSelf()
 		if b.parts[b.lexed] == p {
@@ -227,15 +230,15 @@ func (p *MarkdownPart) lex() {
 	p.lexSelf()
 }
 
-func (p *MarkdownPart) lexSelf() {
+func (p *Part) lexSelf() {
 	if p.lexed < len(p.src) {
-		p.block.lexer.write(&p.out, p.block.info, string(p.src[p.lexed:]))
+		p.block.lexer.Write(&p.out, p.block.info, string(p.src[p.lexed:]))
 		p.lexed = len(p.src)
 	}
 }
 
 // Whole is the block with what its parts belong into.
-func (b *MarkdownBlock) Whole() template.HTML {
+func (b *Block) Whole() template.HTML {
 	if !b.inParts() {
 		return b.HTML()
 	}

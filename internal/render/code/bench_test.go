@@ -1,4 +1,4 @@
-package render
+package code
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/render"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -26,7 +28,7 @@ func reference(b *testing.B, slice string) {
 		b.Fatal(err)
 	}
 	w := &window{first: 1, from: 1, to: strings.Count(slice, "\n"), lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")), size: len(slice)}
-	out := newRowWriter(&RowOptions{First: 1}, w)
+	out := newRowWriter(&render.RowOptions{First: 1}, w)
 	line := 1
 	for token := it(); token != chroma.EOF; token = it() {
 		out.text(line, tokenClass(token.Type), token.Value)
@@ -67,7 +69,7 @@ func against(b *testing.B, ours, reference func()) {
 // be at most 1.2, for the first window of a document just opened and for a later one.
 func BenchmarkCodeWindow(b *testing.B) {
 	_, src := benchSource(b, 100_000)
-	rows := func(doc *Code, from int) {
+	rows := func(doc *Document, from int) {
 		if r, err := doc.Rows(b.Context(), from, from+499); err != nil || r.Plain {
 			b.Fatal(r.Plain, err)
 		}
@@ -78,28 +80,28 @@ func BenchmarkCodeWindow(b *testing.B) {
 	}
 	const later = 90_011
 	b.Run("first", func(b *testing.B) {
-		against(b, func() { rows(NewCode("Go", src, RowOptions{}), 1) }, alone(1))
+		against(b, func() { rows(New("Go", src, render.RowOptions{}), 1) }, alone(1))
 	})
 	b.Run("later, unknown what is above", func(b *testing.B) {
-		against(b, func() { rows(NewCode("Go", src, RowOptions{}), later) }, alone(later))
+		against(b, func() { rows(New("Go", src, render.RowOptions{}), later) }, alone(later))
 	})
-	doc := NewCode("Go", src, RowOptions{})
+	doc := New("Go", src, render.RowOptions{})
 	if err := doc.Index(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("later, indexed", func(b *testing.B) { against(b, func() { rows(doc, later) }, alone(later)) })
 }
 
-// BenchmarkCodePathological is the time a request takes on texts made to be slow. It is to stay near [WorkLimit], whatever chroma alone would take.
+// BenchmarkCodePathological is the time a request takes on texts made to be slow. It is to stay near [render.WorkLimit], whatever chroma alone would take.
 func BenchmarkCodePathological(b *testing.B) {
 	for name, p := range pathological() {
 		b.Run(fmt.Sprintf("%s (%d bytes)", name, len(p[1])), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := NewCode(p[0], newText(p[1]), RowOptions{}).Rows(b.Context(), 1, 500); err != nil {
+				if _, err := New(p[0], newText(p[1]), render.RowOptions{}).Rows(b.Context(), 1, 500); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N)/float64(WorkLimit.Milliseconds()), "limits")
+			b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N)/float64(render.WorkLimit.Milliseconds()), "limits")
 		})
 	}
 }

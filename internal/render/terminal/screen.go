@@ -1,4 +1,4 @@
-package render
+package terminal
 
 import (
 	"bytes"
@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	terminal "github.com/buildkite/terminal-to-html/v3"
+	"webchat/internal/render"
+
+	tty "github.com/buildkite/terminal-to-html/v3"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // those still in reach are returned by rows.
 type termScreen struct {
 	filter  termFilter
-	screen  *terminal.Screen
+	screen  *tty.Screen
 	pending []byte                     // what the library has not been given yet
 	out     func(line int, row string) // line counts the screen's own, of which a long row takes several
 	gone    int                        // rows handed to out
@@ -45,7 +47,7 @@ const (
 
 func newTermScreen(out func(int, string)) *termScreen {
 	t := &termScreen{out: out}
-	screen, err := terminal.NewScreen(terminal.WithSize(screenColumns, screenLines), terminal.WithMaxSize(screenColumns, screenBuffer))
+	screen, err := tty.NewScreen(tty.WithSize(screenColumns, screenLines), tty.WithMaxSize(screenColumns, screenBuffer))
 	if err != nil {
 		panic("render: a screen of a fixed size was refused: " + err.Error())
 	}
@@ -169,7 +171,7 @@ func termRow(b *strings.Builder, row string) {
 		if i < 0 {
 			i = len(row)
 		}
-		escape(b, unescapeTerm.Replace(row[:i]))
+		render.Escape(b, unescapeTerm.Replace(row[:i]))
 		row = row[i:]
 		if row == "" {
 			break

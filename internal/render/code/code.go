@@ -1,4 +1,12 @@
-package render
+// Package code shows source code in colours: a window of lines of a text of any length, pieces of code as they stand in
+// Markdown, and which language a file is written in. Its guarantees are those of package render.
+//
+// Functions may be called concurrently. A [Document] locks itself; [Lines] belongs to one goroutine at a time.
+//
+//	lang := code.Language("main.go", head)
+//	doc := code.New(lang, source, render.RowOptions{})
+//	rows, err := doc.Rows(ctx, 1, 500)           // later windows cost what they show, not what is above them
+package code
 
 import (
 	"bytes"
@@ -9,14 +17,11 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"webchat/internal/render"
 )
 
 const (
-	// LongLine is how many characters a line may have and still be highlighted.
-	LongLine = 4000
-	// MaxRows is the most lines one call of Rows returns.
-	MaxRows = 5000
-
 	shownLine     = 256 << 10 // characters of one line that are shown at all
 	lookahead     = 200       // lines below the window that expressions may look into
 	lookaheadSize = 32 << 10  // and bytes
@@ -36,15 +41,15 @@ type Source interface {
 	Lines(ctx context.Context, from, to int) ([]byte, error)
 }
 
-// Code is one text in one language, from which windows are shown.
+// Document is one text in one language, from which windows are shown.
 //
 // A window costs what its own lines cost: highlighting starts at a remembered state near it. States are remembered
-// while windows are shown, and for the whole text by [Code.Index]. A window far from any known state starts at a
+// while windows are shown, and for the whole text by [Document.Index]. A window far from any known state starts at a
 // guess, a line near above it that looks like the start of something, and says so by Exact being false.
-type Code struct {
+type Document struct {
 	src     Source
 	grammar *grammar // nil: plain text
-	options RowOptions
+	options render.RowOptions
 	limit   time.Duration // of the work for one request; ten times that for a step of the index
 
 	mu      sync.Mutex // guards what follows
@@ -60,20 +65,20 @@ type savedState struct {
 	*lexState
 }
 
-// NewCode opens a document. A language that [Language] never returns is shown as plain text.
-func NewCode(language string, src Source, o RowOptions) *Code {
+// New opens a document. A language that [Language] never returns is shown as plain text.
+func New(language string, src Source, o render.RowOptions) *Document {
 	first := savedState{1, rootState}
-	return &Code{src: src, grammar: grammars()[language], options: o.clean(), limit: WorkLimit, spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
+	return &Document{src: src, grammar: grammars()[language], options: o.Clean(), limit: render.WorkLimit, spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
 }
 
-// Rows returns lines from to to (from 1, both included, cut to what exists and to MaxRows) as HTML:
+// Rows returns lines from to to (from 1, both included, cut to what exists and to render.MaxRows) as HTML:
 //
 //	<div class="line"><a class="ln" href="#L10" aria-label="Line 10">10</a><code class="cl">…</code></div>
 //
-// It spends at most about [WorkLimit] on highlighting. The error is the source's or ctx's.
-func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
-	from, to = max(from, 1), min(to, c.src.Total(), max(from, 1)+MaxRows-1)
-	rows := Rows{From: from, To: to, Exact: true}
+// It spends at most about [render.WorkLimit] on highlighting. The error is the source's or ctx's.
+func (c *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) {
+	from, to = max(from, 1), min(to, c.src.Total(), max(from, 1)+render.MaxRows-1)
+	rows := render.Rows{From: from, To: to, Exact: true}
 	if to < from {
 		return rows, nil
 	}
@@ -94,7 +99,7 @@ func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
 		}
 	}
 	if err != nil {
-		return Rows{}, fmt.Errorf("highlight lines %d to %d: %w", from, to, err)
+		return render.Rows{}, fmt.Errorf("highlight lines %d to %d: %w", from, to, err)
 	}
 	var save func(int, *lexState)
 	if rows.Exact {
@@ -105,15 +110,15 @@ func (c *Code) Rows(ctx context.Context, from, to int) (Rows, error) {
 	rows.HTML = out.finish()
 	rows.Plain = !done || out.long
 	if err := ctx.Err(); err != nil {
-		return Rows{}, err
+		return render.Rows{}, err
 	}
 	return rows, nil
 }
 
-func (c *Code) plainRows(ctx context.Context, rows Rows) (Rows, error) {
+func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows, error) {
 	w, err := c.window(ctx, rows.From, rows.From, rows.To)
 	if err != nil {
-		return Rows{}, fmt.Errorf("show lines %d to %d: %w", rows.From, rows.To, err)
+		return render.Rows{}, fmt.Errorf("show lines %d to %d: %w", rows.From, rows.To, err)
 	}
 	out := newRowWriter(&c.options, w)
 	rows.HTML = out.finish()
@@ -124,7 +129,7 @@ func (c *Code) plainRows(ctx context.Context, rows Rows) (Rows, error) {
 // Index walks the whole text once and remembers its states, so that every later window is exact and costs only itself. It
 // returns when done, when ctx ends (with its error; a later call goes on from there) or, without an error, when the
 // text is too hard to walk. Call it in the background.
-func (c *Code) Index(ctx context.Context) error {
+func (c *Document) Index(ctx context.Context) error {
 	if c.grammar == nil {
 		return nil
 	}
@@ -160,7 +165,7 @@ func (c *Code) Index(ctx context.Context) error {
 }
 
 // nearest returns the last known state at or above line, and whether it is near enough to be exact from.
-func (c *Code) nearest(line int) (savedState, bool) {
+func (c *Document) nearest(line int) (savedState, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line > line }) - 1
@@ -173,7 +178,7 @@ func (c *Code) nearest(line int) (savedState, bool) {
 }
 
 // save remembers that line starts in state, if no near one is remembered.
-func (c *Code) save(line int, state *lexState) {
+func (c *Document) save(line int, state *lexState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line >= line })
@@ -199,7 +204,7 @@ func (c *Code) save(line int, state *lexState) {
 }
 
 // intern keeps one copy of each stack: a file has few different ones. c.mu is held.
-func (c *Code) intern(state *lexState) *lexState {
+func (c *Document) intern(state *lexState) *lexState {
 	key := strings.Join(state.stack, "\x00")
 	if known := c.stacks[key]; known != nil {
 		return known
@@ -221,7 +226,7 @@ type window struct {
 }
 
 // window reads lines first-1 (to look behind) to to and what may be looked into below.
-func (c *Code) window(ctx context.Context, first, from, to int) (*window, error) {
+func (c *Document) window(ctx context.Context, first, from, to int) (*window, error) {
 	first = max(1, first-1)
 	last := min(to+lookahead, c.src.Total())
 	if c.grammar == nil {
@@ -243,7 +248,7 @@ func (c *Code) window(ctx context.Context, first, from, to int) (*window, error)
 		}
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		w.lines = append(w.lines, line)
-		w.size += min(len(line), LongLine) + 1
+		w.size += min(len(line), render.LongLine) + 1
 	}
 	return w, nil
 }
@@ -286,15 +291,15 @@ func (w *window) text(from int) (text string, skip int) {
 }
 
 func isLong(line []byte) bool {
-	return len(line) > LongLine && (len(line) > utf8.UTFMax*LongLine || utf8.RuneCount(line) > LongLine)
+	return len(line) > render.LongLine && (len(line) > utf8.UTFMax*render.LongLine || utf8.RuneCount(line) > render.LongLine)
 }
 
 // lex highlights from start to the end of the window into out, if there is one, and hands over the states at line
 // ends. It reports whether it came to the end within the limit of its work.
-func (c *Code) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) bool {
+func (c *Document) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) bool {
 	text, skip := w.text(start.line)
-	work := beginWork(limit)
-	defer work.end()
+	work := render.BeginWork(limit)
+	defer work.End()
 	l, err := c.grammar.start(text, skip, start.lexState)
 	if err != nil {
 		return false
@@ -320,7 +325,7 @@ func (c *Code) lex(ctx context.Context, w *window, start savedState, limit time.
 				}
 			}
 		}
-		if tokens%8 == 0 && (work.over() || ctx.Err() != nil) {
+		if tokens%8 == 0 && (work.Over() || ctx.Err() != nil) {
 			return false
 		}
 	}

@@ -1,4 +1,4 @@
-package render
+package terminal
 
 import (
 	"fmt"
@@ -238,13 +238,13 @@ const (
 	minRatio  = 4.5
 )
 
-// TerminalCSS is the part of the style sheet that belongs to [Terminal]: the 240 colours beyond the sixteen (x16 to
+// CSS is the part of the style sheet that belongs to [Document]: the 240 colours beyond the sixteen (x16 to
 // x255), every colour as a background (r0 to r255 and rv, with text in the background's colour), and it, un, st.
 // The lightness of each colour is moved until its contrast with the terminal's background is at least 4.5 to 1 in both
 // themes. The sixteen themselves (a0 to a15) and --t-bg, --t-fg are the page's own tokens.
-func TerminalCSS() string {
+func CSS() string {
 	var b strings.Builder
-	b.WriteString("/* Made by internal/render (TerminalCSS). */\n@layer components {\n")
+	b.WriteString("/* Made by internal/render/terminal. */\n@layer components {\n")
 	b.WriteString("  .code .it { font-style: italic; } .code .un { text-decoration: underline; } .code .st { text-decoration: line-through; }\n")
 	b.WriteString("  .code .rv { color: var(--t-bg); background: var(--t-fg); }\n")
 	for i := range 16 {

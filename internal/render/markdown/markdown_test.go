@@ -1,10 +1,13 @@
-package render
+package markdown
 
 import (
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"webchat/internal/render/code"
+	"webchat/internal/render/rendertest"
 
 	"pgregory.net/rapid"
 )
@@ -37,7 +40,7 @@ func TestMarkdown(t *testing.T) {
 		"\x00\x1b[1m\u202ea &#8238; \xff":        "<p>\uFFFD␛[1m" + `<bdi class="err" title="U+202E">` + "\u202e</bdi>a " + `<bdi class="err" title="U+202E">` + "\u202e</bdi> \uFFFD</p>\n",
 		"`\u202e\x07`":                           "<p><code>" + `<bdi class="err" title="U+202E">` + "\u202e</bdi>␇</code></p>\n",
 	} {
-		if got := string(Markdown(in)); got != want {
+		if got := string(HTML(in)); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
@@ -67,7 +70,7 @@ func TestMarkdownLinks(t *testing.T) {
 		"[a][r] [r]\n[r]: https://sink.test":       "[a][r] [r]\n[r]: " + `<a href="https://sink.test"` + away + `>https://sink.test</a>`,
 		"<img src=https://sink.test/a>":            "&lt;img src=https://sink.test/a&gt;",
 	} {
-		if got := string(Markdown(in)); got != "<p>"+want+"</p>\n" {
+		if got := string(HTML(in)); got != "<p>"+want+"</p>\n" {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
@@ -82,7 +85,7 @@ type shownBlock struct {
 // page applies patches.
 type shownPage []shownBlock
 
-func (p *shownPage) apply(t testing.TB, s *MarkdownStream) {
+func (p *shownPage) apply(t testing.TB, s *Stream) {
 	t.Helper()
 	for _, patch := range s.Patches() {
 		b := s.Block(patch.Block)
@@ -112,7 +115,7 @@ func (p *shownPage) apply(t testing.TB, s *MarkdownStream) {
 	}
 }
 
-func describe(b *MarkdownBlock) string {
+func describe(b *Block) string {
 	if b.inParts() {
 		return fmt.Sprint("parts ", b.Table(), string(b.Head()))
 	}
@@ -155,7 +158,7 @@ func TestMarkdownStreamAnyCut(t *testing.T) {
 }
 
 func TestSoakMarkdownStreamAnyCut(t *testing.T) {
-	soakSeed(t)
+	rendertest.SoakSeed(t)
 	for range 200 {
 		rapid.Check(t, func(r *rapid.T) { checkAnyCut(t, r) })
 	}
@@ -163,7 +166,7 @@ func TestSoakMarkdownStreamAnyCut(t *testing.T) {
 
 func checkAnyCut(tb *testing.T, t *rapid.T) {
 	text := markdownText(t)
-	var s MarkdownStream
+	var s Stream
 	var live shownPage
 	most := rapid.SampledFrom([]int{3, 40, 4000}).Draw(t, "most")
 	looks := 0
@@ -175,7 +178,7 @@ func checkAnyCut(tb *testing.T, t *rapid.T) {
 		if looks++; looks%8 != 1 {
 			continue
 		}
-		var again MarkdownStream
+		var again Stream
 		again.Write(text[:at])
 		var fresh shownPage
 		fresh.apply(tb, &again)
@@ -189,11 +192,11 @@ func checkAnyCut(tb *testing.T, t *rapid.T) {
 	for _, block := range s.Blocks() {
 		b.WriteString(string(block.Whole()))
 	}
-	whole := string(Markdown(text))
+	whole := string(HTML(text))
 	if b.String() != whole {
 		t.Fatalf("%.200q … (%d bytes), stream and whole:\n%s", text, len(text), apart(b.String(), whole))
 	}
-	var again MarkdownStream
+	var again Stream
 	again.Write(text)
 	again.End()
 	var fresh shownPage
@@ -201,35 +204,35 @@ func checkAnyCut(tb *testing.T, t *rapid.T) {
 	if live.String() != fresh.String() {
 		t.Fatalf("at the end of %.200q … (%d bytes), live and fresh:\n%s", text, len(text), apart(live.String(), fresh.String()))
 	}
-	checkSafe(tb, whole)
+	rendertest.Safe(tb, whole)
 }
 
 // Code keeps its text while it arrives and afterwards, whatever colours it has by then.
 func TestMarkdownStreamCode(t *testing.T) {
-	src, err := os.ReadFile("testdata/code/sample.go")
+	src, err := os.ReadFile("../code/testdata/sample.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range []string{string(src), strings.Repeat(string(src), 1+3*fenceMemory/len(src))} {
-		var s MarkdownStream
+	for _, text := range []string{string(src), strings.Repeat(string(src), 1+3*code.MaxBlock/len(src))} {
+		var s Stream
 		s.Write("```go\n")
-		for at := 0; at < len(code); at += 997 {
-			s.Write(code[at:min(len(code), at+997)])
+		for at := 0; at < len(text); at += 997 {
+			s.Write(text[at:min(len(text), at+997)])
 			if at%5 == 0 {
 				whole := string(s.Block(0).Whole())
-				checkSafe(t, whole)
-				if got := textContent(t, whole); got != strings.TrimRight(code[:min(len(code), at+997)], " ")+"\n" && got != code[:min(len(code), at+997)]+"\n" {
-					t.Fatalf("after %d bytes:\n%s", at+997, apart(got, code))
+				rendertest.Safe(t, whole)
+				if got := rendertest.Text(t, whole); got != strings.TrimRight(text[:min(len(text), at+997)], " ")+"\n" && got != text[:min(len(text), at+997)]+"\n" {
+					t.Fatalf("after %d bytes:\n%s", at+997, apart(got, text))
 				}
 			}
 		}
 		s.Write("```\n")
 		whole := string(s.Block(0).Whole())
-		if got := textContent(t, whole); got != code+"\n" || !strings.Contains(whole, `<span class="kd">func</span>`) {
-			t.Fatalf("at the end:\n%s", apart(got, code))
+		if got := rendertest.Text(t, whole); got != text+"\n" || !strings.Contains(whole, `<span class="kd">func</span>`) {
+			t.Fatalf("at the end:\n%s", apart(got, text))
 		}
-		if one := len(code) <= fenceMemory; one == s.Block(0).inParts() {
-			t.Errorf("%d bytes of code, in parts: %v", len(code), !one)
+		if one := len(text) <= code.MaxBlock; one == s.Block(0).inParts() {
+			t.Errorf("%d bytes of code, in parts: %v", len(text), !one)
 		}
 	}
 }
@@ -246,8 +249,8 @@ func TestMarkdownAttacks(t *testing.T) {
 		"# <img src=x> {#id .class onclick=a}", "&lt;script&gt;alert(1)&lt;/script&gt;", "<!--><img src=x>-->", "<![CDATA[<img src=x>]]>", "<?php x ?>", "</p></div><img src=x>", "\\<img src=x>", "**<img src=x onerror=a>**", "~~<svg>~~",
 	} {
 		for _, text := range []string{attack, "- " + attack, "> " + attack, "a " + attack + " b", strings.ToUpper(attack)} {
-			h := string(Markdown(text))
-			checkSafe(t, h)
+			h := string(HTML(text))
+			rendertest.Safe(t, h)
 			if lower := strings.ToLower(h); strings.Contains(lower, "<img") || strings.Contains(lower, `="javascript`) {
 				t.Errorf("%q: %s", text, h)
 			}
@@ -259,9 +262,9 @@ func TestMarkdownAttacks(t *testing.T) {
 func TestMarkdownHostile(t *testing.T) {
 	for name, text := range hostileMarkdown(20_000) {
 		t.Run(name, func(t *testing.T) {
-			h := string(Markdown(text))
-			checkSafe(t, h)
-			if at := unwanted.FindStringIndex(h); at != nil {
+			h := string(HTML(text))
+			rendertest.Safe(t, h)
+			if at := rendertest.Unwanted.FindStringIndex(h); at != nil {
 				t.Errorf("a control character in %.200q", h[at[0]:])
 			}
 		})
@@ -271,7 +274,7 @@ func TestMarkdownHostile(t *testing.T) {
 // What an open block may cost is bounded: an endless one is parted, or grows at its end only.
 func TestMarkdownStreamBounded(t *testing.T) {
 	for name, text := range hostileMarkdown(100_000) {
-		var s MarkdownStream
+		var s Stream
 		s.Write(text[:50_000])
 		s.Patches()
 		for at := 50_000; at < 51_000; at += 20 {
@@ -300,7 +303,7 @@ func FuzzMarkdown(f *testing.F) {
 			return
 		}
 		cut = min(max(cut, 0), len(text))
-		var s MarkdownStream
+		var s Stream
 		s.Write(text[:cut])
 		s.Patches()
 		s.Write(text[cut:])
@@ -309,8 +312,8 @@ func FuzzMarkdown(f *testing.F) {
 		for _, b := range s.Blocks() {
 			h += string(b.Whole())
 		}
-		checkSafe(t, h)
-		if textContent(t, h) != textContent(t, string(Markdown(text))) {
+		rendertest.Safe(t, h)
+		if rendertest.Text(t, h) != rendertest.Text(t, string(HTML(text))) {
 			t.Fatalf("cut at %d of %q", cut, text)
 		}
 	})

@@ -1,35 +1,36 @@
-package render
+package markdown
 
 import (
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// MarkdownStream shows a Markdown text while it arrives, block by block. A block that has ended never changes again, and
+// Stream shows a Markdown text while it arrives, block by block. A block that has ended never changes again, and
 // what an open one costs is bounded, so a text costs what its length costs, however it is cut: code and tables, which
 // may grow for megabytes, come in parts of which only the last one changes; other blocks are parted when they are very
 // long. What is shown is a function of the text so far. The zero value is ready.
 //
 // Writing parses nothing but lines: a block becomes HTML when somebody asks for it.
-type MarkdownStream struct {
+type Stream struct {
 	splitter splitter
 	line     []byte // the unfinished line, or what is left of it
 	cr       bool   // the last byte was \r
-	blocks   []*MarkdownBlock
-	ahead    *MarkdownBlock // the block the unfinished line will begin
-	dirty    int            // blocks before this one were told of as they are
+	blocks   []*Block
+	ahead    *Block // the block the unfinished line will begin
+	dirty    int    // blocks before this one were told of as they are
 }
 
-// MarkdownPatch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
+// Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
 // new come in order, behind all there are.
-type MarkdownPatch struct {
+type Patch struct {
 	Block, Part int
 	New         bool // of a part: it was not there before
 }
 
 // Write adds text to the end.
-func (s *MarkdownStream) Write(text string) {
+func (s *Stream) Write(text string) {
 	if text == "" {
 		return
 	}
@@ -55,7 +56,7 @@ func (s *MarkdownStream) Write(text string) {
 }
 
 // add takes text without a line end.
-func (s *MarkdownStream) add(text string) {
+func (s *Stream) add(text string) {
 	s.line = append(s.line, text...)
 	for {
 		i := cutLine(s.line)
@@ -67,13 +68,13 @@ func (s *MarkdownStream) add(text string) {
 	}
 }
 
-func (s *MarkdownStream) endLine() {
+func (s *Stream) endLine() {
 	s.take(string(s.line), true)
 	s.line = s.line[:0]
 }
 
 // take gives a piece of a line to the blocks; ends says that it is the line's last.
-func (s *MarkdownStream) take(piece string, ends bool) {
+func (s *Stream) take(piece string, ends bool) {
 	if s.splitter.long {
 		s.more(piece, ends)
 		return
@@ -86,7 +87,7 @@ func (s *MarkdownStream) take(piece string, ends bool) {
 	s.splitter.long = !ends
 }
 
-func (s *MarkdownStream) more(piece string, ends bool) {
+func (s *Stream) more(piece string, ends bool) {
 	d := s.splitter.more(piece)
 	before := s.splitter.kind
 	if d.open != noBlock {
@@ -97,7 +98,7 @@ func (s *MarkdownStream) more(piece string, ends bool) {
 	s.splitter.last, s.splitter.long = "", !ends
 }
 
-func (s *MarkdownStream) apply(before blockKind, d decision, ends bool) {
+func (s *Stream) apply(before blockKind, d decision, ends bool) {
 	if d.close && before != noBlock {
 		s.last().done = true
 	}
@@ -107,7 +108,7 @@ func (s *MarkdownStream) apply(before blockKind, d decision, ends bool) {
 	if d.open != noBlock {
 		b := s.ahead
 		if b == nil {
-			b = &MarkdownBlock{}
+			b = &Block{}
 		}
 		s.ahead = nil
 		b.begin(d.open, s.splitter.info)
@@ -125,31 +126,31 @@ func (s *MarkdownStream) apply(before blockKind, d decision, ends bool) {
 }
 
 // toTable makes a table of the end of the open paragraph: its last line is the head.
-func (s *MarkdownStream) toTable() {
+func (s *Stream) toTable() {
 	b := s.last()
 	src := strings.TrimSuffix(string(b.src), "\n")
 	i := strings.LastIndexByte(src, '\n') + 1
 	head := src[i:]
 	if i > 0 {
 		b.src, b.done = []byte(src[:i]), true
-		b = &MarkdownBlock{}
+		b = &Block{}
 		s.blocks = append(s.blocks, b)
 	}
 	b.begin(table, "")
 	b.head = head + "\n"
 }
 
-func (s *MarkdownStream) last() *MarkdownBlock { return s.blocks[len(s.blocks)-1] }
+func (s *Stream) last() *Block { return s.blocks[len(s.blocks)-1] }
 
 // forget takes back what the unfinished line shows.
-func (s *MarkdownStream) forget() {
+func (s *Stream) forget() {
 	if len(s.blocks) > 0 {
 		s.last().extra = ""
 	}
 }
 
 // look shows the unfinished line, as soon as it is sure what it is.
-func (s *MarkdownStream) look() {
+func (s *Stream) look() {
 	if len(s.line) == 0 {
 		return
 	}
@@ -170,7 +171,7 @@ func (s *MarkdownStream) look() {
 		s.last().extra = d.text
 	case d.open != noBlock:
 		if s.ahead == nil {
-			s.ahead = &MarkdownBlock{}
+			s.ahead = &Block{}
 		}
 		s.ahead.begin(d.open, "")
 		s.ahead.extra = d.text
@@ -178,7 +179,7 @@ func (s *MarkdownStream) look() {
 }
 
 // End says that the text is whole: what is open ends. Nothing is written after it.
-func (s *MarkdownStream) End() {
+func (s *Stream) End() {
 	if len(s.line) > 0 {
 		s.forget()
 		s.endLine()
@@ -190,7 +191,7 @@ func (s *MarkdownStream) End() {
 }
 
 // Blocks returns all blocks. The slice is the caller's, the blocks are not.
-func (s *MarkdownStream) Blocks() []*MarkdownBlock {
+func (s *Stream) Blocks() []*Block {
 	all := slices.Clone(s.blocks)
 	if s.ahead != nil {
 		all = append(all, s.ahead)
@@ -199,7 +200,7 @@ func (s *MarkdownStream) Blocks() []*MarkdownBlock {
 }
 
 // Block returns block i.
-func (s *MarkdownStream) Block(i int) *MarkdownBlock {
+func (s *Stream) Block(i int) *Block {
 	if i == len(s.blocks) {
 		return s.ahead
 	}
@@ -207,7 +208,7 @@ func (s *MarkdownStream) Block(i int) *MarkdownBlock {
 }
 
 // Len is the number of blocks.
-func (s *MarkdownStream) Len() int {
+func (s *Stream) Len() int {
 	if s.ahead != nil {
 		return len(s.blocks) + 1
 	}
@@ -215,8 +216,8 @@ func (s *MarkdownStream) Len() int {
 }
 
 // Patches returns what changed since the last call.
-func (s *MarkdownStream) Patches() []MarkdownPatch {
-	var out []MarkdownPatch
+func (s *Stream) Patches() []Patch {
+	var out []Patch
 	i := s.dirty
 	for ; i < s.Len(); i++ {
 		b := s.Block(i)
@@ -228,7 +229,7 @@ func (s *MarkdownStream) Patches() []MarkdownPatch {
 	return out
 }
 
-// Markdown shows a whole text, as a MarkdownStream does.
+// Markdown shows a whole text, as a Stream does.
 //
 // It is CommonMark with tables, task lists, struck text and addresses that become links, but for three things. HTML is
 // text. Pictures are never loaded: their description and address are shown. Links by reference do not exist, since a
@@ -236,8 +237,8 @@ func (s *MarkdownStream) Patches() []MarkdownPatch {
 //
 // Links lead to http, https and mailto only, in a window of their own, and the whole address stands behind the text of
 // each whose text is not the address. Headings are h4 to h6. No element has an id.
-func Markdown(text string) template.HTML {
-	var s MarkdownStream
+func HTML(text string) template.HTML {
+	var s Stream
 	s.Write(text)
 	s.End()
 	var b strings.Builder
@@ -245,4 +246,23 @@ func Markdown(text string) template.HTML {
 		b.WriteString(string(block.Whole()))
 	}
 	return template.HTML(b.String())
+}
+
+// blockSpace is how much HTML of blocks one call makes before it ends early, in bytes.
+const blockSpace = 1 << 20
+
+// Blocks shows blocks from to to of a text (from 1, both included), each in a div that says at which line it begins, and
+// returns the number of the last one it made: fewer than asked for if they are large.
+//
+//	<div class="block" data-line="12">…</div>
+func Blocks(s *Stream, lines []int, from, to int) (template.HTML, int) {
+	var b strings.Builder
+	n := from - 1
+	for n < to && b.Len() < blockSpace {
+		n++
+		b.WriteString(`<div class="block" data-line="` + strconv.Itoa(lines[n-1]) + `">`)
+		b.WriteString(string(s.Block(n - 1).Whole()))
+		b.WriteString("</div>\n")
+	}
+	return template.HTML(b.String()), n
 }

@@ -1,4 +1,14 @@
-package render
+// Package markdown shows Markdown, whole or while it arrives. Its guarantees are those of package render.
+//
+// A [Stream] belongs to one goroutine at a time.
+//
+//	html := markdown.HTML(answer)
+//
+//	var s markdown.Stream
+//	s.Write(delta)
+//	for _, patch := range s.Patches() { ... }     // finished blocks once, the open one again
+//	s.End()                                       // the text is whole
+package markdown
 
 import (
 	"bytes"
@@ -6,7 +16,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"webchat/internal/render"
+	"webchat/internal/render/code"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
@@ -80,23 +92,23 @@ func prosePolicy() *bluemonday.Policy {
 }
 
 // prose shows a block other than top-level code and tables.
-func (b *MarkdownBlock) prose() template.HTML {
+func (b *Block) prose() template.HTML {
 	src := strings.ToValidUTF8(b.text(), "\uFFFD")
 	m := commonMark()
 	source := []byte(src)
 	doc := m.parser.Parse(mdtext.NewReader(source))
 	if !b.prepare(doc, source) {
-		return clean("<p>" + escapeText(src) + "</p>\n")
+		return clean("<p>" + render.EscapeText(src) + "</p>\n")
 	}
 	var out bytes.Buffer
 	if err := m.renderer.Render(&out, source, doc); err != nil {
-		return clean("<p>" + escapeText(src) + "</p>\n")
+		return clean("<p>" + render.EscapeText(src) + "</p>\n")
 	}
 	return clean(out.String())
 }
 
 // prepare colours the code in a document, and reports whether its elements nest as deep as they may.
-func (b *MarkdownBlock) prepare(doc ast.Node, source []byte) bool {
+func (b *Block) prepare(doc ast.Node, source []byte) bool {
 	depth := 0
 	var codes []ast.Node
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -123,7 +135,7 @@ func (b *MarkdownBlock) prepare(doc ast.Node, source []byte) bool {
 }
 
 // code colours a piece of code inside of the block, once; what still grows stays plain.
-func (b *MarkdownBlock) code(n ast.Node, source []byte) string {
+func (b *Block) code(n ast.Node, source []byte) string {
 	var src strings.Builder
 	lines := n.Lines()
 	for i := range lines.Len() {
@@ -135,7 +147,7 @@ func (b *MarkdownBlock) code(n ast.Node, source []byte) string {
 		info = string(f.Info.Segment.Value(source))
 	}
 	if !b.done && grows(n) {
-		return pre(escapeText(src.String()))
+		return pre(render.EscapeText(src.String()))
 	}
 	key := info + "\x00" + src.String()
 	if done, ok := b.codes[key]; ok {
@@ -144,7 +156,7 @@ func (b *MarkdownBlock) code(n ast.Node, source []byte) string {
 	if b.codes == nil {
 		b.codes = map[string]string{}
 	}
-	b.codes[key] = pre(codeBlock(info, src.String()))
+	b.codes[key] = pre(code.Block(info, src.String()))
 	return b.codes[key]
 }
 
@@ -186,7 +198,7 @@ func tableHead(head string) template.HTML {
 func tableRows(head, rows string) template.HTML {
 	source, t := parseTable(head + rows)
 	if t == nil { // a row that is something else to the parser
-		return clean("<tr><td>" + escapeText(rows) + "</td></tr>")
+		return clean("<tr><td>" + render.EscapeText(rows) + "</td></tr>")
 	}
 	var out template.HTML
 	for n := t.FirstChild().NextSibling(); n != nil; n = n.NextSibling() {
@@ -208,36 +220,10 @@ func tableRow(source []byte, row ast.Node) template.HTML {
 // clean is the last step of all Markdown: characters that hide or reorder are made harmless, and what is not on the
 // policy's list is dropped.
 func clean(h string) template.HTML {
-	return template.HTML(commonMark().policy.Sanitize(isolate(h)))
+	return template.HTML(commonMark().policy.Sanitize(render.Isolate(h)))
 }
 
-// isolate replaces control characters by their pictures and parts bidirectional ones from what they would turn around. In
-// HTML made here both occur in text only.
-func isolate(h string) string {
-	var b strings.Builder
-	start := 0
-	for i, r := range h {
-		var by string
-		switch {
-		case r == '\t' || r == '\n':
-			continue
-		case r < ' ':
-			by = string(0x2400 + r)
-		case r == 0x7f:
-			by = "\u2421"
-		case 0x80 <= r && r < 0xa0:
-			by = "\uFFFD"
-		case isBidi(r):
-			by = `<bdi class="err" title="` + codePoint(r) + `">` + string(r) + `</bdi>`
-		default:
-			continue
-		}
-		b.WriteString(h[start:i])
-		b.WriteString(by)
-		start = i + utf8.RuneLen(r)
-	}
-	if start == 0 {
-		return h
-	}
-	return b.String() + h[start:]
+// pre is a piece of code as answers show it; inner is HTML.
+func pre(inner string) string {
+	return `<pre class="chroma" tabindex="0"><code>` + inner + "</code></pre>\n"
 }

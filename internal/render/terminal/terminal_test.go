@@ -1,4 +1,4 @@
-package render
+package terminal
 
 import (
 	"bytes"
@@ -7,21 +7,22 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	terminal "github.com/buildkite/terminal-to-html/v3"
+	"webchat/internal/render"
+	"webchat/internal/render/rendertest"
+
+	tty "github.com/buildkite/terminal-to-html/v3"
 	"pgregory.net/rapid"
 )
 
 // rowsOf renders everything, cut into the given pieces.
-func rowsOf(t testing.TB, p []byte, cuts ...int) (*Terminal, []string) {
+func rowsOf(t testing.TB, p []byte, cuts ...int) (*Document, []string) {
 	t.Helper()
-	doc := NewTerminal(bytes.NewReader(p), RowOptions{})
+	doc := New(bytes.NewReader(p), render.RowOptions{})
 	for _, cut := range append(cuts, len(p)) {
 		if err := doc.Advance(t.Context(), int64(cut)); err != nil {
 			t.Fatal(err)
@@ -30,15 +31,15 @@ func rowsOf(t testing.TB, p []byte, cuts ...int) (*Terminal, []string) {
 	return doc, window1(t, doc, 1, doc.Total())
 }
 
-func window1(t testing.TB, doc *Terminal, from, to int) []string {
+func window1(t testing.TB, doc *Document, from, to int) []string {
 	t.Helper()
 	var all []string
-	for ; from <= to; from += MaxRows {
-		rows, err := doc.Rows(t.Context(), from, min(to, from+MaxRows-1))
+	for ; from <= to; from += render.MaxRows {
+		rows, err := doc.Rows(t.Context(), from, min(to, from+render.MaxRows-1))
 		if err != nil || rows.Plain {
 			t.Fatalf("rows from %d: plain %v, %v", from, rows.Plain, err)
 		}
-		all = append(all, rowTexts(rows.HTML)...)
+		all = append(all, rendertest.Rows(rows.HTML)...)
 	}
 	return all
 }
@@ -86,8 +87,8 @@ func TestThreat35TerminalRows(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := TerminalRows([]byte("x"), RowOptions{}); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
-		t.Errorf("TerminalRows: %s", got)
+	if got := Rows([]byte("x"), render.RowOptions{}); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
+		t.Errorf("Rows: %s", got)
 	}
 }
 
@@ -110,7 +111,7 @@ func program(r *rand.Rand, n int) []byte {
 // reference gives the library an endless screen, through the same filter.
 func terminalReference(t testing.TB, p []byte) []string {
 	t.Helper()
-	screen, err := terminal.NewScreen(terminal.WithSize(screenColumns, screenLines))
+	screen, err := tty.NewScreen(tty.WithSize(screenColumns, screenLines))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,24 +138,13 @@ func TestTerminalWindowsEqualWhole(t *testing.T) {
 
 func TestSoakTerminalWindows(t *testing.T) {
 	const programs = 2000
-	seed, marks := soakSeed(t), 0
+	seed, marks := rendertest.SoakSeed(t), 0
 	for i := range uint64(programs) {
 		marks += checkWindows(t, rand.New(rand.NewPCG(seed, i)))
 	}
 	if marks < 3*programs { // one that clears its screen often has few
 		t.Errorf("%d marks in %d programs are too few to tell", marks, programs)
 	}
-}
-
-// soakSeed skips a long run unless it was asked for.
-func soakSeed(t *testing.T) uint64 {
-	t.Helper()
-	seed, err := strconv.ParseUint(os.Getenv("WEBCHAT_SOAK"), 10, 64)
-	if err != nil {
-		t.Skip("a long run: make soak")
-	}
-	t.Logf("seed %d", seed)
-	return seed
 }
 
 // checkWindows compares a window from each mark, and some others, with the whole,
@@ -193,11 +183,11 @@ func compareRows(t testing.TB, got, want []string, from int) {
 func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
-		once := NewTerminal(bytes.NewReader(p), RowOptions{})
+		once := New(bytes.NewReader(p), render.RowOptions{})
 		if err := once.Advance(context.Background(), int64(len(p))); err != nil {
 			t.Fatal(err)
 		}
-		live := NewTerminal(bytes.NewReader(p), RowOptions{})
+		live := New(bytes.NewReader(p), render.RowOptions{})
 		var shown []string
 		var version uint64
 		for at := 0; at < len(p); {
@@ -213,14 +203,14 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rows.HTML != "" {
-				shown = append(shown, rowTexts(rows.HTML)...)
+				shown = append(shown, rendertest.Rows(rows.HTML)...)
 			}
 		}
 		rows, err := once.Rows(context.Background(), 1, once.Total())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := strings.Join(rowTexts(rows.HTML), "\n")
+		want := strings.Join(rendertest.Rows(rows.HTML), "\n")
 		if got := strings.Join(shown, "\n"); got != want {
 			t.Fatalf("shown by pieces:\n%.2000q\nat once:\n%.2000q", got, want)
 		}
@@ -234,7 +224,7 @@ func TestTerminalChanged(t *testing.T) {
 	}
 	size := int64(p.Len())
 	p.WriteString("\x1b[3A\rnew")
-	doc := NewTerminal(bytes.NewReader(p.Bytes()), RowOptions{})
+	doc := New(bytes.NewReader(p.Bytes()), render.RowOptions{})
 	if from, v := doc.Changed(0); from != 1 || v != 0 {
 		t.Errorf("empty: %d, %d", from, v)
 	}
@@ -292,7 +282,7 @@ func hostileTerminal() map[string]string {
 func TestThreat35TerminalHostile(t *testing.T) {
 	for name, s := range hostileTerminal() {
 		start := time.Now()
-		doc := NewTerminal(strings.NewReader(s), RowOptions{})
+		doc := New(strings.NewReader(s), render.RowOptions{})
 		if err := doc.Advance(t.Context(), int64(len(s))); err != nil {
 			t.Fatal(err)
 		}
@@ -308,17 +298,16 @@ func TestThreat35TerminalHostile(t *testing.T) {
 	}
 }
 
-var unwanted = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]`)
 
 func checkTerminal(t testing.TB, h string) {
 	t.Helper()
-	if at := unwanted.FindStringIndex(h); at != nil {
+	if at := rendertest.Unwanted.FindStringIndex(h); at != nil {
 		t.Fatalf("control character at %d of %.300q", at[0], h)
 	}
 	if strings.Contains(h, "href=\"http") {
 		t.Fatalf("a link in %.300q", h)
 	}
-	checkSafe(t, h)
+	rendertest.Safe(t, h)
 }
 
 func FuzzTerminal(f *testing.F) {
@@ -337,13 +326,13 @@ func FuzzTerminal(f *testing.F) {
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("cut at %d: %q, at once %q", cut, got, want)
 		}
-		checkTerminal(t, string(TerminalRows(p, RowOptions{})))
+		checkTerminal(t, string(Rows(p, render.RowOptions{})))
 	})
 }
 
 // Every colour of the style sheet can be read on both backgrounds, and as a background for the page's own.
 func TestTerminalContrast(t *testing.T) {
-	css := TerminalCSS()
+	css := CSS()
 	n := 0
 	for _, m := range regexp.MustCompile(`\.x(\d+) \{ color: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllStringSubmatch(css, -1) {
 		var light, dark int
@@ -370,12 +359,12 @@ func BenchmarkTerminal(b *testing.B) {
 	b.Run("Advance 1 MiB", func(b *testing.B) {
 		b.SetBytes(int64(len(p)))
 		for b.Loop() {
-			if err := NewTerminal(bytes.NewReader(p), RowOptions{}).Advance(b.Context(), int64(len(p))); err != nil {
+			if err := New(bytes.NewReader(p), render.RowOptions{}).Advance(b.Context(), int64(len(p))); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	doc := NewTerminal(bytes.NewReader(p), RowOptions{})
+	doc := New(bytes.NewReader(p), render.RowOptions{})
 	if err := doc.Advance(b.Context(), int64(len(p))); err != nil {
 		b.Fatal(err)
 	}

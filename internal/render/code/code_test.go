@@ -1,4 +1,4 @@
-package render
+package code
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/render"
+	"webchat/internal/render/rendertest"
 
 	"github.com/alecthomas/chroma/v2"
 	"go.uber.org/goleak"
@@ -28,8 +31,8 @@ func languages() []string { return slices.Sorted(maps.Keys(grammars())) }
 func newText(s string) Source { return Text([]byte(s)) }
 
 // unhurried opens a document whose colours do not depend on how busy the machine is.
-func unhurried(language string, src Source, o RowOptions) *Code {
-	c := NewCode(language, src, o)
+func unhurried(language string, src Source, o render.RowOptions) *Document {
+	c := New(language, src, o)
 	c.limit = time.Hour
 	return c
 }
@@ -75,22 +78,12 @@ func whole(t testing.TB, language, src string) []string {
 	return rows
 }
 
-// rowTexts returns what stands between <code class="cl"> and </code>, row by row.
-func rowTexts(h template.HTML) []string {
-	var rows []string
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(h), "\n"), "\n") {
-		_, line, _ = strings.Cut(line, `<code class="cl">`)
-		rows = append(rows, strings.TrimSuffix(line, "</code></div>"))
-	}
-	return rows
-}
-
-// corpus returns each file of testdata/code by language, repeated to about n lines.
+// corpus returns each file of testdata by language, repeated to about n lines.
 func corpus(t testing.TB, n int) map[string]string {
 	t.Helper()
-	names, err := filepath.Glob("testdata/code/*")
+	names, err := filepath.Glob("testdata/*")
 	if err != nil || len(names) < 9 {
-		t.Fatalf("testdata/code has %d files, %v", len(names), err)
+		t.Fatalf("testdata has %d files, %v", len(names), err)
 	}
 	all := map[string]string{}
 	for _, name := range names {
@@ -116,16 +109,16 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			want := whole(t, language, src)
 			r := rand.New(rand.NewPCG(1, 2))
-			indexed := unhurried(language, newText(src), RowOptions{})
+			indexed := unhurried(language, newText(src), render.RowOptions{})
 			if err := indexed.Index(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			fresh := unhurried(language, newText(src), RowOptions{})
+			fresh := unhurried(language, newText(src), render.RowOptions{})
 			total := newText(src).Total()
 			for range 12 {
 				from := 1 + r.IntN(total)
 				to := min(total, from+r.IntN(120))
-				for name, doc := range map[string]*Code{"indexed": indexed, "as asked": fresh} {
+				for name, doc := range map[string]*Document{"indexed": indexed, "as asked": fresh} {
 					rows, err := doc.Rows(t.Context(), from, to)
 					if err != nil {
 						t.Fatal(err)
@@ -133,7 +126,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 					if rows.Plain || !rows.Exact || rows.From != from || rows.To != to {
 						t.Fatalf("%s %d-%d: %+v", name, from, to, rows)
 					}
-					for i, got := range rowTexts(rows.HTML) {
+					for i, got := range rendertest.Rows(rows.HTML) {
 						if got != want[from-1+i] {
 							t.Fatalf("%s, line %d of window %d-%d:\n got %s\nwant %s", name, from+i, from, to, got, want[from-1+i])
 						}
@@ -147,7 +140,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 // A window far below anything seen is a guess, says so, and still holds exactly the text.
 func TestGuess(t *testing.T) {
 	src := corpus(t, 9000)["Go"]
-	doc := unhurried("Go", newText(src), RowOptions{})
+	doc := unhurried("Go", newText(src), render.RowOptions{})
 	rows, err := doc.Rows(t.Context(), 8000, 8100)
 	if err != nil || rows.Exact {
 		t.Fatalf("exact %v, %v", rows.Exact, err)
@@ -165,10 +158,10 @@ func TestGuess(t *testing.T) {
 }
 
 // checkText compares the rows' textContent with the source.
-func checkText(t testing.TB, src string, rows Rows) {
+func checkText(t testing.TB, src string, rows render.Rows) {
 	t.Helper()
 	lines := strings.Split(src, "\n")
-	got := rowTexts(rows.HTML)
+	got := rendertest.Rows(rows.HTML)
 	if len(got) != rows.To-rows.From+1 {
 		t.Fatalf("%d rows for lines %d to %d", len(got), rows.From, rows.To)
 	}
@@ -186,14 +179,14 @@ func checkText(t testing.TB, src string, rows Rows) {
 			}
 			return r
 		}, want)
-		if text := textContent(t, row); text != want {
+		if text := rendertest.Text(t, row); text != want {
 			t.Fatalf("line %d: text %.200q, want %.200q", rows.From+i, text, want)
 		}
 	}
 }
 
 func TestRowMarkup(t *testing.T) {
-	doc := unhurried("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), RowOptions{First: 10, Anchor: `o1"-`})
+	doc := unhurried("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), render.RowOptions{First: 10, Anchor: `o1"-`})
 	rows, err := doc.Rows(t.Context(), 0, 99)
 	if err != nil || rows.From != 1 || rows.To != 4 {
 		t.Fatal(rows, err)
@@ -206,11 +199,11 @@ func TestRowMarkup(t *testing.T) {
 	if string(rows.HTML) != want {
 		t.Errorf("got\n%s\nwant\n%s", rows.HTML, want)
 	}
-	empty, err := NewCode("", newText(""), RowOptions{}).Rows(t.Context(), 1, 10)
+	empty, err := New("", newText(""), render.RowOptions{}).Rows(t.Context(), 1, 10)
 	if err != nil || empty.HTML != "" || empty.To >= empty.From {
 		t.Errorf("empty text: %+v, %v", empty, err)
 	}
-	plain, err := NewCode("no such", newText("a <b>"), RowOptions{}).Rows(t.Context(), 1, 1)
+	plain, err := New("no such", newText("a <b>"), render.RowOptions{}).Rows(t.Context(), 1, 1)
 	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" || plain.Plain {
 		t.Errorf("plain text: %+v, %v", plain, err)
 	}
@@ -237,7 +230,7 @@ func pathological() map[string][2]string {
 // What is asserted is that all text arrives and that the time is of the order of the limit; the machine may be busy.
 func TestPathologicalCode(t *testing.T) {
 	for name, p := range pathological() {
-		doc := NewCode(p[0], newText(p[1]), RowOptions{})
+		doc := New(p[0], newText(p[1]), render.RowOptions{})
 		doc.grammar.err()
 		start := time.Now()
 		rows, err := doc.Rows(t.Context(), 1, 500)
@@ -252,7 +245,7 @@ func TestPathologicalCode(t *testing.T) {
 
 func TestIndexEnds(t *testing.T) {
 	for name, p := range pathological() {
-		doc := NewCode(p[0], newText(p[1]), RowOptions{})
+		doc := New(p[0], newText(p[1]), render.RowOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		if err := doc.Index(ctx); err != nil {
 			t.Errorf("%s: Index: %v", name, err)
@@ -261,14 +254,14 @@ func TestIndexEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := NewCode("Go", newText(corpus(t, 3000)["Go"]), RowOptions{}).Index(ctx); err != context.Canceled {
+	if err := New("Go", newText(corpus(t, 3000)["Go"]), render.RowOptions{}).Index(ctx); err != context.Canceled {
 		t.Errorf("Index with a cancelled context: %v", err)
 	}
 }
 
 func TestStatesAreBounded(t *testing.T) {
 	src := strings.Repeat("var a = 1\n", 700_000)
-	doc := NewCode("Go", newText(src), RowOptions{})
+	doc := New("Go", newText(src), render.RowOptions{})
 	for line := 2; line < 700_000; line++ {
 		doc.save(line, rootState)
 	}
@@ -333,7 +326,7 @@ func TestEveryGrammar(t *testing.T) {
 	}
 	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 12)
 	for _, name := range languages() {
-		doc := NewCode(name, newText(src), RowOptions{})
+		doc := New(name, newText(src), render.RowOptions{})
 		if err := doc.grammar.err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -358,13 +351,13 @@ func FuzzCode(f *testing.F) {
 		if len(src) > 20000 {
 			return
 		}
-		rows, err := NewCode(language, newText(src), RowOptions{}).Rows(t.Context(), from, to)
+		rows, err := New(language, newText(src), render.RowOptions{}).Rows(t.Context(), from, to)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rows.To >= rows.From {
 			checkText(t, src, rows)
 		}
-		checkSafe(t, string(rows.HTML))
+		rendertest.Safe(t, string(rows.HTML))
 	})
 }

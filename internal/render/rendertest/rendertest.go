@@ -1,14 +1,19 @@
-package render
+// Package rendertest checks, for the tests of render and of the rooms below it, that
+// HTML holds nothing but what they may write.
+package rendertest
 
 import (
+	"html/template"
+	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 )
 
-// allowed is everything this package may ever write: element → attribute → what its value may be.
+// allowed is everything these rooms may ever write: element → attribute → what its value may be.
 var allowed = map[string]map[string]string{
 	"div": {"class": classes, "id": anchors, "tabindex": `^0$`}, "span": {"class": classes}, "code": {"class": classes}, "pre": {"class": classes, "tabindex": `^0$`},
 	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`},
@@ -22,8 +27,8 @@ const (
 	anchors = `^[A-Za-z0-9_-]+$`
 )
 
-// checkSafe parses h and refuses any element, attribute or value outside the list, and tags that do not nest.
-func checkSafe(t testing.TB, h string) {
+// Safe parses h and refuses any element, attribute or value outside the list, and tags that do not nest.
+func Safe(t testing.TB, h string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(h))
 	var open []string
@@ -61,8 +66,8 @@ func checkSafe(t testing.TB, h string) {
 	}
 }
 
-// textContent returns what a browser would for the fragment.
-func textContent(t testing.TB, h string) string {
+// Text returns what a browser would for the fragment.
+func Text(t testing.TB, h string) string {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(h))
 	var b strings.Builder
@@ -76,15 +81,26 @@ func textContent(t testing.TB, h string) string {
 	}
 }
 
-func TestQuoted(t *testing.T) {
-	for text, want := range map[string]string{
-		"`ls <a>` in `/x`": "<code>ls &lt;a&gt;</code> in <code>/x</code>",
-		"one ` alone <b>":  "one ` alone &lt;b&gt;",
-		"`a\u202e`":        `<code>a<span class="vis">U+202E</span></code>`,
-		"":                 "",
-	} {
-		if got := string(Quoted(text)); got != want {
-			t.Errorf("%q: %s", text, got)
-		}
+// Rows returns what stands between <code class="cl"> and </code>, row by row.
+func Rows(h template.HTML) []string {
+	var rows []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(h), "\n"), "\n") {
+		_, line, _ = strings.Cut(line, `<code class="cl">`)
+		rows = append(rows, strings.TrimSuffix(line, "</code></div>"))
 	}
+	return rows
 }
+
+// SoakSeed skips a long run unless it was asked for.
+func SoakSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("WEBCHAT_SOAK"), 10, 64)
+	if err != nil {
+		t.Skip("a long run: make soak")
+	}
+	t.Logf("seed %d", seed)
+	return seed
+}
+
+// Unwanted matches characters that no HTML may hold.
+var Unwanted = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]`)

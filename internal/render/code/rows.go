@@ -1,16 +1,18 @@
-package render
+package code
 
 import (
 	"fmt"
 	"html/template"
 	"strings"
 	"unicode/utf8"
+
+	"webchat/internal/render"
 )
 
 // rowWriter writes the rows of a window from tokens that come in order.
 type rowWriter struct {
 	b       strings.Builder
-	options *RowOptions
+	options *render.RowOptions
 	w       *window
 	row     int    // the row being written, 0 before the first
 	column  int    // bytes of its text written
@@ -18,7 +20,7 @@ type rowWriter struct {
 	long    bool   // a line was too long
 }
 
-func newRowWriter(o *RowOptions, w *window) *rowWriter {
+func newRowWriter(o *render.RowOptions, w *window) *rowWriter {
 	r := &rowWriter{options: o, w: w, row: w.from - 1}
 	r.b.Grow(4*w.size + 120*(w.to-w.from+1))
 	return r
@@ -53,7 +55,7 @@ func (r *rowWriter) span(class, s string) {
 		}
 		r.class = class
 	}
-	escape(&r.b, s)
+	render.Escape(&r.b, s)
 }
 
 func (r *rowWriter) closeSpan() {
@@ -68,11 +70,11 @@ func (r *rowWriter) nextRow() {
 	r.endRow()
 	r.row++
 	r.column = 0
-	r.options.openRow(&r.b, r.row)
+	r.options.OpenRow(&r.b, r.row)
 	if line := r.w.line(r.row); isLong(line) {
 		r.long = true
-		head, left := cutRunes(string(line), shownLine)
-		escape(&r.b, head)
+		head, left := render.CutRunes(string(line), shownLine)
+		render.Escape(&r.b, head)
 		if left > 0 {
 			fmt.Fprintf(&r.b, `<span class="c"> … %d more bytes</span>`, left)
 		}
@@ -89,10 +91,10 @@ func (r *rowWriter) endRow() {
 			line = []byte(string([]rune(string(line))))
 		}
 		if r.column < len(line) {
-			escape(&r.b, string(line[r.column:]))
+			render.Escape(&r.b, string(line[r.column:]))
 		}
 	}
-	r.options.closeRow(&r.b)
+	r.options.CloseRow(&r.b)
 }
 
 func (r *rowWriter) finish() template.HTML {

@@ -1,4 +1,4 @@
-package render
+package markdown
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func longAnswer(n int) string {
 
 // stream writes text in pieces as a model sends them, and shows what changed after each.
 func stream(text string, piece int) (bytes int) {
-	var s MarkdownStream
+	var s Stream
 	for at := 0; at < len(text); at += piece {
 		s.Write(text[at:min(len(text), at+piece)])
 		bytes += show(&s)
@@ -29,7 +29,7 @@ func stream(text string, piece int) (bytes int) {
 	return bytes + show(&s)
 }
 
-func show(s *MarkdownStream) (bytes int) {
+func show(s *Stream) (bytes int) {
 	for _, p := range s.Patches() {
 		b := s.Block(p.Block)
 		if p.Part < 0 {
@@ -58,7 +58,7 @@ func BenchmarkMarkdownStream(b *testing.B) {
 		timed(&forty, func() { stream(message, 20) })
 		timed(&again, func() {
 			for at := 20; at <= len(message); at += 20 * 200 { // one of 200, counted for all
-				Markdown(message[:at])
+				HTML(message[:at])
 			}
 		})
 	}
