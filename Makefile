@@ -8,7 +8,7 @@ IMAGE ?= webchat
 RACE = $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1 && echo -race)
 OS_ARCH := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test setup check bench soak docker docker-copilot
+.PHONY: run build test setup check bench soak release docker docker-copilot
 
 run: build ## start the server in this folder: make run ARGS="--workspace ../other"
 	./bin/webchat $(ARGS)
@@ -37,6 +37,9 @@ bench: ## our speeds beside their references, measured in the same run, and a ta
 
 soak: setup ## the long runs: make soak SEED=7
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
+
+release: ## archives of the six systems in dist, the same bytes each time
+	@GO="$(GO)" sh scripts/release.sh dist $(OS_ARCH)
 
 docker: ## the image, tried with as little as it may need
 	docker build -t $(IMAGE) . && sh scripts/image.sh $(IMAGE)

@@ -39,5 +39,6 @@ WEBCHAT_SOAK=$seed $go test ${RACE:-} -run Soak -count=1 -timeout 30m -v ./... >
 echo "soak of seed $seed:"
 echo "  bad inputs tried by fuzzers: $tried"
 sed -n 's/.*soak: /  /p' "$told"
+GO="$go" sh "$(dirname "$0")/release_same.sh" "$($go env GOOS)/$($go env GOARCH)" || status=1
 GO="$go" RACE="${RACE:-}" sh "$(dirname "$0")/hunt.sh" || status=1
 exit "$status"

@@ -48,6 +48,7 @@ type cli struct {
 	Completion struct {
 		Shell string `arg:"" help:"bash, zsh, fish or powershell"`
 	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
+	Man  struct{} `cmd:"" hidden:""`
 	Help struct {
 		Command []string `arg:"" optional:""`
 	} `cmd:"" hidden:""`
@@ -62,7 +63,7 @@ type command func(ctx context.Context, o *options, stdout, stderr io.Writer) err
 var commands = map[string]command{
 	"serve": serve, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "stop": stopServer, "logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
-	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
+	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion, "man": printManual,
 }
 
 func newCLI(env []string) (*cli, *kong.Kong, error) {

@@ -20,6 +20,7 @@ var ours = map[string][]string{
 	"internal/wording":    {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
+	"scripts/release":     {},
 	"internal/strictjson": {},
 
 	"internal/render/code":       {"internal/render"},
@@ -104,6 +105,7 @@ var theirs = map[string][]string{
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver"},
+	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by
