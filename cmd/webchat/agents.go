@@ -21,7 +21,10 @@ type preset struct {
 	title   string
 	command []string
 	env     []string
-	mode    string // the strictest that still asks
+	mode    string   // the strictest that still asks
+	asks    []string // all that do
+	fails   []string // how its errors begin that come as text
+	notices []string // and what stands before its answers
 	meta    map[string]any
 	login   string
 }
@@ -31,16 +34,17 @@ type preset struct {
 func presets() map[string]preset {
 	type object = map[string]any
 	return map[string]preset{
-		"claude": {title: "Claude Code", command: []string{"claude-agent-acp"}, mode: "default",
+		"claude": {title: "Claude Code", command: []string{"claude-agent-acp"}, mode: "default", asks: []string{"default", "plan", "dontAsk"}, fails: []string{"API Error: "},
 			meta: object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}}}}},
-		"codex":       {title: "Codex", command: []string{"codex-acp"}, mode: "workspace-write"},
-		"gemini":      {title: "Gemini CLI", command: []string{"gemini", "--acp"}, mode: "default"},
-		"opencode":    {title: "OpenCode", command: []string{"opencode", "acp"}, env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}},
-		"qwen":        {title: "Qwen Code", command: []string{"qwen", "--acp"}, mode: "default"},
-		"copilot-acp": {title: "Copilot CLI over ACP", command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view"}, mode: "agent"},
-		"goose":       {title: "Goose", command: []string{"goose", "acp"}},
-		"cline":       {title: "Cline", command: []string{"cline", "--acp"}},
-		"auggie":      {title: "Auggie", command: []string{"auggie", "--acp"}},
+		"codex":    {title: "Codex", command: []string{"codex-acp"}, mode: "workspace-write", asks: []string{"workspace-write", "read-only"}, notices: []string{"Warning: "}},
+		"gemini":   {title: "Gemini CLI", command: []string{"gemini", "--acp"}, mode: "default", asks: []string{"default", "plan"}},
+		"opencode": {title: "OpenCode", command: []string{"opencode", "acp"}, env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, mode: "build", asks: []string{"build", "plan"}},
+		"qwen":     {title: "Qwen Code", command: []string{"qwen", "--acp"}, mode: "default", asks: []string{"default", "plan"}},
+		"copilot-acp": {title: "Copilot CLI over ACP", command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view"}, mode: "agent", asks: []string{"agent", "plan"},
+			fails: []string{"Error: "}, notices: []string{"Info: "}},
+		"goose":  {title: "Goose", command: []string{"goose", "acp"}},
+		"cline":  {title: "Cline", command: []string{"cline", "--acp"}},
+		"auggie": {title: "Auggie", command: []string{"auggie", "--acp"}},
 	}
 }
 
@@ -50,13 +54,13 @@ func (o *options) agents(c *config, dir string, lend acp.Lender, log *slog.Logge
 	base := policy.InheritWhole(o.env, c.keyVariables())
 	make := func(name string, p preset) (*acp.Backend, error) {
 		return acp.New(acp.Config{Name: name, Title: p.title, Command: p.command, Env: append(slices.Clone(base), p.env...), Lend: lend,
-			Home: filepath.Join(dir, "agents", name), Mode: p.mode, Meta: p.meta, Login: p.login, Logger: log})
+			Home: filepath.Join(dir, "agents", name), Mode: p.mode, Asks: p.asks, Failures: p.fails, Notices: p.notices, Meta: p.meta, Login: p.login, Logger: log})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		p := preset{title: name, command: append([]string{a.Command}, a.Args...)}
 		if known, ok := presets()[name]; ok { // another way to start it
-			p.title, p.mode, p.meta, p.env = known.title, known.mode, known.meta, known.env
+			p.title, p.mode, p.asks, p.fails, p.notices, p.meta, p.env = known.title, known.mode, known.asks, known.fails, known.notices, known.meta, known.env
 		}
 		for _, k := range slices.Sorted(maps.Keys(a.Env)) {
 			p.env = append(p.env, k+"="+a.Env[k])

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -36,8 +37,15 @@ type Config struct {
 	// is, and none is resumed.
 	Home string
 	// Mode is the id, or the end of it, of the mode that conversations begin in, if the
-	// agent has it. Empty: the agent's own.
+	// agent has it. Empty: the agent's own, or the first that asks.
 	Mode string
+	// Asks are the ends of the ids of all modes in which the agent asks before it acts.
+	// Empty: all but those that are known from other agents not to.
+	Asks []string
+	// Failures are how a text begins that is no answer but an error of the agent's.
+	Failures []string
+	// Notices are how a text begins that is told beside the answer.
+	Notices []string
 	// Meta goes with session/new: what an agent takes outside of the protocol.
 	Meta map[string]any
 	// Login is the authentication method that is chosen after the start; empty: none.
@@ -48,7 +56,13 @@ type Config struct {
 }
 
 // Backend is an agent that speaks the protocol.
-type Backend struct{ cfg Config }
+type Backend struct {
+	cfg Config
+
+	mu   sync.Mutex // guards what follows
+	kept kept
+	read bool // kept was read from Home
+}
 
 var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
@@ -67,7 +81,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{c}, nil
+	return &Backend{cfg: c}, nil
 }
 
 // Name implements [agent.Backend].
@@ -76,7 +90,7 @@ func (b *Backend) Name() string { return b.cfg.Name }
 // Info implements [agent.Backend]. Of an agent's own calls only those are seen before
 // they run that it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
-	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != ""}
+	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: b.recalled().Version}
 	if i.Available = b.found(); !i.Available {
 		i.Reason = fmt.Sprintf("%s is not installed: %s is not on PATH.", b.cfg.Title, b.cfg.Command[0])
 	}
@@ -106,13 +120,9 @@ func runs(path string) bool {
 	return err == nil && info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || filepath.Ext(path) != "")
 }
 
-// Models implements [agent.Backend]: an agent says which it has only within a
-// conversation.
-func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
-
 // Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
-	c := &conn{b: b, o: o, host: host, calls: map[string]*call{}}
+	c := &conn{b: b, o: o, host: host, calls: map[string]*call{}, noticed: map[string]bool{}, want: wanted{o.Model, o.Mode, o.Effort}}
 	id := b.remembered(o.SessionID)
 	if o.Resume && id == "" {
 		return nil, agent.ErrUnsupported
@@ -131,10 +141,15 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 }
 
 // Forget implements [agent.Forgetter].
-func (b *Backend) Forget(_ context.Context, sessionID string) error {
+func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 	name := b.memory(sessionID)
 	if name == "" {
 		return nil
+	}
+	if id := b.remembered(sessionID); id != "" && b.recalled().Deletes {
+		if err := b.deleteTheirs(ctx, id); err != nil {
+			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name, "error", err)
+		}
 	}
 	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 		return err

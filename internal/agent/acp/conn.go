@@ -27,15 +27,22 @@ type conn struct {
 	tools  Server // where the session's tools are; with unlend
 	unlend func()
 
-	mu      sync.Mutex // guards what follows
-	process *process   // nil: it ended
-	closed  bool
-	loading bool // what the agent replays is dropped
-	turn    *turn
+	mu       sync.Mutex // guards what follows
+	process  *process   // nil: it ended
+	closed   bool
+	starting bool // what the agent replays is dropped
+	turn     *turn
+	offers   offers
+	want     wanted
+	choosing int // choices of the user's that are on their way
 
-	told  sync.Mutex       // guards what follows, and what is said of the turn; held while that is reported
-	calls map[string]*call // of the turn, by the agent's ids
+	told    sync.Mutex       // guards what follows, and what is said of the turn; held while that is reported
+	calls   map[string]*call // of the turn, by the agent's ids
+	noticed map[string]bool  // notices that were told
 }
+
+// wanted is what the user chose; empty: nothing.
+type wanted struct{ model, mode, effort string }
 
 // turn is a running prompt.
 type turn struct {
@@ -43,6 +50,7 @@ type turn struct {
 	tell    context.Context // what happens while it stops belongs to it still
 	cancel  context.CancelFunc
 	saying  saying          // guarded by conn.told
+	failure string          // an error that came as text, if nothing followed; guarded by conn.told
 	over    bool            // nothing is told of it any more; guarded by conn.told
 	busy    int             // questions and calls of our tools that run; guarded by conn.mu
 	sign    chan struct{}   // has room for one: a sign of life
@@ -82,7 +90,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	err = c.call(ctx, running, object{"sessionId": running.id, "prompt": c.blocks(running, p)}, &got)
 	t.cancel()
 	<-watched
-	c.finish(t, got, ctx.Err() == nil, err)
+	failure := c.finish(t, got)
 	c.mu.Lock()
 	c.turn = nil
 	c.mu.Unlock()
@@ -94,6 +102,8 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return fmt.Errorf("%w: %s%s", agent.ErrDied, c.b.cfg.Title, running.stderr.said())
 	case err != nil:
 		return c.failed(err)
+	case failure != "":
+		return fmt.Errorf("%s failed: %s", c.b.cfg.Title, failure)
 	}
 	return nil
 }
@@ -104,10 +114,10 @@ func (c *conn) failed(err error) error {
 	if !errors.As(err, &theirs) {
 		return err
 	}
-	if theirs.Code == -32000 {
+	if theirs.Code == -32000 || theirs.Code == 401 {
 		return fmt.Errorf("%w: %s is not signed in; sign in with its own command, then try again", agent.ErrUnavailable, c.b.cfg.Title)
 	}
-	return fmt.Errorf("%s failed: %s", c.b.cfg.Title, strings.TrimSpace(theirs.Message))
+	return fmt.Errorf("%s failed: %s", c.b.cfg.Title, said(theirs.Message))
 }
 
 // running returns the agent's process, started again if it ended.
@@ -225,16 +235,6 @@ func (c *conn) watch(t *turn) {
 
 // Steer implements [agent.Conn].
 func (c *conn) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsupported }
-
-// SetModel implements [agent.Conn].
-func (c *conn) SetModel(ctx context.Context, model string) error {
-	p, err := c.running(ctx)
-	if err != nil {
-		return err
-	}
-	c.o.Model = model
-	return c.chooseModel(ctx, p, model)
-}
 
 // SetTitle implements [agent.Conn].
 func (c *conn) SetTitle(context.Context, string) error { return agent.ErrUnsupported }

@@ -63,7 +63,8 @@ func lender(t *testing.T) acp.Lender {
 // newBackend drives this very test binary as an agent.
 func newBackend(t *testing.T, manner string, with func(*acp.Config)) *acp.Backend {
 	t.Helper()
-	c := acp.Config{Name: "stand-in", Title: "Stand-in", Command: []string{os.Args[0]}, Lend: lender(t), Mode: "ask", Home: t.TempDir(),
+	c := acp.Config{Name: "stand-in", Title: "Stand-in", Command: []string{os.Args[0]}, Lend: lender(t), Mode: "ask", Asks: []string{"ask", "plan"},
+		Failures: []string{"Error: ", "API Error: "}, Notices: []string{"Info: ", "Warning: "}, Home: t.TempDir(),
 		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() + "/offered", "GORACE=atexit_sleep_ms=0"}}
 	if with != nil {
 		with(&c)
@@ -85,12 +86,18 @@ func offered(b []string) string {
 }
 
 func TestContract(t *testing.T) {
+	for _, manner := range []string{"polite", "options"} {
+		t.Run(manner, func(t *testing.T) { contract(t, manner) })
+	}
+}
+
+func contract(t *testing.T, manner string) {
 	var env []string
-	b := newBackend(t, "polite", func(c *acp.Config) { env = c.Env })
+	b := newBackend(t, manner, func(c *acp.Config) { env = c.Env })
 	agenttest.Run(t, b, agenttest.Options{
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
-		Answer: "hello", Talk: "talk",
+		Answer: "hello", Talk: "talk", Stray: "stray",
 		Write: func(path string) string { return "write " + path },
 		Offered: func(tb testing.TB) []string {
 			text, err := os.ReadFile(offered(env))

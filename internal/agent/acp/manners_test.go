@@ -88,6 +88,63 @@ func mannersOf() map[string]func(*agentOfTests, context.Context, string) (string
 		}
 		return "end_turn", nil
 	}
+	manners["plan"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.update("plan", object{"entries": []any{object{"content": "Read", "priority": "high", "status": "completed"}, object{"content": "Mend", "status": "in_progress"}}})
+		a.update("usage_update", object{"size": 1000, "used": 10})
+		a.update("session_info_update", object{"title": "A title"})
+		a.update("session_info_update", object{"_meta": object{}})
+		return "end_turn", nil
+	}
+	manners["stray"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.mu.Lock()
+		a.chosen["mode"] = "wild"
+		a.mu.Unlock()
+		a.update("current_mode_update", object{"currentModeId": "wild"})
+		a.say("I do as I like.")
+		return "end_turn", nil
+	}
+	manners["lax"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.mu.Lock()
+		a.chosen["allow_all"] = "on"
+		a.mu.Unlock()
+		a.update("config_option_update", a.offer(object{}))
+		return "end_turn", nil
+	}
+	manners["carry"] = func(a *agentOfTests, ctx context.Context, _ string) (string, object) {
+		call := object{"toolCallId": "plan-1", "title": "Ready to code?", "kind": "switch_mode", "rawInput": object{"plan": "1. Mend it"}}
+		a.say(string(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options})))
+		a.update("tool_call_update", object{"toolCallId": "plan-1", "status": "completed"})
+		return "end_turn", nil
+	}
+	manners["notices"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.say("Info: Disabled tools: view")
+		a.say("Warning: Model metadata not found.\n\n")
+		a.say("Info: Request failed. Retrying...")
+		a.say("Error: is how ")
+		a.say("errors begin. Info: not this.")
+		return "end_turn", nil
+	}
+	manners["error"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.say("I will. ")
+		a.say("Error: 400 too long")
+		return "end_turn", nil
+	}
+	manners["body"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.say(`{"type":"error","error":{"type":"x","message":"too long"}}` + "\n\n")
+		return "end_turn", nil
+	}
+	manners["other"] = func(a *agentOfTests, _ context.Context, _ string) (string, object) {
+		a.send(object{"method": "session/update", "params": object{"sessionId": "a helper's", "update": object{"sessionUpdate": "agent_message_chunk", "content": object{"type": "text", "text": "psst"}}}})
+		a.send(object{"method": "$/cancel_request", "params": object{"requestId": "x"}})
+		a.send(object{"method": "_auth/status_update", "params": object{}})
+		a.say("Aloud.")
+		return "end_turn", nil
+	}
+	for code, text := range map[string]string{"401": "no key", "400": `{"type":"error","error":{"message":"too long"}}`} {
+		manners["code"+code] = func(*agentOfTests, context.Context, string) (string, object) {
+			return "", object{"code": json.RawMessage(code), "message": text}
+		}
+	}
 	manners["refuses"] = func(*agentOfTests, context.Context, string) (string, object) { return "refusal", nil }
 	return manners
 }
@@ -187,7 +244,10 @@ func TestCallsAsAgentsTellThem(t *testing.T) {
 
 func TestErrorsAsAgentsTellThem(t *testing.T) {
 	for prompt, want := range map[string]string{
-		"apierror": "Stand-in failed: Internal error: 400 too long",
+		"apierror": "Stand-in failed: 400 too long",
+		"body":     "Stand-in failed: too long",
+		"code400":  "Stand-in failed: too long",
+		"code401":  "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
 		"login":    "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
 		"die":      "agent ended: Stand-in: out of memory",
 	} {
@@ -247,6 +307,12 @@ func TestAQuestionWithoutACall(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil || len(all[event.ToolExecutionStart](h)) != 1 {
 		t.Errorf("%v, started %+v", err, all[event.ToolExecutionStart](h))
+	}
+	h = sit(t, "codex", nil, func(h *agenttest.Host) {
+		h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
+	})
+	if err := h.prompt(t.Context(), "write "+path+".not"); err != nil || len(all[event.ToolExecutionComplete](h)) != 1 {
+		t.Errorf("a refusal that ends the turn: %v, %+v", err, all[event.ToolExecutionComplete](h))
 	}
 	waits := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())

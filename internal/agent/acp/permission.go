@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"webchat/internal/agent"
@@ -31,7 +32,7 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 	}
 	c.told.Lock()
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
-	own, over := k.ours, t.over
+	own, over, plan := k.ours, t.over, k.Kind == "switch_mode"
 	if !own && !over {
 		c.quiet(t)
 		c.begin(t, k)
@@ -43,6 +44,13 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 		return withdrawn, nil
 	case own:
 		return pick("allow_once"), nil
+	}
+	decide := func(ctx context.Context) (bool, error) {
+		v, err := c.host.AskPermission(ctx, act)
+		return v.Decision == event.Allow, err
+	}
+	if plan {
+		decide = func(ctx context.Context) (bool, error) { return c.approved(ctx, act) }
 	}
 	c.mu.Lock()
 	if c.closed {
@@ -61,14 +69,23 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
-	v, err := c.host.AskPermission(ctx, act)
+	allowed, err := decide(ctx)
 	switch {
 	case err != nil || ctx.Err() != nil:
 		return withdrawn, nil
-	case v.Decision == event.Allow:
+	case allowed:
 		return pick("allow_once"), nil
 	}
 	return pick("reject_once"), nil
+}
+
+// approved asks the user whether the plan is to be carried out with which the agent
+// wants to leave its mode. That is the user's to say, whatever is allowed.
+func (c *conn) approved(ctx context.Context, act agent.Permission) (bool, error) {
+	const yes, no = "Carry it out", "Keep planning"
+	a, err := c.host.AskUser(ctx, agent.Question{ToolCallID: act.ToolCallID, Choices: []string{yes, no},
+		Question: fmt.Sprintf("%s has a plan. Should it carry it out?\n\n%s", c.b.cfg.Title, act.Resource)})
+	return a.Answered && a.Text == yes, err
 }
 
 // ours reports whether a call is of one of the session's own tools, which ask by
@@ -95,7 +112,7 @@ func ours(k call) bool {
 
 // permission is what the agent asks for, as the session understands it.
 func (k *call) permission(workspace string) agent.Permission {
-	var in struct{ Command, Cwd, Path, FilePath, URL string }
+	var in struct{ Command, Cwd, Path, FilePath, FileName, URL, Plan string }
 	_ = json.Unmarshal(k.RawInput, &in) // what is not there is not known
 	p := agent.Permission{ToolCallID: k.ToolCallID, ToolName: k.name(), Diff: k.diff()}
 	switch k.Kind {
@@ -103,9 +120,11 @@ func (k *call) permission(workspace string) agent.Permission {
 		p.Kind, p.Action, p.Resource = agent.KindShell, "run a command", cmp.Or(in.Command, k.CallTitle)
 		p.Cwd, p.CwdUnknown = cmp.Or(in.Cwd, workspace), in.Cwd == ""
 	case "edit", "delete", "move":
-		p.Kind, p.Action, p.Resource = agent.KindWrite, k.Kind+" a file", cmp.Or(k.file(), in.Path, in.FilePath, k.CallTitle)
+		p.Kind, p.Action, p.Resource = agent.KindWrite, k.Kind+" a file", cmp.Or(k.file(), in.Path, in.FilePath, in.FileName, k.CallTitle)
 	case "read", "search":
-		p.Kind, p.Action, p.Resource = agent.KindRead, k.Kind, cmp.Or(in.Path, in.FilePath, k.CallTitle)
+		p.Kind, p.Action, p.Resource = agent.KindRead, k.Kind, cmp.Or(in.Path, in.FilePath, k.file(), k.CallTitle)
+	case "switch_mode":
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "leave its mode", cmp.Or(in.Plan, k.output(), k.CallTitle)
 	case "fetch":
 		p.Kind, p.Action, p.Resource = agent.KindURL, "open an address", cmp.Or(in.URL, k.CallTitle)
 	default:
@@ -117,12 +136,15 @@ func (k *call) permission(workspace string) agent.Permission {
 	return p
 }
 
-// file is the file that a call changes, as its diff says.
+// file is the file that a call is about, as its diff or its location says.
 func (k *call) file() string {
 	for _, p := range k.content {
 		if p.Type == "diff" {
 			return p.Path
 		}
+	}
+	if len(k.Locations) == 1 {
+		return k.Locations[0].Path
 	}
 	return ""
 }

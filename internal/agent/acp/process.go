@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +29,7 @@ type process struct {
 	rpc    *jsonrpc.Conn
 	id     string // of its conversation
 	caps   initialized
-	offers []configOption
+	effort string // the one it begins with
 	stderr tail
 	once   sync.Once // of stop
 	err    error     // of stop; to be read after it
@@ -63,7 +62,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 		Notify: func(method string, params json.RawMessage) { c.notified(p, method, params) }, Request: c.asked})
 	c.mu.Lock()
 	c.process = p
-	c.loading = id != ""
+	c.starting = true
 	c.mu.Unlock()
 	if err := c.handshake(ctx, p, id); err != nil {
 		var theirs *jsonrpc.Error
@@ -78,22 +77,51 @@ func (c *conn) start(ctx context.Context, id string) error {
 		return fmt.Errorf("open a conversation with %s: %w", cfg.Title, err)
 	}
 	c.mu.Lock()
-	c.loading = false
+	c.starting = false
+	now := c.b.cfg.choices(c.offers)
 	c.mu.Unlock()
 	c.b.remember(c.o.SessionID, p.id)
+	c.b.keep(func(k *kept) {
+		k.Version, k.Deletes, k.Choices = p.caps.AgentInfo.Version, p.caps.AgentCapabilities.SessionCapabilities.Delete != nil, now
+	})
 	return nil
 }
 
-func (c *conn) handshake(ctx context.Context, p *process, id string) error {
+// greet begins the protocol.
+func (p *process) greet(ctx context.Context, cfg Config) error {
 	none := object{"fs": object{"readTextFile": false, "writeTextFile": false}, "terminal": false}
 	if err := p.rpc.Call(ctx, "initialize", object{"protocolVersion": 1, "clientCapabilities": none,
 		"clientInfo": object{"name": "webchat", "title": "webchat", "version": "1"}}, &p.caps); err != nil {
 		return err
 	}
-	if c.b.cfg.Login != "" {
-		if err := p.rpc.Call(ctx, "authenticate", object{"methodId": c.b.cfg.Login}, nil); err != nil {
-			return err
-		}
+	if cfg.Login != "" {
+		return p.rpc.Call(ctx, "authenticate", object{"methodId": cfg.Login}, nil)
+	}
+	return nil
+}
+
+// deleteTheirs has the agent delete a conversation.
+func (b *Backend) deleteTheirs(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	child, err := proc.Start(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env, Pipes: true, Grace: time.Second})
+	if err != nil {
+		return err
+	}
+	var reader sync.WaitGroup
+	p := &process{child: child, rpc: jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Lines})}
+	reader.Go(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) }) // ends with the child
+	if err = p.greet(ctx, b.cfg); err == nil {
+		err = p.rpc.Call(ctx, "session/delete", object{"sessionId": id}, nil)
+	}
+	err = errors.Join(err, p.stop())
+	reader.Wait()
+	return err
+}
+
+func (c *conn) handshake(ctx context.Context, p *process, id string) error {
+	if err := p.greet(ctx, c.b.cfg); err != nil {
+		return err
 	}
 	tools, err := c.lend()
 	if err != nil {
@@ -116,11 +144,16 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 	if err := p.rpc.Call(ctx, method, ask, &got); err != nil {
 		return err
 	}
-	p.offers = got.ConfigOptions
+	c.mu.Lock()
 	if p.id = got.SessionID; p.id == "" {
 		p.id = id
 	}
-	return c.configure(ctx, p, got)
+	c.offers.options, c.offers.modes, c.offers.models = got.ConfigOptions, got.Modes, got.Models
+	if e, ok := c.offers.effort(); ok {
+		p.effort = e.current()
+	}
+	c.mu.Unlock()
+	return c.configure(ctx, p)
 }
 
 // lend makes the session's tools reachable for the agent, once.
@@ -133,52 +166,6 @@ func (c *conn) lend() (object, error) {
 		c.tools, c.unlend = s, end
 	}
 	return object{"type": "http", "name": "webchat", "url": c.tools.URL, "headers": []any{object{"name": c.tools.Header, "value": c.tools.Value}}}, nil
-}
-
-// configure chooses the mode and the model. An agent that has no such choice keeps
-// its own.
-func (c *conn) configure(ctx context.Context, p *process, got opened) error {
-	if want := c.b.cfg.Mode; want != "" {
-		fits := func(id string) bool {
-			return id == want || strings.HasSuffix(id, "#"+want) || strings.HasSuffix(id, "/"+want)
-		}
-		chosen := false
-		for _, o := range got.ConfigOptions {
-			for _, v := range o.Options {
-				if o.Category == "mode" && !chosen && fits(v.Value) {
-					chosen = true
-					if err := p.rpc.Call(ctx, "session/set_config_option", object{"sessionId": p.id, "configId": o.ID, "value": v.Value}, nil); err != nil {
-						return fmt.Errorf("choose the mode %s: %w", want, err)
-					}
-				}
-			}
-		}
-		if m := got.Modes; m != nil && !chosen {
-			if i := slices.IndexFunc(m.AvailableModes, func(m struct{ ID string }) bool { return fits(m.ID) }); i >= 0 {
-				if err := p.rpc.Call(ctx, "session/set_mode", object{"sessionId": p.id, "modeId": m.AvailableModes[i].ID}, nil); err != nil {
-					return fmt.Errorf("choose the mode %s: %w", want, err)
-				}
-			}
-		}
-	}
-	if c.o.Model != "" {
-		return c.chooseModel(ctx, p, c.o.Model)
-	}
-	return nil
-}
-
-func (c *conn) chooseModel(ctx context.Context, p *process, model string) error {
-	for _, o := range p.offers {
-		if o.Category == "model" || o.ID == "model" {
-			return p.rpc.Call(ctx, "session/set_config_option", object{"sessionId": p.id, "configId": o.ID, "value": model}, nil)
-		}
-	}
-	err := p.rpc.Call(ctx, "session/set_model", object{"sessionId": p.id, "modelId": model}, nil)
-	var theirs *jsonrpc.Error
-	if errors.As(err, &theirs) && theirs.Code == jsonrpc.CodeMethodNotFound {
-		return agent.ErrUnsupported
-	}
-	return err
 }
 
 // stop ends the process with everything it started and waits until nothing is left.

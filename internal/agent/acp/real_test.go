@@ -44,7 +44,7 @@ func TestRealCopilot(t *testing.T) {
 	})
 	h := sit(t, "", func(c *acp.Config) {
 		c.Command = []string{shim, "--acp", "--no-auto-update", "--excluded-tools=view"}
-		c.Mode = "agent"
+		c.Mode, c.Asks = "agent", []string{"agent", "plan"}
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(cache, "home"), "COPILOT_OFFLINE=true",
 			"COPILOT_PROVIDER_BASE_URL=" + model.URL(), "COPILOT_PROVIDER_API_KEY=sk-test", "COPILOT_MODEL=fake-1"}
 	}, nil)

@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ type agentOfTests struct {
 	mu      sync.Mutex // guards what follows
 	tools   *mcp.ClientSession
 	cancel  context.CancelFunc // of the running turn
+	chosen  map[string]string
 	asked   int
 	answers map[string]chan json.RawMessage
 }
@@ -79,7 +81,8 @@ func (a *agentOfTests) ask(ctx context.Context, method string, params object) js
 
 // standIn is an agent on standard input and output.
 func standIn() {
-	a := &agentOfTests{manner: os.Getenv("ACP_STANDIN"), answers: map[string]chan json.RawMessage{}}
+	a := &agentOfTests{manner: os.Getenv("ACP_STANDIN"), answers: map[string]chan json.RawMessage{},
+		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default", "allow_all": "off"}}
 	if a.manner == "stubborn" {
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -147,7 +150,7 @@ func (a *agentOfTests) manage(m message) {
 	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
 	switch m.Method {
 	case "initialize":
-		reply(object{"protocolVersion": 1, "agentCapabilities": object{"loadSession": true, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+		reply(object{"protocolVersion": 1, "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
 	case "session/new", "session/load":
 		var p struct {
 			SessionID  string `json:"sessionId"`
@@ -167,12 +170,50 @@ func (a *agentOfTests) manage(m message) {
 			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": err.Error()}})
 			return
 		}
-		reply(object{"sessionId": a.id, "modes": object{"currentModeId": "wild", "availableModes": []any{object{"id": "wild"}, object{"id": "https://modes.example#ask"}}}})
-	case "session/set_mode":
+		reply(a.offer(object{"sessionId": a.id}))
+		a.update("available_commands_update", object{"availableCommands": []any{object{"name": "compact", "description": "Sum it up.", "input": object{"hint": "what to keep"}}, object{"name": "allow-all", "input": nil}}})
+	case "session/set_mode", "session/set_model", "session/set_config_option":
+		var p struct{ ModeID, ModelID, ConfigID, Value string }
+		_ = json.Unmarshal(m.Params, &p)
+		a.mu.Lock()
+		a.chosen[cmp.Or(p.ConfigID, map[bool]string{true: "mode", false: "model"}[p.ModeID != ""])] = p.Value + p.ModeID + p.ModelID
+		a.mu.Unlock()
+		if p.ModeID != "" {
+			a.update("current_mode_update", object{"currentModeId": p.ModeID}) // before the answer, as some do
+		}
+		reply(a.offer(object{}))
+	case "session/delete":
 		reply(object{})
+		_ = os.WriteFile(os.Getenv("ACP_OFFERED")+".deleted", m.Params, 0o600)
 	default:
 		a.send(object{"id": m.ID, "error": object{"code": -32601, "message": "no such method"}})
 	}
+}
+
+// offer adds what may be chosen: as options, or as modes and models.
+func (a *agentOfTests) offer(to object) object {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	modes := []any{object{"id": "wild", "name": "Wild"}, object{"id": "https://modes.example#ask", "name": "Ask"}, object{"id": "https://modes.example#plan", "name": "Plan"}}
+	if a.manner != "options" {
+		if to["sessionId"] != nil {
+			to["modes"] = object{"currentModeId": a.chosen["mode"], "availableModes": modes}
+			to["models"] = object{"currentModelId": a.chosen["model"], "availableModels": []any{object{"modelId": "small", "name": "Small"}, object{"modelId": "large"}}}
+		}
+		return to
+	}
+	of := func(id, category string, values ...string) object {
+		var list []any
+		for _, v := range values {
+			list = append(list, object{"value": v, "name": v})
+		}
+		return object{"id": id, "category": category, "type": "select", "currentValue": a.chosen[id], "options": list}
+	}
+	models := of("model", "model", "small")
+	models["options"] = []any{object{"group": "acme", "name": "Acme", "options": []any{object{"value": "small", "name": "Small"}, object{"value": "large", "name": "Large"}}}}
+	to["configOptions"] = []any{of("mode", "mode", "wild", "https://modes.example#ask", "https://modes.example#plan"), models,
+		of("effort", "thought_level", "default", "high"), of("allow_all", "permissions", "on", "off"), object{"id": "fast", "category": "model_config", "type": "boolean", "currentValue": true}}
+	return to
 }
 
 type withHeader struct{ name, value string }
@@ -283,6 +324,9 @@ func (a *agentOfTests) write(ctx context.Context, path string) string {
 		Outcome struct{ Outcome, OptionID string }
 	}
 	_ = json.Unmarshal(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
+	if got.Outcome.OptionID != "yes" && a.manner == "codex" {
+		return "cancelled" // with no word about the call
+	}
 	if got.Outcome.OptionID != "yes" {
 		if a.manner != "gemini" {
 			a.update("tool_call_update", object{"toolCallId": "write-1", "status": "failed", "content": []any{content("denied")}})

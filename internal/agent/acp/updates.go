@@ -44,35 +44,71 @@ func (t *turn) alive() {
 
 // notified takes what the agent tells, in order.
 func (c *conn) notified(p *process, method string, params json.RawMessage) {
-	c.mu.Lock()
-	t, dropped := c.turn, c.loading || c.process != p
-	c.mu.Unlock()
 	var n notification
-	if t == nil || dropped || method != "session/update" || json.Unmarshal(params, &n) != nil {
+	if method != "session/update" || json.Unmarshal(params, &n) != nil {
 		return
 	}
-	t.alive()
+	c.mu.Lock()
+	t, replay := c.turn, c.starting
+	dropped := c.process != p || p.id != "" && n.SessionID != p.id // of a helper's conversation
+	c.mu.Unlock()
+	if t != nil {
+		t.alive()
+	}
+	if !dropped && !c.beside(n.Update, replay) && !replay && t != nil {
+		c.within(t, n.Update)
+	}
+}
+
+// beside takes what belongs to the conversation and not to a turn.
+func (c *conn) beside(u update, replay bool) bool {
+	ctx := context.Background()
+	switch u.SessionUpdate {
+	case "config_option_update", "current_mode_update", "available_commands_update":
+		c.offered(u)
+	case "plan":
+		todos := make([]event.Todo, 0, len(u.Entries))
+		for _, e := range u.Entries {
+			todos = append(todos, event.Todo{Text: e.Content, Status: event.TodoStatus(e.Status)})
+		}
+		if !replay {
+			c.report(ctx, event.SessionTodosChanged{Todos: todos})
+		}
+	case "usage_update":
+		if !replay && u.Size > 0 {
+			c.report(ctx, event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used})
+		}
+	case "session_info_update":
+		if !replay && u.CallTitle != "" {
+			c.report(ctx, event.SessionTitleChanged{Title: u.CallTitle})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// within takes what belongs to a turn.
+func (c *conn) within(t *turn, u update) {
 	c.told.Lock()
 	defer c.told.Unlock()
 	if t.over {
 		return
 	}
-	u := n.Update
 	switch u.SessionUpdate {
 	case "agent_message_chunk", "agent_thought_chunk":
 		var b block
-		if json.Unmarshal(u.Content, &b) == nil && b.Type == "text" && u.Meta.ClaudeCode.Kind != "mcpServerStatus" {
-			c.say(t, u.SessionUpdate == "agent_thought_chunk", u.MessageID, b.Text)
+		if json.Unmarshal(u.Content, &b) != nil || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
+			return
+		}
+		c.answers(t)
+		if thought := u.SessionUpdate == "agent_thought_chunk"; thought || !c.aside(t, b.Text) {
+			c.say(t, thought, u.MessageID, b.Text)
 		}
 	case "tool_call", "tool_call_update":
+		c.answers(t)
 		c.quiet(t)
 		c.update(t, u)
-	case "usage_update":
-		c.report(t.tell, event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used})
-	case "session_info_update":
-		if u.CallTitle != "" {
-			c.report(t.tell, event.SessionTitleChanged{Title: u.CallTitle})
-		}
 	}
 }
 
@@ -123,6 +159,9 @@ func (k *call) merge(u toolCall, content []part) {
 	}
 	if len(content) > 0 {
 		k.content = content
+	}
+	if len(u.Locations) > 0 {
+		k.Locations = u.Locations
 	}
 	k.delta += u.Meta.TerminalOutputDelta.Data
 	k.ours = k.ours || ours(*k)
@@ -216,6 +255,11 @@ func (c *conn) complete(t *turn, k *call) {
 // diff is what a call changes in files, as the agent tells it.
 func (k *call) diff() string {
 	var b strings.Builder
+	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
+		var in struct{ Diff string }
+		_ = json.Unmarshal(k.RawInput, &in) // most have none
+		b.WriteString(strings.TrimLeft(in.Diff, "\n"))
+	}
 	for _, p := range k.content {
 		if p.Type != "diff" {
 			continue
@@ -236,17 +280,12 @@ func (k *call) diff() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// finish closes what the turn left open and tells what it cost. wanted is false if
-// the turn was stopped.
-func (c *conn) finish(t *turn, got answered, wanted bool, err error) {
+// finish closes what the turn left open and tells what it cost. It returns the error
+// that the agent told of last, if that came as text.
+func (c *conn) finish(t *turn, got answered) (failure string) {
 	c.told.Lock()
 	defer c.told.Unlock()
 	t.over = true
-	said := strings.TrimPrefix(t.saying.text.String(), "API Error: ")
-	if err != nil && wanted && said != "" && !t.saying.thought && strings.Contains(err.Error(), said) {
-		c.report(t.tell, event.AssistantMessageDiscarded{MessageID: t.saying.id}) // err says it again
-		t.saying = saying{}
-	}
 	c.quiet(t)
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
 		if k := c.calls[id]; k.begun && !k.done && !k.ours {
@@ -261,6 +300,7 @@ func (c *conn) finish(t *turn, got answered, wanted bool, err error) {
 	if why := stops[got.StopReason]; why != "" {
 		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: c.b.cfg.Title + " " + why + "."})
 	}
+	return said(t.failure)
 }
 
 // stops are the ends of a turn that a person should hear of.

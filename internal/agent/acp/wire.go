@@ -12,25 +12,46 @@ type initialized struct {
 		PromptCapabilities struct{ Image, EmbeddedContext bool }
 		MCPCapabilities    struct{ HTTP bool } `json:"mcpCapabilities"`
 
-		SessionCapabilities struct{ Resume *struct{} }
+		SessionCapabilities struct{ Resume, Delete *struct{} }
 	}
+	AgentInfo struct{ Version string }
 }
 
 type opened struct {
 	SessionID     string `json:"sessionId"`
-	Modes         *modes
+	Modes         modes
+	Models        models
 	ConfigOptions []configOption
 }
 
 type modes struct {
 	CurrentModeID  string `json:"currentModeId"`
-	AvailableModes []struct{ ID string }
+	AvailableModes []struct{ ID, Name, Description string }
+}
+
+type models struct {
+	CurrentModelID  string `json:"currentModelId"`
+	AvailableModels []struct {
+		ModelID string `json:"modelId"`
+		Name    string
+	}
 }
 
 type configOption struct {
-	ID, Category, Type string
-	CurrentValue       json.RawMessage
-	Options            []struct{ Value string }
+	ID, Category string
+	CurrentValue json.RawMessage
+	Options      []option
+}
+
+// option is a choice, or a group of some.
+type option struct {
+	Value, Name, Description string
+	Options                  []option
+}
+
+type command struct {
+	Name, Description string
+	Input             struct{ Hint string }
 }
 
 type answered struct {
@@ -50,7 +71,11 @@ type update struct {
 
 	toolCall
 
-	Used, Size int64 // of a usage_update, in tokens
+	Used, Size        int64                              // of a usage_update, in tokens
+	Entries           []struct{ Content, Status string } // of a plan
+	ConfigOptions     []configOption
+	CurrentModeID     string `json:"currentModeId"`
+	AvailableCommands []command
 }
 
 type toolCall struct {
@@ -59,6 +84,7 @@ type toolCall struct {
 	Name, Kind string
 	Status     string
 	RawInput   json.RawMessage
+	Locations  []struct{ Path string }
 	Meta       struct {
 		TerminalOutputDelta struct{ Data string } `json:"terminal_output_delta"`
 		TerminalExit        *struct {

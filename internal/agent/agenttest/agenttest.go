@@ -58,6 +58,9 @@ type Options struct {
 	// Leave returns a prompt upon which the agent leaves command running in the
 	// background and ends its turn; nil if this backend's agents never do.
 	Leave func(command string) string
+	// Stray is a prompt upon which the agent goes over to another of its modes by
+	// itself; empty if this backend's agents never do.
+	Stray string
 	// Offered returns the names of all tools the agent of the conversation that
 	// was opened last could choose from.
 	Offered func(tb testing.TB) []string
@@ -88,6 +91,7 @@ var checks = []check{
 	{"AbortBefore", checkAbortBefore},
 	{"Steer", checkSteer},
 	{"Background", checkBackground},
+	{"Choices", checkChoices},
 	{"CloseTalking", checkCloseTalking},
 	{"CloseTwice", checkCloseTwice},
 	{"Resume", checkResume},

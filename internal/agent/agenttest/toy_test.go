@@ -34,6 +34,7 @@ func newToy(t testing.TB, fault string) (*toy, Options) {
 		Ask:     "ask",
 		Write:   func(path string) string { return "write " + path },
 		Leave:   func(command string) string { return "leave " + command },
+		Stray:   "stray",
 		Offered: func(testing.TB) []string { return b.offered },
 	}
 }
@@ -91,6 +92,45 @@ type toyConn struct {
 	life   chan struct{}
 	turns  sync.WaitGroup
 	tasks  map[string]func(event.Outcome) // guarded by mu
+	mode   string                         // guarded by mu
+}
+
+func (c *toyConn) Choices() agent.Choices {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := agent.Choices{Mode: c.mode, Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}},
+		Efforts: []agent.Effort{{ID: "high", Name: "High"}}, Commands: []agent.Command{{Name: "compact"}}}
+	switch c.fault {
+	case "nameless mode":
+		all.Modes[0].Name = ""
+	case "strange mode":
+		all.Mode = "other"
+	case "slashed command":
+		all.Commands[0].Name = "/compact"
+	}
+	return all
+}
+
+func (c *toyConn) SetMode(_ context.Context, id string) error {
+	if id == "wild" && c.fault != "stops asking" || id == "no-such-mode" && c.fault != "takes any mode" {
+		return agent.ErrUnsupported
+	}
+	if c.fault == "tells a choice" {
+		_ = c.host.Report(context.Background(), event.SessionModeChanged{Mode: id})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault != "keeps its mode" {
+		c.mode = id
+	}
+	return nil
+}
+
+func (c *toyConn) SetEffort(_ context.Context, id string) error {
+	if id != "high" {
+		return agent.ErrUnsupported
+	}
+	return nil
 }
 
 // leave starts a task.
@@ -235,6 +275,12 @@ func (c *toyConn) act(ctx context.Context, verb, rest string) error {
 		return c.say(ctx, "you", "said", a.Text)
 	case "talk":
 		return c.talk(ctx)
+	case "stray":
+		if c.fault != "hides a mode" {
+			if err := c.host.Report(ctx, event.SessionModeChanged{Mode: "ask"}); err != nil {
+				return err
+			}
+		}
 	case "leave":
 		if err := c.leave(ctx, rest); err != nil {
 			return err
