@@ -16,11 +16,11 @@ import (
 	"github.com/adrg/xdg"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/policy"
 	"webchat/internal/server"
-	"webchat/internal/session"
 )
 
 // hookConfig is a hook as the configuration file has it.
@@ -87,11 +87,11 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 
 // consent is what pages and clients are shown of rules and hooks.
 func (o *options) consent(c *config) server.Consent {
-	out := server.Consent{Mode: session.Mode(o.Permissions), Timeout: o.PermissionTimeout}
+	out := server.Consent{Mode: consent.Mode(o.Permissions), Timeout: o.PermissionTimeout}
 	for _, r := range c.Permissions {
 		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Prefix: r.Prefix, Path: r.Path, Cwd: r.Cwd, Decision: r.Decision})
 	}
-	if out.Mode == session.ModeAsk { // policy.Config.Reading
+	if out.Mode == consent.ModeAsk { // policy.Config.Reading
 		out.Rules = append(out.Rules, server.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow, Builtin: true})
 	}
 	for _, h := range c.Hooks {
@@ -127,6 +127,6 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	for _, r := range c.Permissions {
 		rules = append(rules, policy.Rule(r))
 	}
-	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(session.ModeAsk), Workspace: workspace, Home: home,
+	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home,
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" })})
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
-	"webchat/internal/session"
 )
 
 // options is what flags and environment say, checked as far as one can without
@@ -85,8 +85,8 @@ func (o *options) absolute() error {
 
 // check refuses what could never work, before anything is touched.
 func (o *options) check() error {
-	switch session.Mode(o.Permissions) {
-	case session.ModeAsk, session.ModeAllow, session.ModeDeny:
+	switch consent.Mode(o.Permissions) {
+	case consent.ModeAsk, consent.ModeAllow, consent.ModeDeny:
 	default:
 		return usage("--permissions %q: it must be ask, allow or deny", o.Permissions)
 	}

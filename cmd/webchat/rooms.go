@@ -13,6 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/offline"
+	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -81,7 +82,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
-		Permissions: session.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
+		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown{r.outputs}, Permissions: session.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
+		Outputs: shown{r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if len(c.Hooks) > 0 {
 		if manager.Hooks, err = o.hooks(c, workspace); err != nil {
 			return nil, err

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
@@ -173,7 +174,7 @@ func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error
 	}
 	db := store.NewMemory()
 	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
-	m, err := sessions.New(sessions.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: t.workspace, Permissions: session.ModeDeny,
+	m, err := sessions.New(sessions.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: t.workspace, Permissions: consent.ModeDeny,
 		Tools: t.Tools(t.workspace, out), Logger: slog.New(slog.DiscardHandler)})
 	return out, m, err
 }

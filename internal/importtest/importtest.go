@@ -46,8 +46,9 @@ var ours = map[string][]string{
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
-	"internal/sessions":        {"internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
+	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
+	"internal/session":         {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
+	"internal/sessions":        {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
 	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
@@ -57,12 +58,12 @@ var ours = map[string][]string{
 	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/render/markdown", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server": {"internal/fold", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/proc"},
 	"internal/service": {"internal/proc"}, // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
+	"internal/canary":  {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
 
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown

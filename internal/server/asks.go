@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/session"
 )
 
 type decisionRequest struct {
@@ -35,7 +35,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
 		return bad("invalid", "The scope must be once, session or workspace.")
 	}
-	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), session.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
+	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), consent.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = one.Answer(r.Context(), chi.URLParam(r, "requestId"), session.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
+	err = one.Answer(r.Context(), chi.URLParam(r, "requestId"), consent.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/page"
@@ -21,7 +22,7 @@ import (
 // Consent is what the user's configuration says about what agents may do. The
 // server only shows it.
 type Consent struct {
-	Mode    session.Mode
+	Mode    consent.Mode
 	Timeout time.Duration // how long a question waits
 	Rules   []Rule        // in their order
 	Hooks   []Hook
@@ -67,7 +68,7 @@ type grantShape struct {
 }
 
 type permissionList struct {
-	Mode    session.Mode `json:"mode"`
+	Mode    consent.Mode `json:"mode"`
 	Timeout string       `json:"timeout"`
 	Rules   []Rule       `json:"rules"`
 	Grants  []grantShape `json:"grants"` // of the session that was asked about, and of workspaces
@@ -103,7 +104,7 @@ func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
 	if s.Grants != nil {
 		kept, err := s.Grants.TakeBack(id)
 		if err != nil {
-			return fmt.Errorf("%w: %w", session.ErrKeep, err)
+			return fmt.Errorf("%w: %w", consent.ErrKeep, err)
 		}
 		known = known || kept
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
@@ -34,8 +35,8 @@ var refusals = []struct {
 }{
 	{session.ErrEmpty, refusal{400, "empty_prompt", "", ""}},
 	{session.ErrTooLong, refusal{413, "prompt_too_long", "", ""}},
-	{session.ErrAnswered, refusal{409, "already_answered", "", ""}},
-	{session.ErrGone, refusal{410, "gone", "", ""}},
+	{consent.ErrAnswered, refusal{409, "already_answered", "", ""}},
+	{consent.ErrGone, refusal{410, "gone", "", ""}},
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
 	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
@@ -44,7 +45,7 @@ var refusals = []struct {
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{eventlog.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
 	{eventlog.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
-	{session.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
+	{consent.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},

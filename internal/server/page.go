@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/views"
 	"webchat/web"
@@ -24,7 +24,7 @@ import (
 type Pages struct {
 	pages *page.Pages
 	views *views.Views
-	mode  session.Mode
+	mode  consent.Mode
 }
 
 // PagesConfig is what pages are made of.
@@ -36,7 +36,7 @@ type PagesConfig struct {
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Budget      int64 // bytes that all outputs together may take; 0: not said
-	Permissions session.Mode
+	Permissions consent.Mode
 	NoModel     []string // the backends that answer without a model
 	Elsewhere   []string // the backends whose agents run in another program
 	// Price is what a million tokens given to a model cost, in dollars; nil: nobody knows.

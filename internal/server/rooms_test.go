@@ -18,6 +18,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
+	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
@@ -88,7 +89,7 @@ func newHouseOn(t testing.TB, db interface {
 	var err error
 	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Workspace: "~/demo", Permissions: session.ModeAsk, NoModel: []string{offline.Name}})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Workspace: "~/demo", Permissions: consent.ModeAsk, NoModel: []string{offline.Name}})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)

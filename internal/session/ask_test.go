@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
@@ -52,21 +53,21 @@ func TestPermissionIsAsked(t *testing.T) {
 		p := all[event.PermissionRequested](r)[0]
 		equal(t, "resource", p.Resource, "make test")
 		equal(t, "expires", time.Until(time.Time(p.ExpiresAt)).Round(time.Second), 5*time.Minute)
-		for _, d := range []Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
+		for _, d := range []consent.Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
 			is(t, r.s.Decide(r.Context(), req, d), eventlog.ErrInvalid)
 		}
-		is(t, r.s.Answer(r.Context(), req, Answer{Text: "yes"}), eventlog.ErrInvalid)
-		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "yes"}), eventlog.ErrInvalid)
+		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny}), ErrAnswered)
-		is(t, r.s.Decide(r.Context(), "nobody", Decision{Decision: event.Deny}), eventlog.ErrNotFound)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny}), consent.ErrAnswered)
+		is(t, r.s.Decide(r.Context(), "nobody", consent.Decision{Decision: event.Deny}), eventlog.ErrNotFound)
 		equal(t, "content", r.wait(id).Content, "success: ran")
 		equal(t, "effects", *effects, 1)
 
 		// Once means once.
 		id = r.send("again")
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny, Reason: "use make check"}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny, Reason: "use make check"}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "content", r.wait(id).Content, "denied: The user said no: use make check")
@@ -77,7 +78,7 @@ func TestPermissionIsAsked(t *testing.T) {
 func TestPermissionForTheSession(t *testing.T) {
 	asker(t, func(c *Config, _ *agent.Permission) { c.Policy = policy.New(policy.Config{Workspace: "/w"}) }, func(r *rig, effects *int) {
 		id := r.send("go")
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
@@ -97,7 +98,7 @@ func TestPermissionForTheSession(t *testing.T) {
 			verdict := make(chan agent.Verdict)
 			ctx, cancel := context.WithCancel(r.Context())
 			go func() {
-				v, err := r.s.ask(ctx, p, event.ByAgent, nil)
+				v, err := r.s.requests.Ask(ctx, p, event.ByAgent, nil)
 				if err != nil {
 					t.Error(err)
 				}
@@ -122,24 +123,24 @@ func TestPermissionByModeAndRule(t *testing.T) {
 	}
 	allow, deny := agent.Ruling{Decision: event.Allow}, agent.Ruling{Decision: event.Deny}
 	for name, c := range map[string]struct {
-		mode      Mode
+		mode      consent.Mode
 		rules     func(agent.Permission) agent.Ruling
 		sensitive bool
 		asks      bool
 		by        event.Decider
 		effects   int
 	}{
-		"ask":             {mode: ModeAsk, asks: true, by: event.DecidedByTimeout},
-		"allow":           {mode: ModeAllow, by: event.DecidedByMode, effects: 1},
-		"deny":            {mode: ModeDeny, by: event.DecidedByMode},
-		"allow sensitive": {mode: ModeAllow, sensitive: true, asks: true, by: event.DecidedByTimeout},
-		"deny sensitive":  {mode: ModeDeny, sensitive: true, by: event.DecidedByMode},
-		"rule allows":     {mode: ModeDeny, rules: rule(allow), by: event.DecidedByRule, effects: 1},
-		"rule denies":     {mode: ModeAllow, rules: rule(deny), by: event.DecidedByRule},
-		"rule asks":       {mode: ModeAllow, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"rule asks still": {mode: ModeDeny, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
-		"found sensitive": {mode: ModeAllow, rules: rule(agent.Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
-		"rule sensitive":  {mode: ModeAsk, rules: rule(allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
+		"ask":             {mode: consent.ModeAsk, asks: true, by: event.DecidedByTimeout},
+		"allow":           {mode: consent.ModeAllow, by: event.DecidedByMode, effects: 1},
+		"deny":            {mode: consent.ModeDeny, by: event.DecidedByMode},
+		"allow sensitive": {mode: consent.ModeAllow, sensitive: true, asks: true, by: event.DecidedByTimeout},
+		"deny sensitive":  {mode: consent.ModeDeny, sensitive: true, by: event.DecidedByMode},
+		"rule allows":     {mode: consent.ModeDeny, rules: rule(allow), by: event.DecidedByRule, effects: 1},
+		"rule denies":     {mode: consent.ModeAllow, rules: rule(deny), by: event.DecidedByRule},
+		"rule asks":       {mode: consent.ModeAllow, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"rule asks still": {mode: consent.ModeDeny, rules: rule(agent.Ruling{Ask: true}), asks: true, by: event.DecidedByTimeout},
+		"found sensitive": {mode: consent.ModeAllow, rules: rule(agent.Ruling{Decision: event.Allow, Sensitive: true}), asks: true, by: event.DecidedByTimeout},
+		"rule sensitive":  {mode: consent.ModeAsk, rules: rule(allow), sensitive: true, asks: true, by: event.DecidedByTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asker(t, func(cfg *Config, p *agent.Permission) {
@@ -164,11 +165,7 @@ func TestPermissionTimesOut(t *testing.T) {
 		if !strings.HasPrefix(res.Content, "denied: No answer within 5m") {
 			t.Errorf("content %q", res.Content)
 		}
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
-		r.s.mu.Lock()
-		r.s.decided = nil // as after many others
-		r.s.mu.Unlock()
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), consent.ErrGone)
 		equal(t, "effects", *effects, 0)
 	})
 }
@@ -178,14 +175,14 @@ func TestPermissionAborted(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		r.s.Abort(r.Context(), "")
-		is(t, func() error { r.wait(id); return r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}) }(), ErrGone)
+		is(t, func() error { r.wait(id); return r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}) }(), consent.ErrGone)
 		equal(t, "effects", *effects, 0)
 	})
 }
 
 // A hook's no counts also where a rule, the mode or an earlier answer would allow.
 func TestPermissionHook(t *testing.T) {
-	for _, mode := range []Mode{ModeAsk, ModeAllow} {
+	for _, mode := range []consent.Mode{consent.ModeAsk, consent.ModeAllow} {
 		asker(t, func(c *Config, _ *agent.Permission) {
 			c.Permissions = mode
 			c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
@@ -205,11 +202,11 @@ func TestDecisionNeedsTheLog(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		r.mem.broken(errDisk)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), eventlog.ErrLog)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), eventlog.ErrLog)
 		synctest.Wait()
 		equal(t, "effects", *effects, 0)
 		r.mem.broken(nil)
-		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}); err != nil {
 			t.Error(err)
 		}
 		r.wait(id)
@@ -226,13 +223,13 @@ func TestQuestions(t *testing.T) {
 		}
 		id := r.send("go")
 		req := r.request()
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), eventlog.ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, Answer{Text: "c"}), eventlog.ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, Answer{}), eventlog.ErrInvalid)
-		if err := r.s.Answer(r.Context(), req, Answer{Text: "b"}); err != nil {
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "c"}), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, consent.Answer{}), eventlog.ErrInvalid)
+		if err := r.s.Answer(r.Context(), req, consent.Answer{Text: "b"}); err != nil {
 			t.Fatal(err)
 		}
-		is(t, r.s.Answer(r.Context(), req, Answer{Text: "a"}), ErrAnswered)
+		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "a"}), consent.ErrAnswered)
 		r.wait(id)
 		equal(t, "answer", got, agent.Answer{Text: "b", Answered: true})
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -229,7 +230,7 @@ func (s *Session) act(c *call) agent.Result {
 	if c.look && !readsOnly(action) {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
 	}
-	if verdict, asked := s.leaveFor(c, action); asked && verdict.Decision != event.Allow {
+	if verdict, asked := s.requestPermission(c, action); asked && verdict.Decision != event.Allow {
 		return denied(verdict.Reason, verdict.By)
 	}
 	if c.ctx.Err() != nil {
@@ -245,46 +246,30 @@ func (s *Session) act(c *call) agent.Result {
 	return s.afterwards(c, args, res)
 }
 
-// leaveFor asks for what the action needs to be allowed. A user's own act is
-// asked about only when it is sensitive.
-func (s *Session) leaveFor(c *call, a agent.Action) (v agent.Verdict, asked bool) {
-	ask := a.Ask
-	if ask == nil && c.by == event.ByAgent {
-		ask = s.ruledOut(c.ctx, a.About)
-	}
-	if ask == nil || c.by == event.ByUser && !ask.Sensitive {
+// requestPermission asks the user to allow an action, if it needs permission.
+func (s *Session) requestPermission(c *call, a agent.Action) (v agent.Verdict, asked bool) {
+	ask := s.requests.Needed(c.ctx, a, c.by)
+	if ask == nil {
 		return agent.Verdict{}, false
 	}
 	if c.look {
 		c.secret.Store(true)
-		return denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened."), true
+		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened."), true
 	}
 	if c.unkept {
-		return denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true
+		return consent.Denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true
 	}
 	p := *ask
 	p.ToolCallID, p.ToolName = c.ID, c.Name
 	if p.Digest == "" {
 		p.Digest = a.Digest
 	}
-	v, err := s.ask(c.ctx, p, c.by, nil)
+	v, err := s.requests.Ask(c.ctx, p, c.by, nil)
 	if err != nil {
 		s.log().Error("an act was not allowed because nobody could be asked", "error", err)
 		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
 	}
 	return v, true
-}
-
-// ruledOut returns an act that needs no leave by itself, if a rule of the user's has
-// something against it; else nil.
-func (s *Session) ruledOut(ctx context.Context, about *agent.Permission) *agent.Permission {
-	if about == nil || s.cfg.Policy == nil {
-		return nil
-	}
-	if r := s.cfg.Policy.Rule(ctx, *about); r.Decision == event.Deny || r.Ask || r.Sensitive {
-		return about
-	}
-	return nil
 }
 
 // afterwards asks the hooks about a result; a veto hides it from the model.

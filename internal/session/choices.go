@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -36,7 +37,7 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 	if s.cfg.Backend != nil && len(c.Models) == 0 {
 		c.Models, _ = Guard(s.log(), "asking for models", func() ([]agent.Model, error) { return s.cfg.Backend.Models(ctx) })
 	}
-	if s.cfg.Permissions != ModeAllow {
+	if s.cfg.Permissions != consent.ModeAllow {
 		c.Modes = slices.DeleteFunc(slices.Clone(c.Modes), func(m agent.Mode) bool { return m.Unasked })
 	}
 	sum := s.Summary()
@@ -120,7 +121,7 @@ func (s *Session) choose(ctx context.Context, what string, same bool, tell func(
 // the user allows everything. before is the mode it had.
 func (h *host) strayLocked(d event.SessionModeChanged, before string) {
 	s := h.s
-	if !d.Unasked || s.cfg.Permissions == ModeAllow {
+	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
 		return
 	}
 	why := errUnasked{s.events.Summary().Backend, cmp.Or(d.Name, d.Mode)}

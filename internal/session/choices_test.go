@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -122,7 +123,7 @@ func TestAnAgentThatStopsAsking(t *testing.T) {
 			}
 		})
 	}
-	play(t, func(r *rig, c *Config) { withChoices(r, c); c.Permissions = ModeAllow }, func(r *rig) {
+	play(t, func(r *rig, c *Config) { withChoices(r, c); c.Permissions = consent.ModeAllow }, func(r *rig) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { return h.Report(ctx, stray) }
 		if res := r.ask("stray"); res.Error != "" || r.s.Summary().Open.Mode != "wild" || len(r.s.Choices(r.Context()).Modes) != 3 {
 			r.Errorf("with everything allowed: %+v, %+v", res, r.s.Choices(r.Context()))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -19,17 +20,6 @@ import (
 const (
 	MaxPrompt = 512 << 10 // bytes of a prompt
 	MaxQueue  = 100       // prompts that wait
-)
-
-// Mode is what happens when an agent wants to act.
-type Mode string
-
-// The modes. A sensitive act is never allowed by a mode, and a mode is never
-// about what the user does.
-const (
-	ModeAsk   Mode = "ask"
-	ModeAllow Mode = "allow"
-	ModeDeny  Mode = "deny"
 )
 
 // Config is what a session works with. Log, Backend, Context, Owner and Workspace are
@@ -55,14 +45,14 @@ type Config struct {
 	Hooks Hooks
 	// Policy rules on what agents do before the user is asked. nil: every act is
 	// asked about, each time.
-	Policy Policy
+	Policy consent.Policy
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
-	Kept Kept
+	Kept consent.Kept
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
 
-	Permissions       Mode          // empty: ModeAsk
+	Permissions       consent.Mode  // empty: consent.ModeAsk
 	PermissionTimeout time.Duration // 0: five minutes
 
 	Logger *slog.Logger     // nil: slog.Default()
@@ -78,30 +68,6 @@ type Hooks interface {
 	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
 	// Demands reports whether a hook for e has to be asked every time.
 	Demands(e hooks.Event) bool
-}
-
-// Policy rules on what agents do. Its methods may be called concurrently.
-type Policy interface {
-	// Rule says what is decided about an act without asking the user.
-	Rule(ctx context.Context, act agent.Permission) agent.Ruling
-	// Target returns where the links of the file lead that an act is about; empty if
-	// it is not about a file.
-	Target(act agent.Permission) string
-	// Grants returns what the user may allow beyond the act, the narrowest first. A
-	// grant covers an act if and only if it is among the act's.
-	Grants(act agent.Permission) []event.Grant
-}
-
-// Kept is what the user allowed for the workspace, in all its sessions, until they
-// take it back. Its methods may be called concurrently.
-type Kept interface {
-	// Held returns the grant of that id, if it was given and not taken back.
-	Held(id string) (event.Grant, bool)
-	// Keep makes a grant durable that was given in a session. added is false if it was
-	// held already.
-	Keep(g event.Grant, session string, at time.Time) (added bool, err error)
-	// TakeBack ends a grant; known is false if it was not held.
-	TakeBack(id string) (known bool, err error)
 }
 
 // Attachments keeps what users upload for their prompts. Its methods may be
@@ -133,8 +99,8 @@ func (c Config) Complete() (Config, error) {
 	}
 	switch c.Permissions {
 	case "":
-		c.Permissions = ModeAsk
-	case ModeAsk, ModeAllow, ModeDeny:
+		c.Permissions = consent.ModeAsk
+	case consent.ModeAsk, consent.ModeAllow, consent.ModeDeny:
 	default:
 		return c, fmt.Errorf("%w: permissions %q are not ask, allow or deny", eventlog.ErrInvalid, c.Permissions)
 	}
@@ -177,18 +143,4 @@ type DisplayResult struct {
 	Error      *event.ToolError
 	Telemetry  json.RawMessage
 	NotKept    bool // the log does not have it: it could not be written
-}
-
-// Decision is a user's answer to a permission request.
-type Decision struct {
-	Decision event.Decision
-	Grant    string      // the id of one of the request's grants; empty: exactly this act
-	Scope    event.Scope // of an allow; empty: once
-	Reason   string
-}
-
-// Answer is a user's answer to an agent's question.
-type Answer struct {
-	Text        string
-	WasFreeform bool
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 )
 
@@ -112,7 +113,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort, Unasked: s.cfg.Permissions == ModeAllow,
+	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort, Unasked: s.cfg.Permissions == consent.ModeAllow,
 		Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
 	info := backend.Info(ctx)
 	h := &host{s: s, intercept: info.Intercept}

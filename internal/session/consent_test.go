@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/hooks"
 	"webchat/internal/policy"
@@ -21,7 +22,7 @@ func runner(ran *[]string) tool {
 		if err := json.Unmarshal(args, &a); err != nil {
 			return agent.Action{}, err
 		}
-		return agent.Action{Digest: digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
+		return agent.Action{Digest: consent.Digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
 			Run: func(context.Context, agent.Progress) (agent.Result, error) {
 				*ran = append(*ran, a.Command)
 				return agent.Result{TextForModel: "ran"}, nil
@@ -51,9 +52,9 @@ func TestThreat53ApprovedIsWhatRuns(t *testing.T) {
 		req := r.request()
 		p := all[event.PermissionRequested](r)[0]
 		equal(t, "shown", p.Resource, "echo safe")
-		equal(t, "bound to", p.Digest, digest("echo safe"))
+		equal(t, "bound to", p.Digest, consent.Digest("echo safe"))
 		copy(args, `{"command":"rm -rf /`)
-		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}); err != nil {
+		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
@@ -67,7 +68,7 @@ func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
 	var ran []string
 	allow := true
 	play(t, func(r *rig, c *Config) {
-		c.Permissions = ModeAllow
+		c.Permissions = consent.ModeAllow
 		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
 			if h.Event == hooks.BeforeTool && h.RequestID == "rewritten" {
 				return hooks.Verdict{Allow: true, Arguments: []byte(`{"command":"better"}`)}, nil
@@ -123,7 +124,7 @@ func TestThreat54DuplicateKeys(t *testing.T) {
 		var ran []string
 		m := &moments{}
 		play(t, func(r *rig, c *Config) {
-			c.Permissions, c.Hooks = ModeAllow, m
+			c.Permissions, c.Hooks = consent.ModeAllow, m
 			r.tools.tools = []agent.Tool{runner(&ran)}
 		}, func(r *rig) {
 			during(r, func(ctx context.Context, h agent.Host) {
@@ -154,7 +155,7 @@ func TestThreat52AllowForTheSessionIsExact(t *testing.T) {
 		}
 	}, func(r *rig) {
 		id := r.send("git status")
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)
@@ -162,7 +163,7 @@ func TestThreat52AllowForTheSessionIsExact(t *testing.T) {
 		equal(t, "ran", len(ran), 2)
 		for _, tricky := range []string{"git status;x", "git status ${x@P}", "git status\nx", "git status ", "git  status", "GIT STATUS", "git"} {
 			id := r.send(tricky)
-			if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny}); err != nil {
 				t.Errorf("%q: %v", tricky, err)
 			}
 			r.wait(id)
@@ -176,7 +177,7 @@ func TestSensitiveIsAllowedOnce(t *testing.T) {
 	asker(t, func(_ *Config, p *agent.Permission) { p.Sensitive = true }, func(r *rig, effects *int) {
 		for i := range 2 {
 			id := r.send("go")
-			if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 				t.Fatal(err)
 			}
 			r.wait(id)
@@ -195,7 +196,7 @@ func TestThreat55FirstAnswerWins(t *testing.T) {
 			req := r.request()
 			errs := make(chan error, 8)
 			for range cap(errs) {
-				go func() { errs <- r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}) }()
+				go func() { errs <- r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}) }()
 			}
 			synctest.Wait()
 			won := 0
@@ -203,7 +204,7 @@ func TestThreat55FirstAnswerWins(t *testing.T) {
 				if err := <-errs; err == nil {
 					won++
 				} else {
-					is(t, err, ErrAnswered)
+					is(t, err, consent.ErrAnswered)
 				}
 			}
 			r.wait(id)
@@ -222,7 +223,7 @@ func TestThreat55AnswerAfterAbort(t *testing.T) {
 			if err := r.s.Abort(r.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
-			is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+			is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), consent.ErrGone)
 			equal(t, "pending", r.s.Summary().Pending, 0)
 			r.wait(id)
 		}
@@ -239,7 +240,7 @@ func TestThreat55AnswerAfterAbortOfTheCall(t *testing.T) {
 		if err := r.s.AbortTool(r.Context(), all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {
 			t.Fatal(err)
 		}
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow}), ErrGone)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), consent.ErrGone)
 		r.wait(id)
 		equal(t, "effects", *effects, 0)
 	})

@@ -34,7 +34,7 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if _, err := s.tool(tool); err != nil {
 		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
-	typed := !s.asked.has(ctx, s, commandOf(clean))
+	typed := !s.requests.AskedByAgent(ctx, clean)
 	var c *call
 	err = s.events.Change(ctx, func() (err error) {
 		tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}

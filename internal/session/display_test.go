@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -57,14 +58,14 @@ func TestDisplayByTheUser(t *testing.T) {
 		req := r.request()
 		equal(t, "status", r.s.Summary().Status, event.Waiting)
 		r.ask("a turn")
-		if err := r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
+		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForSession}); err != nil {
 			t.Fatal(err)
 		}
 		if res := <-done; res.Error != nil {
 			t.Error(res.Error)
 		}
 		go func() { res, _ := r.s.Display(context.Background(), "secret", nil); done <- res }()
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny}); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "denied", (<-done).Error.Code, "denied")
@@ -116,7 +117,7 @@ func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 	tools := func(r *rig) {
 		r.tools.tools = []agent.Tool{acts("run", asked(), func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
 			if agent.CallFrom(ctx).Typed {
-				typed = append(typed, commandOf(args))
+				typed = append(typed, subject(&call{ToolCall: agent.ToolCall{Arguments: args}}))
 			}
 			return agent.Result{TextForModel: "ran"}, nil
 		})}
@@ -139,7 +140,7 @@ func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 	}
 	var mem *memory
 	var id ID
-	play(t, func(r *rig, c *Config) { c.Permissions = ModeAllow; tools(r) }, func(r *rig) {
+	play(t, func(r *rig, c *Config) { c.Permissions = consent.ModeAllow; tools(r) }, func(r *rig) {
 		display(r, "make agents")
 		r.ask("go")
 		display(r, "make agents", " make agents\n", "make own", "make mine", "make mine")

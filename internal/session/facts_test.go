@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/tokens"
@@ -55,7 +56,7 @@ func TestErrorsAreFacts(t *testing.T) {
 	}, func(r *rig) {
 		done := make(chan fold.TurnResult)
 		go func() { done <- r.ask("go") }()
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Deny, Reason: "tests first"}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny, Reason: "tests first"}); err != nil {
 			t.Fatal(err)
 		}
 		<-done

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/policy"
@@ -48,7 +49,7 @@ func (h *heap) TakeBack(id string) (bool, error) {
 }
 
 // commands is a session with an agent that runs each prompt as a command in /w.
-func commands(t *testing.T, kept Kept, test func(r *rig, ran *[]string)) {
+func commands(t *testing.T, kept consent.Kept, test func(r *rig, ran *[]string)) {
 	t.Helper()
 	var ran []string
 	play(t, func(r *rig, c *Config) {
@@ -72,7 +73,7 @@ func last[T event.Data](r *rig) T {
 	return found[len(found)-1]
 }
 
-func (r *rig) decide(d Decision) {
+func (r *rig) decide(d consent.Decision) {
 	r.Helper()
 	if err := r.s.Decide(r.Context(), r.request(), d); err != nil {
 		r.Fatal(err)
@@ -86,10 +87,10 @@ func TestGrantOfTheSession(t *testing.T) {
 		req := r.request()
 		grants := last[event.PermissionRequested](r).Grants
 		equal(t, "grants", len(grants), 2)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
-		r.decide(Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
+		r.decide(consent.Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		d := last[event.PermissionCompleted](r)
 		equal(t, "given", *d.Grant, event.Grant{ID: grants[1].ID, Text: "commands that begin with `go test`", Scope: event.ForSession})
@@ -102,7 +103,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		equal(t, "ran", len(*ran), 2)
 
 		id = r.send("go test ./... && rm x")
-		r.decide(Decision{Decision: event.Deny})
+		r.decide(consent.Decision{Decision: event.Deny})
 		r.wait(id)
 
 		// Taken back, it holds no more.
@@ -113,7 +114,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		equal(t, "revoked", last[event.PermissionRevoked](r).Grant.ID, grants[1].ID)
 		equal(t, "granted", len(r.s.Granted()), 0)
 		id = r.send("go test ./b")
-		r.decide(Decision{Decision: event.Deny})
+		r.decide(consent.Decision{Decision: event.Deny})
 		r.wait(id)
 		equal(t, "ran", len(*ran), 2)
 	})
@@ -124,10 +125,10 @@ func TestGrantsSurviveARestart(t *testing.T) {
 	commands(t, nil, func(r *rig, _ *[]string) {
 		id := r.send("ls sub")
 		r.request()
-		r.decide(Decision{Decision: event.Allow, Grant: last[event.PermissionRequested](r).Grants[1].ID, Scope: event.ForSession})
+		r.decide(consent.Decision{Decision: event.Allow, Grant: last[event.PermissionRequested](r).Grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		id = r.send("make")
-		r.decide(Decision{Decision: event.Allow, Scope: event.ForSession}) // exactly this
+		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForSession}) // exactly this
 		r.wait(id)
 		session := r.s.ID()
 		r.stop() // the program ends
@@ -146,7 +147,7 @@ func TestGrantsSurviveARestart(t *testing.T) {
 		again.ask("make")
 		equal(t, "ran", len(ran), 2)
 		id = again.send("make all")
-		again.decide(Decision{Decision: event.Deny})
+		again.decide(consent.Decision{Decision: event.Deny})
 		again.wait(id)
 		again.stop()
 	})
@@ -159,13 +160,13 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		id := r.send("make")
 		req := r.request()
 		kept.fail = errDisk
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), ErrKeep)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), consent.ErrKeep)
 		kept.fail = nil
 		r.mem.broken(errDisk)
-		is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrLog)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrLog)
 		equal(t, "kept", len(kept.held), 0)
 		r.mem.broken(nil)
-		r.decide(Decision{Decision: event.Allow, Scope: event.ForWorkspace})
+		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
 		r.wait(id)
 		equal(t, "kept", len(kept.held), 1)
 		equal(t, "of the session", len(r.s.Granted()), 0)
@@ -181,7 +182,7 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		equal(t, "scope", d.Grant.Scope, event.ForWorkspace)
 		clear(kept.held) // taken back, it holds in no session
 		id = r.send("make")
-		r.decide(Decision{Decision: event.Deny})
+		r.decide(consent.Decision{Decision: event.Deny})
 		r.wait(id)
 		equal(t, "ran", len(*ran), 2)
 	})
@@ -215,7 +216,7 @@ func TestThreat78SwappedBetweenQuestionAndAnswer(t *testing.T) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(work, "notes.txt")); err != nil {
 				r.Skipf("no symbolic links here: %v", err)
 			}
-			is(t, r.s.Decide(r.Context(), req, Decision{Decision: event.Allow, Scope: scope}), ErrGone)
+			is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: scope}), consent.ErrGone)
 			r.wait(id)
 			equal(t, "effects", effects, 0)
 			equal(t, "decision", last[event.PermissionCompleted](r).Decision, event.Deny)
@@ -245,14 +246,14 @@ func TestQuestionsDoNotBlockEachOther(t *testing.T) {
 			if q.Resource == open[1].Resource {
 				decision = event.Deny
 			}
-			if err := r.s.Decide(r.Context(), q.RequestID, Decision{Decision: decision}); err != nil {
+			if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: decision}); err != nil {
 				r.Fatal(err)
 			}
 		}
 		left := r.requests(1)
 		equal(t, "left", left[0].RequestID, open[0].RequestID)
 		equal(t, "ran meanwhile", len(*ran), 1)
-		r.decide(Decision{Decision: event.Allow})
+		r.decide(consent.Decision{Decision: event.Allow})
 		r.wait(id)
 		equal(t, "ran", len(*ran), 2)
 		equal(t, "decisions", len(all[event.PermissionCompleted](r)), 3)
@@ -262,7 +263,7 @@ func TestQuestionsDoNotBlockEachOther(t *testing.T) {
 // THREATS 78: what leads outside is asked about under --permissions allow, too, and an
 // answer for the session counts once.
 func TestThreat78OutsideIsAskedInEveryMode(t *testing.T) {
-	for _, mode := range []Mode{ModeAsk, ModeAllow} {
+	for _, mode := range []consent.Mode{consent.ModeAsk, consent.ModeAllow} {
 		outside := t.TempDir()
 		play(t, func(r *rig, c *Config) {
 			c.Permissions, c.Policy = mode, policy.New(policy.Config{Workspace: c.Workspace, Reading: true})
@@ -277,7 +278,7 @@ func TestThreat78OutsideIsAskedInEveryMode(t *testing.T) {
 		}, func(r *rig) {
 			for _, kind := range []agent.Kind{agent.KindWrite, agent.KindRead, agent.KindWrite, agent.KindRead} {
 				id := r.send(string(kind))
-				r.decide(Decision{Decision: event.Allow, Scope: event.ForSession})
+				r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForSession})
 				r.wait(id)
 				asked := last[event.PermissionRequested](r)
 				if !asked.Sensitive || len(asked.Grants) != 0 || filepath.Base(filepath.Dir(asked.Target)) != filepath.Base(outside) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
@@ -156,23 +157,7 @@ func (h *host) beforeAsking(ctx context.Context, p agent.Permission) (hooks.Verd
 	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
 		return hooks.Verdict{Allow: true}, nil // it asked about the call itself
 	}
-	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: actOf(p), Fixed: true})
-}
-
-// actOf is what a permission is about, as hooks read it.
-func actOf(p agent.Permission) json.RawMessage {
-	b, err := json.Marshal(struct {
-		Kind     agent.Kind `json:"kind"`
-		Action   string     `json:"action"`
-		Resource string     `json:"resource"`
-		Target   string     `json:"target,omitempty"` // where links lead
-		Cwd      string     `json:"cwd,omitempty"`
-		Diff     string     `json:"diff,omitempty"`
-	}{p.Kind, p.Action, p.Resource, p.Target, p.Cwd, p.Diff})
-	if err != nil {
-		return nil
-	}
-	return b
+	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: consent.Act(p), Fixed: true})
 }
 
 // hookSessionStart asks before the agent starts.

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
@@ -134,7 +135,7 @@ func (m *moments) events() string {
 func TestMoments(t *testing.T) {
 	m := &moments{}
 	play(t, func(r *rig, c *Config) {
-		c.Hooks, c.Permissions = m, ModeAsk
+		c.Hooks, c.Permissions = m, consent.ModeAsk
 		r.tools.tools = []agent.Tool{acts("run", asked(), func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {
 			return agent.Result{TextForModel: "ran"}, nil
 		})}
@@ -148,7 +149,7 @@ func TestMoments(t *testing.T) {
 		}
 	}, func(r *rig) {
 		id := r.send("go")
-		if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow}); err != nil {
+		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
 		r.wait(id)

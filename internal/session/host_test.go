@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -309,7 +310,7 @@ func TestStopOneCall(t *testing.T) {
 					t.Errorf("%s took %v", name, d)
 				}
 			}
-			is(t, r.s.AbortTool(ctx, "forever"), ErrGone)
+			is(t, r.s.AbortTool(ctx, "forever"), consent.ErrGone)
 			is(t, r.s.AbortTool(ctx, "nobody"), eventlog.ErrNotFound)
 			h.Report(ctx, event.ToolExecutionStart{ToolCallID: "own", ToolName: "bash"})
 			is(t, r.s.AbortTool(ctx, "own"), agent.ErrUnsupported)

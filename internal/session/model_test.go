@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/policy"
@@ -84,7 +85,7 @@ func (b *broker) call(rt *rapid.T) {
 			b.until[p.RequestID] = time.Time(p.ExpiresAt)
 			b.state[p.RequestID] = nil
 			if b.granted[resource] {
-				b.state[p.RequestID] = ErrAnswered
+				b.state[p.RequestID] = consent.ErrAnswered
 			}
 		}
 	}
@@ -96,7 +97,7 @@ func (b *broker) answer(rt *rapid.T) {
 		rt.Skip("nothing was asked")
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(b.requests))).Draw(rt, "request")
-	people := rapid.SliceOfN(rapid.SampledFrom([]Decision{
+	people := rapid.SliceOfN(rapid.SampledFrom([]consent.Decision{
 		{Decision: event.Allow}, {Decision: event.Allow, Scope: event.ForSession}, {Decision: event.Deny},
 	}), 1, 3).Draw(rt, "decisions")
 	stop := rapid.Bool().Draw(rt, "stop at the same time")
@@ -132,7 +133,7 @@ func (b *broker) answer(rt *rapid.T) {
 				b.granted[b.resource[id]] = true
 			}
 		case full && errors.Is(err, eventlog.ErrLog):
-		case !errors.Is(err, ErrAnswered) && !errors.Is(err, ErrGone):
+		case !errors.Is(err, consent.ErrAnswered) && !errors.Is(err, consent.ErrGone):
 			rt.Fatalf("answer %d: %v", i, err)
 		case b.state[id] != nil && !errors.Is(err, b.state[id]):
 			rt.Fatalf("answer %d: %v, want %v", i, err, b.state[id])
@@ -142,7 +143,7 @@ func (b *broker) answer(rt *rapid.T) {
 		rt.Fatalf("%d answers won, open %v", won, open)
 	}
 	if won == 1 {
-		b.state[id] = ErrAnswered
+		b.state[id] = consent.ErrAnswered
 	}
 	if stop {
 		b.allGone()
@@ -153,7 +154,7 @@ func (b *broker) answer(rt *rapid.T) {
 func (b *broker) allGone() {
 	for id, err := range b.state {
 		if err == nil {
-			b.state[id] = ErrGone
+			b.state[id] = consent.ErrGone
 		}
 	}
 }
@@ -176,7 +177,7 @@ func (b *broker) wait(rt *rapid.T) {
 func (b *broker) expire() {
 	for id, err := range b.state {
 		if err == nil && !time.Now().Before(b.until[id]) {
-			b.state[id] = ErrGone
+			b.state[id] = consent.ErrGone
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/proc"
 )
@@ -100,7 +101,7 @@ func TestFaultF2AgentKilled(t *testing.T) {
 	equal(t, "decision", d[0].Decision, event.Deny)
 	equal(t, "by", d[0].By, event.DecidedByAbort)
 	equal(t, "type", all[event.SessionError](r)[0].ErrorType, "died")
-	is(t, r.s.Decide(t.Context(), d[0].RequestID, Decision{Decision: event.Allow}), ErrGone)
+	is(t, r.s.Decide(t.Context(), d[0].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrGone)
 	equal(t, "status", r.s.Summary().Status, event.Idle)
 
 	id = r.send("again")

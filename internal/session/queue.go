@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/wording"
 )
 
@@ -228,28 +228,17 @@ func (s *Session) sayStoppedLocked(h halt) error {
 	case h.turn == nil || s.turn != h.turn || h.turn.abort == nil || h.turn.ending:
 		return nil
 	}
-	if err := s.events.Append(append([]event.Data{*h.turn.abort}, s.openRefusalsLocked()...)...); err != nil {
+	if err := s.events.Append(append([]event.Data{*h.turn.abort}, s.requests.Refusals()...)...); err != nil {
 		return err
 	}
 	h.turn.abort = nil
-	s.abandonRequestsLocked()
+	s.requests.Abandon()
 	return nil
-}
-
-// openRefusalsLocked are the ends of the questions of the turn: once it is stopped,
-// nobody can answer them any more.
-func (s *Session) openRefusalsLocked() (out []event.Data) {
-	for _, e := range s.events.Open.Requests { // in their order
-		if r := s.requests[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && s.events.Open.HelperOf(e.Event.Data) == nil {
-			out = append(out, fold.Refusal(r.ask, event.DecidedByAbort, fold.Reasons[event.Aborted]))
-		}
-	}
-	return out
 }
 
 // AbortTool stops one running tool call, the agent's or the user's, or the task it left; its
 // turn goes on.
-// [ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never was,
+// [consent.ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never was,
 // [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
@@ -274,7 +263,7 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	case err != nil:
 		return err
 	case known:
-		return fmt.Errorf("tool call %s has ended: %w", toolCallID, ErrGone)
+		return fmt.Errorf("tool call %s has ended: %w", toolCallID, consent.ErrGone)
 	}
 	return fmt.Errorf("tool call %s: %w", toolCallID, eventlog.ErrNotFound)
 }

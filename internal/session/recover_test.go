@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -41,10 +42,10 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 		last := r.send("two")
 		go r.s.Display(context.Background(), "show", nil)
 		for range 2 {
-			if err := r.s.Decide(r.Context(), r.request(), Decision{Decision: event.Allow}); err != nil {
+			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow}); err != nil {
 				t.Error(err)
 			}
-			if err := r.s.Answer(r.Context(), r.request(), Answer{Text: "because"}); err != nil {
+			if err := r.s.Answer(r.Context(), r.request(), consent.Answer{Text: "because"}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -69,9 +70,9 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 			open := all[event.PermissionRequested](r)
 			for i, d := range all[event.PermissionCompleted](r) {
 				if d.By == event.DecidedByAbort {
-					is(t, s.Decide(t.Context(), open[i].RequestID, Decision{Decision: event.Allow}), ErrGone)
+					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrGone)
 				} else {
-					is(t, s.Decide(t.Context(), open[i].RequestID, Decision{Decision: event.Allow}), ErrAnswered)
+					is(t, s.Decide(t.Context(), open[i].RequestID, consent.Decision{Decision: event.Allow}), consent.ErrAnswered)
 				}
 			}
 			for _, m := range all[event.UserMessage](r) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -42,8 +43,11 @@ type ID = fold.ID
 
 // Session is one conversation. See the package comment for what it guarantees.
 type Session struct {
-	eventlog.Reader // events
-	events          *eventlog.Log
+	eventlog.Reader // of events
+	consent.Answers // to requests
+
+	events   *eventlog.Log
+	requests *consent.Requests
 
 	cfg    Config
 	id     ID
@@ -56,11 +60,10 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
-	asked askedFor // what agents asked for
-	seen  seen     // what was shown, and what of it the user looked at
+	seen seen // what was shown, and what of it the user looked at
 
 	mu        sync.Mutex // guards what follows
-	state     state      // changes within events.Change only; so do events.Open, turn, queue, requests and calls, as far as the log says
+	state     state      // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
 	leftOpen  bool       // what an earlier process left open is not closed yet: the log cannot be written
 	startedAt time.Time  // of this process's work on the session; zero: none yet
 	turn      *turn      // nil: none runs, and the queue is empty
@@ -75,8 +78,6 @@ type Session struct {
 	worked    bool  // an agent of it was started in this process
 	calls     map[string]*call
 	look      look                       // the newest preview
-	requests  map[string]*request        // those that are open
-	decided   []decided                  // the last ones that were
 	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call
 	usedAt    time.Time                  // when the conversation was of use last
 	resting   *time.Timer                // looks whether it still is; nil: there is none
@@ -88,11 +89,10 @@ type Session struct {
 func newSession(c Config, sum fold.Summary) *Session {
 	s := &Session{
 		cfg: c, id: sum.ID,
-		prompts:  map[string]*prompt{},
-		calls:    map[string]*call{},
-		requests: map[string]*request{},
-		places:   map[string]int64{},
-		scopes:   map[string]*turn{},
+		prompts: map[string]*prompt{},
+		calls:   map[string]*call{},
+		places:  map[string]int64{},
+		scopes:  map[string]*turn{},
 
 		rewritten: map[string]json.RawMessage{},
 	}
@@ -101,7 +101,9 @@ func newSession(c Config, sum fold.Summary) *Session {
 		s.state = stateDeleted
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Left: s.usedLocked}, sum)
-	s.Reader = s.events
+	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopped, Usable: s.usable})
+	s.Reader, s.Answers = s.events, s.requests
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -39,7 +40,7 @@ func (s *Session) Tasks() []Task {
 	return out
 }
 
-// AbortTask ends a task with everything it started. [ErrGone] for one that has
+// AbortTask ends a task with everything it started. [consent.ErrGone] for one that has
 // ended, [eventlog.ErrNotFound] for one that never was.
 func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	s.mu.Lock()
@@ -56,7 +57,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 		case err != nil:
 			return err
 		case known:
-			return fmt.Errorf("task %s has ended: %w", taskID, ErrGone)
+			return fmt.Errorf("task %s has ended: %w", taskID, consent.ErrGone)
 		}
 		return fmt.Errorf("task %s: %w", taskID, eventlog.ErrNotFound)
 	}
@@ -78,7 +79,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 func (s *Session) AbortTasks(ctx context.Context) error {
 	var errs []error
 	for _, t := range s.Tasks() {
-		if err := s.AbortTask(ctx, t.TaskID); !errors.Is(err, ErrGone) { // it ended meanwhile
+		if err := s.AbortTask(ctx, t.TaskID); !errors.Is(err, consent.ErrGone) { // it ended meanwhile
 			errs = append(errs, err)
 		}
 	}
@@ -108,7 +109,7 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 		delete(s.scopes, d.TaskID)
 		scope.ended = true
 		scope.stop(errTurnOver)
-		s.abandonRequestsLocked()
+		s.requests.Abandon()
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -59,10 +60,10 @@ func TestTaskBesideTurns(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		is(t, r.s.AbortTask(r.Context(), "t1"), ErrGone)
+		is(t, r.s.AbortTask(r.Context(), "t1"), consent.ErrGone)
 		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "c4", ToolName: "bash", ParentToolCallID: "c1"}), ErrNoTurn)
 		equal(t, "open questions", r.s.Summary().Pending, 0)
-		equal(t, "open calls", len(r.s.events.Open.Tools)+len(r.s.events.Open.Messages)+len(r.s.requests), 0)
+		equal(t, "open calls", len(r.s.events.Open.Tools)+len(r.s.events.Open.Messages)+len(r.s.events.Open.Requests), 0)
 		equal(t, "tokens between turns", r.s.Summary().Usage.InputTokens, 7)
 		equal(t, "unfinished", r.s.Summary().Unfinished(), false)
 	})

@@ -156,7 +156,7 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn
 
 // nextLocked leaves t behind and returns the next turn, if a prompt waits.
 func (s *Session) nextLocked(t *turn) *turn {
-	s.abandonRequestsLocked()
+	s.requests.Abandon()
 	clear(s.rewritten)
 	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped[:t.named]...) {
 		delete(s.prompts, p.id)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
@@ -29,13 +30,13 @@ type Config struct {
 
 	Tools  func(id session.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
-	Policy session.Policy
-	Kept   session.Kept
+	Policy consent.Policy
+	Kept   consent.Kept
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
 
-	Permissions       session.Mode
+	Permissions       consent.Mode
 	PermissionTimeout time.Duration
 	AgentIdle         time.Duration
 

@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
@@ -222,7 +223,7 @@ func TestRealBackgroundHelper(t *testing.T) {
 
 // Sessions that are left for a while cost no process, and go on with their memory.
 func TestRealIdleSessionsRest(t *testing.T) {
-	h := newHouseResting(t, t.TempDir(), session.ModeAllow, nil, 50*time.Millisecond)
+	h := newHouseResting(t, t.TempDir(), consent.ModeAllow, nil, 50*time.Millisecond)
 	one, two := h.session(), h.session()
 	h.ask(one, "remember apples")
 	h.ask(two, "remember pears")

@@ -12,8 +12,8 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/agent/copilot/workspace"
+	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/session"
 )
 
 // trapped returns a workspace full of traps, or one below a repository that is.
@@ -113,7 +113,7 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 // The same under a mode in which nobody is asked.
 func TestRealThreat74UnderDeny(t *testing.T) {
 	ws, marks := trapped(t, false)
-	h := newHouseIn(t, ws, session.ModeDeny, nil)
+	h := newHouseIn(t, ws, consent.ModeDeny, nil)
 	springs(h.model)
 	s := h.session()
 	h.ask(s, "hello")

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
@@ -36,7 +37,7 @@ func (d *decider) run(t *testing.T, ctx context.Context) {
 			if !ok {
 				continue
 			}
-			yes := session.Decision{Decision: event.Allow}
+			yes := consent.Decision{Decision: event.Allow}
 			if n := len(p.Grants); n > 0 {
 				yes.Grant, yes.Scope = p.Grants[n-1].ID, event.ForSession
 			}
@@ -45,7 +46,7 @@ func (d *decider) run(t *testing.T, ctx context.Context) {
 				d.mu.Lock()
 				d.asked = append(d.asked, p)
 				d.mu.Unlock()
-			case !errors.Is(err, session.ErrAnswered):
+			case !errors.Is(err, consent.ErrAnswered):
 				t.Errorf("decide about %q: %v", p.Resource, err)
 			}
 		}
@@ -86,7 +87,7 @@ func TestRealDay(t *testing.T) {
 		contents = append(contents, fmt.Sprintf("a%d.txt: line %d", i, i))
 	}
 	ws := files(t, contents...)
-	h := newHouseIn(t, ws, session.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
+	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
 	s := h.session()
 	d := &decider{s: s}
 	var running sync.WaitGroup

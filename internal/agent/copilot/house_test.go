@@ -14,6 +14,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
@@ -36,15 +37,15 @@ type house struct {
 
 func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 	t.Helper()
-	return newHouseIn(t, t.TempDir(), session.ModeAllow, with)
+	return newHouseIn(t, t.TempDir(), consent.ModeAllow, with)
 }
 
-func newHouseIn(t *testing.T, dir string, mode session.Mode, with func(*copilot.Config)) *house {
+func newHouseIn(t *testing.T, dir string, mode consent.Mode, with func(*copilot.Config)) *house {
 	t.Helper()
 	return newHouseResting(t, dir, mode, with, 0)
 }
 
-func newHouseResting(t *testing.T, dir string, mode session.Mode, with func(*copilot.Config), idle time.Duration) *house {
+func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*copilot.Config), idle time.Duration) *house {
 	t.Helper()
 	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
@@ -58,8 +59,8 @@ func newHouseResting(t *testing.T, dir string, mode session.Mode, with func(*cop
 		t.Fatal(err)
 	}
 	db := store.NewMemory()
-	var rules session.Policy
-	if mode == session.ModeAsk {
+	var rules consent.Policy
+	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
 	h.manager, err = sessions.New(sessions.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode, AgentIdle: idle,

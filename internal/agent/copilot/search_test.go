@@ -14,6 +14,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -95,7 +96,7 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	const canary = "canary52e19f7b03"
 	ws := files(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
-	h := newHouseIn(t, ws, session.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
+	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
 	s := h.session()
 	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`, `call glob {"pattern":"**/*"}`} {
 		if r := h.ask(s, prompt); r.Error != "" || !strings.Contains(r.Content, "a.txt") {
@@ -131,7 +132,7 @@ func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	if !asked[2].Sensitive || !strings.Contains(asked[2].Why, ".env") {
 		t.Errorf("the last is asked as %+v", asked[2])
 	}
-	if err := s.Decide(t.Context(), asked[2].RequestID, session.Decision{Decision: event.Deny}); err != nil {
+	if err := s.Decide(t.Context(), asked[2].RequestID, consent.Decision{Decision: event.Deny}); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.WaitTurn(t.Context(), id); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/e2e/hostile"
 	"webchat/internal/event"
@@ -54,7 +55,7 @@ func newHouse(t *testing.T) *house {
 	log := slog.New(slog.NewTextHandler(h.site.log, nil))
 	out, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: out, Workspace: "~/demo", Permissions: session.ModeAsk})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: out, Workspace: "~/demo", Permissions: consent.ModeAsk})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)

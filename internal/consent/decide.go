@@ -1,4 +1,4 @@
-package session
+package consent
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 const movedReason = "The path leads elsewhere now than when it was asked about. Nothing was done."
 
 // judge makes the request of an act, with where it leads, and what the policy says.
-func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
+func (q *Requests) judge(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
 	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
 	var rule agent.Ruling
-	if policy := s.cfg.Policy; policy != nil {
+	if policy := q.cfg.Policy; policy != nil {
 		r.target = policy.Target(p)
 		if p.Target == "" {
 			p.Target = r.target
@@ -32,33 +32,33 @@ func (s *Session) judge(ctx context.Context, p agent.Permission, by event.Actor)
 		}
 	}
 	if p.Digest == "" {
-		p.Digest = digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
+		p.Digest = Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
 	}
 	r.perm = p
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
 		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: whyAsked(p, rule), Diff: p.Diff, Digest: p.Digest,
 		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
-		ExpiresAt: event.Time(s.events.Now().Add(s.cfg.PermissionTimeout))}
+		ExpiresAt: event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))}
 	return r, rule
 }
 
 // moved reports whether the file of a request is another one than was judged.
-func (s *Session) moved(r *request) bool {
-	return s.cfg.Policy != nil && s.cfg.Policy.Target(r.perm) != r.target
+func (q *Requests) moved(r *request) bool {
+	return q.cfg.Policy != nil && q.cfg.Policy.Target(r.perm) != r.target
 }
 
 // grantedLocked reports whether the user allowed the act before, for the session or
 // for the workspace.
-func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
+func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	if r.byUser || r.perm.Sensitive {
 		return v, false
 	}
-	given := s.events.Summary().Open.Grants
+	given := q.cfg.Log.Summary().Open.Grants
 	for _, g := range r.grants {
 		held := slices.ContainsFunc(given, func(x fold.Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
-		if !held && s.cfg.Kept != nil {
-			_, held = s.cfg.Kept.Held(g.ID)
+		if !held && q.cfg.Kept != nil {
+			_, held = q.cfg.Kept.Held(g.ID)
 			g.Scope = event.ForWorkspace
 		}
 		if held {
@@ -73,7 +73,7 @@ func (s *Session) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 // cannot be answered any more, [eventlog.ErrInvalid] what is wrong with the decision; after
 // [eventlog.ErrLog] and [ErrKeep] the request is still open. Where an act can be allowed only
 // once, a wider scope means once, and the log says so.
-func (s *Session) Decide(ctx context.Context, requestID string, d Decision) error {
+func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) error {
 	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
 	switch {
 	case d.Decision == event.Deny && d.Scope == "" && d.Grant == "":
@@ -88,23 +88,23 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 		return fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", eventlog.ErrInvalid,
 			event.Allow, event.Deny, event.Once, event.ForSession, event.ForWorkspace)
 	}
-	s.mu.Lock()
-	asked := s.requests[requestID]
-	s.mu.Unlock()
-	moved := d.Decision == event.Allow && asked != nil && s.moved(asked)
+	q.cfg.Lock.Lock()
+	asked := q.open[requestID]
+	q.cfg.Lock.Unlock()
+	moved := d.Decision == event.Allow && asked != nil && q.moved(asked)
 	kept := false
-	err := s.answer(ctx, requestID, func(r *request) (event.Data, error) {
+	err := q.answer(ctx, requestID, func(r *request) (event.Data, error) {
 		given, err := grantOf(r, d)
 		switch {
 		case err != nil:
 			return nil, err
 		case moved:
-			v = denial(event.DecidedByAbort, movedReason)
+			v = Denial(event.DecidedByAbort, movedReason)
 		case given != nil:
 			v.Scope, v.Grant = given.Scope, given
 		}
 		if v.Scope == event.ForWorkspace {
-			if kept, err = s.keepLocked(*given); err != nil {
+			if kept, err = q.keepLocked(*given); err != nil {
 				return nil, err
 			}
 		}
@@ -116,7 +116,7 @@ func (s *Session) Decide(ctx context.Context, requestID string, d Decision) erro
 		return c, nil
 	})
 	if err != nil && kept {
-		_, undo := s.cfg.Kept.TakeBack(v.Grant.ID)
+		_, undo := q.cfg.Kept.TakeBack(v.Grant.ID)
 		err = errors.Join(err, undo)
 	}
 	if err == nil && moved {
@@ -145,13 +145,13 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 }
 
 // keepLocked makes a grant durable for the workspace, while s.mu is free.
-func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
-	if s.cfg.Kept == nil {
+func (q *Requests) keepLocked(g event.Grant) (added bool, err error) {
+	if q.cfg.Kept == nil {
 		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", eventlog.ErrInvalid)
 	}
-	s.mu.Unlock()
-	added, err = s.cfg.Kept.Keep(g, string(s.id), s.events.Now())
-	s.mu.Lock()
+	q.cfg.Lock.Unlock()
+	added, err = q.cfg.Kept.Keep(g, string(q.cfg.Session), q.cfg.Log.Now())
+	q.cfg.Lock.Lock()
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", ErrKeep, err)
 	}
@@ -159,17 +159,17 @@ func (s *Session) keepLocked(g event.Grant) (added bool, err error) {
 }
 
 // Granted returns what the user allowed for the session, in the order it was given.
-func (s *Session) Granted() []fold.Given { return slices.Clone(s.events.Summary().Open.Grants) }
+func (q *Requests) Granted() []fold.Given { return slices.Clone(q.cfg.Log.Summary().Open.Grants) }
 
 // TakeBack ends a grant of the session at once; [eventlog.ErrNotFound] if it has none of that id.
-func (s *Session) TakeBack(grantID string) error {
-	return s.events.Change(context.Background(), func() error {
-		if err := s.usable(); err != nil {
+func (q *Requests) TakeBack(grantID string) error {
+	return q.cfg.Log.Change(context.Background(), func() error {
+		if err := q.cfg.Usable(); err != nil {
 			return err
 		}
-		for _, g := range s.events.Summary().Open.Grants {
+		for _, g := range q.cfg.Log.Summary().Open.Grants {
 			if g.ID == grantID {
-				return s.events.Append(event.PermissionRevoked{Grant: g.Grant})
+				return q.cfg.Log.Append(event.PermissionRevoked{Grant: g.Grant})
 			}
 		}
 		return fmt.Errorf("grant %s: %w", grantID, eventlog.ErrNotFound)

@@ -1,0 +1,290 @@
+package consent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/fold"
+)
+
+// request is an open question: a permission's or an agent's to the user. It is
+// guarded by Config.Lock until done is closed.
+type request struct {
+	id      string
+	ask     event.Data // permission.requested or user_input.requested
+	perm    agent.Permission
+	grants  []event.Grant   // what covers perm
+	target  string          // where perm led when it was judged
+	ctx     context.Context // of the act: when it has ended nobody can allow it
+	byUser  bool            // the user's own act: it outlives turns
+	settled bool
+	done    chan struct{}
+	verdict agent.Verdict
+	answer  agent.Answer
+}
+
+// decided is a question that was settled.
+type decided struct {
+	id string
+	by event.Decider
+}
+
+// Ask decides about an act; before, if any, are hooks that come first. When it
+// returns, the decision is durable, or it is an error, or a deny because the turn
+// ended before the log took it: then the end of the turn logs it.
+func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, before HookAsker) (agent.Verdict, error) {
+	r, rule := q.judge(ctx, p, by)
+	verdict, decided, err := q.decideFirst(ctx, r, rule, before)
+	if err != nil {
+		return Denial(event.DecidedByAbort, q.stopReason(ctx)), nil
+	}
+	asks := false
+	err = q.put(r, func() error {
+		moved := q.moved(r)
+		return q.cfg.Log.Change(context.Background(), func() error {
+			ask := r.ask.(event.PermissionRequested)
+			ask.ExpiresAt = event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))
+			r.ask = ask
+			granted := false
+			if !decided {
+				verdict, granted = q.grantedLocked(r)
+			}
+			if asks = !decided && !granted; asks {
+				return q.putLocked(r)
+			}
+			// The user is not asked, but the log knows.
+			if verdict.Decision == event.Allow && moved {
+				verdict = Denial(event.DecidedByAbort, movedReason)
+			}
+			ask.Grants = []event.Grant{} // there is nothing to choose
+			if err := q.cfg.Log.Append(ask, completed(r.id, verdict)); err != nil {
+				return err
+			}
+			q.rememberLocked(r.id, verdict.By)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return agent.Verdict{}, err
+	case !asks:
+		return verdict, nil
+	}
+	limit := time.NewTimer(q.cfg.Timeout)
+	defer limit.Stop()
+	select {
+	case <-r.done:
+	case <-limit.C:
+		q.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout))
+	case <-ctx.Done():
+		q.giveUp(r, event.DecidedByAbort, q.stopReason(ctx))
+	}
+	return r.verdict, nil
+}
+
+// Question puts an agent's question to the user. The end of ctx means no answer.
+func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer, error) {
+	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
+	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID, Question: a.Question, Choices: a.Choices,
+		AllowFreeform: a.AllowFreeform || len(a.Choices) == 0}
+	ask := func() error {
+		return q.cfg.Log.Change(context.Background(), func() error { return q.putLocked(r) })
+	}
+	if err := q.put(r, ask); err != nil {
+		return agent.Answer{}, err
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		q.giveUp(r, event.DecidedByAbort, q.stopReason(ctx))
+	}
+	return r.answer, nil
+}
+
+// put calls f, which logs a request, until the log takes it: a turn waits for that,
+// a display of the user's does not.
+func (q *Requests) put(r *request, f func() error) error {
+	if r.byUser {
+		return f()
+	}
+	return eventlog.Retry(r.ctx, f)
+}
+
+// putLocked opens a request.
+func (q *Requests) putLocked(r *request) error {
+	if err := q.cfg.Log.Append(r.ask); err != nil {
+		return err
+	}
+	q.open[r.id] = r
+	return nil
+}
+
+// Answer answers an agent's question; errors as for Decide.
+func (q *Requests) Answer(ctx context.Context, requestID string, a Answer) error {
+	return q.answer(ctx, requestID, func(r *request) (event.Data, error) {
+		q, ok := r.ask.(event.UserInputRequested)
+		if !ok {
+			return nil, fmt.Errorf("%w: request %s is a permission, not a question", eventlog.ErrInvalid, requestID)
+		}
+		chosen := slices.Contains(q.Choices, a.Text)
+		switch {
+		case strings.TrimSpace(a.Text) == "":
+			return nil, fmt.Errorf("%w: the answer is empty", eventlog.ErrInvalid)
+		case !chosen && !q.AllowFreeform:
+			return nil, fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
+		}
+		r.answer = agent.Answer{Text: a.Text, WasFreeform: !chosen, Answered: true}
+		return event.UserInputCompleted{RequestID: r.id, Answer: a.Text, WasFreeform: !chosen, By: event.DecidedByUser}, nil
+	})
+}
+
+// answer settles an open request as the user wants it.
+func (q *Requests) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error)) error {
+	open := true
+	err := q.cfg.Log.Change(ctx, func() error {
+		r := q.open[requestID]
+		if open = r != nil; !open {
+			return nil
+		}
+		if r.ctx.Err() != nil { // it is about to be settled
+			return fmt.Errorf("request %s: %w", requestID, ErrGone)
+		}
+		d, err := with(r)
+		if err != nil {
+			return err
+		}
+		if err := q.cfg.Log.Append(d); err != nil {
+			r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
+			return err
+		}
+		q.settleLocked(r, cmp.Or(r.verdict.By, event.DecidedByUser))
+		return nil
+	})
+	if !open {
+		return q.whyNot(ctx, requestID)
+	}
+	return err
+}
+
+// whyNot says why a request is not open.
+func (q *Requests) whyNot(ctx context.Context, requestID string) error {
+	q.cfg.Lock.Lock()
+	by, known := event.Decider(""), false
+	for _, d := range q.decided {
+		if d.id == requestID {
+			by, known = d.by, true
+		}
+	}
+	q.cfg.Lock.Unlock()
+	if !known { // of long ago or of an earlier process: the log knows
+		err := q.cfg.Log.Scan(ctx, 0, func(e event.Entry) bool {
+			switch d := e.Event.Data.(type) {
+			case event.PermissionRequested, event.UserInputRequested:
+				known = known || requestID == fold.QuestionID(e.Event.Data)
+			case event.PermissionCompleted:
+				if d.RequestID == requestID {
+					by = d.By
+				}
+			case event.UserInputCompleted:
+				if d.RequestID == requestID {
+					by = d.By
+				}
+			}
+			return by == ""
+		})
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
+	case by == "" || by == event.DecidedByTimeout || by == event.DecidedByAbort:
+		return fmt.Errorf("request %s: %w", requestID, ErrGone)
+	}
+	return fmt.Errorf("request %s: %w", requestID, ErrAnswered)
+}
+
+// giveUp settles a request nobody answered in time; too late it does nothing. If
+// the turn ends before the log takes that, it means no all the same, and the end of
+// the turn logs it.
+func (q *Requests) giveUp(r *request, by event.Decider, reason string) {
+	ctx := r.ctx
+	if r.byUser { // no end of a turn logs it
+		ctx = q.cfg.Context
+	}
+	err := q.cfg.Log.Persist(ctx, func() error {
+		if r.settled {
+			return nil
+		}
+		if err := q.cfg.Log.Append(fold.Refusal(r.ask, by, reason)); err != nil {
+			return err
+		}
+		r.verdict = Denial(by, reason)
+		q.settleLocked(r, by)
+		return nil
+	})
+	if err == nil {
+		return
+	}
+	q.cfg.Lock.Lock()
+	defer q.cfg.Lock.Unlock()
+	if !r.settled {
+		r.verdict = Denial(by, reason)
+		q.settleLocked(r, by)
+	}
+}
+
+// Abandon settles what the end of a turn closed in the log. The caller holds the
+// session's lock.
+func (q *Requests) Abandon() {
+	for _, r := range q.open {
+		if !r.byUser && q.cfg.Log.Open.Request(r.id) == nil { // the log has its end
+			r.verdict = Denial(event.DecidedByAbort, fold.Reasons[event.Aborted])
+			q.settleLocked(r, event.DecidedByAbort)
+		}
+	}
+}
+
+// Refusals are the ends of the questions of the turn: once it is stopped, nobody can
+// answer them any more. The caller holds the session's lock.
+func (q *Requests) Refusals() (out []event.Data) {
+	for _, e := range q.cfg.Log.Open.Requests { // in their order
+		if r := q.open[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && q.cfg.Log.Open.HelperOf(e.Event.Data) == nil {
+			out = append(out, fold.Refusal(r.ask, event.DecidedByAbort, fold.Reasons[event.Aborted]))
+		}
+	}
+	return out
+}
+
+func (q *Requests) settleLocked(r *request, by event.Decider) {
+	r.settled = true
+	delete(q.open, r.id)
+	q.rememberLocked(r.id, by)
+	close(r.done)
+}
+
+func (q *Requests) rememberLocked(requestID string, by event.Decider) {
+	if q.decided = append(q.decided, decided{requestID, by}); len(q.decided) > 64 {
+		q.decided = q.decided[1:]
+	}
+}
+
+func completed(requestID string, v agent.Verdict) event.PermissionCompleted {
+	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Grant: v.Grant, Rule: v.Rule, Reason: v.Reason, By: v.By}
+}
+
+func Denial(by event.Decider, reason string) agent.Verdict {
+	return agent.Verdict{Decision: event.Deny, Reason: reason, By: by}
+}
+
+func (q *Requests) stopReason(ctx context.Context) string {
+	return "There was no answer. " + q.cfg.Stopped(ctx)
+}
