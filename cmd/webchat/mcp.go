@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"sync/atomic"
 
 	"webchat/internal/agent"
@@ -20,6 +17,7 @@ import (
 	"webchat/internal/mcpserver"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
+	"webchat/internal/workspaces"
 )
 
 // lender is what lends the display tools to MCP clients, wired in two steps: sessions
@@ -28,20 +26,24 @@ type lender struct {
 	*mcpserver.Server
 	manager *sessions.Manager
 	base    atomic.Pointer[string] // of the server's addresses; nil: it does not listen yet
-	folder  mcpserver.Workspace
-	path    string // of the folder
+	folders *workspaces.List
 	keys    *guard.Guard
 }
 
-// newLender makes the MCP server for a workspace.
-func newLender(g *guard.Guard, workspace string, log *slog.Logger) (*lender, error) {
-	l := &lender{keys: g, path: workspace, folder: mcpserver.Workspace{ID: workspaceID(workspace), Name: filepath.Base(workspace)}}
+// newLender makes the MCP server for workspaces.
+func newLender(g *guard.Guard, folders *workspaces.List, log *slog.Logger) (*lender, error) {
+	l := &lender{keys: g, folders: folders}
 	var err error
 	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: lent(), Base: l.address, Version: version(), Logger: log,
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 			id := r.PathValue("workspaceId")
-			v := mcpserver.Visitor{Workspace: l.folder, Key: g.KeyName(r), Reads: id != ""}
-			return v, id == "" || id == l.folder.ID
+			w, ok := folders.ByID(id)
+			if id == "" {
+				var err error
+				w, err = folders.Find("")
+				ok = err == nil
+			}
+			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: w.ID, Name: w.Name}, Key: g.KeyName(r), Reads: id != ""}, ok
 		}})
 	return l, err
 }
@@ -53,24 +55,25 @@ func (l *lender) address() string {
 	return ""
 }
 
-// workspaceID names a folder in addresses, the same at every start.
-func workspaceID(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return hex.EncodeToString(sum[:6])
-}
-
-// lendIn serves clients over connections that come from a folder; see
+// lendIn serves clients over connections that come from a folder, which it opens; see
 // [daemon.ControlConfig].
 func (l *lender) lendIn(folder string) (func(context.Context, io.ReadWriteCloser) error, error) {
-	if folder != l.path {
-		return nil, fmt.Errorf("it works in %s, not in %s: give webchat mcp another --data-dir", l.path, folder)
+	w, _, err := l.folders.Open(folder)
+	if err != nil {
+		return nil, err
 	}
-	return func(ctx context.Context, conn io.ReadWriteCloser) error { return l.ServeConn(ctx, conn, l.folder) }, nil
+	return func(ctx context.Context, conn io.ReadWriteCloser) error {
+		return l.ServeConn(ctx, conn, mcpserver.Workspace{ID: w.ID, Name: w.Name})
+	}, nil
 }
 
 // Begin implements [mcpserver.Sessions].
 func (l *lender) Begin(ctx context.Context, v mcpserver.Visit) (string, error) {
-	s, err := l.manager.Create(ctx, sessions.Options{Backend: mcpserver.BackendName, Title: v.Client + " in " + v.Workspace.Name})
+	w, ok := l.folders.ByID(v.Workspace.ID)
+	if !ok {
+		return "", fmt.Errorf("the folder %s was closed: open it in webchat again", v.Workspace.Name)
+	}
+	s, err := l.manager.Create(ctx, sessions.Options{Workspace: w.Path, Backend: mcpserver.BackendName, Title: v.Client + " in " + v.Workspace.Name})
 	if err != nil {
 		return "", err
 	}

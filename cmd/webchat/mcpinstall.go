@@ -14,6 +14,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
+	"webchat/internal/workspaces"
 )
 
 // mcpClient is a program that "webchat mcp install" can connect.
@@ -160,7 +161,7 @@ func (o *options) mcpAddress(dir string, g *guard.Guard, client string) (url, ke
 	if err != nil || info.URL == "" {
 		return "", "", errors.New("start webchat first, with a --listen address that stays")
 	}
-	id := workspaceID(workspace)
+	id := workspaces.ID(workspace)
 	key, err = g.MCPKey(client + "-" + id)
 	return info.URL + "/mcp/w/" + id, key, err
 }

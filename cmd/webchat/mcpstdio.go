@@ -42,7 +42,11 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 		alone := *o
 		alone.NoOpen = true // programs start this, more often than a page is wanted
 		none := serveWith(ctx, &alone, io.Discard, stderr, func(ctx context.Context, r *rooms) error {
-			return r.lender.ServeConn(ctx, stdio{os.Stdin, stdout}, r.lender.folder)
+			serve, err := r.lender.lendIn(workspace)
+			if err != nil {
+				return err
+			}
+			return serve(ctx, stdio{os.Stdin, stdout})
 		})
 		switch {
 		case !errors.Is(none, daemon.ErrInUse):

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
+	"webchat/internal/workspaces"
 )
 
 // age is a duration that may be given in days and weeks.
@@ -90,7 +91,11 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspace: path, Logger: log,
+	folders, err := workspaces.In(path) // nothing works anywhere
+	if err != nil {
+		return p, err
+	}
+	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspaces: folders, Logger: log,
 		Backends: []agent.Backend{offline.New(offline.Config{})}})
 	if err != nil {
 		return p, err

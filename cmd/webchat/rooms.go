@@ -25,6 +25,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/workspaces"
 )
 
 // keptAttachments is the memory for uploads, in bytes.
@@ -37,7 +38,6 @@ type rooms struct {
 	guard    *guard.Guard
 	sessions *sessions.Manager
 	hub      *sse.Hub
-	files    *files.Index
 	lender   *lender
 	server   *server.Server
 	looking  sync.WaitGroup // for agents, which may take a while
@@ -77,11 +77,8 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	gits, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
-	if r.files, err = files.New(files.Config{Root: workspace, Env: gits}); err != nil {
-		return nil, err
-	}
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Root: workspace, Files: r.files, Workspace: o.home(workspace), Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
+	home, _ := lookup(o.env, "HOME")
+	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
 		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
 	if err != nil {
 		return nil, err
@@ -100,28 +97,54 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = newLender(r.guard, workspace, log); err != nil {
+	folders, err := openWorkspaces(dir, []string{workspace}, log)
+	if err != nil {
+		return nil, err
+	}
+	if r.lender, err = newLender(r.guard, folders, log); err != nil {
 		return nil, err
 	}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspace: workspace, Tools: o.tools(c, workspace, r.outputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: o.room(c, dir, r.outputs, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
-	if len(c.Hooks) > 0 {
-		if manager.Hooks, err = o.hooks(c, workspace); err != nil {
-			return nil, err
-		}
-	}
 	if r.sessions, err = sessions.New(manager); err != nil {
+		return nil, err
+	}
+	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook is told now
 		return nil, err
 	}
 	r.lender.manager = r.sessions
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Workspace: workspace, Files: r.files, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 	}
 	return r, err
+}
+
+// room makes what the sessions of a workspace work with.
+func (o *options) room(c *config, dir string, out *outputs.Store, kept *policy.Kept) func(string) (sessions.Room, error) {
+	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	return func(workspace string) (room sessions.Room, err error) {
+		room = sessions.Room{Tools: o.tools(c, workspace, out), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
+		if len(c.Hooks) > 0 {
+			if room.Hooks, err = o.hooks(c, workspace); err != nil {
+				return room, err
+			}
+		}
+		room.Files, err = files.New(files.Config{Root: workspace, Env: env})
+		return room, err
+	}
+}
+
+// openWorkspaces reads which folders are open, and opens the first.
+func openWorkspaces(dir string, first []string, log *slog.Logger) (*workspaces.List, error) {
+	list, moved, err := workspaces.New(workspaces.Config{File: filepath.Join(dir, "workspaces.json"), First: first, Logger: log})
+	if moved != "" {
+		log.Warn("the list of open folders was damaged: those with sessions are listed again", "moved to", moved)
+	}
+	return list, err
 }
 
 // openGrants reads what the user allowed for workspaces.

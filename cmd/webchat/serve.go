@@ -190,7 +190,6 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 		}
 	}
 	r.server.Close()
-	r.files.Close()
 	if !sessionsEnded {
 		err = errors.Join(err, <-sessions)
 	}

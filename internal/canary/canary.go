@@ -31,6 +31,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
+	"webchat/internal/workspaces"
 )
 
 // Limit bounds the whole try; a model of one's own may be slow.
@@ -174,8 +175,14 @@ func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error
 	}
 	db := store.NewMemory()
 	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
-	m, err := sessions.New(sessions.Config{Policy: reads, Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspace: t.workspace, Permissions: consent.ModeDeny,
-		Tools: t.Tools(t.workspace, out), Logger: slog.New(slog.DiscardHandler)})
+	folders, err := workspaces.In(t.workspace)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspaces: folders, Permissions: consent.ModeDeny,
+		Room: func(workspace string) (sessions.Room, error) {
+			return sessions.Room{Policy: reads, Tools: t.Tools(workspace, out)}, nil
+		}, Logger: slog.New(slog.DiscardHandler)})
 	return out, m, err
 }
 

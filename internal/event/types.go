@@ -19,6 +19,7 @@ type (
 	// SessionStart opens every log.
 	SessionStart struct {
 		SessionID string  `json:"sessionId"`
+		Workspace string  `json:"workspace,omitempty"` // an absolute path; empty in older logs
 		Backend   string  `json:"backend"`
 		Model     string  `json:"model"`
 		Title     string  `json:"title,omitempty"`
@@ -35,6 +36,7 @@ type (
 	// SessionResume says that a later process goes on with the session.
 	SessionResume struct {
 		SessionID string  `json:"sessionId"`
+		Workspace string  `json:"workspace,omitempty"` // as in [SessionStart]
 		Backend   string  `json:"backend"`
 		Model     string  `json:"model"`
 		Context   Context `json:"context"`
@@ -44,6 +46,7 @@ type (
 	// SessionShutdown says that this process ended its work on the session.
 	SessionShutdown struct {
 		SessionID  string `json:"sessionId"`
+		Workspace  string `json:"workspace,omitempty"` // as in [SessionStart]
 		DurationMs int64  `json:"durationMs"`
 		Usage      Usage  `json:"usage,omitzero"` // what models took since the last turn or task ended
 		Extra      `json:"-"`
@@ -349,6 +352,7 @@ type (
 	// travels on the stream of all sessions and never enters a log.
 	SessionChanged struct {
 		SessionID string `json:"sessionId"`
+		Workspace string `json:"workspace,omitempty"` // an absolute path
 		Status    Status `json:"status"`
 		Title     string `json:"title"`
 		Pending   int    `json:"pending"`   // open questions

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ type ID string
 // are marks that no event carries, it is folded from the log by [Summarize].
 type Summary struct {
 	ID        ID
+	Workspace string // absolute path; empty: the log does not say
 	Backend   string
 	Model     string
 	Title     string
@@ -102,6 +104,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
 		s.CreatedAt, s.Open.Outputs = e.Event.Timestamp, new(int)
+		s.Workspace = workspaceOf(d)
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
@@ -169,6 +172,15 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Status = event.Idle
 	}
 	return s
+}
+
+// workspaceOf is where a session works. Older logs name only the folder it began in,
+// which was the same.
+func workspaceOf(d event.SessionStart) string {
+	if d.Workspace == "" && filepath.IsAbs(d.Context.Cwd) {
+		return d.Context.Cwd
+	}
+	return d.Workspace
 }
 
 // grantsAfter returns what the user allows for the session after e.

@@ -23,6 +23,8 @@ var ours = map[string][]string{
 	"scripts/release":     {},
 	"internal/strictjson": {},
 
+	"internal/workspaces": {}, // which folders sessions work in, apart from sessions, which are many
+
 	"internal/render/code":       {"internal/render"},
 	"internal/render/markdown":   {"internal/render", "internal/render/code"},
 	"internal/render/terminal":   {"internal/render"},
@@ -48,7 +50,7 @@ var ours = map[string][]string{
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/session":         {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
-	"internal/sessions":        {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session"},
+	"internal/sessions":        {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
@@ -59,11 +61,11 @@ var ours = map[string][]string{
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
-		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
+		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":  {"internal/proc"},
 	"internal/service": {"internal/proc"}, // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store"},
+	"internal/canary":  {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown

@@ -17,7 +17,7 @@
 // join. Pages is immutable. The language of frames and of attributes is written
 // in package web.
 //
-//	pages, err := page.New(page.Config{Outputs: stored, Workspace: "~/code/relay"})
+//	pages, err := page.New(page.Config{Outputs: stored, Workspace: "/home/me"})
 //	...
 //	p := pages.Projector(sessionID)
 //	p.Load(logged...)          // from the start of the log

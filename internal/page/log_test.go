@@ -103,7 +103,7 @@ var stored = shelf{
 
 func pages(t testing.TB, turns int) *page.Pages {
 	t.Helper()
-	p, err := page.New(page.Config{Outputs: stored, Workspace: "~/code/relay", Turns: turns, Location: time.UTC,
+	p, err := page.New(page.Config{Outputs: stored, Home: "/home/me", Turns: turns, Location: time.UTC,
 		Now:   func() time.Time { return start.Add(time.Minute) },
 		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Config is what pages need to know. Outputs is needed; the rest has a default.
 type Config struct {
 	Outputs   Outputs
-	Workspace string        // as people write it: ~/code/relay
+	Home      string        // the user's home folder, written as ~; empty: unknown
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
 	Budget    int64         // bytes that all outputs together may take; 0: not said

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ import (
 
 // View is what a session's page shows around the transcript.
 type View struct {
+	Workspace string // the path of the session's folder
+	Missing   bool   // it is not there now
+
 	Sessions []Session
 	Backends []Backend
 	Tries    []Try
@@ -83,14 +87,14 @@ type row struct {
 type chrome struct {
 	layout
 	View
-	fold      *fold
-	ID        string
-	Workspace string
-	Groups    []group
-	Turns     []*node
-	Seq       int64
-	Fresh     bool // nothing was said yet
-	Before    int64
+	fold   *fold
+	ID     string
+	home   string
+	Groups []group
+	Turns  []*node
+	Seq    int64
+	Fresh  bool // nothing was said yet
+	Before int64
 }
 
 // Session writes the page of a session: v around what p has folded.
@@ -114,11 +118,22 @@ func (p *Pages) Home(w io.Writer, v View) error {
 
 func (p *Pages) chrome(page string, v View, id string, f *fold) *chrome {
 	v.Backend, v.Model = f.backend, f.model
-	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, Workspace: p.cfg.Workspace,
+	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home,
 		Turns: f.root.Kids, Seq: f.seq, Fresh: len(f.root.Kids) == 0}
 	c.layout.Session = id
 	c.Groups = p.groups(v.Sessions, id)
 	return c
+}
+
+// Where is the workspace as people write it.
+func (c *chrome) Where() string { return tilde(c.Workspace, c.home) }
+
+// tilde writes a folder as people do: ~/code/relay.
+func tilde(path, home string) string {
+	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(filepath.Join("~", rel))
+	}
+	return path
 }
 
 // Rail is the right column.

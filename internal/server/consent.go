@@ -129,7 +129,7 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 			return nil, err
 		}
 		for _, g := range one.Granted() {
-			all = append(all, grantShape{g.ID, g.Text, event.ForSession, s.Workspace, id, event.Time(time.UnixMilli(g.At))})
+			all = append(all, grantShape{g.ID, g.Text, event.ForSession, one.Summary().Workspace, id, event.Time(time.UnixMilli(g.At))})
 		}
 	}
 	if s.Grants != nil {

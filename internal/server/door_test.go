@@ -114,7 +114,7 @@ func TestDoor(t *testing.T) {
 		if status == 401 && !strings.Contains(body, `Authorization: Bearer $(webchat token)`) && !strings.Contains(body, "webchat url") {
 			t.Errorf("row %s, %s: the refusal does not say how to come in: %s", c.row, c.name, body)
 		}
-		if strings.Contains(body, h.guard.Token()) || strings.Contains(body, h.workspace) || strings.Contains(body, "evil.test") {
+		if strings.Contains(body, h.guard.Token()) || status != 200 && strings.Contains(body, h.workspace) || strings.Contains(body, "evil.test") {
 			t.Errorf("row %s, %s: the answer tells too much: %s", c.row, c.name, body)
 		}
 	}

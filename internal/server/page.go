@@ -16,23 +16,23 @@ import (
 	"webchat/internal/page"
 	"webchat/internal/sessions"
 	"webchat/internal/views"
+	"webchat/internal/workspaces"
 	"webchat/web"
 )
 
 // Pages is what people see. It exists before the server does, because the guard
 // answers people by it.
 type Pages struct {
-	pages *page.Pages
-	views *views.Views
-	mode  consent.Mode
+	pages  *page.Pages
+	views  *views.Views
+	places *places // of views; the server gives it the sessions
+	mode   consent.Mode
 }
 
 // PagesConfig is what pages are made of.
 type PagesConfig struct {
 	Outputs     *outputs.Store
-	Workspace   string // as people write it
-	Root        string // its absolute path; empty: no text becomes a link to its files
-	Files       Files  // the names below Root; may be nil
+	Home        string // the user's home folder, which pages write as ~; empty: unknown
 	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
 	OutputTTL   time.Duration
 	Budget      int64 // bytes that all outputs together may take; 0: not said
@@ -45,9 +45,10 @@ type PagesConfig struct {
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
-	p := &Pages{views: views.New(c.Outputs, places{c.Root, c.Files}), mode: c.Permissions}
+	p := &Pages{places: &places{}, mode: c.Permissions}
+	p.views = views.New(c.Outputs, p.places)
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: p.views, Workspace: c.Workspace, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
+	p.pages, err = page.New(page.Config{Outputs: p.views, Home: c.Home, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
 	return p, err
 }
 
@@ -71,11 +72,15 @@ func (s *Server) pageRoutes() []route {
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	view, err := s.view(r.Context())
+	in, err := s.workspace(r)
 	if err != nil {
 		return err
 	}
-	view.Tries, view.Sample = tries(s.Workspace), sample(s.Workspace)
+	view, err := s.view(r.Context(), in.Path)
+	if err != nil {
+		return err
+	}
+	view.Tries, view.Sample = tries(in.Path), sample(in.Path)
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 
@@ -84,7 +89,11 @@ func (s *Server) auth(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
-	view, err := s.view(r.Context())
+	in, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	view, err := s.view(r.Context(), in.Path)
 	if err != nil {
 		return err
 	}
@@ -106,9 +115,9 @@ func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) erro
 	return nil
 }
 
-// view is what stands around a transcript.
-func (s *Server) view(ctx context.Context) (page.View, error) {
-	v := page.View{Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+// view is what stands around a transcript in a workspace.
+func (s *Server) view(ctx context.Context, workspace string) (page.View, error) {
+	v := page.View{Workspace: workspace, Missing: !workspaces.Available(workspace), Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		var err error
 		if v.Bytes, err = s.Stored(); err != nil {

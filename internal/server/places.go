@@ -6,13 +6,15 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
-// places finds files of the workspace by the names that commands give them. It only
-// looks whether they are there, and not beyond the workspace, by no link either.
+// places finds files of a session's workspace by the names that commands give them. It
+// only looks whether they are there, and not beyond the workspace, by no link either.
 type places struct {
-	root  string // of the workspace, an absolute path; empty: there are no places
-	files Files  // nil: only names that lead to a file by themselves are found
+	sessions *sessions.Manager // nil: there are no places
 }
 
 // placeNames is how many names are looked at for a file that a command calls by the
@@ -20,17 +22,38 @@ type places struct {
 const placeNames = 20
 
 // Place implements views.Places.
-func (p places) Place(ctx context.Context, cwd, name string) (string, bool) {
-	if p.root == "" || name == "" || len(name) > 1000 || strings.ContainsRune(name, 0) {
+func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string, bool) {
+	if p.sessions == nil {
 		return "", false
 	}
-	root, err := os.OpenRoot(p.root)
+	one, err := p.sessions.Get(ctx, session.ID(sessionID))
+	if err != nil {
+		return "", false
+	}
+	f := folder{root: one.Summary().Workspace}
+	if room, err := p.sessions.Room(f.root); err == nil && room.Files != nil {
+		f.complete = room.Files.Complete
+	}
+	return f.place(ctx, cwd, name)
+}
+
+// folder is a workspace that places are looked for in.
+type folder struct {
+	root     string                                                                   // an absolute path
+	complete func(ctx context.Context, q string, limit int) (names []string, _ error) // nil: only names that lead to a file by themselves are found
+}
+
+func (f folder) place(ctx context.Context, cwd, name string) (string, bool) {
+	if name == "" || len(name) > 1000 || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return "", false
 	}
 	defer root.Close()
 	name = filepath.ToSlash(name)
-	if inside, err := filepath.Rel(p.root, filepath.FromSlash(name)); err == nil && path.IsAbs(name) {
+	if inside, err := filepath.Rel(f.root, filepath.FromSlash(name)); err == nil && path.IsAbs(name) {
 		name, cwd = filepath.ToSlash(inside), ""
 	}
 	for _, try := range []string{path.Join(filepath.ToSlash(cwd), name), path.Clean(name)} {
@@ -41,24 +64,24 @@ func (p places) Place(ctx context.Context, cwd, name string) (string, bool) {
 			return try, true
 		}
 	}
-	return p.byEnd(ctx, path.Clean(name))
+	return f.byEnd(ctx, path.Clean(name))
 }
 
 // byEnd finds the only file whose path ends with a name, as go test gives it.
-func (p places) byEnd(ctx context.Context, name string) (found string, ok bool) {
-	if p.files == nil || !filepath.IsLocal(name) {
+func (f folder) byEnd(ctx context.Context, name string) (found string, ok bool) {
+	if f.complete == nil || !filepath.IsLocal(name) {
 		return "", false
 	}
-	list, err := p.files.Complete(ctx, name, placeNames)
+	list, err := f.complete(ctx, name, placeNames)
 	if err != nil {
 		return "", false
 	}
-	for _, f := range list {
-		if strings.HasSuffix(f, "/"+name) {
+	for _, one := range list {
+		if strings.HasSuffix(one, "/"+name) {
 			if ok {
 				return "", false // several: it could be another
 			}
-			found, ok = f, true
+			found, ok = one, true
 		}
 	}
 	return found, ok

@@ -8,9 +8,9 @@ import (
 )
 
 // named is a workspace's index of these names.
-type named []string
-
-func (n named) Complete(context.Context, string, int) ([]string, error) { return n, nil }
+func named(names ...string) func(context.Context, string, int) ([]string, error) {
+	return func(context.Context, string, int) ([]string, error) { return names, nil }
+}
 
 // A name is a place when there is such a file in the workspace, and only then.
 func TestPlaces(t *testing.T) {
@@ -27,17 +27,17 @@ func TestPlaces(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "link.go")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	p := places{root, named{"pump/pump_test.go", "a/same.go", "b/same.go"}}
+	p := folder{root, named("pump/pump_test.go", "a/same.go", "b/same.go")}
 	for _, c := range []struct{ cwd, name, want string }{
 		{"pump", "pump_test.go", "pump/pump_test.go"}, {"", "./pump/pump_test.go", "pump/pump_test.go"}, {"pump", "go.mod", "go.mod"}, {"pump", "../go.mod", "go.mod"},
 		{"", "pump_test.go", "pump/pump_test.go"}, {"", filepath.Join(root, "go.mod"), "go.mod"}, {"", "same.go", ""}, {"", "pump", ""}, {"", "none.go", ""}, {"", "", ""},
 		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) + "/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""},
 	} {
-		if got, ok := p.Place(t.Context(), c.cwd, c.name); got != c.want || ok != (c.want != "") {
+		if got, ok := p.place(t.Context(), c.cwd, c.name); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q in %q: %q, want %q", c.name, c.cwd, got, c.want)
 		}
 	}
-	if _, ok := (places{}).Place(t.Context(), "", "go.mod"); ok {
-		t.Error("without a workspace there are places")
+	if _, ok := new(places).Place(t.Context(), "one", "", "go.mod"); ok {
+		t.Error("without sessions there are places")
 	}
 }

@@ -31,6 +31,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/workspaces"
 )
 
 func TestMain(m *testing.M) {
@@ -89,15 +90,20 @@ func newHouseOn(t testing.TB, db interface {
 	var err error
 	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Workspace: "~/demo", Permissions: consent.ModeAsk, NoModel: []string{offline.Name}})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Permissions: consent.ModeAsk, NoModel: []string{offline.Name}})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
 	kept, _, err := policy.OpenKept(filepath.Join(t.TempDir(), "grants.json"))
 	must(err)
+	folders, err := workspaces.In(h.workspace)
+	must(err)
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
-		Workspace: h.workspace, Policy: policy.New(policy.Config{Workspace: h.workspace}), Kept: kept.Workspace(h.workspace), Attachments: outputs.NewUploads(1 << 20), Logger: log, Tools: func(id session.ID) (agent.Toolset, error) {
-			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.workspace, Outputs: h.outputs, Env: os.Environ()})
+		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
+			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
+			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id session.ID) (agent.Toolset, error) {
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ()})
+			}}, err
 		}})
 	must(err)
 	config := sse.Config{Closing: server.Closing}
@@ -106,10 +112,8 @@ func newHouseOn(t testing.TB, db interface {
 	}
 	h.hub, err = sse.New(config)
 	must(err)
-	names, err := files.New(files.Config{Root: h.workspace, Env: os.Environ()})
-	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Workspace: h.workspace, Files: names, Version: "test", Grants: kept, Logger: log,
+		Pages: pages, Version: "test", Grants: kept, Logger: log,
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),
@@ -139,7 +143,6 @@ func newHouseOn(t testing.TB, db interface {
 		}
 		web.Close()
 		h.server.Close()
-		names.Close()
 	})
 	t.Cleanup(h.stop)
 	return h

@@ -39,9 +39,14 @@ func (s *Server) routes() []route {
 		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"},
 		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},
 		{get, "/api/hooks", guard.Read, s.hooks, 200, nil, hookList{}, "", "The user's hooks"},
-		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "q limit", "Files of the workspace, for completing a path"},
+		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "workspace q limit", "Files of a workspace, for completing a path"},
 
-		{get, "/api/sessions", guard.Read, s.listSessions, 200, nil, sessionList{}, "q limit cursor", "Sessions, by activity; q searches"},
+		{get, "/api/folders", guard.Read, s.completeFolders, 200, nil, folderList{}, "q limit", "Folders that could be opened: closed ones first, then those below the home folder that begin like q"},
+		{get, "/api/workspaces", guard.Read, s.listWorkspaces, 200, nil, []workspaceShape{}, "", "The open workspaces, the one opened last first"},
+		{post, "/api/workspaces", guard.Write, s.openWorkspace, 201, openRequest{}, workspaceShape{}, "", "Open a folder by its absolute path; 200 if it was open"},
+		{del, "/api/workspaces/{id}", guard.Write, s.closeWorkspace, 204, nil, nil, "", "Hide a workspace with its sessions; opened again, they are back"},
+
+		{get, "/api/sessions", guard.Read, s.listSessions, 200, nil, sessionList{}, "q workspace state limit cursor", "Sessions, by activity; q searches"},
 		{post, "/api/sessions", guard.Write, s.createSession, 201, createRequest{}, sessionShape{}, "", "Begin a session"},
 		{get, one, guard.Read, s.showSession, 200, nil, sessionShape{}, "", "A session"},
 		{patch, one, guard.Write, s.updateSession, 200, patchRequest{}, sessionShape{}, "", "Rename, pin, change the model, the mode, or how hard the model thinks"},

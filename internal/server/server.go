@@ -50,24 +50,22 @@ import (
 	"webchat/internal/views"
 )
 
-// Config is what a Server shows. Sessions, Outputs, Hub, Guard and Workspace are
-// needed.
+// Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
 type Config struct {
-	Sessions  *sessions.Manager
-	Outputs   *outputs.Store
-	Hub       *sse.Hub
-	Guard     *guard.Guard
-	Pages     *Pages       // nil: no pages, only the API
-	Metrics   http.Handler // nil: no /metrics
-	MCP       http.Handler // nil: no /mcp
-	Workspace string       // absolute path
-	Files     Files        // nil: no path is completed
-	Version   string
-	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
-	Notice    string                // what pages say about the saved sessions; usually empty
-	Consent   Consent
-	Grants    Grants       // nil: nothing is allowed for a workspace
-	Logger    *slog.Logger // nil: nothing is logged
+	Sessions *sessions.Manager
+	Outputs  *outputs.Store
+	Hub      *sse.Hub
+	Guard    *guard.Guard
+	Pages    *Pages       // nil: no pages, only the API
+	Metrics  http.Handler // nil: no /metrics
+	MCP      http.Handler // nil: no /mcp
+	Home     string       // the user's home folder, where folders are completed; empty: nowhere
+	Version  string
+	Stored   func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice   string                // what pages say about the saved sessions; usually empty
+	Consent  Consent
+	Grants   Grants       // nil: nothing is allowed for a workspace
+	Logger   *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.
@@ -82,17 +80,17 @@ type Server struct {
 
 // New makes a Server. It starts nothing.
 func New(c Config) (*Server, error) {
-	if c.Sessions == nil || c.Outputs == nil || c.Hub == nil || c.Guard == nil || c.Workspace == "" {
-		return nil, errors.New("server: sessions, outputs, hub, guard and workspace are needed")
+	if c.Sessions == nil || c.Outputs == nil || c.Hub == nil || c.Guard == nil {
+		return nil, errors.New("server: sessions, outputs, hub and guard are needed")
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	s := &Server{Config: c}
 	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
-	shown := views.New(c.Outputs, places{c.Workspace, c.Files})
+	shown := views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
-		shown = c.Pages.views
+		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
 	s.outputs = outputs.NewHandler(c.Outputs, shown)
 	routes := s.routes()

@@ -17,6 +17,7 @@ import (
 // sessionShape is a session as the API shows it.
 type sessionShape struct {
 	ID        session.ID   `json:"id"`
+	Workspace string       `json:"workspace"` // absolute path
 	Backend   string       `json:"backend"`
 	Model     string       `json:"model"`
 	Mode      string       `json:"mode,omitempty"`
@@ -31,14 +32,15 @@ type sessionShape struct {
 }
 
 func shapeOf(s fold.Summary) sessionShape {
-	return sessionShape{s.ID, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
+	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
 }
 
 type createRequest struct {
-	Backend string `json:"backend,omitempty"`
-	Model   string `json:"model,omitempty"`
-	Mode    string `json:"mode,omitempty"`
-	Title   string `json:"title,omitempty"`
+	Workspace string `json:"workspace,omitempty"` // the absolute path of an open one; empty: the first
+	Backend   string `json:"backend,omitempty"`
+	Model     string `json:"model,omitempty"`
+	Mode      string `json:"mode,omitempty"`
+	Title     string `json:"title,omitempty"`
 }
 
 type patchRequest struct {
@@ -74,7 +76,11 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Sessions.List(r.Context(), sessions.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor")})
+	filter, err := s.filter(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.Sessions.List(r.Context(), sessions.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor"), Filter: filter})
 	if err != nil {
 		return err
 	}
@@ -99,7 +105,7 @@ func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title})
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title})
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 
 func TestShapes(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	sum := fold.Summary{ID: "s", Backend: "offline", Model: "n", Title: "new", CreatedAt: at, UpdatedAt: at.Add(time.Second), Pinned: true, Status: event.Idle,
+	sum := fold.Summary{ID: "s", Workspace: "/work", Backend: "offline", Model: "n", Title: "new", CreatedAt: at, UpdatedAt: at.Add(time.Second), Pinned: true, Status: event.Idle,
 		Usage: event.Usage{InputTokens: 7, OutputTokens: 1, Cost: 0.5, Calls: 1}, Tokens: fold.Tokens{Shown: 404, Sent: 18, Saved: 391}, LastSeq: 9, Pending: 1}
-	one := `"id":"s","backend":"offline","model":"n","title":"new","createdAt":"2026-01-02T03:04:05.000Z","updatedAt":"2026-01-02T03:04:06.000Z",` +
+	one := `"id":"s","workspace":"/work","backend":"offline","model":"n","title":"new","createdAt":"2026-01-02T03:04:05.000Z","updatedAt":"2026-01-02T03:04:06.000Z",` +
 		`"pinned":true,"status":"idle","usage":{"inputTokens":7,"outputTokens":1,"cost":0.5,"calls":1},"tokens":{"shown":404,"sent":18,"saved":391}`
 	hit := &search.Hit{Seq: 7, Data: event.UserMessage{MessageID: "m"}, Parts: []string{"…", "found", "…"}}
 	for _, c := range []struct {

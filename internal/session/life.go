@@ -31,7 +31,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	}
 	s := newSession(c, fold.Summary{ID: ID(start.SessionID)})
 	s.startedAt, s.placed, s.named = c.Now(), true, start.Title != ""
-	start.Context = c.Context()
+	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
 	if mode != "" {
 		m, err := s.mode(ctx, mode)
@@ -53,6 +53,7 @@ func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum.Workspace = c.Workspace
 	s := newSession(c, sum)
 	s.past = sum.LastSeq > 1
 	if sum.Unfinished() {
@@ -164,7 +165,7 @@ func (s *Session) Close() {
 	err := s.events.Change(context.Background(), func() (err error) {
 		if !s.startedAt.IsZero() {
 			d := s.cfg.Now().Sub(s.startedAt)
-			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
+			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace, DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
 		}
 		s.state = stateClosed
 		s.events.Close()

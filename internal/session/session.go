@@ -133,7 +133,7 @@ func (s *Session) resumed() []event.Data {
 		return nil
 	}
 	sum := s.events.Summary()
-	return []event.Data{event.SessionResume{SessionID: string(s.id), Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}
+	return []event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace, Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}
 }
 
 // beginLocked appends data behind what opens this process's work.

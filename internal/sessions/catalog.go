@@ -27,6 +27,9 @@ type Catalog interface {
 	// List returns one page. A cursor it did not make is an error that wraps
 	// [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
+	// Workspaces returns the folders in which sessions work that are not deleted, in no
+	// order.
+	Workspaces(ctx context.Context) ([]Workspace, error)
 	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown
 	// session.
 	Mark(ctx context.Context, id session.ID, m Mark) error
@@ -40,12 +43,41 @@ type Query struct {
 	Text   string // searches titles and text; empty: all
 	Limit  int    // at most so many; 0: the catalog's default
 	Cursor string // where the last page ended; empty: the first page
+	Filter
+}
+
+// Filter keeps sessions out of a list. The zero value keeps none out.
+type Filter struct {
+	Workspaces []string // only sessions of these; none: all
+	Hidden     []string // no session of these
+	State      State    // empty: whatever it is
+}
+
+// None reports whether nothing is kept out.
+func (f Filter) None() bool { return len(f.Workspaces) == 0 && len(f.Hidden) == 0 && f.State == "" }
+
+// State is what a session in a list is like.
+type State string
+
+// The states, beside the values of [event.Status].
+const (
+	Active State = "active" // it runs or waits
+	Failed State = "failed" // its last turn ended with an error
+	Pinned State = "pinned"
+)
+
+// Workspace is what a catalog knows of a folder that sessions work in.
+type Workspace struct {
+	Path      string // empty: of the sessions whose log names none
+	Sessions  int    // that are not deleted
+	UpdatedAt time.Time
 }
 
 // QueryKind says which sessions a [Query] is about.
 type QueryKind string
 
-// The kinds of queries. Those of a kind other than QueryPresent take no text.
+// The kinds of queries. Those of a kind other than QueryPresent take no text and
+// no filter.
 const (
 	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by UpdatedAt, newest first
 	QueryUnfinished QueryKind = "unfinished" // [fold.Summary.Unfinished] holds, deleted or not

@@ -10,11 +10,11 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/files"
 	"webchat/internal/session"
+	"webchat/internal/workspaces"
 )
 
-// Config is what a [Manager] works with. Log, Catalog, Backends and Workspace
+// Config is what a [Manager] works with. Log, Catalog, Backends and Workspaces
 // are needed; what is named as in [session.Config] is meant for each session.
 type Config struct {
 	Log     Log
@@ -25,13 +25,12 @@ type Config struct {
 	Default  string // the backend of new sessions; empty: the first
 	// Choose, if set, says instead of Default which backend new sessions have. It is
 	// asked once, when that is first needed: looking for agents may take a while.
-	Choose    func(ctx context.Context) string
-	Workspace string // absolute path
+	Choose func(ctx context.Context) string
 
-	Tools  func(id session.ID) (agent.Toolset, error)
-	Hooks  session.Hooks
-	Policy consent.Policy
-	Kept   consent.Kept
+	Workspaces *workspaces.List
+	// Room makes what the sessions of a workspace work with, at its first use. It does
+	// not need the folder to be there. nil: they have nothing.
+	Room func(workspace string) (Room, error)
 
 	Attachments Attachments // nil: uploads are refused
 	Outputs     Outputs     // nil: outputs cannot be attached
@@ -62,6 +61,8 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case c.Log == nil || c.Catalog == nil:
 		return c, fmt.Errorf("%w: sessions need a log and a catalog", eventlog.ErrInvalid)
+	case c.Workspaces == nil:
+		return c, fmt.Errorf("%w: sessions need workspaces", eventlog.ErrInvalid)
 	case len(c.Backends) == 0:
 		return c, fmt.Errorf("%w: sessions need a backend", eventlog.ErrInvalid)
 	}
@@ -78,6 +79,9 @@ func (c Config) complete() (Config, error) {
 	if !seen[c.Default] {
 		return c, fmt.Errorf("%w: the default backend %q is not among the backends", eventlog.ErrInvalid, c.Default)
 	}
+	if c.Room == nil {
+		c.Room = func(string) (Room, error) { return Room{}, nil }
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -87,32 +91,26 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// each returns what every session works with, but for its backend.
+// each returns what every session works with, but for its backend and its workspace.
 func (c Config) each(owner eventlog.Owner) (session.Config, error) {
-	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Workspace: c.Workspace, Context: c.context,
-		Tools: c.Tools, Hooks: c.Hooks, Policy: c.Policy, Kept: c.Kept,
-		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}
+	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}
 	if c.Attachments != nil { // a nil of one interface is none of another
 		one.Attachments = c.Attachments
 	}
 	if c.Outputs != nil {
 		one.Outputs = c.Outputs
 	}
+	one.Workspace, one.Context = c.Workspaces.First(), func() event.Context { return event.Context{} } // of none: each has its own
 	return one.Complete()
-}
-
-// context says where the workspace is now.
-func (c Config) context() event.Context {
-	h := files.HeadOf(c.Workspace)
-	return event.Context{Cwd: c.Workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 }
 
 // Options is what a session starts with; what is empty has a default.
 type Options struct {
-	Backend string
-	Model   string
-	Title   string
-	Mode    string
+	Workspace string // the path of one that is open; empty: the first
+	Backend   string
+	Model     string
+	Title     string
+	Mode      string
 }
 
 // Patch changes a session; nil leaves a property as it is.

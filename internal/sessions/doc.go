@@ -7,6 +7,8 @@
 //   - A session has one value: every caller gets the same [session.Session].
 //   - What an earlier process left open is closed before a session is returned, or as
 //     soon as the log can be written.
+//   - A session belongs to one workspace, and works with what is that workspace's alone:
+//     its [Room]. Which folders there are says the list of [Manager.Workspaces].
 //   - A deleted session can be restored for [UndoDelete]; then its log, outputs and
 //     uploads are removed for good, after a restart too.
 //   - While the log refuses what it is given, every reader of every session and of
@@ -23,7 +25,7 @@
 //
 // # Usage
 //
-//	m, err := sessions.New(sessions.Config{Log: log, Catalog: log, Backends: backends, Workspace: dir})
+//	m, err := sessions.New(sessions.Config{Log: log, Catalog: log, Backends: backends, Workspaces: list})
 //	go m.Run(ctx)
 //	s, err := m.Create(ctx, sessions.Options{})
 package sessions

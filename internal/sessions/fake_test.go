@@ -18,6 +18,7 @@ import (
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
+	"webchat/internal/workspaces"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -174,10 +175,20 @@ func play(t *testing.T, change func(*rig, *sessions.Config), test func(*rig)) {
 	})
 }
 
+// folder is a list of one new folder.
+func folder(t *testing.T) *workspaces.List {
+	t.Helper()
+	list, err := workspaces.In(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func newRig(t *testing.T, d *disk, change func(*rig, *sessions.Config)) *rig {
 	t.Helper()
 	r := &rig{T: t, disk: d, backend: &scripted{}}
-	c := sessions.Config{Log: d, Catalog: d, Backends: []agent.Backend{r.backend}, Workspace: t.TempDir(),
+	c := sessions.Config{Log: d, Catalog: d, Backends: []agent.Backend{r.backend}, Workspaces: folder(t),
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if change != nil {
 		change(r, &c)

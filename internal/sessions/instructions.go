@@ -14,15 +14,15 @@ const lookedBack = 20
 
 // tellInstructions puts into a session's start which files of the folder its agent
 // will load, and whether an earlier session there loaded the same.
-func (m *Manager) tellInstructions(ctx context.Context, b agent.Backend, start *event.SessionStart) {
+func (m *Manager) tellInstructions(ctx context.Context, b agent.Backend, workspace string, start *event.SessionStart) {
 	i, ok := b.(agent.Instructor)
 	if !ok {
 		return
 	}
-	if start.Instructions = i.Instructions(m.cfg.Workspace); len(start.Instructions) == 0 {
+	if start.Instructions = i.Instructions(workspace); len(start.Instructions) == 0 {
 		return
 	}
-	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack})
+	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack, Filter: Filter{Workspaces: []string{workspace}}})
 	if err != nil {
 		return // the user is told once more
 	}
@@ -35,6 +35,6 @@ func (m *Manager) tellInstructions(ctx context.Context, b agent.Backend, start *
 			return false
 		}
 		earlier, ok := first[0].Event.Data.(event.SessionStart)
-		return ok && earlier.Context.Cwd == m.cfg.Workspace && slices.Equal(earlier.Instructions, start.Instructions)
+		return ok && slices.Equal(earlier.Instructions, start.Instructions)
 	})
 }

@@ -1,9 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +26,8 @@ type Manager struct {
 	chosen string    // the backend of sessions that name none
 
 	cfg      Config
-	one      session.Config // of every session, but for its backend
+	one      session.Config // of every session, but for its backend and its workspace
+	rooms    rooms
 	backends map[string]agent.Backend
 	ready    chan struct{}   // closed when recovery is over
 	ctx      context.Context // of what the manager does by itself
@@ -50,7 +53,7 @@ func New(c Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{cfg: c, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
+	m := &Manager{cfg: c, rooms: rooms{make: c.Room, made: map[string]Room{}}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
 		sessions: map[session.ID]*session.Session{}, claims: map[session.ID]*claim{}, purges: map[session.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
@@ -85,7 +88,14 @@ func (m *Manager) Run(ctx context.Context) error {
 // recover loads every session that was left unfinished, which closes what is open
 // in it, and purges what was deleted long enough ago.
 func (m *Manager) recover(ctx context.Context) {
-	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
+	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0)  // users are told
+	if used, err := m.Counts(ctx); err == nil { // else each shows when its sessions are found
+		known := map[string]time.Time{}
+		for path, w := range used {
+			known[path] = w.UpdatedAt
+		}
+		m.cfg.Workspaces.Add(known)
+	}
 	err := m.each(ctx, QueryUnfinished, func(s fold.Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
@@ -145,6 +155,7 @@ func (m *Manager) close() error {
 		}
 		wg.Wait()
 		m.wg.Wait()
+		m.rooms.close()
 	}()
 	limit := time.NewTimer(shutdownLimit)
 	defer limit.Stop()
@@ -179,8 +190,9 @@ func (m *Manager) await(ctx context.Context) error {
 }
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid]
-// for an unknown backend or a title that is too long; [agent.ErrUnsupported] for
-// a backend whose tool calls the user's hooks do not reach.
+// for an unknown backend, a workspace that is not open or a title that is too long;
+// [session.ErrFolder] for a workspace that is not there; [agent.ErrUnsupported] for a
+// backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -192,8 +204,16 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", eventlog.ErrInvalid, o.Backend)
 	}
+	w, err := m.cfg.Workspaces.Find(o.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
+	}
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
+	}
+	with, err := m.with(o.Backend, w.Path)
+	if err != nil {
+		return nil, err
 	}
 	id := event.NewID()
 	release, err := m.claim(ctx, session.ID(id)) // who finds it in the list waits until it is kept
@@ -202,19 +222,12 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	}
 	defer release()
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
-	m.tellInstructions(ctx, backend, &start)
-	s, err := session.Create(ctx, m.with(o.Backend), start, o.Mode)
+	m.tellInstructions(ctx, backend, w.Path, &start)
+	s, err := session.Create(ctx, with, start, o.Mode)
 	if err != nil {
 		return nil, err
 	}
 	return s, m.keep(s)
-}
-
-// with is what a session with that backend works with.
-func (m *Manager) with(backend string) session.Config {
-	c := m.one
-	c.Backend = m.backends[backend]
-	return c
 }
 
 // keep makes a session known.
@@ -268,21 +281,42 @@ func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, er
 	if err != nil {
 		return nil, err // it names the session
 	}
-	s, err := session.Load(ctx, m.with(sum.Backend), sum)
+	with, err := m.with(sum.Backend, m.workspaceOf(sum))
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.Load(ctx, with, sum)
 	if err != nil {
 		return nil, err
 	}
 	return s, m.keep(s)
 }
 
-// List returns one page of the sessions that are not deleted.
+// workspaceOf is where a session works: an older log may not say.
+func (m *Manager) workspaceOf(s fold.Summary) string {
+	return cmp.Or(s.Workspace, m.cfg.Workspaces.First())
+}
+
+// List returns one page of the sessions that are not deleted and whose workspace is not
+// closed, unless the query names it.
 func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 	if err := m.await(ctx); err != nil {
 		return Page{}, err
 	}
 	q.Kind = QueryPresent
 	q.Limit = min(max(q.Limit, 0), 200)
-	return m.cfg.Catalog.List(ctx, q)
+	if len(q.Workspaces) == 0 {
+		for _, w := range m.cfg.Workspaces.Closed() {
+			q.Hidden = append(q.Hidden, w.Path)
+		}
+	} else if slices.Contains(q.Workspaces, m.cfg.Workspaces.First()) {
+		q.Workspaces = append(slices.Clone(q.Workspaces), "") // whose log does not say
+	}
+	page, err := m.cfg.Catalog.List(ctx, q)
+	for i := range page.Sessions {
+		page.Sessions[i].Workspace = m.workspaceOf(page.Sessions[i].Summary)
+	}
+	return page, err
 }
 
 // Update changes a session. Title and model become events; a model counts from

@@ -18,7 +18,7 @@ import (
 
 func TestConfigIsChecked(t *testing.T) {
 	mem := newDisk()
-	good := sessions.Config{Log: mem, Catalog: mem, Backends: []agent.Backend{&scripted{}}, Workspace: t.TempDir()}
+	good := sessions.Config{Log: mem, Catalog: mem, Backends: []agent.Backend{&scripted{}}, Workspaces: folder(t)}
 	if _, err := sessions.New(good); err != nil {
 		t.Error(err)
 	}
@@ -28,7 +28,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"no backend":  func(c *sessions.Config) { c.Backends = nil },
 		"two of one":  func(c *sessions.Config) { c.Backends = []agent.Backend{&scripted{}, &scripted{}} },
 		"default":     func(c *sessions.Config) { c.Default = "other" },
-		"relative":    func(c *sessions.Config) { c.Workspace = "." },
+		"no folder":   func(c *sessions.Config) { c.Workspaces = nil },
 		"permissions": func(c *sessions.Config) { c.Permissions = "yes" },
 	} {
 		c := good

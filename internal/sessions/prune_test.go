@@ -11,7 +11,7 @@ import (
 
 // Prune takes what is old and idle, and leaves what is pinned, young or at work.
 func TestPrune(t *testing.T) {
-	play(t, func(_ *rig, c *sessions.Config) { c.Workspace = t.TempDir() }, func(r *rig) {
+	play(t, nil, func(r *rig) {
 		made := map[string]*session.Session{}
 		for _, name := range []string{"old", "pinned", "busy"} {
 			s, err := r.m.Create(r.Context(), sessions.Options{Title: name})

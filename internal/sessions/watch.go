@@ -41,7 +41,7 @@ func (m *Manager) Watch() *Watch {
 
 // Changed implements [eventlog.Owner]: it tells the watches what a session is like now. It never blocks.
 func (m *Manager) Changed(s fold.Summary) {
-	d := event.SessionChanged{SessionID: string(s.ID), Status: s.Status, Title: s.Title, Pending: s.Pending,
+	d := event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title, Pending: s.Pending,
 		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()

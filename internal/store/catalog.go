@@ -44,17 +44,17 @@ func rowOf(s fold.Summary) (row, error) {
 func (r row) args(last int64) []any {
 	return []any{
 		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
-		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Pinned, nanos(r.DeletedAt),
+		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Pinned, nanos(r.DeletedAt),
 	}
 }
 
-const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest`
+const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace`
 
 func scan(from interface{ Scan(...any) error }) (row, error) {
 	var r row
 	var created, updated, deleted int64
 	err := from.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned, &r.Status,
-		&r.Pending, &r.LastSeq, &r.rest)
+		&r.Pending, &r.LastSeq, &r.rest, &r.Workspace)
 	if err != nil {
 		return r, err
 	}
@@ -164,6 +164,7 @@ type page struct {
 	finder search.Finder
 	limit  int
 	from   *cursor
+	sessions.Filter
 }
 
 // cursor is the last session of a page, as its order sees it. Its fields are
@@ -176,7 +177,7 @@ type cursor struct {
 }
 
 func pageOf(q sessions.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit}
+	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit, Filter: q.Filter}
 	if p.limit < 1 {
 		p.limit = DefaultSessions
 	}
@@ -184,8 +185,8 @@ func pageOf(q sessions.Query) (page, error) {
 	switch q.Kind {
 	case sessions.QueryPresent:
 	case sessions.QueryUnfinished, sessions.QueryDeleted:
-		if len(p.words) > 0 {
-			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched by text", eventlog.ErrInvalid, q.Kind)
+		if len(p.words) > 0 || !q.None() {
+			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched", eventlog.ErrInvalid, q.Kind)
 		}
 	default:
 		return p, fmt.Errorf("list the sessions: %w: no such kind as %q", eventlog.ErrInvalid, q.Kind)
@@ -225,6 +226,8 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 		query += `deleted_at = 0`
 		order = ` ORDER BY pinned DESC, updated_at DESC, key DESC`
 	}
+	filter, values := p.filter()
+	query, args = query+filter, append(args, values...)
 	switch {
 	case p.from == nil:
 	case p.kind == sessions.QueryPresent:
@@ -246,6 +249,39 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	return query + order + ` LIMIT ?`, append(args, p.limit+1)
 }
 
+// filter is the condition of the query's filter.
+func (p page) filter() (query string, args []any) {
+	if len(p.Workspaces) == 1 {
+		query, args = query+` AND workspace = ?`, append(args, p.Workspaces[0])
+	} else if len(p.Workspaces) > 1 {
+		query, args = query+` AND workspace IN (SELECT value FROM json_each(?))`, append(args, jsonOf(p.Workspaces))
+	}
+	if len(p.Hidden) > 0 {
+		query, args = query+` AND workspace NOT IN (SELECT value FROM json_each(?))`, append(args, jsonOf(p.Hidden))
+	}
+	switch p.State {
+	case "":
+	case sessions.Active:
+		query += ` AND status <> 'idle'`
+	case sessions.Pinned:
+		query += ` AND pinned = 1`
+	case sessions.Failed:
+		query += ` AND status = 'idle' AND json_extract(rest, '$.open.failed') = 1`
+	default:
+		query, args = query+` AND status = ?`, append(args, string(p.State))
+	}
+	return query, args
+}
+
+// jsonOf is a list of texts as one parameter.
+func jsonOf(list []string) string {
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // texts
+	}
+	return string(b)
+}
+
 // page makes one page of what was found, which is up to one row more.
 func (p page) page(found []row) sessions.Page {
 	var out sessions.Page
@@ -262,6 +298,29 @@ func (p page) page(found []row) sessions.Page {
 		out.Sessions = append(out.Sessions, sessions.Found{Summary: r.Summary, Hit: r.hit})
 	}
 	return out
+}
+
+// Workspaces implements [sessions.Catalog].
+func (db *DB) Workspaces(ctx context.Context) ([]sessions.Workspace, error) {
+	rows, err := db.read.QueryContext(ctx, `SELECT workspace, count(*), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces: %w", ours(err))
+	}
+	defer rows.Close()
+	var all []sessions.Workspace
+	for rows.Next() {
+		var w sessions.Workspace
+		var updated int64
+		if err := rows.Scan(&w.Path, &w.Sessions, &updated); err != nil {
+			return nil, fmt.Errorf("list the workspaces: %w", ours(err))
+		}
+		w.UpdatedAt = instant(updated)
+		all = append(all, w)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list the workspaces: %w", ours(err))
+	}
+	return all, nil
 }
 
 // caseless makes texts comparable that differ in case only.

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
+	"webchat/internal/workspaces"
 )
 
 // mood is how a disk behaves.
@@ -169,8 +170,14 @@ func start(t testing.TB, dir string, m mood) *program {
 		t.Fatal(err)
 	}
 	p := &program{disk: &disk{DB: db, now: m}}
-	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspace: dir,
-		Tools: func(fold.ID) (agent.Toolset, error) { return show{}, nil }, Logger: quiet})
+	folders, err := workspaces.In(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspaces: folders,
+		Room: func(string) (sessions.Room, error) {
+			return sessions.Room{Tools: func(fold.ID) (agent.Toolset, error) { return show{}, nil }}, nil
+		}, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

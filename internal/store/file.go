@@ -143,6 +143,14 @@ func (f *File) List(ctx context.Context, q sessions.Query) (sessions.Page, error
 	return sessions.Page{}, err
 }
 
+// Workspaces implements [sessions.Catalog].
+func (f *File) Workspaces(ctx context.Context) ([]sessions.Workspace, error) {
+	if db := f.db.Load().DB; db != nil {
+		return db.Workspaces(ctx)
+	}
+	return nil, ctx.Err()
+}
+
 // Mark implements [sessions.Catalog].
 func (f *File) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	db, err := f.writer()
@@ -319,11 +327,10 @@ func (db *DB) checkIndexes() error {
 	return ours(err)
 }
 
-// dropDerived goes back to the version before there was a search, so that the next
-// open makes one for every session.
+// dropDerived makes the search anew for every session, and the indexes.
 func (db *DB) dropDerived() error {
 	_, err := db.conn.ExecContext(context.Background(), `BEGIN IMMEDIATE; DROP TABLE found; DROP TABLE unsearched;
-		DROP INDEX sessions_titles; REINDEX sessions; PRAGMA user_version = 1; COMMIT`)
+		DROP INDEX sessions_titles; `+migrations[1]+`; REINDEX sessions; COMMIT`)
 	return ours(err)
 }
 

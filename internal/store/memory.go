@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -132,8 +133,29 @@ func (p page) selects(r row) bool {
 	case sessions.QueryDeleted:
 		return !r.DeletedAt.IsZero()
 	}
+	if !p.fits(r.Summary) {
+		return false
+	}
 	title := caseless(r.Title)
 	return r.DeletedAt.IsZero() && (r.hit != nil || !slices.ContainsFunc(p.words, func(w string) bool { return !strings.Contains(title, w) }))
+}
+
+// fits is what [page.filter] asks for.
+func (p page) fits(s fold.Summary) bool {
+	if len(p.Workspaces) > 0 && !slices.Contains(p.Workspaces, s.Workspace) || slices.Contains(p.Hidden, s.Workspace) {
+		return false
+	}
+	switch p.State {
+	case "":
+		return true
+	case sessions.Active:
+		return s.Status != event.Idle
+	case sessions.Pinned:
+		return s.Pinned
+	case sessions.Failed:
+		return s.Status == event.Idle && s.Open.Failed
+	}
+	return string(s.Status) == string(p.State)
 }
 
 func (p page) order(a, b row) int {
@@ -155,6 +177,24 @@ func compareBool(a, b bool) int {
 
 func (c cursor) row() row {
 	return row{key: c.Key, Summary: fold.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
+}
+
+// Workspaces implements [sessions.Catalog].
+func (m *Memory) Workspaces(context.Context) ([]sessions.Workspace, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	by := map[string]sessions.Workspace{}
+	for _, k := range m.sessions {
+		if k.DeletedAt.IsZero() {
+			w := by[k.Workspace]
+			w.Path, w.Sessions = k.Workspace, w.Sessions+1
+			if k.UpdatedAt.After(w.UpdatedAt) {
+				w.UpdatedAt = k.UpdatedAt
+			}
+			by[k.Workspace] = w
+		}
+	}
+	return slices.Collect(maps.Values(by)), nil
 }
 
 // Mark implements [sessions.Catalog].

@@ -72,6 +72,14 @@ var migrations = []string{
 	) STRICT;
 	INSERT INTO unsearched SELECT key, 0, last_seq FROM sessions;
 	CREATE INDEX sessions_titles ON sessions (folded) WHERE deleted_at = 0;`,
+
+	// Where a session works. Older logs name the folder it began in; a log that is
+	// damaged there says nothing.
+	`ALTER TABLE sessions ADD COLUMN workspace TEXT NOT NULL DEFAULT '';
+	UPDATE sessions SET workspace = coalesce((SELECT json_extract(text, '$.data.context.cwd')
+		FROM (SELECT CAST(json AS TEXT) AS text FROM events WHERE at = key << 32 | 1) WHERE json_valid(text)), '');
+	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, updated_at DESC, key DESC) WHERE deleted_at = 0;
+	CREATE INDEX sessions_active     ON sessions (status) WHERE deleted_at = 0 AND status <> 'idle';`,
 }
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says

@@ -102,7 +102,7 @@ func TestCompare(t *testing.T) {
 // files is a workspace of these paths.
 type files []string
 
-func (f files) Place(_ context.Context, cwd, name string) (string, bool) {
+func (f files) Place(_ context.Context, _, cwd, name string) (string, bool) {
 	for _, try := range []string{cwd + "/" + name, name} {
 		if slices.Contains(f, try) {
 			return try, true

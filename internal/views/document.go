@@ -30,11 +30,12 @@ type Views struct {
 	timer *time.Timer // runs tidy while something is open
 }
 
-// Places knows the workspace's files.
+// Places knows the files of sessions' workspaces.
 type Places interface {
-	// Place returns the path, relative to the workspace and with slashes, of the file
-	// that a command run in the folder cwd calls by a name; false: there is none.
-	Place(ctx context.Context, cwd, name string) (path string, ok bool)
+	// Place returns the path, relative to the session's workspace and with slashes, of
+	// the file that a command run in its folder cwd calls by a name; false: there is
+	// none.
+	Place(ctx context.Context, sessionID, cwd, name string) (path string, ok bool)
 }
 
 // tidyTime is how long a document may outlive its output, whose bytes it holds.

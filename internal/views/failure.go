@@ -121,11 +121,11 @@ func (h *Views) finder(ctx context.Context, o *outputs.Output) render.Finder {
 		ok   bool
 	}
 	known := map[string]answer{}
-	cwd := o.Meta().Cwd
+	m := o.Meta()
 	return func(name string) (string, bool) {
 		a, asked := known[name]
 		if !asked && h.places != nil && len(known) < maxFoundNames {
-			a.path, a.ok = h.places.Place(ctx, cwd, name)
+			a.path, a.ok = h.places.Place(ctx, m.SessionID, m.Cwd, name)
 			known[name] = a
 		}
 		return a.path, a.ok

@@ -19,7 +19,7 @@ import (
 // everywhere finds every file.
 type everywhere struct{}
 
-func (everywhere) Place(_ context.Context, _, name string) (string, bool) { return name, true }
+func (everywhere) Place(_ context.Context, _, _, name string) (string, bool) { return name, true }
 
 // allowed is all that a view may hold: element, attribute, and what its value may be.
 var allowed = map[string]map[string]string{

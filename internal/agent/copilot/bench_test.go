@@ -28,6 +28,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/workspaces"
 )
 
 // BenchmarkFrameToWire measures an event from the moment a CLI writes its frame
@@ -115,9 +116,11 @@ func site(b *testing.B, backend agent.Backend) (url, token string, manager *sess
 	must(err)
 	db, err := store.Open(store.Config{Dir: b.TempDir()})
 	must(err)
-	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspace: b.TempDir(), Logger: quiet})
+	folders, err := workspaces.In(b.TempDir())
 	must(err)
-	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: door, Workspace: b.TempDir(), Version: "bench", Logger: quiet})
+	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspaces: folders, Logger: quiet})
+	must(err)
+	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: door, Version: "bench", Logger: quiet})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	ctx, cancel := context.WithCancel(context.Background())

@@ -23,6 +23,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/tokens"
+	"webchat/internal/workspaces"
 )
 
 // house is sessions on the real CLI, with the real display tools.
@@ -63,9 +64,15 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
-	h.manager, err = sessions.New(sessions.Config{Policy: rules, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.dir, Permissions: mode, AgentIdle: idle,
-		Tools: func(id session.ID) (agent.Toolset, error) {
-			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.dir, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
+	folders, err := workspaces.In(h.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle,
+		Room: func(workspace string) (sessions.Room, error) {
+			return sessions.Room{Policy: rules, Tools: func(id session.ID) (agent.Toolset, error) {
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
+			}}, nil
 		}})
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/workspaces"
 )
 
 // house is a server in this process, whose agent says what a test tells it to.
@@ -55,7 +56,7 @@ func newHouse(t *testing.T) *house {
 	log := slog.New(slog.NewTextHandler(h.site.log, nil))
 	out, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: out, Workspace: "~/demo", Permissions: consent.ModeAsk})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: out, Permissions: consent.ModeAsk})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
@@ -63,16 +64,18 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	db := &fillable{Memory: store.NewMemory()}
 	h.disk = db
-	manager, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspace: h.site.workspace, Logger: log,
-		Policy: policy.New(policy.Config{Workspace: h.site.workspace, Reading: true,
-			Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}),
-		Attachments: outputs.NewUploads(1 << 20), Tools: func(id session.ID) (agent.Toolset, error) {
-			return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: h.site.workspace, Outputs: out, Env: os.Environ()})
+	folders, err := workspaces.In(h.site.workspace)
+	must(err)
+	manager, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
+		Room: func(workspace string) (sessions.Room, error) {
+			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
+			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
+			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id session.ID) (agent.Toolset, error) {
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
+			}}, err
 		}})
 	must(err)
-	names, err := files.New(files.Config{Root: h.site.workspace, Env: os.Environ()})
-	must(err)
-	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Workspace: h.site.workspace, Files: names, Version: "test", Logger: log})
+	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Version: "test", Logger: log})
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	h.site.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
@@ -96,7 +99,6 @@ func newHouse(t *testing.T) *house {
 		web.CloseClientConnections()
 		web.Close()
 		srv.Close()
-		names.Close()
 		if t.Failed() {
 			t.Logf("server log:\n%s", h.site.log.String())
 		}

@@ -298,7 +298,6 @@ func TestThreat35TerminalHostile(t *testing.T) {
 	}
 }
 
-
 func checkTerminal(t testing.TB, h string) {
 	t.Helper()
 	if at := rendertest.Unwanted.FindStringIndex(h); at != nil {

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/session"
+	"webchat/internal/sessions"
+	"webchat/internal/workspaces"
+)
+
+// workspaceShape is a workspace as the API shows it.
+type workspaceShape struct {
+	ID        string `json:"id"`
+	Path      string `json:"path"`
+	Name      string `json:"name"`
+	Available bool   `json:"available"` // the folder is there now
+}
+
+func shapeOfWorkspace(w workspaces.Workspace) workspaceShape {
+	return workspaceShape{w.ID, w.Path, w.Name, w.Available()}
+}
+
+type openRequest struct {
+	Path string `json:"path"`
+}
+
+func (s *Server) listWorkspaces(w http.ResponseWriter, _ *http.Request) error {
+	list := []workspaceShape{}
+	for _, one := range s.Sessions.Workspaces().All() {
+		list = append(list, shapeOfWorkspace(one))
+	}
+	return reply(w, http.StatusOK, list)
+}
+
+// openWorkspace answers 200 for one that is open already.
+func (s *Server) openWorkspace(w http.ResponseWriter, r *http.Request) error {
+	in, err := decode[openRequest](r)
+	if err != nil {
+		return err
+	}
+	one, added, err := s.Sessions.Workspaces().Open(in.Path)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if added {
+		status = http.StatusCreated
+	}
+	return reply(w, status, shapeOfWorkspace(one))
+}
+
+func (s *Server) closeWorkspace(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Sessions.CloseWorkspace(r.Context(), chi.URLParam(r, "id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// folderShape is a folder that could be opened.
+type folderShape struct {
+	Path    string             `json:"path"`
+	Warning workspaces.Warning `json:"warning,omitempty"` // root, home, inside or repository: why to think about it
+	Text    string             `json:"text,omitempty"`    // the warning in words
+	Known   bool               `json:"known"`             // it was open before
+}
+
+type folderList struct {
+	Folders []folderShape `json:"folders"`
+}
+
+// completeFolders names folders that could be opened.
+func (s *Server) completeFolders(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	limit, err := number(q.Get("limit"), "limit", 20, 200)
+	if err != nil {
+		return err
+	}
+	list := folderList{Folders: []folderShape{}}
+	for _, f := range s.Sessions.Workspaces().Complete(s.Home, q.Get("q"), limit) {
+		list.Folders = append(list.Folders, folderShape{f.Path, f.Warning, f.Warning.Text(), f.Known})
+	}
+	return reply(w, http.StatusOK, list)
+}
+
+// workspace finds the workspace that ?workspace= names, or the first.
+func (s *Server) workspace(r *http.Request) (workspaces.Workspace, error) {
+	path := r.URL.Query().Get("workspace")
+	if path != "" && !filepath.IsAbs(path) {
+		return workspaces.Workspace{}, bad("bad_query", "Give workspace as an absolute path.")
+	}
+	return s.Sessions.Workspaces().Find(path)
+}
+
+// filter reads which sessions a list is about.
+func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
+	q := r.URL.Query()
+	if q.Get("workspace") != "" {
+		w, err := s.workspace(r)
+		if err != nil {
+			return f, err
+		}
+		f.Workspaces = []string{w.Path}
+	}
+	switch f.State = sessions.State(q.Get("state")); f.State {
+	case "", "idle", "running", "waiting", sessions.Active, sessions.Failed, sessions.Pinned:
+		return f, nil
+	}
+	return f, bad("bad_query", "Give state as one of idle, running, waiting, active, failed and pinned.")
+}
+
+// completeFiles names the files of a workspace.
+func (s *Server) completeFiles(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	limit, err := number(q.Get("limit"), "limit", 20, 200)
+	if err != nil {
+		return err
+	}
+	in, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	list := fileList{Files: []string{}}
+	list.Files, err = s.filesOf(r.Context(), in.Path, q.Get("q"), limit)
+	if err != nil && !in.Available() {
+		err = fmt.Errorf("%w: %s; mount or restore it", session.ErrFolder, in.Path)
+	}
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, list)
+}
+
+type fileList struct {
+	Files []string `json:"files"`
+}
+
+// filesOf completes a path in a workspace.
+func (s *Server) filesOf(ctx context.Context, workspace, q string, limit int) ([]string, error) {
+	room, err := s.Sessions.Room(workspace)
+	if err != nil || room.Files == nil {
+		return []string{}, err
+	}
+	return room.Files.Complete(ctx, q, limit)
+}

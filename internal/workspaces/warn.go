@@ -1,0 +1,75 @@
+package workspaces
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Warning is why a folder is unusual as a workspace; empty: it is not.
+type Warning string
+
+// The warnings.
+const (
+	WarnRoot       Warning = "root"       // it holds the whole machine
+	WarnHome       Warning = "home"       // it is a home folder, or holds some
+	WarnInside     Warning = "inside"     // it lies in a repository
+	WarnRepository Warning = "repository" // it belongs to no repository
+)
+
+// Text says what the warning means, in a sentence; empty for none.
+func (w Warning) Text() string {
+	switch w {
+	case WarnRoot:
+		return "This is the whole machine: agents may read every file of it that you may read."
+	case WarnHome:
+		return "This holds your whole home folder: agents may read all your files in it, except keys and passwords."
+	case WarnInside:
+		return "This is a part of a repository: agents work in this folder and do not see the rest of it."
+	case WarnRepository:
+		return "This is not a git repository: what agents change there cannot be taken back with git."
+	}
+	return ""
+}
+
+// Warn says what the user should know before a folder is opened. home is the user's
+// home folder; empty: unknown.
+func Warn(path, home string) Warning {
+	path = filepath.Clean(path)
+	if path == filepath.Dir(path) {
+		return WarnRoot
+	}
+	if isHome(path, home) {
+		return WarnHome
+	}
+	if isRepository(path) {
+		return ""
+	}
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if isRepository(dir) && !isHome(dir, home) {
+			return WarnInside
+		}
+	}
+	return WarnRepository
+}
+
+// isHome reports whether path is a home folder or above the user's.
+func isHome(path, home string) bool {
+	if home != "" {
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			home = real
+		}
+		if inside(path, home) {
+			return true
+		}
+	}
+	switch filepath.Dir(path) {
+	case "/home", "/Users", `C:\Users`:
+		return true
+	}
+	return path == "/root"
+}
+
+func isRepository(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, ".git"))
+	return err == nil
+}

@@ -1,0 +1,263 @@
+// Package workspaces holds the folders that sessions work in: it resolves and admits
+// them, and remembers which are open.
+//
+// # Guarantees
+//
+//   - A workspace's path is absolute and without symbolic links, so that one folder is
+//     one workspace. Its id follows from its path and is the same at every start.
+//   - Only [List.Open] admits a folder, and only one that is there and can be read. A
+//     folder that is removed or unmounted later stays on the list, not available.
+//   - A closed workspace is hidden, not forgotten: opened again, it is as it was.
+//
+// # Concurrency
+//
+// All methods may be called from any goroutine.
+//
+// # Usage
+//
+//	list, moved, err := workspaces.New(workspaces.Config{File: file, First: []string{dir}})
+//	w, err := list.Open("/home/me/code/relay")
+package workspaces
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// What callers may ask errors.Is about.
+var (
+	// ErrFolder: the path does not name a folder that can be worked in.
+	ErrFolder = errors.New("not a folder")
+	// ErrUnknown: no workspace with that id or path is open.
+	ErrUnknown = errors.New("not open")
+	// ErrLast: the only open workspace cannot be closed.
+	ErrLast = errors.New("the only open folder")
+)
+
+// Workspace is a folder that sessions work in.
+type Workspace struct {
+	ID   string // names it in addresses
+	Path string // absolute, without symbolic links
+	Name string // as people read it: the last part of the path
+	Used time.Time
+}
+
+// Available reports whether the folder is there now.
+func (w Workspace) Available() bool { return Available(w.Path) }
+
+// Available reports whether path is a folder now.
+func Available(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Config is what a List is made of. First is needed.
+type Config struct {
+	File   string   // where the list is kept; empty: nowhere
+	First  []string // the folders that are open from the start; the first is what requests without a workspace are about
+	Logger *slog.Logger
+	Now    func() time.Time // nil: time.Now
+}
+
+// List is the folders that sessions work in.
+type List struct {
+	cfg   Config
+	first string
+
+	mu    sync.Mutex
+	known []kept // guarded by mu; open and closed ones
+}
+
+// kept is a folder as the file has it.
+type kept struct {
+	Path   string    `json:"path"`
+	Used   time.Time `json:"used"` // when it was opened last
+	Closed bool      `json:"closed,omitempty"`
+}
+
+// New reads the list and opens the first folders. A file that cannot be understood is
+// renamed to moved.
+func New(c Config) (l *List, moved string, err error) {
+	if len(c.First) == 0 {
+		return nil, "", errors.New("workspaces: a first folder is needed")
+	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	l = &List{cfg: c}
+	if c.File != "" {
+		if l.known, moved, err = read(c.File); err != nil {
+			return nil, "", err
+		}
+	}
+	for _, path := range c.First {
+		w, _, err := l.Open(path)
+		if err != nil {
+			return nil, moved, err
+		}
+		l.first = cmp.Or(l.first, w.Path)
+	}
+	return l, moved, nil
+}
+
+// In returns a list of one folder that is kept nowhere.
+func In(path string) (*List, error) {
+	l, _, err := New(Config{First: []string{path}})
+	return l, err
+}
+
+// First is the path of the folder that requests are about which name none, and to
+// which sessions belong whose log does not say where they work.
+func (l *List) First() string { return l.first }
+
+// Open admits a folder by its absolute path; added is false if it was open. The error
+// wraps [ErrFolder] and says what to do.
+func (l *List) Open(path string) (w Workspace, added bool, err error) {
+	real, err := resolve(path)
+	if err != nil {
+		return Workspace{}, false, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.index(real)
+	if added = i < 0 || l.known[i].Closed; i < 0 {
+		i, l.known = len(l.known), append(l.known, kept{Path: real})
+	}
+	l.known[i].Closed, l.known[i].Used = false, l.cfg.Now().UTC()
+	l.save()
+	return l.known[i].workspace(), added, nil
+}
+
+// Add lists folders that sessions work in and that are not known, without looking at
+// them.
+func (l *List) Add(used map[string]time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.known)
+	for path, at := range used {
+		if l.index(path) < 0 && filepath.IsAbs(path) {
+			l.known = append(l.known, kept{Path: path, Used: at.UTC()})
+		}
+	}
+	if len(l.known) > before {
+		l.save()
+	}
+}
+
+// Close hides a workspace. The error wraps [ErrUnknown] or [ErrLast].
+func (l *List) Close(id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.known, func(k kept) bool { return !k.Closed && ID(k.Path) == id })
+	if i < 0 {
+		return fmt.Errorf("workspace %s: %w; GET /api/workspaces lists those that are", id, ErrUnknown)
+	}
+	if !slices.ContainsFunc(l.known, func(k kept) bool { return !k.Closed && ID(k.Path) != id }) {
+		return fmt.Errorf("%s is %w: open another one first", l.known[i].Path, ErrLast)
+	}
+	l.known[i].Closed = true
+	l.save()
+	return nil
+}
+
+// All returns the open workspaces, the one opened last first.
+func (l *List) All() []Workspace { return l.list(false) }
+
+// Closed returns those that were closed, the one opened last first.
+func (l *List) Closed() []Workspace { return l.list(true) }
+
+func (l *List) list(closed bool) (all []Workspace) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range l.known {
+		if k.Closed == closed {
+			all = append(all, k.workspace())
+		}
+	}
+	slices.SortFunc(all, func(a, b Workspace) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Path, b.Path)) })
+	return all
+}
+
+// Find returns the open workspace with that absolute path, or one that leads there;
+// without a path the first, or if that is closed the one opened last. The error wraps
+// [ErrUnknown].
+func (l *List) Find(path string) (Workspace, error) {
+	all := l.All()
+	names := []string{filepath.Clean(path)}
+	if path == "" {
+		names = []string{l.first, all[0].Path} // there is always one that is open
+	} else if real, err := filepath.EvalSymlinks(path); err == nil {
+		names = append(names, real)
+	}
+	for _, name := range names {
+		if i := slices.IndexFunc(all, func(w Workspace) bool { return w.Path == name }); i >= 0 {
+			return all[i], nil
+		}
+	}
+	return Workspace{}, fmt.Errorf("the folder %s is %w; POST /api/workspaces opens it", path, ErrUnknown)
+}
+
+// ByID returns the open workspace of that id.
+func (l *List) ByID(id string) (Workspace, bool) {
+	all := l.All()
+	i := slices.IndexFunc(all, func(w Workspace) bool { return w.ID == id })
+	if i < 0 {
+		return Workspace{}, false
+	}
+	return all[i], true
+}
+
+// knows reports whether the folder was ever open.
+func (l *List) knows(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.index(path) >= 0
+}
+
+// ID names a folder in addresses.
+func ID(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:6])
+}
+
+func (k kept) workspace() Workspace {
+	return Workspace{ID: ID(k.Path), Path: k.Path, Name: filepath.Base(k.Path), Used: k.Used}
+}
+
+// index finds a path among those that are known. The caller holds mu.
+func (l *List) index(path string) int {
+	return slices.IndexFunc(l.known, func(k kept) bool { return k.Path == path })
+}
+
+// resolve returns the one path of a folder that can be worked in.
+func resolve(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%w: %q is not an absolute path", ErrFolder, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w: there is no folder %s; check its name", ErrFolder, path)
+	case err != nil:
+		return "", fmt.Errorf("%w: %s cannot be opened; check who may read it", ErrFolder, path)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%w: %s is a file; give its folder", ErrFolder, path)
+	}
+	dir, err := os.Open(real)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s cannot be opened; check who may read it", ErrFolder, path)
+	}
+	return real, dir.Close()
+}
