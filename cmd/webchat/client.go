@@ -89,18 +89,3 @@ func saySignedOut(w io.Writer, n int) error {
 	_, err := fmt.Fprintf(w, "%d %s signed out\n", n, browsers)
 	return err
 }
-
-// home shortens a path as people write it.
-func (o *options) home(path string) string {
-	dir, ok := lookup(o.env, "HOME")
-	if !ok || dir == "" || dir == string(os.PathSeparator) {
-		return path
-	}
-	if path == dir {
-		return "~"
-	}
-	if len(path) > len(dir) && path[:len(dir)] == dir && os.IsPathSeparator(path[len(dir)]) {
-		return "~" + path[len(dir):]
-	}
-	return path
-}
