@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
