@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"path/filepath"
 	"strings"
@@ -70,15 +71,15 @@ func (a *ask) Length() string {
 		text = a.Diff
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	return some(lines, "line") + ", " + some(utf8.RuneCountInString(text), "character")
+	return wording.Plural(lines, "line") + ", " + wording.Plural(utf8.RuneCountInString(text), "character")
 }
 
 // What is the same in one line.
 func (a *ask) What() string {
 	if !a.IsPermission() {
-		return plain(a.Question)
+		return wording.Plain(a.Question)
 	}
-	return plain(a.Resource)
+	return wording.Plain(a.Resource)
 }
 
 // Where is the folder it would happen in, with nothing hidden.
@@ -87,7 +88,7 @@ func (a *ask) Where() template.HTML { return render.Visible(a.Cwd) }
 // Leads is where the links of a path lead, if it is another place than the path
 // says; nothing is hidden in it.
 func (a *ask) Leads() template.HTML {
-	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(firstOf(a.Cwd, a.f.cwd), a.Resource) {
+	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(cmp.Or(a.Cwd, a.f.cwd), a.Resource) {
 		return ""
 	}
 	return render.Visible(a.Resource + " → " + a.Target)
@@ -134,7 +135,7 @@ func (a *ask) Rewrites() []rewrite {
 }
 
 // Left is the time until it is denied.
-func (a *ask) Left() string { return clock(max(0, a.Expires.Sub(a.f.cfg.Now()))) }
+func (a *ask) Left() string { return wording.Clock(max(0, a.Expires.Sub(a.f.cfg.Now()))) }
 
 // Drain is the width of the bar that empties until then.
 func (a *ask) Drain() string {
@@ -159,7 +160,7 @@ func (a *ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
 	}
-	return a.Who + " asks to " + plain(a.Action)
+	return a.Who + " asks to " + wording.Plain(a.Action)
 }
 
 // Options are the grants the card offers, as the template shows them.
@@ -178,4 +179,4 @@ type option struct{ event.Grant }
 func (o option) Words() template.HTML { return render.Quoted(o.Text) }
 
 // Label is the same for those who hear it.
-func (o option) Label() string { return plain(o.Text) }
+func (o option) Label() string { return wording.Plain(o.Text) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // dock is the list of open questions above the composer, the oldest first.
@@ -24,7 +25,7 @@ func (d dock) Head() string {
 	if len(d.list.Kids) == 0 {
 		return ""
 	}
-	return d.list.Kids[0].Question.Who + " asks " + some(len(d.list.Kids), "question")
+	return d.list.Kids[0].Question.Who + " asks " + wording.Plural(len(d.list.Kids), "question")
 }
 
 // alike are open questions that one button can answer, because one grant covers
@@ -69,7 +70,7 @@ func (d dock) Alike() []alike {
 func (f *fold) permission(d event.PermissionRequested) {
 	a := &ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
+		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
 		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
 	}
 	f.addAsk(a)
@@ -97,7 +98,7 @@ func (f *fold) addAsk(a *ask) {
 	f.asks.Kids = append(f.asks.Kids, q)
 	f.batch.append(f.asks, q)
 	f.dockChanged()
-	f.batch.sayOf(q, "alert", a.Head()+": "+firstLine(a.What(), 200))
+	f.batch.sayOf(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
 }
 
 // placeAsk puts the row of a question before that of its call, if there is one.
@@ -162,7 +163,7 @@ func (f *fold) dockChanged() {
 func (f *fold) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
-		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, plain(d.Reason), d.By
+		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, wording.Plain(d.Reason), d.By
 		f.settle(q, d.Decision == event.Deny)
 	}
 }

@@ -140,9 +140,9 @@ func command(c *call) string {
 	case "terminal":
 		return "/run " + c.Name()
 	case "image":
-		return "/image " + plain(c.Name())
+		return "/image " + wording.Plain(c.Name())
 	}
-	return "/show " + plain(c.Name())
+	return "/show " + wording.Plain(c.Name())
 }
 
 // callChanged shows a call's row or card again; what happens inside of it stays.
@@ -255,7 +255,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	c.Tokens = cmp.Or(d.ResultTokens, c.telemetry.TokensSent)
 	f.callChanged(n)
 	if c.Kind != "" && !c.Hidden() {
-		f.batch.say("say", firstLine(c.Line, 200))
+		f.batch.say("say", wording.FirstLine(c.Line, 200))
 	}
 	if c.By == event.ByUser {
 		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {
@@ -323,7 +323,7 @@ func (f *fold) helper(id, name, state, problem string) {
 // Following is the line below a command that runs.
 func (c *call) Following() string {
 	p := c.progress
-	s := "Following · " + some(p.Lines, "line")
+	s := "Following · " + wording.Plural(p.Lines, "line")
 	if p.ElapsedMs > 0 && p.Bytes > 0 {
 		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
 	}
@@ -332,5 +332,5 @@ func (c *call) Following() string {
 
 // Elapsed is how long it has been running.
 func (c *call) Elapsed() string {
-	return clock(time.Duration(c.progress.ElapsedMs) * time.Millisecond)
+	return wording.Clock(time.Duration(c.progress.ElapsedMs) * time.Millisecond)
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"html/template"
+	"path"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func (c *call) Card() *card { return c.card(true) }
 // card is the same; without rows where something else shows them.
 func (c *call) card(rows bool) *card {
 	v := &card{bare: !rows, call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
-	v.Base = plain(c.Name())
+	v.Base = wording.Plain(c.Name())
 	if c.Kind != "terminal" {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
@@ -133,7 +134,7 @@ func (v *card) readable() bool { return v.telemetry.TokensShown > 0 && v.Output 
 
 // ReadTitle is what giving all of it to the agent costs.
 func (v *card) ReadTitle() string {
-	return "Adds " + some(v.telemetry.TokensShown, "token") + " to your next prompt"
+	return "Adds " + wording.Plural(v.telemetry.TokensShown, "token") + " to your next prompt"
 }
 
 // failed makes the card of a display that showed nothing.
@@ -167,7 +168,7 @@ func (v *card) nearest() {
 	}
 	v.Say.Text = strings.TrimSpace(v.Say.Text + " The nearest are:")
 	for _, name := range v.Fault.Nearest {
-		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: plain(name), Icon: kindIcon(v.Kind), Data: name})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind), Data: name})
 	}
 }
 
@@ -185,7 +186,7 @@ func (v *card) expired() {
 		parts = append(parts, "exit "+itoa(int64(*t.ExitCode)))
 	}
 	if t.Lines > 0 && v.Kind != "image" {
-		parts = append(parts, some(t.Lines, "line"))
+		parts = append(parts, wording.Plural(t.Lines, "line"))
 	}
 	if t.Bytes > 0 {
 		parts = append(parts, wording.Size(t.Bytes))
@@ -215,7 +216,7 @@ func (v *card) ended() *say {
 		}
 		return &say{Bold: "Deleted early, to make room.", Text: most + "Of those not pinned, this one had not been looked at for the longest time."}
 	}
-	s := &say{Bold: "Deleted " + span(life) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
+	s := &say{Bold: "Deleted " + wording.Span(life) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
 	if v.Kind == "terminal" {
 		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
 	}
@@ -228,9 +229,9 @@ func (v *card) fill(o views.Output) {
 	v.Expires = event.Time(o.ExpiresAt).String()
 	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL), o.Pinned
 	if v.Base == "" {
-		v.Dir, v.Base = splitPath(plain(o.Path))
+		v.Dir, v.Base = splitPath(wording.Plain(o.Path))
 		if o.Command != "" {
-			v.Dir, v.Base = "", plain(o.Command)
+			v.Dir, v.Base = "", wording.Plain(o.Command)
 		}
 	}
 	switch {
@@ -245,7 +246,7 @@ func (v *card) fill(o views.Output) {
 		return
 	case v.Kind == "terminal":
 		v.exit(o)
-		v.Meta = join(took(v.Took), some(o.TotalLines, "line"))
+		v.Meta = join(wording.Took(v.Took), wording.Plural(o.TotalLines, "line"))
 	default:
 		v.Meta = join(o.Language, linesOf(o), wording.Size(o.Bytes))
 	}
@@ -276,13 +277,13 @@ func (v *card) window(o views.Output) {
 	case v.Kind == "terminal":
 		from = v.Last - head + 1
 		v.FoldAbove = true
-		v.Fold = "Show " + some(total-head, "line") + " above"
+		v.Fold = "Show " + wording.Plural(total-head, "line") + " above"
 	default:
 		to = v.First + head - 1
-		v.Fold = "Show all " + some(total, "line")
+		v.Fold = "Show all " + wording.Plural(total, "line")
 	}
 	if v.f.cfg.whole && v.Fold != "" {
-		v.Fold = some(total-head, "line") + " of " + wording.Count(total) + " left out"
+		v.Fold = wording.Plural(total-head, "line") + " of " + wording.Count(total) + " left out"
 	}
 	if total <= 0 {
 		return
@@ -328,7 +329,7 @@ func linesOf(o views.Output) string {
 	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.TotalLines) {
 		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " + wording.Count(o.TotalLines)
 	}
-	return some(o.TotalLines, "line")
+	return wording.Plural(o.TotalLines, "line")
 }
 
 func dims(o views.Output) string {
@@ -370,4 +371,13 @@ func classes(pairs ...any) string {
 		}
 	}
 	return strings.Join(keep, " ")
+}
+
+// splitPath parts a path for a card's head: the directory is quiet.
+func splitPath(p string) (dir, base string) {
+	dir, base = path.Split(p)
+	if base == "" {
+		return "", p
+	}
+	return dir, base
 }

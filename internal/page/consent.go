@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // Consent is what agents may do, by the user's configuration and answers.
@@ -53,7 +54,7 @@ func (c Consent) Rest() string {
 	case "deny":
 		return "Everything else is denied."
 	}
-	return "You are asked before anything else, which is denied without an answer within " + span(c.Timeout) + "."
+	return "You are asked before anything else, which is denied without an answer within " + wording.Span(c.Timeout) + "."
 }
 
 // Consent writes the inside of the dialog that shows c.

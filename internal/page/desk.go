@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -58,7 +59,7 @@ func (c *card) Slip() *slip {
 	}
 	if shown := c.telemetry.TokensShown; shown > 0 && c.Output != "" {
 		if s.Of = wording.Count(shown); shown > c.f.ledger.window() {
-			s.Of = ">" + short(c.f.ledger.window())
+			s.Of = ">" + wording.Short(c.f.ledger.window())
 		}
 	}
 	return s
@@ -84,7 +85,7 @@ func (s *slip) Words() string {
 }
 
 // target names the call in addresses: by its output, or by itself if it has none.
-func (c *call) target() string { return firstOf(c.Output, c.el) }
+func (c *call) target() string { return cmp.Or(c.Output, c.el) }
 
 // ErrNoOutput is returned for an output that the session never showed.
 var ErrNoOutput = errors.New("page: no such output in this session")
@@ -205,4 +206,4 @@ func (c *call) also() string {
 }
 
 // Head is what a pane without content says first.
-func (s *say) Head() string { return strings.TrimSuffix(firstOf(s.Bold, s.Text), ".") }
+func (s *say) Head() string { return strings.TrimSuffix(cmp.Or(s.Bold, s.Text), ".") }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"html/template"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 	"webchat/web"
 )
 
@@ -102,7 +104,7 @@ type Markdown struct {
 // Markdown begins the file.
 func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
 	m := &Markdown{pages: p, w: w, calls: map[string]string{}}
-	m.write("# "+firstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
+	m.write("# "+wording.FirstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
 	return m
 }
 
@@ -119,7 +121,7 @@ func (m *Markdown) one(e event.Entry) {
 	case event.UserMessage:
 		m.write("", "---", "", quote(d.Content))
 		for _, a := range d.Attachments {
-			m.write("> ", "> Attached: "+verbatim(firstOf(a.Name, a.Path, a.OutputID)))
+			m.write("> ", "> Attached: "+verbatim(cmp.Or(a.Name, a.Path, a.OutputID)))
 		}
 	case event.AssistantMessage:
 		m.write("", d.Content)
@@ -129,17 +131,17 @@ func (m *Markdown) one(e event.Entry) {
 	case event.ToolExecutionStart:
 		c := call{Tool: d.ToolName, Args: d.Arguments}
 		m.calls[d.ToolCallID] = c.Name()
-		m.write("", "- **"+plain(d.ToolName)+"** "+verbatim(c.Name()))
+		m.write("", "- **"+wording.Plain(d.ToolName)+"** "+verbatim(c.Name()))
 	case event.ToolExecutionComplete:
 		what := m.calls[d.ToolCallID]
 		delete(m.calls, d.ToolCallID)
 		switch {
 		case d.Error != nil:
-			m.write("  - failed: " + firstLine(d.Error.Message, 300))
+			m.write("  - failed: " + wording.FirstLine(d.Error.Message, 300))
 		case d.Result != nil && d.OutputID != "":
-			m.write("  - " + firstLine(d.Result.Content, 300))
+			m.write("  - " + wording.FirstLine(d.Result.Content, 300))
 		case d.Result != nil && what == "":
-			m.write("  - " + firstLine(d.Result.Content, 300))
+			m.write("  - " + wording.FirstLine(d.Result.Content, 300))
 		}
 	case event.PermissionCompleted:
 		m.write("  - " + map[event.Decision]string{event.Allow: "allowed", event.Deny: "denied"}[d.Decision] + " by " + string(d.By))
@@ -148,7 +150,7 @@ func (m *Markdown) one(e event.Entry) {
 	case event.UserInputCompleted:
 		m.write("", quote(d.Answer))
 	case event.SessionError:
-		m.write("", "*"+firstLine(d.Message, 500)+"*")
+		m.write("", "*"+wording.FirstLine(d.Message, 500)+"*")
 	case event.TurnEnd:
 		if d.Outcome != event.Completed {
 			m.write("", "*The turn ended: "+string(d.Outcome)+".*")
@@ -166,7 +168,7 @@ func quote(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\
 
 // verbatim is a name as Markdown shows it unread; a fence longer than any in it.
 func verbatim(text string) string {
-	text = firstLine(plain(text), 300)
+	text = wording.FirstLine(wording.Plain(text), 300)
 	if text == "" {
 		return ""
 	}
@@ -178,13 +180,4 @@ func verbatim(text string) string {
 		return fence + " " + text + " " + fence
 	}
 	return fence + text + fence
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -22,7 +22,7 @@ func (v *card) hex(o views.Output) {
 		v.Say.Text += " of " + f
 	}
 	if o.Bytes > int64(len(head)) {
-		v.Say.Text += ". First " + some(len(head), "byte") + " below"
+		v.Say.Text += ". First " + wording.Plural(len(head), "byte") + " below"
 	}
 	v.Say.Text += "."
 	v.Say.Actions = []action{{Act: "download", Label: "Download", Icon: "down", Href: "/api/outputs/" + v.Output}}

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // hook is a command of the user's that had a say.
@@ -34,7 +35,7 @@ func (h *hook) Verdict() string {
 }
 
 // Duration is how long it ran.
-func (h *hook) Duration() string { return took(h.Took) }
+func (h *hook) Duration() string { return wording.Took(h.Took) }
 
 // rewrite is what a hook put in the place of something else.
 type rewrite struct {
@@ -44,7 +45,7 @@ type rewrite struct {
 
 // changed makes one, with nothing hidden in either.
 func changed(command, was, now string) rewrite {
-	return rewrite{Command: plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
+	return rewrite{Command: wording.Plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
 }
 
 func (f *fold) hookStart(d event.HookStart) {

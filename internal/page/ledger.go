@@ -77,7 +77,7 @@ func (r *rail) InContext() string { return wording.Count(r.f.ledger.current) }
 func (r *rail) Room() string { return wording.Count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
 
 // Limit is the size of the model's context.
-func (r *rail) Limit() string { return short(r.f.ledger.limit) }
+func (r *rail) Limit() string { return wording.Short(r.f.ledger.limit) }
 
 // part is a number of tokens as a width of the meter, in percent.
 func (r *rail) part(n int64) float64 {
@@ -106,7 +106,7 @@ func (r *rail) Out() string { return pct(r.part(min(r.f.ledger.seen(), r.Left())
 func (r *rail) OutX() string { return r.In() }
 
 // Held is what the model holds, for a small place.
-func (r *rail) Held() string { return short(r.f.ledger.current) }
+func (r *rail) Held() string { return wording.Short(r.f.ledger.current) }
 
 // Seen is what only the user saw: no model could have read more than it has room for.
 func (r *rail) Seen() string {
@@ -114,9 +114,9 @@ func (r *rail) Seen() string {
 	case seen == 0:
 		return ""
 	case seen > left:
-		return short(left) + " or more"
+		return wording.Short(left) + " or more"
 	default:
-		return short(seen)
+		return wording.Short(seen)
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *rail) Outputs() []outputRow {
 		if r.f.passed(c) {
 			continue
 		}
-		row := outputRow{call: c, Output: c.Output, Name: plain(c.Name()), State: "running", Icon: kindIcon(c.Kind)}
+		row := outputRow{call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running", Icon: kindIcon(c.Kind)}
 		_, row.Base = splitPath(row.Name)
 		if c.Kind == "terminal" {
 			row.Base = row.Name

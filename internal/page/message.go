@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"webchat/internal/render/markdown"
+	"webchat/internal/wording"
 )
 
 // message is a text of the model in flight or whole: an answer or reasoning. It
@@ -74,7 +75,7 @@ func (p part) HTML() template.HTML {
 func (m *message) Body() string { return m.id + ".b" }
 
 // First is the start of the text, for a folded row.
-func (m *message) First() string { return firstLine(m.start(), 90) }
+func (m *message) First() string { return wording.FirstLine(m.start(), 90) }
 
 // delta adds to a message in flight: text = text[:offset] + piece.
 func (f *fold) delta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
@@ -146,7 +147,7 @@ func (f *fold) said(prefix, id, parentCall, content string, partial, reasoning b
 		f.batch.replace(n)
 	}
 	if !reasoning && parentCall == "" {
-		f.batch.say("say", firstLine(content, 300))
+		f.batch.say("say", wording.FirstLine(content, 300))
 	}
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 
 	"webchat/internal/event"
@@ -30,7 +31,7 @@ func (p plan) Head() string {
 func (p plan) Now() string {
 	for _, t := range p.Todos {
 		if t.Status == event.TodoDoing {
-			return plain(t.Text)
+			return wording.Plain(t.Text)
 		}
 	}
 	return ""
@@ -40,7 +41,7 @@ func (p plan) Now() string {
 func (p plan) Lines() []planLine {
 	lines := make([]planLine, 0, len(p.Todos))
 	for _, t := range p.Todos {
-		lines = append(lines, planLine{Text: plain(t.Text), Status: t.Status, Word: map[event.TodoStatus]string{
+		lines = append(lines, planLine{Text: wording.Plain(t.Text), Status: t.Status, Word: map[event.TodoStatus]string{
 			event.TodoDone: "done", event.TodoDoing: "doing"}[t.Status]})
 	}
 	return lines
@@ -60,7 +61,7 @@ func (f *fold) todosChanged(d event.SessionTodosChanged) {
 
 // modeChanged says in which mode the agent works from here.
 func (f *fold) modeChanged(d event.SessionModeChanged) {
-	switch name := firstOf(plain(d.Name), plain(d.Mode)); {
+	switch name := cmp.Or(wording.Plain(d.Name), wording.Plain(d.Mode)); {
 	case name == "":
 		f.note("", "chip", "From here the agent works in its first mode again")
 	case d.Unasked:
@@ -76,7 +77,7 @@ func (f *fold) modelChanged(d event.SessionModelChange) {
 		f.setBackend(f.backend, d.NewModel)
 		f.note("", "chip", "From here "+f.Answers()+" answers")
 	} else {
-		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+firstOf(plain(d.Effort), "it does by itself"))
+		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+cmp.Or(wording.Plain(d.Effort), "it does by itself"))
 	}
 	f.effort = d.Effort
 }

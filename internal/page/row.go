@@ -125,15 +125,15 @@ func (c *call) within(m map[string]any) string {
 // What is what the row shows behind its verb.
 func (c *call) What() string {
 	m := c.arguments()
-	s := firstLine(plain(c.Name()), 200)
+	s := wording.FirstLine(wording.Plain(c.Name()), 200)
 	if c.Agent != "" {
-		return strings.TrimSuffix(plain(c.Agent)+": "+s, ": ")
+		return strings.TrimSuffix(wording.Plain(c.Agent)+": "+s, ": ")
 	}
 	if _, known := verbOf(c.Tool); !known {
-		s = strings.TrimSpace(plain(c.Tool) + " " + s)
+		s = strings.TrimSpace(wording.Plain(c.Tool) + " " + s)
 	}
 	if _, isPattern := m["pattern"].(string); isPattern && c.Name() == m["pattern"] {
-		return s + plain(c.within(m))
+		return s + wording.Plain(c.within(m))
 	}
 	if from, to := lineRange(m); from > 0 {
 		s += ":" + strconv.Itoa(from)
@@ -164,7 +164,7 @@ func (c *call) Duration() string {
 	if !c.Done() || c.Took == 0 {
 		return ""
 	}
-	return took(c.Took)
+	return wording.Took(c.Took)
 }
 
 // Price is what its result costs the model.
@@ -183,7 +183,7 @@ func (c *call) Why() string {
 	if c.Fault.Code == "aborted" && c.Fault.By == event.DecidedByUser {
 		return "by you"
 	}
-	return firstLine(plain(c.Line), 90)
+	return wording.FirstLine(wording.Plain(c.Line), 90)
 }
 
 // Folded reports whether the row has something inside.
@@ -212,7 +212,7 @@ func (c *call) Arguments() string {
 	if s == "{}" || s == "null" {
 		return ""
 	}
-	return revealed(cut(s))
+	return wording.Revealed(cut(s))
 }
 
 // readable is JSON for a reader; what is none is empty.
@@ -233,17 +233,17 @@ func readable(j json.RawMessage) string {
 func (c *call) Result() string {
 	switch {
 	case c.Log != "":
-		return revealed(cut(c.Log))
+		return wording.Revealed(cut(c.Log))
 	case c.Line != "":
-		return revealed(cut(c.Line))
+		return wording.Revealed(cut(c.Line))
 	case c.Partial != "":
-		return revealed(c.Partial)
+		return wording.Revealed(c.Partial)
 	}
-	return revealed(c.progress.ProgressMessage)
+	return wording.Revealed(c.progress.ProgressMessage)
 }
 
 // Detail is what only the user reads about it, on its card.
-func (c *call) Detail() string { return revealed(c.Log) }
+func (c *call) Detail() string { return wording.Revealed(c.Log) }
 
 // cut bounds what an unfolded row holds; the log has all of it.
 func cut(s string) string {

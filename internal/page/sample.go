@@ -3,6 +3,7 @@ package page
 import (
 	"webchat/internal/tokens"
 	"webchat/internal/views"
+	"webchat/internal/wording"
 )
 
 // sampleLines is how many lines of a file an empty page shows.
@@ -13,11 +14,11 @@ const sampleLines = 7
 // line about it.
 func NewSample(name string, content []byte) *Sample {
 	shown, total := views.Excerpt(name, content, sampleLines)
-	sent := "Displayed " + plain(name) + " to user (" + some(total, "line") + ")"
+	sent := "Displayed " + wording.Plain(name) + " to user (" + wording.Plural(total, "line") + ")"
 	whole, _ := tokens.Count(string(content))
 	said, _ := tokens.Count(sent)
 	if whole <= said {
 		return nil
 	}
-	return &Sample{Shown: shown, Sent: sent, ShownTokens: some(whole, "token"), SentTokens: some(said, "token")}
+	return &Sample{Shown: shown, Sent: sent, ShownTokens: wording.Plural(whole, "token"), SentTokens: wording.Plural(said, "token")}
 }

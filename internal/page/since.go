@@ -61,10 +61,10 @@ func (v *card) difference(was *call) string {
 	v.Changed = ranges(changed, v.First)
 	var parts []string
 	if n := int64(len(changed)); n > 0 {
-		parts = append(parts, some(n, "line")+" new or different")
+		parts = append(parts, wording.Plural(n, "line")+" new or different")
 	}
 	if gone > 0 {
-		parts = append(parts, some(gone, "line")+" gone")
+		parts = append(parts, wording.Plural(gone, "line")+" gone")
 	}
 	return strings.Join(parts, ", ") + "."
 }

@@ -25,9 +25,9 @@ func (s *steps) Sum() string {
 			tokens += k.Call.Tokens
 		}
 	}
-	text := some(len(s.node.Kids), "step")
+	text := wording.Plural(len(s.node.Kids), "step")
 	if d > 0 {
-		text += " · " + took(d)
+		text += " · " + wording.Took(d)
 	}
 	if tokens > 0 {
 		text += " · +" + wording.Count(tokens)

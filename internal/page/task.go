@@ -33,7 +33,7 @@ func (t *task) Stamp() string { return event.Time(t.At).String() }
 func (t *task) Command() template.HTML { return render.Visible(t.Title) }
 
 // Line is the same in one line.
-func (t *task) Line() string { return plain(t.Title) }
+func (t *task) Line() string { return wording.Plain(t.Title) }
 
 // Printed is the last it printed.
 func (t *task) Printed() template.HTML { return render.Visible(t.text) }
@@ -42,7 +42,7 @@ func (t *task) Printed() template.HTML { return render.Visible(t.text) }
 type working struct{ Tasks []*task }
 
 // Head says how much there is.
-func (w working) Head() string { return some(len(w.Tasks), "task") + " in the background" }
+func (w working) Head() string { return wording.Plural(len(w.Tasks), "task") + " in the background" }
 
 func (f *fold) tasksChanged() {
 	f.batch.part(nil, "dock-tasks", "tasks", func() any { return working{f.tasks} })
@@ -63,7 +63,7 @@ func (f *fold) taskStarted(d event.TaskStarted) {
 	}
 	t := &task{ID: d.TaskID, Title: d.Title, Shell: d.Kind == event.ShellTask, At: f.now, el: elementID("task-", d.TaskID)}
 	f.tasks = append(f.tasks, t)
-	f.note("", "tail", "Left running in the background: "+firstLine(plain(d.Title), 120))
+	f.note("", "tail", "Left running in the background: "+wording.FirstLine(wording.Plain(d.Title), 120))
 	f.tasksChanged()
 }
 
@@ -103,7 +103,7 @@ func (f *fold) taskCompleted(d event.TaskCompleted) {
 	if d.ExitCode != nil && *d.ExitCode != 0 {
 		how = "Ended in the background with exit code " + wording.Count(*d.ExitCode)
 	}
-	text := how + ": " + firstLine(plain(t.Title), 120)
+	text := how + ": " + wording.FirstLine(wording.Plain(t.Title), 120)
 	f.note("", "check", text)
 	f.tasksChanged()
 	f.batch.say("say", text)

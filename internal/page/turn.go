@@ -89,9 +89,9 @@ func (f *fold) loads(turn *node) {
 func (f *fold) loaded(path string) file {
 	rel, err := filepath.Rel(f.cwd, path)
 	if err != nil || !filepath.IsLocal(rel) {
-		return file{Name: plain(path)}
+		return file{Name: wording.Plain(path)}
 	}
-	return file{Name: plain(filepath.ToSlash(rel)), Path: filepath.ToSlash(rel)}
+	return file{Name: wording.Plain(filepath.ToSlash(rel)), Path: filepath.ToSlash(rel)}
 }
 
 // file is one that a note names; Path is empty if it cannot be shown.
@@ -114,11 +114,11 @@ func (f *fold) turnStart(d event.TurnStart) {
 	switch {
 	case n == nil && d.Own():
 		if slices.Contains(f.cfg.Elsewhere, f.backend) { // each of its turns is its own
-			n = f.addTurn(&turn{At: f.now, Cause: plain(d.Cause)}, elementID("t-", d.TurnID))
+			n = f.addTurn(&turn{At: f.now, Cause: wording.Plain(d.Cause)}, elementID("t-", d.TurnID))
 			break
 		}
 		n = f.addTurn(&turn{At: f.now}, elementID("t-", d.TurnID))
-		f.noteIn(n, "", "again", "It went on by itself: "+plain(firstOf(d.Cause, "no reason was given.")))
+		f.noteIn(n, "", "again", "It went on by itself: "+wording.Plain(cmp.Or(d.Cause, "no reason was given.")))
 	case n == nil:
 		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))
 	}
@@ -208,7 +208,7 @@ func spoken(n *node, o event.Outcome) string {
 	}
 	for i := len(n.Kids) - 1; i >= 0; i-- {
 		if m := n.Kids[i].Message; m != nil {
-			return firstLine(m.start(), 300)
+			return wording.FirstLine(m.start(), 300)
 		}
 	}
 	return "The turn ended"
@@ -300,5 +300,5 @@ func stopped(d event.Abort) string {
 	if d.By == event.DecidedByUser {
 		return "Stopped by you"
 	}
-	return firstOf(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
+	return cmp.Or(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
 }

@@ -6,6 +6,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // Verdict is the answer, as the row begins: who decided, and how.
@@ -80,7 +81,7 @@ func (a *ask) Because() string {
 	case a.Decision == event.Allow:
 		return ""
 	case a.By == event.DecidedByTimeout:
-		return "no answer within " + span(a.Expires.Sub(a.Asked))
+		return "no answer within " + wording.Span(a.Expires.Sub(a.Asked))
 	case a.By == event.DecidedByAbort:
 		return "the turn was stopped"
 	}

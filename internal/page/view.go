@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"io"
 	"path/filepath"
@@ -166,7 +167,7 @@ func (c *chrome) Working() working { return working{c.fold.tasks} }
 func (c *chrome) Plan() plan { return plan{c.fold.todos} }
 
 // Trouble is why the log cannot be written.
-func (c *chrome) Trouble() string { return firstOf(c.fold.trouble, c.Unsaved) }
+func (c *chrome) Trouble() string { return cmp.Or(c.fold.trouble, c.Unsaved) }
 
 // NoModel says that nobody can answer who has a model.
 func (c *chrome) NoModel() bool {
@@ -195,7 +196,7 @@ func (c *chrome) Foot() string {
 	if c.Today.Outputs == 0 {
 		return "Show something to start counting"
 	}
-	return some(c.Today.Outputs, "output") + " shown, " + some(c.Today.Sent, "token") + " sent"
+	return wording.Plural(c.Today.Outputs, "output") + " shown, " + wording.Plural(c.Today.Sent, "token") + " sent"
 }
 
 // SessionsList writes the inner HTML of #sessions, and of #today in a template.
@@ -250,7 +251,7 @@ func (p *Pages) row(s Session, current string) row {
 	if r.Title == "" {
 		r.Title = "New session"
 	}
-	r.Asks = plain(s.Asks)
+	r.Asks = wording.Plain(s.Asks)
 	switch {
 	case s.Status == event.Waiting:
 		r.Word = "waiting for you"
