@@ -86,10 +86,12 @@
 //	                  without ".r" for a call that stored none
 //	#toasts           place for toasts
 //	#say #alert       live regions
-//	#search #keys #confirm #consent   dialogs (HTML dialog elements, opened by
+//	#open-bar         the bar: a dialog over the conversation, beside the Desk not modal; --edge
+//	                  is where the Desk begins. #open-hits (listbox), [data-count]
+//	#keys #confirm #consent   dialogs (HTML dialog elements, opened by
 //	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
 //	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item
-//	                  of menus; #tpl-hits and #tpl-hit of a search; in cards
+//	                  of menus; #tpl-hits and #tpl-hit of the bar; in cards
 //	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired; on the
 //	                  Desk #tpl-tab #tpl-line #tpl-bubble #tpl-away #tpl-views #tpl-other
 //	                  #tpl-first; and
@@ -164,7 +166,7 @@
 //	                      .other[data-shows] beside .code. div.failure is the first failure
 //	data-act on panes     the same, and find-previous to-failure tab close-tab reload-tab newer keep-out, in the
 //	                      bubble ask copy-lines link-lines
-//	data-act elsewhere    side desk shelf split ledger title-menu new search keys rename pin delete close
+//	data-act elsewhere    side desk shelf split ledger title-menu new open-bar keys rename pin delete close
 //	                      try[data-text] (fills the composer), use[data-backend]
 //	                      retry, model, restart, recall (errors), latest, show[data-path]
 //

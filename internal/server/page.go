@@ -135,7 +135,9 @@ func (s *Server) view(ctx context.Context, workspace string) (page.View, error) 
 			v.Today.Sent += d.Tokens.Sent
 			v.Today.Saved += d.Tokens.Saved
 		}
-		v.Sessions = append(v.Sessions, rowOf(f.Summary))
+		if f.LastSeq > 1 { // else nothing was said or kept in it: it was made for a look
+			v.Sessions = append(v.Sessions, rowOf(f.Summary))
+		}
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
 		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})

@@ -68,8 +68,8 @@ export const remove = (path) => send('DELETE', path)
 export const patch = async (path, json) => (await send('PATCH', path, { json })).json()
 
 /** Posts JSON, or nothing at all, and returns the JSON that came back, if any. */
-export async function post(path, json) {
-  const text = await (await send('POST', path, { json })).text()
+export async function post(path, json, options) {
+  const text = await (await send('POST', path, { ...options, json })).text()
   return text ? JSON.parse(text) : null
 }
 

@@ -46,7 +46,7 @@ export function fill(text) {
 }
 
 /** A page without a session makes one with its first prompt, and goes to its page once that is sent. */
-async function ensure() {
+export async function ensure() {
   if (session()) return
   const { backend, model } = composer.dataset
   const made = await post('/api/sessions', { backend: backend || undefined, model: model || undefined })
@@ -102,9 +102,17 @@ async function deliver(text, asked, id) {
   await (wanted ? show(wanted) : prompt(meant.prompt, id))
 }
 
+/** Shows something for the user, in a session that is made for it if there is none; then its page opens. */
+export async function look(wanted, lines) {
+  await ensure()
+  const shown = await show(wanted, lines)
+  if (fresh) visit(`/sessions/${session()}${shown?.output ? `#out/${shown.output.id}` : ''}`)
+  return shown
+}
+
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
-async function show(wanted) {
-  const answer = display(wanted).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
+async function show(wanted, lines) {
+  const answer = display(wanted, lines).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
   if (wanted.tool !== 'run_and_display') return answer
   const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
   if (refused) throw refused

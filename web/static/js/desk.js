@@ -101,7 +101,7 @@ function arrange() {
 }
 
 /** Brings a tab to the front, at lines if they are given. */
-export function bring(tab, { lines, focus, other, byItself } = {}) {
+export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   if (desk.front) remember(desk.front)
   tab.closed = false
   tab.news = false
@@ -110,7 +110,7 @@ export function bring(tab, { lines, focus, other, byItself } = {}) {
     if (desk.beside === tab.key) desk.beside = desk.front
     desk.front = tab.key
   }
-  touched = false
+  if (!peeked) touched = false
   draw()
   if (!isShown() && !wide.matches) return
   arrange()
@@ -147,6 +147,12 @@ export function openOutput(target, { lines, focus, other } = {}) {
   desk.hidden = false
   sheet(true)
   bring(tab, { lines, focus, other })
+}
+
+/** Draws the Desk again after its tabs were changed elsewhere. */
+export function restoreTabs() {
+  draw()
+  arrange()
 }
 
 /** Closes a tab: its output stays on the shelf. */
@@ -219,6 +225,7 @@ export function step(by, n) {
 /** Whether something that was just shown comes to the front. */
 function leads(tab) {
   if (wanted && tab.name === wanted) return true
+  if (front()?.look || document.getElementById('open-bar').open) return false
   return !front() || (!touched && !paneOf(desk.front)?.querySelector('.find'))
 }
 

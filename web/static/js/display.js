@@ -9,7 +9,8 @@ export async function display(wanted, lines) {
   const { path: file, command } = wanted.arguments
   document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file, lines } }))
   const shown = await post(path('/display'), wanted)
-  if (!shown.notKept || !shown.output) return
+  if (!shown.notKept || !shown.output) return shown
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }
   toast('Not kept, because the log cannot be written. Open it while the server has it', { how: 'ask', act: open, stay: true })
+  return shown
 }

@@ -145,5 +145,6 @@ export function find(card) {
   toggle(state, 'find-previous').addEventListener('click', () => go(state, -1))
   toggle(state, 'find-close').addEventListener('click', shut)
   card.addEventListener('webchat:lines', () => paint(state))
+  card.dispatchEvent(new CustomEvent('webchat:finding', { bubbles: true }))
   input.focus()
 }

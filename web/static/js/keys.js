@@ -9,7 +9,7 @@ import { drawer, isOut } from './drawer.js'
 import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
-import { openSearch } from './search.js'
+import { openBar } from './openbar.js'
 import { path, post } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
@@ -69,7 +69,7 @@ const acts = {
   shelf: openShelf,
   ledger: figures,
   new: () => visit('/'),
-  search: openSearch,
+  'open-bar': () => openBar(),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   try: (b) => fill(b.dataset.text),
@@ -117,9 +117,9 @@ export function keyboard() {
   if (app) narrow.addEventListener('change', widened)
   if (app) expanded(document.getElementById('side').checkVisibility())
   document.addEventListener('keydown', (e) => {
-    if (e.key.toLowerCase() === 'k' && (e.metaKey || e.ctrlKey)) {
+    if (e.key.toLowerCase() === (e.shiftKey ? 'f' : 'k') && (e.metaKey || e.ctrlKey) && !e.altKey) {
       e.preventDefault()
-      return openSearch()
+      return openBar({ texts: e.shiftKey })
     }
     if (e.key === '.' && (e.metaKey || e.ctrlKey) && app) {
       e.preventDefault()

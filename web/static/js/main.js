@@ -2,6 +2,8 @@
 
 import { asking } from './ask.js'
 import { auth } from './auth.js'
+import { barring } from './openbar.js'
+import { looking } from './peek.js'
 import { cards } from './cards.js'
 import { changes } from './changed.js'
 import { compose } from './composer.js'
@@ -24,7 +26,6 @@ import { popups } from './popup.js'
 import { copying } from './copy.js'
 import { reaching } from './reach.js'
 import { scroll } from './scroll.js'
-import { searching } from './search.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
 import { tasks } from './tasks.js'
@@ -60,7 +61,8 @@ if (!auth()) {
   lives()
   expiring()
   sessions()
-  searching()
+  barring()
+  looking()
   popups() // before the keys of the page: an open menu takes them first
   keyboard()
   copying()

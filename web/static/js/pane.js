@@ -20,6 +20,15 @@ export function drop(key) {
   panes.delete(key)
 }
 
+/** Calls a pane by another key: its tab has become another one. */
+export function rekey(old, now) {
+  const pane = panes.get(old)
+  if (!pane) return
+  panes.delete(old)
+  pane.dataset.key = now
+  panes.set(now, pane)
+}
+
 const asked = new Map() // key → the pane that is under way
 
 /** Puts the pane of a tab into the page, if it is not there. */
@@ -47,6 +56,7 @@ async function draw(tab, into) {
   const { out } = tab
   let pane
   try {
+    if (tab.secret) throw null // only its name is shown
     pane = fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
   } catch (err) {
     pane = away(tab, err)
@@ -158,6 +168,12 @@ function away(tab, err) {
   const { root, parts } = clone('tpl-away')
   root.setAttribute('aria-label', tab.base)
   parts.name.textContent = tab.name
+  if (!err) {
+    parts.title.textContent = 'Press Enter to open it'
+    parts.text.textContent = 'This file may hold secrets, so only its name is shown.'
+    root.querySelector('.do').remove()
+    return root
+  }
   parts.title.textContent = err.status === 404 ? 'Not an output of this session' : 'Not connected'
   parts.text.textContent = err.status === 404 ? err.message : 'It comes when the connection is back.'
   return root

@@ -4,6 +4,9 @@
 
 import { session } from './api.js'
 
+/** The key of the tab in which something is seen before it is opened. */
+export const lookKey = 'look'
+
 const storeKey = () => `webchat.desk.${session()}`
 
 /** What stands on the Desk. Tabs in their order: {key, name, base, icon, kind, outs, out, state, closed, pinned, news, bad, place}. */
@@ -48,7 +51,7 @@ const iconOf = (kind) => ({ terminal: 'term', image: 'image' }[kind] ?? 'file')
 /** What is kept of the Desk between two visits. */
 export function save() {
   if (!session()) return
-  const tabs = desk.tabs.filter((t) => !t.call).map(({ key, closed, pinned, place, out }) => ({ key, closed, pinned, place, out }))
+  const tabs = desk.tabs.filter((t) => !t.call && !t.look).map(({ key, closed, pinned, place, out }) => ({ key, closed, pinned, place, out }))
   try { localStorage.setItem(storeKey(), JSON.stringify({ tabs, front: desk.front, beside: desk.beside, hidden: desk.hidden })) } catch { /* it is a comfort */ }
 }
 

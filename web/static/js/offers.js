@@ -1,0 +1,162 @@
+// What the bar offers for what is typed: files of the workspace, what was said and
+// shown here, sessions, and things to do. > does, : goes to a line, ! runs, # finds a
+// definition in what is in front.
+
+import { getJSON, getText, session } from './api.js'
+import { visit } from './base.js'
+import { showing } from './commands.js'
+import { consent } from './consent.js'
+import { fill, look } from './composer.js'
+import { isShown, openOutput } from './desk.js'
+import { paneOf, place } from './pane.js'
+import { desk, front, open, records, rowOf, tabOf } from './tabs.js'
+
+const most = 8 // hits of a kind
+const recent = 12 // files in an empty bar
+
+const contains = (text, q) => text.toLowerCase().includes(q.toLowerCase())
+const press = (act) => () => document.querySelector(`[data-act=${act}]`)?.click()
+
+/** Everything that can be done by name. */
+const things = [
+  { label: 'New session', end: 'n', icon: 'pen', run: () => visit('/') },
+  { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
+  { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
+  { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
+  { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
+  { label: 'Two side by side', end: '\\', icon: 'split', run: press('split') },
+  { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
+  { label: 'Print this session', icon: 'file', run: () => print() },
+  { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
+  { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },
+  { label: 'What agents may do', icon: 'shield', run: () => consent('permissions') },
+  { label: 'Your hooks', icon: 'hook', run: () => consent('hooks') },
+]
+
+/** The newest output of each path and command, the last shown one first. */
+function shown() {
+  const by = new Map()
+  for (const r of records()) {
+    by.delete(r.key)
+    by.set(r.key, r)
+  }
+  return [...by.values()].reverse()
+}
+
+const onDesk = (path) => open().find((t) => t.name === path && t.kind !== 'terminal' && t.state === 'done' && !t.look)
+
+/** A file of the workspace: seen while the cursor is on it, kept when it is opened. */
+function file(path, lines) {
+  const tab = onDesk(path)
+  const wanted = showing({ path })
+  return {
+    key: `file ${path}`, path, icon: wanted.tool === 'display_image' ? 'image' : 'file', end: tab ? 'on the Desk' : '', lines, wanted,
+    peeks: true, out: tab?.out,
+    run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, lines)),
+  }
+}
+
+/** Shows a file; in a narrow window on the sheet, once the page knows of it. */
+async function opened(wanted, lines) {
+  const shown = await look(wanted, lines)
+  const out = shown?.output?.id
+  if (!out || isShown() || matchMedia('(min-width: 1100px)').matches) return
+  const there = () => rowOf(out) && (document.removeEventListener('webchat:frame', there), openOutput(out, { lines }))
+  document.addEventListener('webchat:frame', there)
+  there()
+}
+
+async function files(q, signal) {
+  const [, name, lines] = /^(.*?)(?::(\d+(?:-\d+)?))?$/.exec(q)
+  const { files: list } = await getJSON(`/api/files?limit=200&q=${encodeURIComponent(name)}`, { signal })
+  return { name: 'Files', total: list.length, list: list.slice(0, most).map((path) => file(path, lines)) }
+}
+
+/** Before anything is typed: what was looked at last, then what the workspace begins with. */
+async function lately(signal) {
+  const seen = shown().filter((r) => r.kind !== 'terminal').map((r) => r.name)
+  const { files: top } = await getJSON('/api/files?limit=20&q=', { signal })
+  const all = [...new Set([...seen, ...top])]
+  return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path)) }
+}
+
+const output = (r) => ({ key: `out ${r.out}`, label: r.name, mono: true, icon: r.icon, end: r.exit || (r.state === 'gone' ? 'deleted' : r.state === 'running' ? 'running' : ''), out: r.out, peeks: true, run: ({ beside }) => openOutput(r.out, { other: beside }) })
+
+function around(text, q) {
+  const i = Math.max(0, text.toLowerCase().indexOf(q.toLowerCase()) - 30)
+  return (i ? '…' : '') + text.slice(i, i + 100).trim()
+}
+
+function jump(el) {
+  el.tabIndex = -1
+  el.focus({ preventScroll: true })
+  el.scrollIntoView({ block: 'center' })
+}
+
+/** What was said and shown in this session, as far as the page has it. */
+function here(q, limit) {
+  const outs = shown().filter((r) => contains(r.name, q))
+  const said = [...document.querySelectorAll('#turns h2[id], #turns .said')].filter((el) => contains(el.textContent, q))
+    .map((el) => ({ key: `said ${el.id}`, label: around(el.textContent, q), icon: el.matches('h2') ? 'you' : 'chip', end: el.closest('.turn')?.querySelector('.when')?.textContent ?? '', run: () => jump(el) }))
+  return { name: 'Said and shown here', total: outs.length + said.length, list: [...outs.slice(0, limit).map(output), ...said.slice(0, limit)] }
+}
+
+async function sessions(q, limit, signal) {
+  const found = await getJSON(`/api/sessions?limit=${limit + 1}&q=${encodeURIComponent(q)}`, { signal })
+  const list = found.sessions.filter((s) => s.id !== session() || s.url).slice(0, limit)
+    .map((s) => ({ key: `session ${s.id}`, label: s.title || 'New session', parts: s.parts, icon: 'side', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
+  return { name: 'Sessions', list }
+}
+
+const running = (command) => ({ key: `run ${command}`, label: `Run ${command}`, mono: true, icon: 'term', end: '!', run: () => look({ tool: 'run_and_display', arguments: { command } }) })
+
+function commands(q) {
+  const known = [...new Set(shown().filter((r) => r.kind === 'terminal').map((r) => r.name))].filter((c) => contains(c, q) && c !== q)
+  return { name: 'Run', list: [...(q ? [running(q)] : []), ...known.slice(0, most).map(running)] }
+}
+
+function todo(q, agent) {
+  const list = things.filter((t) => contains(t.label, q)).map((t) => ({ key: `do ${t.label}`, ...t }))
+  if (agent && q) list.push({ key: 'ask', label: `Ask the agent about “${q}”`, icon: 'send', end: 'Tab', run: () => fill(q) })
+  return { name: 'Do', list }
+}
+
+/** A line of what is in front. */
+function line(text) {
+  const tab = front()
+  const pane = tab && paneOf(desk.front)
+  const lines = /^\d+(?:-\d+)?$/.exec(text)?.[0]
+  if (!pane || !lines) return { name: tab ? `Go to a line of ${tab.base}` : 'Nothing is on the Desk', list: [] }
+  const go = () => place(tabOf(tab.key), lines)
+  return { name: tab.base, list: [{ key: `line ${lines}`, label: `Line ${lines.replace('-', '–')}`, icon: 'right', run: go, shows: go }] }
+}
+
+const defines = String.raw`^\s*(?:(?:export|default|async|pub|public|private|protected|static|abstract|final)\s+)*(?:func|function|def|class|type|struct|interface|enum|trait|impl|fn|mod|module|const|var|let|macro_rules!|#{1,6})\s`
+
+/** Lines of what is in front that define something of that name. */
+async function symbols(q, signal) {
+  const tab = front()
+  if (!tab || tab.state !== 'done' || tab.kind === 'image') return { name: tab ? `${tab.base} has no definitions` : 'Nothing is on the Desk', list: [] }
+  const text = await getText(`/api/outputs/${tab.out}?grep=${encodeURIComponent(defines)}`, { signal })
+  const hits = text.split('\n').map((row) => /^(\d+):(.*)$/.exec(row)).filter((m) => m && contains(m[2], q))
+  const go = (n) => () => place(tabOf(tab.key), n)
+  return { name: `Definitions in ${tab.base}`, total: hits.length, list: hits.slice(0, 40).map(([, n, words]) => ({ key: `line ${n}`, label: words.trim().slice(0, 200), mono: true, icon: 'tree', end: n, run: go(n), shows: go(n) })) }
+}
+
+/** Finds what fits q and gives it to show, group by group, as it is known. */
+export async function offers(q, { all, signal }, show) {
+  const rest = q.slice(1).trim()
+  if (q.startsWith('>')) return show([todo(rest)])
+  if (q.startsWith('!')) return show([commands(rest)])
+  if (q.startsWith(':')) return show([line(rest)])
+  if (q.startsWith('#')) return show([await symbols(rest, signal)])
+  if (!q) return show([await lately(signal), ...(all ? [] : [todo('')])])
+  const limit = all ? 20 : most
+  const fixed = q.length < 2 && !all ? [] : [here(q, limit / 2)]
+  const does = [...fixed, todo(q, true)]
+  const lists = all ? [sessions(q, limit, signal)] : [files(q, signal), sessions(q, limit / 2, signal)]
+  const [first] = await Promise.all(lists.slice(0, 1))
+  show([first, ...does])
+  const [one, two] = await Promise.all(lists)
+  if (two) show([one, ...fixed, two, todo(q, true)])
+}

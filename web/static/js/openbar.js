@@ -1,0 +1,200 @@
+// The bar on Ctrl K: opens files, outputs, sessions and what was said, and does
+// things. It lies over the conversation, so that the Desk shows what is under the
+// cursor; that is neither told nor kept until it is opened.
+
+import { offers } from './offers.js'
+import { clone } from './html.js'
+import { fill } from './composer.js'
+import { isShown } from './desk.js'
+import { keepLook, peek, unpeek } from './peek.js'
+import { failed } from './toast.js'
+
+const dialog = document.getElementById('open-bar')
+const input = dialog?.querySelector('input')
+const wide = matchMedia('(min-width: 1100px)')
+const pause = 70 // milliseconds between a move of the cursor and the preview
+let options = [] // of all groups, in their order
+let at = 0
+let moved = false // the reader moved the cursor since the bar was opened
+let asking = null
+let soon = 0
+let all = false // texts of all sessions first
+let before = null // what had the focus
+
+/** A text cut at each place that holds q: plain, matched, plain … */
+function cut(text, q) {
+  const parts = []
+  const low = text.toLowerCase()
+  const what = q.toLowerCase()
+  let from = 0
+  // Where lower case is longer than the text, places in it say nothing.
+  for (let i; what && low.length === text.length && (i = low.indexOf(what, from)) >= 0; from = i + what.length) {
+    parts.push(text.slice(from, i), text.slice(i, i + what.length))
+  }
+  return [...parts, text.slice(from)]
+}
+
+/** The text around a match: plain, matched, plain … */
+const marked = (parts) => parts.map((text, i) => {
+  if (i % 2 === 0) return text
+  const mark = document.createElement('mark')
+  mark.textContent = text
+  return mark
+})
+
+function label(option, q) {
+  const dir = document.createElement('span')
+  dir.className = 'dim'
+  const slash = option.path ? option.path.lastIndexOf('/') + 1 : 0
+  if (!slash) return marked(cut(option.label ?? option.path, q))
+  const whole = cut(option.path, q)
+  if (whole.length === 1 || option.path.slice(slash).toLowerCase().includes(q.toLowerCase())) {
+    dir.textContent = option.path.slice(0, slash)
+    return [dir, ...marked(cut(option.path.slice(slash), q))]
+  }
+  return marked(whole)
+}
+
+function draw(groups, q) {
+  const box = document.getElementById('open-hits')
+  const was = moved && options[at]?.key
+  options = []
+  box.replaceChildren(...groups.filter((g) => g.list.length).map((g) => {
+    const { root, parts } = clone('tpl-hits')
+    parts.name.textContent = g.name
+    parts.count.textContent = g.total > g.list.length ? `${g.list.length} of ${g.total}` : g.list.length
+    root.setAttribute('aria-label', g.name)
+    root.append(...g.list.map((option) => {
+      const hit = clone('tpl-hit')
+      const i = options.push(option) - 1
+      hit.root.id = `hit-${i}`
+      hit.root.classList.toggle('mono', Boolean(option.path || option.mono))
+      hit.parts.text.replaceChildren(...label(option, q))
+      hit.parts.at.replaceChildren(...marked(option.parts ?? [option.end ?? '']))
+      hit.root.querySelector('use').setAttribute('href', `#i-${option.icon}`)
+      hit.root.addEventListener('click', (e) => { at = i; choose({ beside: e.ctrlKey || e.metaKey }) })
+      return hit.root
+    }))
+    return root
+  }))
+  const found = groups.reduce((n, g) => n + Math.max(g.total ?? 0, g.list.length), 0)
+  dialog.querySelector('[data-count]').textContent = found ? `${found.toLocaleString('en')} found` : 'Nothing found'
+  const same = was ? options.findIndex((o) => o.key === was) : -1
+  mark(Math.max(0, same))
+}
+
+function mark(to) {
+  at = to
+  for (let i = 0; i < options.length; i++) document.getElementById(`hit-${i}`).setAttribute('aria-selected', String(i === at))
+  const now = document.getElementById(`hit-${at}`)
+  now?.scrollIntoView({ block: 'nearest' })
+  if (now) input.setAttribute('aria-activedescendant', now.id)
+  else input.removeAttribute('aria-activedescendant')
+  clearTimeout(soon)
+  if (moved || input.value.startsWith(':')) soon = setTimeout(look, pause)
+}
+
+/** Shows what is under the cursor, where there is room for it. */
+function look() {
+  if (dialog.open && wide.matches) peek(options[at]).then(lie).catch(failed)
+}
+
+function move(by) {
+  if (!options.length) return
+  moved = true
+  mark((at + by + options.length) % options.length)
+}
+
+async function update() {
+  asking?.abort()
+  asking = new AbortController()
+  const { signal } = asking
+  const q = input.value.trim()
+  moved &&= q !== ''
+  try {
+    await offers(q, { all, signal }, (groups) => { if (!signal.aborted && dialog.open) draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) })
+  } catch (err) {
+    if (err.name !== 'AbortError') failed(err)
+  }
+}
+
+async function choose({ beside = false } = {}) {
+  const option = options[at]
+  if (!option) return
+  close({ kept: Boolean(option.peeks) })
+  try {
+    if (option.peeks && await keepLook(option, { beside })) return
+    await option.run({ beside })
+  } catch (err) {
+    await unpeek()
+    failed(err)
+  }
+}
+
+/** The bar covers the conversation, and the Desk stays free. */
+function lie() {
+  const desk = document.getElementById('desk')
+  const edge = wide.matches && isShown() ? desk.getBoundingClientRect().left : innerWidth
+  dialog.style.setProperty('--edge', `${Math.round(edge)}px`)
+}
+
+function behind(inert) {
+  for (const el of document.querySelectorAll('#side, #bar, .main, .skip')) el.inert = inert
+}
+
+function close({ kept = false } = {}) {
+  clearTimeout(soon)
+  asking?.abort()
+  if (!dialog.open) return
+  if (!dialog.matches(':modal')) behind(false)
+  dialog.close()
+  if (!kept) unpeek()
+  const back = before?.isConnected && before !== document.body ? before : document.getElementById('prompt')
+  back?.focus({ preventScroll: true })
+}
+
+/** Opens the bar. text: what stands in it; texts: hits in the texts of all sessions come first. */
+export function openBar({ text = '', texts = false } = {}) {
+  if (!dialog || dialog.open || document.querySelector('dialog[open]')) return
+  before = document.activeElement
+  all = texts
+  moved = false
+  input.value = text
+  if (wide.matches) {
+    dialog.show()
+    behind(true)
+  } else dialog.showModal()
+  lie()
+  input.focus()
+  update()
+}
+
+function ask() {
+  const option = options[at]
+  close()
+  fill(option?.path && !/^[>!#:]/.test(input.value) ? `@${option.path} ` : input.value.trim())
+}
+
+function key(e) {
+  if (e.isComposing) return
+  if (e.key === 'ArrowDown') move(1)
+  else if (e.key === 'ArrowUp') move(-1)
+  else if (e.key === 'Enter') choose({ beside: e.ctrlKey || e.metaKey })
+  else if (e.key === 'Tab' && !e.shiftKey && e.target === input && input.value.trim()) ask()
+  else if (e.key === 'Escape') close()
+  else return
+  e.preventDefault()
+  e.stopPropagation()
+}
+
+export function barring() {
+  if (!dialog) return
+  dialog.addEventListener('input', update)
+  dialog.addEventListener('keydown', key)
+  dialog.addEventListener('cancel', (e) => { e.preventDefault(); close() })
+  dialog.addEventListener('click', (e) => { if (e.target === dialog || e.target.closest('[data-act=close-bar]')) close() })
+  document.addEventListener('pointerdown', (e) => {
+    if (dialog.open && !dialog.contains(e.target)) close({ kept: Boolean(e.target.closest?.('#desk')) })
+  })
+  addEventListener('resize', () => { if (dialog.open) lie() })
+}

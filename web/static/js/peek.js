@@ -1,0 +1,135 @@
+// Looking before opening: what is under the cursor of the bar stands on the Desk in
+// one tab of its own. Nothing of it is kept or told until it is opened.
+
+import { path, post, session } from './api.js'
+import { visit } from './base.js'
+import { ensure } from './composer.js'
+import { bring, openOutput, restoreTabs } from './desk.js'
+import { drop, paneOf, place, refresh, rekey } from './pane.js'
+import { desk, front, lookKey as key, tabOf, tabWith } from './tabs.js'
+
+let former = null // what stood on the Desk before: {front, beside, hidden, closed}
+let asking = null
+let under = '' // the option that is shown
+
+function begin() {
+  former ??= { front: desk.front, beside: desk.beside, hidden: desk.hidden, closed: new Set(desk.tabs.filter((t) => t.closed).map((t) => t.key)) }
+}
+
+/** Puts a tab for a look into the strip, or another one into its place. */
+function tab(option, out, type) {
+  const old = tabOf(key)
+  if (old) desk.tabs.splice(desk.tabs.indexOf(old), 1)
+  drop(key)
+  const t = { key, look: true, name: option.path, base: option.path.split('/').pop(), icon: option.icon, kind: type, outs: [out], out, state: 'done', closed: false, secret: !out }
+  desk.tabs.push(t)
+  return t
+}
+
+/** Shows what an option of the bar stands for; of one that nothing can be shown of, what stood there. */
+export async function peek(option) {
+  const now = option?.key ?? ''
+  if (now === under) return
+  asking?.abort()
+  if (!option?.peeks) {
+    under = now
+    restoreFormer()
+    return option?.shows?.()
+  }
+  begin()
+  under = now
+  desk.hidden = false
+  if (option.out) {
+    bring(tabWith(option.out), { byItself: true, peeked: true, lines: option.lines })
+    return
+  }
+  asking = new AbortController()
+  const { signal } = asking
+  try {
+    await ensure()
+    const shown = await post(path('/display'), { ...option.wanted, preview: true }, { signal })
+    if (signal.aborted || under !== now) return
+    const t = tab(option, shown.output?.id ?? '', shown.output?.type ?? 'file')
+    bring(t, { byItself: true, peeked: true })
+    if (option.lines && shown.output) place(t, option.lines)
+  } catch (err) {
+    if (err.name === 'AbortError') return
+    if (err.status !== 422) throw err
+    restoreFormer() // what cannot be shown says so when it is opened
+  }
+}
+
+/** Takes the look away and puts back what stood there. */
+function restoreFormer() {
+  const look = tabOf(key)
+  if (look) desk.tabs.splice(desk.tabs.indexOf(look), 1)
+  drop(key)
+  if (!former) return
+  Object.assign(desk, { front: former.front, beside: former.beside, hidden: former.hidden })
+  for (const t of desk.tabs) t.closed = former.closed.has(t.key)
+  restoreTabs()
+}
+
+export async function unpeek() {
+  asking?.abort()
+  under = ''
+  restoreFormer()
+  former = null
+}
+
+/** Makes the look in front a tab like any other; false if there is none of that option. */
+export async function keepLook(option, { beside } = {}) {
+  const look = tabOf(key)
+  asking?.abort()
+  under = ''
+  if (!look || look.secret || (option && look.name !== option.path)) {
+    restoreFormer()
+    former = null
+    return false
+  }
+  const { front: was } = former ?? {}
+  former = null
+  await post(path(`/outputs/${look.out}/keep`))
+  if (!location.pathname.includes('/sessions/')) {
+    visit(`/sessions/${session()}#out/${look.out}`)
+    return true
+  }
+  const own = `${look.kind} ${look.name}`
+  const had = tabOf(own)
+  if (had) { // another revision of a tab that is there
+    desk.tabs.splice(desk.tabs.indexOf(look), 1)
+    drop(key)
+    if (!had.outs.includes(look.out)) had.outs.push(look.out)
+    desk.known.add(look.out)
+    if (beside && was) desk.front = was
+    openOutput(look.out, { lines: option?.lines, other: beside })
+    return true
+  }
+  look.key = own
+  look.look = false
+  rekey(key, own)
+  if (desk.front === key) desk.front = own
+  if (beside && was && tabOf(was)) {
+    desk.front = was
+    bring(look, { other: true })
+  } else bring(look, { lines: option?.lines })
+  if (paneOf(own)) await refresh(look)
+  return true
+}
+
+const staying = 2000 // milliseconds of scrolling after which a look is kept
+let since = 0
+let last = 0
+
+export function looking() {
+  const keepIt = () => { if (front()?.look && !document.getElementById('open-bar').open) keepLook().catch(() => {}) }
+  document.addEventListener('webchat:chosen', keepIt)
+  document.addEventListener('webchat:finding', keepIt)
+  document.addEventListener('webchat:touched', (e) => {
+    if (e.target.dataset.key !== key) return
+    const now = performance.now()
+    if (now - last > 1000) since = now
+    last = now
+    if (now - since >= staying) keepLook().catch(() => {})
+  })
+}
