@@ -51,7 +51,8 @@ var ours = map[string][]string{
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/session":         {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
 	"internal/sessions":        {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
-	"internal/outputs":         {"internal/kind"},
+	"internal/outputs":         {},
+	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
@@ -60,7 +61,7 @@ var ours = map[string][]string{
 	"internal/page":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/render/markdown", "internal/views", "internal/tokens", "web"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render",
+	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":  {"internal/proc"},

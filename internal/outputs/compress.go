@@ -1,13 +1,9 @@
 package outputs
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"math/bits"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/jellydator/ttlcache/v3"
@@ -15,20 +11,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// An encoding is a way to store an output's bytes once more, compressed.
-type encoding int
+// An Encoding is a way to store an output's bytes once more, compressed.
+type Encoding int
 
 const (
-	identity encoding = iota - 1
-	zstdForm
-	gzipForm
-	encodings
+	Identity Encoding = iota - 1
+	Zstd
+	Gzip
+	Encodings
 )
 
-func (e encoding) String() string { return [...]string{"identity", "zstd", "gzip"}[e+1] }
+// String is its name in HTTP.
+func (e Encoding) String() string { return [...]string{"identity", "zstd", "gzip"}[e+1] }
 
 const (
-	compressMin = 1400     // below, a reply is one packet anyway
+	CompressMin = 1400     // below, a reply is one packet anyway
 	compressMax = 64 << 20 // above, the first reader would wait too long
 )
 
@@ -39,88 +36,57 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// negotiate returns the encodings a client wants, most wanted first (RFC 9110
-// §12.5.3); between equals zstd, then gzip. Without the header, none.
-func negotiate(accept []string) []encoding {
-	q := [encodings]float64{-1, -1}
-	rest := -1.0
-	for _, field := range accept {
-		for part := range strings.SplitSeq(field, ",") {
-			name, params, _ := strings.Cut(part, ";")
-			weight := quality(params)
-			switch strings.ToLower(strings.TrimSpace(name)) {
-			case "zstd":
-				q[zstdForm] = weight
-			case "gzip", "x-gzip":
-				q[gzipForm] = weight
-			case "*":
-				rest = weight
-			}
-		}
+// Compressed returns the bytes in an Encoding if that is decided: nil is not worth it.
+// It never waits for one that compresses.
+func (c *Snapshot) Compressed(e Encoding) (data []byte, decided bool) {
+	if size := c.Length(); size < CompressMin || size > compressMax || !c.v.complete {
+		return nil, true
 	}
-	var wanted []encoding
-	for e := range encodings {
-		if q[e] < 0 {
-			q[e] = rest
-		}
-		if q[e] > 0 {
-			wanted = append(wanted, e)
-		}
+	f := &c.o.forms[e]
+	if !f.mu.TryLock() {
+		return nil, false
 	}
-	slices.SortStableFunc(wanted, func(a, b encoding) int { return cmp.Compare(q[b], q[a]) })
-	return wanted
+	defer f.mu.Unlock()
+	return f.data, f.tried
 }
 
-func quality(params string) float64 {
-	for p := range strings.SplitSeq(params, ";") {
-		if k, v, ok := strings.Cut(p, "="); ok && strings.EqualFold(strings.TrimSpace(k), "q") {
-			w, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-			if err != nil || !(w >= 0 && w <= 1) {
-				return 0
-			}
-			return w
-		}
-	}
-	return 1
-}
-
-// compressed returns o's bytes in encoding e, made once and then kept, or nil when
+// Compress returns the bytes in an Encoding, made once and then kept, or nil when
 // that is not worth it or the budget has no room left for it. Nothing is evicted
 // for it.
-func (o *Output) compressed(e encoding, c *content) []byte {
-	if size := c.size(); size < compressMin || size > compressMax {
-		return nil
+func (c *Snapshot) Compress(e Encoding) []byte {
+	if data, decided := c.Compressed(e); decided {
+		return data
 	}
-	f := &o.forms[e]
+	f := &c.o.forms[e]
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.tried {
 		return f.data
 	}
-	limit := c.size() / 10 * 9
-	if !o.store.lend(o, limit) {
+	store, limit := c.o.store, c.Length()/10*9
+	if !store.lend(c.o, limit) {
 		return nil
 	}
 	b := &bounded{max: int(limit)}
 	if err := compress(e, b, c); err != nil {
 		f.tried = true
-		o.store.settle(o, limit, 0)
+		store.settle(c.o, limit, 0)
 		return nil
 	}
 	data := append(make([]byte, 0, len(b.b)), b.b...)
-	if o.store.settle(o, limit, int64(len(data))) {
+	if store.settle(c.o, limit, int64(len(data))) {
 		f.tried, f.data = true, data
 	}
 	return data
 }
 
-func compress(e encoding, w io.Writer, c *content) error {
+func compress(e Encoding, w io.Writer, c *Snapshot) error {
 	var z io.WriteCloser
 	var err error
-	if e == gzipForm {
+	if e == Gzip {
 		z, err = gzip.NewWriterLevel(w, gzip.BestSpeed)
 	} else {
-		window := 1 << bits.Len64(uint64(min(max(c.size(), 32<<10), 1<<20)-1)) // its memory grows with it
+		window := 1 << bits.Len64(uint64(min(max(c.Length(), 32<<10), 1<<20)-1)) // its memory grows with it
 		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
 			zstd.WithAllLitEntropyCompression(true),                        // else text without repetitions stays as it is
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines
@@ -128,7 +94,7 @@ func compress(e encoding, w io.Writer, c *content) error {
 	if err != nil {
 		return err
 	}
-	err = c.each(func(b []byte) error {
+	err = c.Each(func(b []byte) error {
 		for len(b) > 0 { // in steps, to give up early on what does not shrink
 			n := min(len(b), maxChunk)
 			if _, err := z.Write(b[:n]); err != nil {

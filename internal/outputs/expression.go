@@ -17,8 +17,18 @@ type Expression struct {
 	exact   bool     // a line matches if it holds the only needle
 }
 
+// maxSearch is how many bytes of a line are searched: a pattern's cost is per byte.
+const maxSearch = 256 << 10
+
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
+
+// What lines that look like errors, and like warnings, match: few texts, so that a
+// million lines are fast.
+const (
+	ErrorLines   = `\b(?:ERROR|FATAL|CRITICAL|PANIC|FAILED)\b|--- FAIL|\berror: |\bpanic: `
+	WarningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
+)
 
 // ParseExpression fails on text that is not a regular expression.
 func ParseExpression(text string) (*Expression, error) {
@@ -177,6 +187,19 @@ func (n *needle) is(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// In returns what of a line is searched, and where the expression matches in it, at
+// most most times; at is empty: it does not. Of what a terminal was given, controls
+// are not searched.
+func (e *Expression) In(line []byte, terminal bool, most int) (text []byte, at [][]int) {
+	if text = lineText(line); terminal {
+		text = stripControls(nil, text)
+	}
+	if !e.match(text) {
+		return text, nil
+	}
+	return text, e.re.FindAllIndex(text, most)
 }
 
 // match reports whether the expression matches a line without its end.

@@ -90,10 +90,10 @@ func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) 
 	if err := ctx.Err(); err != nil {
 		return Hits{}, err
 	}
-	h := Hits{Complete: complete, Next: s.next + m.first()}
+	h := Hits{Complete: complete, Next: s.next + m.First()}
 	g := v.describe(&m)
 	for _, n := range s.lines {
-		if n += m.first(); g == nil || n <= g.AfterLine || n > g.AfterLine+int(g.Lines) {
+		if n += m.First(); g == nil || n <= g.AfterLine || n > g.AfterLine+int(g.Lines) {
 			h.Lines = append(h.Lines, n)
 		}
 	}

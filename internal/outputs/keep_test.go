@@ -23,9 +23,9 @@ func keeping(t *testing.T, dir string) *Store {
 
 func read(t *testing.T, o *Output) []byte {
 	t.Helper()
-	v, m := o.acquire()
-	defer o.release(&v)
-	b, err := io.ReadAll(newContent(v, &m))
+	c := o.Snapshot()
+	defer c.Release()
+	b, err := io.ReadAll(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (o *Output) Lines(ctx context.Context, from, to int) iter.Seq2[Line, error]
 		v, m := o.acquire()
 		defer o.release(&v)
 		w := v.window(&m, from, to)
-		s := splitter{v: &v, first: m.first(), next: w.first, yield: yield}
+		s := splitter{v: &v, first: m.First(), next: w.first, yield: yield}
 		err := v.pieces(w.from, w.to, func(b []byte, gap bool) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -139,7 +139,7 @@ func (v *view) copy(ctx context.Context, w io.Writer, m *Meta, from, to int64) e
 			return err
 		}
 		if gap {
-			b = v.describe(m).notice(open)
+			b = v.describe(m).Notice(open)
 		}
 		open = b[len(b)-1] != '\n'
 		_, err := w.Write(b)
@@ -147,9 +147,9 @@ func (v *view) copy(ctx context.Context, w io.Writer, m *Meta, from, to int64) e
 	})
 }
 
-// notice is the line that stands in an output's text for what was left out. open
+// Notice is the line that stands in an output's text for what was left out. open
 // says that the line before it has not ended.
-func (g *Gap) notice(open bool) []byte {
+func (g *Gap) Notice(open bool) []byte {
 	b := make([]byte, 0, 80)
 	if open {
 		b = append(b, '\n')
@@ -169,7 +169,7 @@ type window struct {
 
 // window clamps lines numbered from..to to what there is.
 func (v *view) window(m *Meta, from, to int) window {
-	base, total := m.first(), v.lines()
+	base, total := m.First(), v.lines()
 	w := window{first: max(int64(from)-int64(base), 0), last: total - 1}
 	if to > 0 {
 		w.last = min(int64(to)-int64(base), total-1)
@@ -188,10 +188,10 @@ func (o *Output) LineOf(off int64) int {
 	defer o.release(&v)
 	i := v.find(off)
 	if i == v.len() {
-		return m.first() + int(v.lines()) - 1
+		return m.First() + int(v.lines()) - 1
 	}
 	c := v.at(i)
-	return m.first() + int(c.nl+count(c.buf[:max(0, off-c.off)]))
+	return m.First() + int(c.nl+count(c.buf[:max(0, off-c.off)]))
 }
 
 // lineStart finds where the line of index k begins: by the line counts of the

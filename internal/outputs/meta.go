@@ -103,7 +103,8 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 }
 
 // first is the number of the first stored line.
-func (m *Meta) first() int { return max(m.StartLine, 1) }
+// First is the number, as shown, of the first line.
+func (m *Meta) First() int { return max(m.StartLine, 1) }
 
 func (m *Meta) cost() int64 {
 	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) + len(m.Command) + len(m.Cwd)

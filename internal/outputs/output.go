@@ -29,8 +29,8 @@ type Output struct {
 	ends      time.Time     // until when it is kept on disk; zero: it is not
 	pin       time.Time     // when the user pinned it; zero: not
 
-	headers atomic.Pointer[headers] // of a complete output, once asked for
-	forms   [encodings]form         // its bytes compressed, once asked for
+	attached atomic.Pointer[any] // see Snapshot.Attached
+	forms    [Encodings]form     // its bytes compressed, once asked for
 
 	decoding sync.Mutex // guards decoded; taken before all others
 	decoded  *Output    // its text in UTF-8, once asked for
@@ -115,7 +115,7 @@ func (v *view) describe(m *Meta) *Gap {
 	if h.buf[len(h.buf)-1] != '\n' {
 		after++
 	}
-	return &Gap{Offset: from, Bytes: to - from, Lines: nl, AfterLine: m.first() - 1 + int(after)}
+	return &Gap{Offset: from, Bytes: to - from, Lines: nl, AfterLine: m.First() - 1 + int(after)}
 }
 
 func count(b []byte) int64 { return int64(bytes.Count(b, []byte{'\n'})) }

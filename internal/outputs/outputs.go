@@ -22,7 +22,7 @@
 //
 // # Concurrency
 //
-// All methods of [Store], [Output] and [Handler] may be called concurrently. A
+// All methods of [Store] and [Output] may be called concurrently. A
 // [Writer] may be too, but then the order of the bytes is not defined.
 // [Store.Run] frees expired outputs; without it they are refused all the same,
 // but their memory is freed only as new ones come in.
@@ -37,8 +37,6 @@
 //	w, err := store.Create(outputs.Meta{Type: outputs.Terminal, Command: "make"}, outputs.Limits{})
 //	defer w.Complete(func(m *outputs.Meta) { m.ExitCode = &code })
 //	io.Copy(w, pipe)
-//
-//	mux.Handle("GET /api/outputs/{id}", outputs.NewHandler(store, html))
 package outputs
 
 import (

@@ -45,6 +45,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/outputs/serve"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -72,7 +73,7 @@ type Config struct {
 type Server struct {
 	Config
 	handler http.Handler
-	outputs *outputs.Handler
+	outputs *serve.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
 	pumps pumps
@@ -92,7 +93,7 @@ func New(c Config) (*Server, error) {
 	if c.Pages != nil {
 		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, shown)
+	s.outputs = serve.New(c.Outputs, shown, c.Logger)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)

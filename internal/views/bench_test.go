@@ -40,11 +40,11 @@ func BenchmarkWindow(b *testing.B) {
 				h := New(outputsOf(b, 1<<30), nil)
 				few, many := file(b, h, name, opened(50, name)), file(b, h, name, opened(lines, name))
 				known := New(h.store, nil) // of all of it
-				for ask(b, known, many, outputs.Ask{View: known.Of(many)[0]}).Partial {
+				for ask(b, known, many, Ask{View: known.Of(many)[0]}).Partial {
 				}
 				look := func(h *Views, o *outputs.Output, from int) time.Duration {
 					begun := time.Now()
-					ask(b, h, o, outputs.Ask{View: h.Of(o)[0], From: from, Rows: 50})
+					ask(b, h, o, Ask{View: h.Of(o)[0], From: from, Rows: 50})
 					return time.Since(begun)
 				}
 				var ratios, firsts, laters []float64

@@ -101,10 +101,10 @@ func (f *failed) describe(lines []string, first int) {
 }
 
 // failure is the first failure by itself, for a place above the rows.
-func (h *Views) failure(ctx context.Context, o *outputs.Output) (outputs.Window, error) {
+func (h *Views) failure(ctx context.Context, o *outputs.Output) (Window, error) {
 	f, err := h.firstFailure(ctx, o)
 	if err != nil {
-		return outputs.Window{}, err
+		return Window{}, err
 	}
 	if f.line == 0 {
 		return window("", 1, 0, 0), nil

@@ -59,7 +59,7 @@ type seen struct {
 	blobs map[string]any // what each view keeps, by its name
 }
 
-// Of implements [outputs.Views].
+// Of implements the interface Views of package serve.
 func (h *Views) Of(o *outputs.Output) []string { return h.kindOf(o).views }
 
 func (h *Views) kindOf(o *outputs.Output) *kind {

@@ -119,7 +119,7 @@ func numeral(c []byte) (float64, bool) {
 }
 
 // table is a window of records. Its rows count those the filter leaves, in their order.
-func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a Ask) (w Window, err error) {
 	d := h.document(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs
 }
 
 // window shows the records with these indexes, in this order.
-func (t *records) window(ctx context.Context, a outputs.Ask, indexes []int) (outputs.Window, error) {
+func (t *records) window(ctx context.Context, a Ask, indexes []int) (Window, error) {
 	sorted, falling := sortColumn(a.Sort)
 	out := render.NewTable(t.columns, t.numeric, sorted, falling)
 	shown := 0
@@ -245,7 +245,7 @@ const (
 
 // order finds the records that are asked for. When there was no time for all it is not
 // complete, and goes on when asked again.
-func (t *records) order(ctx context.Context, a outputs.Ask) (*order, error) {
+func (t *records) order(ctx context.Context, a Ask) (*order, error) {
 	match, err := parseFilters(a.Filter, len(t.columns))
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (t *records) order(ctx context.Context, a outputs.Ask) (*order, error) {
 }
 
 // ordered returns what is known of an order.
-func (t *records) ordered(a outputs.Ask) *order {
+func (t *records) ordered(a Ask) *order {
 	for i, x := range t.orders {
 		if x.sort == a.Sort && slices.Equal(x.filters, a.Filter) {
 			t.orders = append(slices.Delete(t.orders, i, i+1), x)

@@ -26,7 +26,7 @@ func rowsOf(html []byte) (rows []string) {
 	return rows
 }
 
-func checkRows(t *testing.T, w outputs.Window, want ...string) {
+func checkRows(t *testing.T, w Window, want ...string) {
 	t.Helper()
 	if got := rowsOf(w.HTML); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -36,25 +36,25 @@ func checkRows(t *testing.T, w outputs.Window, want ...string) {
 func TestTable(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := file(t, h, "a.csv", "name,size,note\nb,10,\"two\nlines, a \"\"quote\"\"\"\na,9,\nc,,x,more\n\"d\",1e3,<b>&\r\n")
-	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9})
+	w := ask(t, h, o, Ask{View: Table, Rows: 9})
 	checkRows(t, w, "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty", "5: c|empty|x|more", "6: d|1e3|<b>&")
 	if w.Total != 4 || w.Header["Records"] != "4" || w.Partial || !strings.Contains(string(w.HTML), `<th class="r" data-col="2">size</th>`) {
 		t.Errorf("%+v\n%s", w, w.HTML)
 	}
-	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 2}), "4: a|9|empty", "5: c|empty|x|more")
-	w = ask(t, h, o, outputs.Ask{View: Table, Rows: 3, Sort: "-2"})
+	checkRows(t, ask(t, h, o, Ask{View: Table, Rows: 2, From: 2}), "4: a|9|empty", "5: c|empty|x|more")
+	w = ask(t, h, o, Ask{View: Table, Rows: 3, Sort: "-2"})
 	checkRows(t, w, "6: d|1e3|<b>&", "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty")
 	if !strings.Contains(string(w.HTML), `data-col="2" aria-sort="descending"`) || w.Total != 4 {
 		t.Errorf("%s", w.HTML)
 	}
-	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Sort: "2", Filter: []string{"2:filled:"}}), "4: a|9|empty", "2: b|10|two↵\nlines, a \"quote\"", "6: d|1e3|<b>&")
+	checkRows(t, ask(t, h, o, Ask{View: Table, Rows: 9, Sort: "2", Filter: []string{"2:filled:"}}), "4: a|9|empty", "2: b|10|two↵\nlines, a \"quote\"", "6: d|1e3|<b>&")
 	for filter, want := range map[string]int{"1:is:A": 1, "1:not:a": 3, "2:above:9": 2, "2:below:10": 1, "2:is:1000": 1, "2:empty:": 1, "3:has:QUOTE": 1, "1:starts:d": 1,
 		"3:ends:x": 1, "1:matches:^[ab]$": 2, "lines": 1, "nothing": 0, "http://x:y": 0} {
-		if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{filter}}); w.Total != want || len(rowsOf(w.HTML)) != want || w.Header["Records"] != "4" {
+		if w := ask(t, h, o, Ask{View: Table, Rows: 9, Filter: []string{filter}}); w.Total != want || len(rowsOf(w.HTML)) != want || w.Header["Records"] != "4" {
 			t.Errorf("%s: %d rows, want %d", filter, w.Total, want)
 		}
 	}
-	if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{"2:filled:", "1:not:a"}}); w.Total != 2 {
+	if w := ask(t, h, o, Ask{View: Table, Rows: 9, Filter: []string{"2:filled:", "1:not:a"}}); w.Total != 2 {
 		t.Errorf("two filters: %d", w.Total)
 	}
 }
@@ -72,9 +72,9 @@ func TestTableWithAnOpenQuote(t *testing.T) {
 		fmt.Fprintf(&b, "%d,\"other\n", i)
 	}
 	o := file(t, h, "a.csv", b.String())
-	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
+	w := ask(t, h, o, Ask{View: Table, Rows: 2, From: 30_000})
 	for rounds := 0; w.Partial && rounds < 1000; rounds++ {
-		w = ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
+		w = ask(t, h, o, Ask{View: Table, Rows: 2, From: 30_000})
 	}
 	checkRows(t, w, "30001: 29999|word 29999", "30002: x|\"open")
 	if w.Total != 60_001 {
@@ -98,7 +98,7 @@ func TestTableOfObjects(t *testing.T) {
 		"array": "[\n{\"a\":1,\"b\":\"x \\\"y\\\"\"},\n{\"b\":2,\"c\":[1,{\"z\":2}]},\n{\"a\":\"null\"}]\n",
 		"lines": "\n{\"a\":1,\"b\":\"x \\\"y\\\"\"}\n{\"b\":2,\"c\":[1,{\"z\":2}]}\n{\"a\":\"null\",\"c\":null}",
 	} {
-		w := ask(t, h, file(t, h, "a.json", text), outputs.Ask{View: Table, Rows: 9})
+		w := ask(t, h, file(t, h, "a.json", text), Ask{View: Table, Rows: 9})
 		checkRows(t, w, "2: "+want[1], "3: "+want[2], "4: "+want[3])
 		if w.Total != 3 {
 			t.Errorf("%s: %d rows", name, w.Total)
@@ -119,13 +119,13 @@ func TestLongTable(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,\"text, %d\"\n", i, values[i], i%7)
 	}
 	o := file(t, h, "a.csv", b.String())
-	w := ask(t, h, o, outputs.Ask{View: Table})
+	w := ask(t, h, o, Ask{View: Table})
 	for rounds := 0; w.Partial && rounds < 1000; rounds++ {
-		w = ask(t, h, o, outputs.Ask{View: Table})
+		w = ask(t, h, o, Ask{View: Table})
 	}
 	for range 20 {
 		from := 1 + r.IntN(n-50)
-		w := ask(t, h, o, outputs.Ask{View: Table, From: from, Rows: 50})
+		w := ask(t, h, o, Ask{View: Table, From: from, Rows: 50})
 		got := rowsOf(w.HTML)
 		for i, row := range got {
 			k := from - 1 + i
@@ -137,7 +137,7 @@ func TestLongTable(t *testing.T) {
 			t.Fatalf("%d rows of %d", len(got), w.Total)
 		}
 	}
-	for _, a := range []outputs.Ask{{Sort: "2"}, {Sort: "-2", Filter: []string{"3:has:text, 3"}}} {
+	for _, a := range []Ask{{Sort: "2"}, {Sort: "-2", Filter: []string{"3:has:text, 3"}}} {
 		a.View, a.Rows = Table, 500
 		w := ask(t, h, o, a)
 		for rounds := 0; w.Partial && rounds < 1000; rounds++ {

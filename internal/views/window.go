@@ -22,10 +22,10 @@ import (
 const searchTime = 2 * time.Second
 
 // refuse says what is wrong with what was asked for.
-func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, Sentence: sentence} }
+func refuse(code, sentence string) error { return &Refusal{Code: code, Sentence: sentence} }
 
-// View implements [outputs.Views].
-func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+// View implements the interface Views of package serve.
+func (h *Views) View(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
 	k := h.kindOf(o)
 	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
 		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
@@ -42,7 +42,7 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	return w, err
 }
 
-func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a Ask) (Window, error) {
 	switch text := o.Text(); a.View {
 	case Source, Terminal:
 		if len(a.Filter) > 0 {
@@ -64,20 +64,20 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a output
 	case List:
 		return h.list(ctx, text, a)
 	}
-	return outputs.Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
+	return Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
 }
 
 // cut returns the rows asked for, of those there are.
-func cut(a outputs.Ask, total int) (from, to int) {
+func cut(a Ask, total int) (from, to int) {
 	return a.From, min(a.From+a.Rows-1, total)
 }
 
-func window(html template.HTML, from, to, total int) outputs.Window {
-	return outputs.Window{HTML: []byte(html), From: from, To: to, Total: total}
+func window(html template.HTML, from, to, total int) Window {
+	return Window{HTML: []byte(html), From: from, To: to, Total: total}
 }
 
 // source is lines by their numbers as shown.
-func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) source(ctx context.Context, o *outputs.Output, a Ask) (Window, error) {
 	m := o.Meta()
 	first := max(m.StartLine, 1)
 	last := first + o.TotalLines() - 1
@@ -102,7 +102,7 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (o
 }
 
 // filtered is the lines that match, with their own numbers; its rows count them.
-func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) filtered(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
 	text := a.Filter[0]
 	e, err := outputs.ParseExpression(text)
 	if err != nil || len(a.Filter) > 1 {
@@ -175,7 +175,7 @@ func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (templa
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.
-func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+func hexRows(o *outputs.Output, a Ask) (Window, error) {
 	total := int((o.Size() + render.HexWidth - 1) / render.HexWidth)
 	from, to := cut(a, total)
 	var html template.HTML
@@ -193,19 +193,19 @@ func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 			html += render.LeftOut(gap.To-gap.From, 0)
 			off = max(gap.To, off)
 		} else if err != nil && err != io.EOF || n == 0 {
-			return outputs.Window{}, err
+			return Window{}, err
 		}
 	}
 	return window(html, from, to, total), nil
 }
 
 // list is the names in a folder.
-func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) list(ctx context.Context, o *outputs.Output, a Ask) (Window, error) {
 	from, to := cut(a, o.TotalLines())
 	var names []string
 	for l, err := range o.Lines(ctx, from, max(to, 1)) {
 		if err != nil {
-			return outputs.Window{}, err
+			return Window{}, err
 		}
 		names = append(names, string(l.Text))
 	}
@@ -222,7 +222,7 @@ type blocks struct {
 }
 
 // preview is blocks of Markdown.
-func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) preview(o *outputs.Output, a Ask) (Window, error) {
 	d := h.document(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
@@ -230,7 +230,7 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 	if !ok {
 		text, err := content{h, o}.Read(maxPreview)
 		if err != nil {
-			return outputs.Window{}, err
+			return Window{}, err
 		}
 		all = newBlocks(string(text))
 		d.seen.keep(Preview, all)

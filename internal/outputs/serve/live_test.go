@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"bufio"
@@ -11,9 +11,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"webchat/internal/outputs"
 )
 
 // serve starts a real server; its client keeps connections and asks for no
@@ -44,8 +45,8 @@ func request(t testing.TB, ctx context.Context, c *http.Client, url string) *htt
 
 func TestFollowLive(t *testing.T) {
 	s := newStore(t, 4<<20)
-	url, client := serve(t, NewHandler(s, nil))
-	w := create(t, s, Meta{Type: Terminal}, Limits{})
+	url, client := serve(t, newHandler(s, nil))
+	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
 	defer w.Complete(nil)
 	resp := request(t, t.Context(), client, url+string(w.ID())+"?follow=1")
 	defer resp.Body.Close()
@@ -79,12 +80,12 @@ func TestFollowLive(t *testing.T) {
 func TestFollowerLeaves(t *testing.T) {
 	s := newStore(t, 4<<20)
 	left := make(chan struct{})
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	url, client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		close(left)
 	}))
-	w := create(t, s, Meta{Type: Terminal}, Limits{})
+	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
 	defer w.Complete(nil)
 	w.Write([]byte("x"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,13 +99,13 @@ func TestFollowerLeaves(t *testing.T) {
 // never holds up the writer.
 func TestSlowFollower(t *testing.T) {
 	s := newStore(t, 4<<20)
-	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 16 << 10, Tail: 256 << 10})
+	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 16 << 10, Tail: 256 << 10})
 	step := make(chan struct{})
 	rec := &slowWriter{header: http.Header{}, step: step}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		r := httptest.NewRequest("GET", "/"+string(w.ID())+"?follow=1", nil)
-		NewHandler(s, nil).ServeHTTP(rec, r)
+		newHandler(s, nil).ServeHTTP(rec, r)
 	})
 	p := make([]byte, 61)
 	line := func() {
@@ -160,16 +161,14 @@ func (s *slowWriter) Write(p []byte) (int, error) {
 	return s.got.Write(p)
 }
 
-// TestExpiryDuringDownload: what was begun is finished, and the next one is told.
-func TestExpiryDuringDownload(t *testing.T) {
+// TestLifeEndsDuringDownload: what was begun is finished, and the next one is told.
+func TestLifeEndsDuringDownload(t *testing.T) {
 	s := newStore(t, 64<<20)
-	url, client := serve(t, NewHandler(s, nil))
-	var jump atomic.Int64 // of the wall clock
-	s.wall = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }
+	url, client := serve(t, newHandler(s, nil))
 	data := make([]byte, 24<<20)
 	pattern(data, 0)
 	for _, header := range []string{"", "bytes=0-"} {
-		id, err := s.Put(Meta{Type: File}, data)
+		id, err := s.Put(outputs.Meta{Type: outputs.File, SessionID: "s1"}, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +187,7 @@ func TestExpiryDuringDownload(t *testing.T) {
 		if _, err := io.ReadFull(resp.Body, half); err != nil {
 			t.Fatal(err)
 		}
-		jump.Add(int64(time.Hour))
-		s.sweepLocked() // as Run does
+		s.DeleteSession("s1")
 		next := request(t, t.Context(), client, url+string(id))
 		if b, err := io.ReadAll(next.Body); err != nil || next.StatusCode != 404 || string(b) != expired {
 			t.Fatalf("%d %s %v", next.StatusCode, b, err)
@@ -210,8 +208,8 @@ func TestExpiryDuringDownload(t *testing.T) {
 // the same connection.
 func TestDeadlineIsTakenOff(t *testing.T) {
 	s := newStore(t, 4<<20)
-	o := put(t, s, Meta{Type: File}, samples["chunks"])
-	h := NewHandler(s, nil)
+	o := put(t, s, outputs.Meta{Type: outputs.File}, samples["chunks"])
+	h := newHandler(s, nil)
 	for _, q := range []string{"", "?format=json", "?lines=1-40000", "?follow=1", "?grep=line"} {
 		rec := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		h.ServeHTTP(rec, httptest.NewRequest("GET", "/"+string(o.ID())+q, nil))
@@ -241,8 +239,8 @@ func (d *deadlines) SetWriteDeadline(t time.Time) error {
 // TestRouters: the id comes from the path value, or is the last element.
 func TestRouters(t *testing.T) {
 	s := newStore(t, 1<<20)
-	h := NewHandler(s, nil)
-	o := put(t, s, Meta{Type: File}, "x")
+	h := newHandler(s, nil)
+	o := put(t, s, outputs.Meta{Type: outputs.File}, "x")
 	mux := http.NewServeMux()
 	mux.Handle("GET /a/{id}/raw", h)
 	mux.Handle("GET /b/", h)
@@ -258,7 +256,7 @@ func TestRouters(t *testing.T) {
 // TestManyAtOnce reads every form of the same outputs while they come and go.
 func TestManyAtOnce(t *testing.T) {
 	s := newStore(t, 2<<20)
-	h := NewHandler(s, testViews{})
+	h := newHandler(s, testViews{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
@@ -270,7 +268,7 @@ func TestManyAtOnce(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range rounds {
-				w, err := s.Create(Meta{Type: Terminal, SessionID: fmt.Sprint(g)}, Limits{Head: 20 << 10, Tail: 20 << 10})
+				w, err := s.Create(outputs.Meta{Type: outputs.Terminal, SessionID: fmt.Sprint(g)}, outputs.Limits{Head: 20 << 10, Tail: 20 << 10})
 				if err != nil {
 					t.Error(err)
 					return
@@ -293,7 +291,7 @@ func TestManyAtOnce(t *testing.T) {
 				if i%5 == 4 {
 					s.DeleteSession(fmt.Sprint(g))
 				}
-				w.Complete(func(m *Meta) { m.DurationMs = 5 })
+				w.Complete(func(m *outputs.Meta) { m.DurationMs = 5 })
 				readers.Wait()
 			}
 		})
@@ -303,7 +301,7 @@ func TestManyAtOnce(t *testing.T) {
 	if err := <-ran; err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Stats(); got.Used > got.Budget || got.Growing != 0 || s.pinned != 0 {
+	if got := s.Stats(); got.Used > got.Budget || got.Growing != 0 {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -312,12 +310,12 @@ func TestManyAtOnce(t *testing.T) {
 func TestHalfAClient(t *testing.T) {
 	s := newStore(t, 4<<20)
 	ended := make(chan struct{}, 1)
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	url, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		ended <- struct{}{}
 	}))
-	w := create(t, s, Meta{Type: Terminal}, Limits{})
+	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
 	defer w.Complete(nil)
 	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/outputs/")
 	conn, err := net.Dial("tcp", host)

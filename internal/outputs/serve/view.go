@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"context"
@@ -8,58 +8,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"webchat/internal/outputs"
+	"webchat/internal/views"
 )
 
 // Views shows outputs to people: package views has them. What it returns is safe to
-// insert in a page. An error that is not a [*Refusal] is logged, so it must not quote
+// insert in a page. An error that is not a [*views.Refusal] is logged, so it must not quote
 // the output.
 type Views interface {
 	// HTML makes the highlighted lines from to to, by their numbers as shown and both
 	// included. The lines exist and are at most MaxHTMLLines.
-	HTML(ctx context.Context, o *Output, from, to int) ([]byte, error)
+	HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error)
 	// Of returns the names of the views o has, the default first.
-	Of(o *Output) []string
+	Of(o *outputs.Output) []string
 	// View makes a window of a view.
-	View(ctx context.Context, o *Output, a Ask) (Window, error)
+	View(ctx context.Context, o *outputs.Output, a views.Ask) (views.Window, error)
 	// Price returns what ranges of lines cost a model, and whether that was counted or
 	// estimated.
-	Price(ctx context.Context, o *Output, ranges [][2]int) (tokens int, exact bool, err error)
+	Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (tokens int, exact bool, err error)
 }
 
 // DefaultView is the name by which an output's first view can be asked for.
 const DefaultView = "default"
-
-// Ask is which window of a view is wanted.
-type Ask struct {
-	View       string
-	From, Rows int // rows, counted as the view counts them; at most MaxHTMLLines
-	Filter     []string
-	Sort, At   string
-	With       *Output // nil: not given
-}
-
-// Window is a part of a view.
-type Window struct {
-	HTML     []byte
-	View     string
-	From, To int // the rows in HTML; To < From: none
-	Total    int // rows there are
-	Partial  bool
-	Header   map[string]string // in ASCII; names without the prefix of ours
-}
-
-// Refusal is an error that says what is wrong with what was asked for.
-type Refusal struct{ Code, Sentence string }
-
-// Error implements error.
-func (r *Refusal) Error() string { return r.Sentence }
 
 func (h *Handler) noHTML(w http.ResponseWriter, r *http.Request) {
 	refuse(w, r, http.StatusBadRequest, "no_html", "There is no HTML here: ask for lines as text.")
 }
 
 // view serves a window of a view.
-func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	if h.views == nil {
 		h.noHTML(w, r)
 		return
@@ -83,19 +61,19 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	}
 	win, err := h.views.View(r.Context(), o, q.ask)
 	h.leave()
-	if no, ok := errors.AsType[*Refusal](err); ok {
+	if no, ok := errors.AsType[*views.Refusal](err); ok {
 		refuse(w, r, http.StatusBadRequest, no.Code, no.Sentence)
 		return
 	}
 	if err != nil {
 		if r.Context().Err() == nil {
-			h.store.log.Error("output not rendered", "view", slices.Contains(names, q.ask.View), "type", o.Meta().Type, "error", err)
+			h.log.Error("output not rendered", "view", slices.Contains(names, q.ask.View), "type", o.Meta().Type, "error", err)
 		}
 		refuse(w, r, http.StatusInternalServerError, "render_failed", "The output cannot be rendered: ask for its lines as text.")
 		return
 	}
 	safeHeaders(head, valHTML, valSandbox, valNoStore)
-	win.headers(head)
+	viewHeaders(&win, head)
 	head["Content-Length"] = []string{strconv.Itoa(len(win.HTML))}
 	if r.Method == http.MethodHead {
 		return
@@ -105,7 +83,7 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	p.done()
 }
 
-func (win *Window) headers(head http.Header) {
+func viewHeaders(win *views.Window, head http.Header) {
 	head["Webchat-View"] = []string{win.View}
 	head["Webchat-Rows"] = []string{strconv.Itoa(win.From) + "-" + strconv.Itoa(win.To) + "/" + strconv.Itoa(win.Total)}
 	if win.Partial {

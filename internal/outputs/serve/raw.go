@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"errors"
@@ -9,31 +9,28 @@ import (
 	"time"
 
 	"webchat/internal/kind"
+	"webchat/internal/outputs"
 )
 
 // headers are the header values of an output's bytes. Those of a complete output
 // are made once.
 type headers struct {
 	contentType, disposition, length []string
-	etag                             [encodings + 1][]string // of identity first
+	etag                             [outputs.Encodings + 1][]string // of identity first
 }
 
-func makeHeaders(o *Output, v *view, m *Meta, c *content) *headers {
-	var head []byte
-	if v.len() > 0 {
-		head = v.at(0).buf
-	}
+func makeHeaders(o *outputs.Output, c *outputs.Snapshot) *headers {
 	h := &headers{
-		contentType: []string{contentType(m, head)},
-		disposition: []string{disposition(m)},
-		length:      []string{strconv.FormatInt(c.size(), 10)},
+		contentType: []string{contentType(&c.Meta, c.Head())},
+		disposition: []string{disposition(&c.Meta)},
+		length:      []string{strconv.FormatInt(c.Length(), 10)},
 	}
 	// The bytes under an id never change once complete: size and time of birth
 	// are only there to look like no other output's.
-	tag := strconv.FormatInt(v.size, 36) + "-" + strconv.FormatInt(o.created.UnixNano(), 36)
-	for e := identity; e < encodings; e++ {
+	tag := strconv.FormatInt(c.Size(), 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
+	for e := outputs.Identity; e < outputs.Encodings; e++ {
 		s := `"` + tag + `"`
-		if e != identity {
+		if e != outputs.Identity {
 			s = `"` + tag + "-" + e.String() + `"`
 		}
 		h.etag[e+1] = []string{s}
@@ -41,41 +38,29 @@ func makeHeaders(o *Output, v *view, m *Meta, c *content) *headers {
 	return h
 }
 
-// prepared returns what is served of o and its headers. release must follow.
-func (o *Output) prepared() (view, Meta, *content, *headers) {
-	v, m := o.acquire()
-	if g := v.describe(&m); g != nil {
-		m.Gap, m.Truncated = g, true
-	}
-	c := newContent(v, &m)
-	if !v.complete {
-		return v, m, c, makeHeaders(o, &v, &m, c)
-	}
-	h := o.headers.Load()
-	if h == nil {
-		h = makeHeaders(o, &v, &m, c)
-		o.headers.Store(h)
-	}
-	return v, m, c, h
+// prepared returns what is served of o and its headers. Release must follow.
+func prepared(o *outputs.Output) (*outputs.Snapshot, *headers) {
+	c := o.Snapshot()
+	return c, c.Attached(func() any { return makeHeaders(o, c) }).(*headers)
 }
 
 // raw serves the bytes. http.ServeContent, which copies, is left to requests that
 // need it.
-func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
-	v, _, c, hs := o.prepared()
-	defer o.release(&v)
+func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
+	c, hs := prepared(o)
+	defer c.Release()
 	head := w.Header()
 	safeHeaders(head, hs.contentType, valSandbox, valNoCache)
 	head["Content-Disposition"] = hs.disposition
-	if !v.complete {
+	if !c.Complete() {
 		head["Cache-Control"] = valNoStore
 	}
-	if c.size() >= compressMin { // smaller: never compressed, and not worth a range
+	if c.Length() >= outputs.CompressMin { // smaller: never compressed, and not worth a range
 		head["Accept-Ranges"] = valBytes
 		head["Vary"] = valVary
 	}
 	if r, ok := conditional(r); ok {
-		if v.complete {
+		if c.Complete() {
 			head["Etag"] = hs.etag[0]
 		}
 		p := &paced{ResponseWriter: w, always: true}
@@ -83,11 +68,11 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 		p.done()
 		return
 	}
-	e, data := identity, []byte(nil)
-	if accept := r.Header["Accept-Encoding"]; v.complete && len(accept) > 0 && squeezable(hs.contentType[0]) {
-		e, data = h.encoded(r, o, c, negotiate(accept))
+	e, data := outputs.Identity, []byte(nil)
+	if accept := r.Header["Accept-Encoding"]; c.Complete() && len(accept) > 0 && squeezable(hs.contentType[0]) {
+		e, data = h.encoded(r, c, negotiate(accept))
 	}
-	if v.complete {
+	if c.Complete() {
 		head["Etag"] = hs.etag[e+1]
 		if h.unchanged(w, r, hs.etag[e+1][0]) {
 			return
@@ -105,7 +90,7 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	if data != nil {
 		_, _ = p.Write(data) // the client is gone if this fails
 	} else {
-		_ = c.each(func(b []byte) error { _, err := p.Write(b); return err })
+		_ = c.Each(func(b []byte) error { _, err := p.Write(b); return err })
 	}
 	p.done()
 }
@@ -163,31 +148,24 @@ func squeezable(contentType string) bool {
 }
 
 // encoded returns the bytes in the first of the wanted encodings that is worth it.
-func (h *Handler) encoded(r *http.Request, o *Output, c *content, wanted []encoding) (encoding, []byte) {
+func (h *Handler) encoded(r *http.Request, c *outputs.Snapshot, wanted []outputs.Encoding) (outputs.Encoding, []byte) {
 	for _, e := range wanted {
-		if data := h.compressed(r, o, e, c); data != nil {
+		if data := h.compressed(r, e, c); data != nil {
 			return e, data
 		}
 	}
-	return identity, nil
+	return outputs.Identity, nil
 }
 
-func (h *Handler) compressed(r *http.Request, o *Output, e encoding, c *content) []byte {
-	if c.size() < compressMin {
-		return nil
-	}
-	if f := &o.forms[e]; f.mu.TryLock() { // the usual case: it is there
-		data, tried := f.data, f.tried
-		f.mu.Unlock()
-		if tried {
-			return data
-		}
+func (h *Handler) compressed(r *http.Request, e outputs.Encoding, c *outputs.Snapshot) []byte {
+	if data, decided := c.Compressed(e); decided { // the usual case
+		return data
 	}
 	if !h.enter(r) {
 		return nil
 	}
 	defer h.leave()
-	return o.compressed(e, c)
+	return c.Compress(e)
 }
 
 // enter waits for a place to do heavy work; false: the client left.

@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"encoding/json"
@@ -7,15 +7,17 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"webchat/internal/outputs"
 )
 
 func TestGrep(t *testing.T) {
 	s := newStore(t, 64<<20)
-	h := NewHandler(s, nil)
-	file := put(t, s, Meta{Type: File, StartLine: 10}, "alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
-	term := put(t, s, Meta{Type: Terminal}, "\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
+	h := newHandler(s, nil)
+	file := put(t, s, outputs.Meta{Type: outputs.File, StartLine: 10}, "alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
+	term := put(t, s, outputs.Meta{Type: outputs.Terminal}, "\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
 	for _, tt := range []struct {
-		o              *Output
+		o              *outputs.Output
 		re, more, want string
 	}{
 		{file, "beta", "", "11:beta\n12:Alpha beta beta\n14:last beta\n"},
@@ -45,7 +47,7 @@ type grepReply struct {
 	Lines, Next int
 }
 
-func grepJSON(t *testing.T, h *Handler, o *Output, re, more string) (got grepReply) {
+func grepJSON(t *testing.T, h *Handler, o *outputs.Output, re, more string) (got grepReply) {
 	t.Helper()
 	w := ask(h, "GET", string(o.ID())+"?format=json&grep="+url.QueryEscape(re)+more)
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
@@ -56,7 +58,7 @@ func grepJSON(t *testing.T, h *Handler, o *Output, re, more string) (got grepRep
 
 func TestGrepRanges(t *testing.T) {
 	s := newStore(t, 64<<20)
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	for _, tt := range []struct{ line, re, want string }{
 		{"a beta beta", "beta", "beta|beta"},
 		{"𝄞é世 x 𝄞x", "x", "x|x"},
@@ -67,7 +69,7 @@ func TestGrepRanges(t *testing.T) {
 		{"needle" + strings.Repeat("é", 996) + "needle", "needle", "needle|ne"}, // cut at the excerpt's end
 		{strings.Repeat("m", 5000), "m+", strings.Repeat("m", maxExcerpt)},
 	} {
-		o := put(t, s, Meta{Type: File}, tt.line)
+		o := put(t, s, outputs.Meta{Type: outputs.File}, tt.line)
 		got := grepJSON(t, h, o, tt.re, "")
 		if len(got.Matches) != 1 || got.Lines != 1 || got.Next != 0 {
 			t.Fatalf("%.20q: %+v", tt.line, got)
@@ -89,8 +91,8 @@ func TestGrepRanges(t *testing.T) {
 
 func TestGrepIsBounded(t *testing.T) {
 	s := newStore(t, 64<<20)
-	h := NewHandler(s, nil)
-	o := put(t, s, Meta{Type: File, StartLine: 5}, strings.Repeat("x\n", 2500))
+	h := newHandler(s, nil)
+	o := put(t, s, outputs.Meta{Type: outputs.File, StartLine: 5}, strings.Repeat("x\n", 2500))
 	seen, from := 0, 5
 	for page := 0; ; page++ {
 		got := grepJSON(t, h, o, "x", fmt.Sprintf("&lines=%d-", from))
@@ -121,42 +123,12 @@ func TestGrepIsBounded(t *testing.T) {
 
 func TestGrepSearchesTheBeginningOfLongLines(t *testing.T) {
 	s := newStore(t, 64<<20)
-	h := NewHandler(s, nil)
-	o := put(t, s, Meta{Type: File}, strings.Repeat("a", maxSearch-1)+"bc\nc\n")
+	h := newHandler(s, nil)
+	o := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("a", 256<<10-1)+"bc\nc\n")
 	if got := grepJSON(t, h, o, "b", ""); len(got.Matches) != 1 {
 		t.Fatalf("%+v", got)
 	}
 	if got := grepJSON(t, h, o, "c", ""); len(got.Matches) != 1 || got.Matches[0].Line != 2 {
 		t.Fatalf("%+v", got)
 	}
-}
-
-func TestStripControls(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain":                       "plain",
-		"\x1b[31mred\x1b[m":           "red",
-		"a\x1b":                       "a",
-		"a\x1b[12;":                   "a",
-		"a\x1b]8;;http://x\x1b\\b":    "ab",
-		"a\x1b]0;t":                   "a",
-		"a\x1bP1$r\x07b\x1bMc\x1b(Bd": "abcd",
-		"\x00\x07\x08\x7f\tü世\u009b":  "\tü世\u009b",
-		"\x1b\x1b[1mx":                "[1mx",
-		"a\x1b]0;never \x1b":          "a",
-	} {
-		if got := string(stripControls(nil, []byte(in))); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzStripControls(f *testing.F) {
-	f.Add([]byte("a\x1b[31mb"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, c := range stripControls(nil, b) {
-			if c < 0x20 && c != '\t' || c == 0x7f {
-				t.Fatalf("%q keeps %#x", b, c)
-			}
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"bufio"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"webchat/internal/outputs"
 )
 
 // follow serves the bytes as they come. What comes in a burst is sent together.
-func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off int64) {
-	v, _, _, hs := o.prepared()
-	o.release(&v)
+func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *outputs.Output, off int64) {
+	c, hs := prepared(o)
+	c.Release()
 	head := w.Header()
 	safeHeaders(head, hs.contentType, valSandbox, valNoStore)
 	head["Content-Disposition"] = hs.disposition
@@ -36,7 +38,7 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off 
 		}
 		b := piece.Bytes
 		if piece.Gap != nil {
-			b = piece.Gap.notice(open)
+			b = piece.Gap.Notice(open)
 		}
 		open = b[len(b)-1] != '\n'
 		if p.extend(followTimeout) != nil {
@@ -60,15 +62,15 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off 
 }
 
 // lines serves lines as they are stored.
-func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	v, m, _, hs := o.prepared()
-	defer o.release(&v)
+func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+	c, hs := prepared(o)
+	defer c.Release()
 	head := w.Header()
 	safeHeaders(head, valText, valSandbox, valNoStore)
 	head["Content-Disposition"] = hs.disposition
-	win := v.window(&m, q.from, q.to)
-	lineHeader(head, &v, &m, win)
-	if v.complete {
+	lines := c.Lines(q.from, q.to)
+	lineHeader(head, c, lines)
+	if c.Complete() {
 		head["Cache-Control"] = valNoCache
 		head["Etag"] = hs.etag[0]
 		if h.unchanged(w, r, hs.etag[0][0]) {
@@ -79,43 +81,41 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 		return
 	}
 	p := &paced{ResponseWriter: w}
-	_ = v.copy(r.Context(), p, &m, win.from, win.to) // fails only when the client is gone
+	_ = c.Copy(r.Context(), p, lines) // fails only when the client is gone
 	p.done()
 }
 
-func lineHeader(head http.Header, v *view, m *Meta, w window) {
-	base := int64(m.first())
-	b := strconv.AppendInt(nil, base+w.first, 10)
+func lineHeader(head http.Header, c *outputs.Snapshot, lines outputs.Range) {
+	b := strconv.AppendInt(nil, int64(lines.First), 10)
 	b = append(b, '-')
-	b = strconv.AppendInt(b, base+w.last, 10)
+	b = strconv.AppendInt(b, int64(lines.Last), 10)
 	b = append(b, '/')
-	b = strconv.AppendInt(b, base+v.lines()-1, 10)
+	b = strconv.AppendInt(b, int64(c.LastLine()), 10)
 	head["Webchat-Lines"] = []string{string(b)}
 }
 
 // highlighted serves lines as HTML.
-func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	if h.views == nil {
 		h.noHTML(w, r)
 		return
 	}
-	v, m := o.acquire()
-	o.release(&v) // only counts are used below
+	c := o.Snapshot()
+	c.Release() // only counts are used below
 	if !q.ranged {
-		q.to = m.first() + defaultLines - 1
+		q.to = c.Meta.First() + defaultLines - 1
 	}
-	win := v.window(&m, q.from, q.to)
-	if win.last-win.first >= MaxHTMLLines {
+	lines := c.Lines(q.from, q.to)
+	if lines.Last-lines.First >= MaxHTMLLines {
 		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+strconv.Itoa(MaxHTMLLines)+" lines at once.")
 		return
 	}
 	var html []byte
-	if win.last >= win.first && r.Method != http.MethodHead {
+	if lines.Last >= lines.First && r.Method != http.MethodHead {
 		var err error
-		base := m.first()
-		if html, err = h.views.HTML(r.Context(), o, base+int(win.first), base+int(win.last)); err != nil {
+		if html, err = h.views.HTML(r.Context(), o, lines.First, lines.Last); err != nil {
 			if r.Context().Err() == nil {
-				h.store.log.Error("output lines not rendered", "type", m.Type, "error", err)
+				h.log.Error("output lines not rendered", "type", c.Meta.Type, "error", err)
 			}
 			refuse(w, r, http.StatusInternalServerError, "render_failed", "The lines cannot be rendered: ask for them as text.")
 			return
@@ -124,7 +124,7 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 	head := w.Header()
 	safeHeaders(head, valHTML, valSandbox, valNoStore)
 	head["Webchat-Views"] = []string{strings.Join(h.views.Of(o), " ")}
-	lineHeader(head, &v, &m, win)
+	lineHeader(head, c, lines)
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -138,19 +138,19 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // json serves the output as one object, written as it goes: a large output is
 // never in memory a second time.
-func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
-	v, m, c, _ := o.prepared()
-	defer o.release(&v)
+func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
+	c := o.Snapshot()
+	defer c.Release()
 	tail := struct {
-		Encoding  string   `json:"encoding"`
-		Metadata  Meta     `json:"metadata"`
-		Size      int64    `json:"size"`
-		Truncated bool     `json:"truncated"`
-		CreatedAt string   `json:"createdAt"`
-		ExpiresAt *string  `json:"expiresAt"`
-		Views     []string `json:"views,omitempty"`
-	}{Encoding: "utf-8", Metadata: m, Size: v.size, Truncated: m.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
-	if t := o.ExpiresAt(); v.complete && !t.IsZero() {
+		Encoding  string       `json:"encoding"`
+		Metadata  outputs.Meta `json:"metadata"`
+		Size      int64        `json:"size"`
+		Truncated bool         `json:"truncated"`
+		CreatedAt string       `json:"createdAt"`
+		ExpiresAt *string      `json:"expiresAt"`
+		Views     []string     `json:"views,omitempty"`
+	}{Encoding: "utf-8", Metadata: c.Meta, Size: c.Size(), Truncated: c.Meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
+	if t := o.ExpiresAt(); c.Complete() && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s
 	}
@@ -158,13 +158,13 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 		tail.Views = h.views.Of(o)
 	}
 	var valid validity
-	_ = c.each(valid.add) // never fails
+	_ = c.Each(valid.add) // never fails
 	if !valid.all() {
 		tail.Encoding = "base64"
 	}
 	end, err := json.Marshal(tail)
 	if err != nil {
-		h.store.log.Error("output description not marshalled", "error", err)
+		h.log.Error("output description not marshalled", "error", err)
 		refuse(w, r, http.StatusInternalServerError, "internal", "The output cannot be described.")
 		return
 	}
@@ -175,7 +175,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	p := &paced{ResponseWriter: w, always: true}
 	defer p.done()
 	b := bufio.NewWriterSize(p, 32<<10) // keeps the first error: the client is gone then
-	_, _ = b.WriteString(`{"id":"` + string(o.id) + `","data":"`)
+	_, _ = b.WriteString(`{"id":"` + string(o.ID()) + `","data":"`)
 	if err := writeData(b, c, tail.Encoding); err != nil {
 		return
 	}
@@ -184,12 +184,12 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	_ = b.Flush()
 }
 
-func writeData(w *bufio.Writer, c *content, encoding string) error {
+func writeData(w *bufio.Writer, c *outputs.Snapshot, encoding string) error {
 	if encoding == "utf-8" {
-		return c.each(func(b []byte) error { return escape(w, b) })
+		return c.Each(func(b []byte) error { return escape(w, b) })
 	}
 	z := base64.NewEncoder(base64.StdEncoding, w)
-	if err := c.each(func(b []byte) error { _, err := z.Write(b); return err }); err != nil {
+	if err := c.Each(func(b []byte) error { _, err := z.Write(b); return err }); err != nil {
 		return err
 	}
 	return z.Close()

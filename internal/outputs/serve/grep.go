@@ -1,21 +1,21 @@
-package outputs
+package serve
 
 import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"sort"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"webchat/internal/outputs"
 )
 
 const (
-	maxSearch  = 256 << 10 // bytes of a line that are searched: a pattern's cost is per byte
-	maxExcerpt = 2000      // bytes of a matching line that are handed out
-	maxRanges  = 100       // matches shown in one line
-	leadIn     = 200       // bytes before the first match of a long line
+	maxExcerpt = 2000 // bytes of a matching line that are handed out
+	maxRanges  = 100  // matches shown in one line
+	leadIn     = 200  // bytes before the first match of a long line
 )
 
 // match is one matching line.
@@ -33,7 +33,7 @@ type matches struct {
 }
 
 // grep serves the lines that match.
-func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	e := expression(w, r, q.grep)
 	if e == nil {
 		return
@@ -55,7 +55,7 @@ func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	if q.format == "json" {
 		b, err := json.Marshal(found)
 		if err != nil {
-			h.store.log.Error("matches not marshalled", "error", err)
+			h.log.Error("matches not marshalled", "error", err)
 			refuse(w, r, http.StatusInternalServerError, "internal", "The matches cannot be written.")
 			return
 		}
@@ -89,10 +89,10 @@ func (m *matches) text() []byte {
 const nearLines = 5000
 
 // search looks for e in the lines from to to, within grepTime.
-func search(ctx context.Context, o *Output, e *Expression, from, to int) *matches {
+func search(ctx context.Context, o *outputs.Output, e *outputs.Expression, from, to int) *matches {
 	m := o.Meta()
-	last := m.first() - 1 + o.TotalLines()
-	from = max(from, m.first())
+	last := m.First() - 1 + o.TotalLines()
+	from = max(from, m.First())
 	if to == 0 || to > last {
 		to = last
 	}
@@ -122,10 +122,10 @@ func search(ctx context.Context, o *Output, e *Expression, from, to int) *matche
 }
 
 // in adds the matching lines from to to.
-func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression, from, to int) {
+func (found *matches) in(ctx context.Context, o *outputs.Output, m *outputs.Meta, e *outputs.Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
-	next, scratch := from, []byte(nil)
+	next := from
 	seen := 0
 	for l, err := range o.Lines(ctx, from, to) {
 		if seen++; err == nil && seen%64 == 0 {
@@ -138,25 +138,19 @@ func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression,
 		if l.Gap != nil {
 			continue
 		}
-		text := lineText(l.Text)
-		if m.Type == Terminal {
-			scratch = stripControls(scratch[:0], text)
-			text = scratch
-		}
-		if e.match(text) {
+		if text, at := e.In(l.Text, m.Type == outputs.Terminal, maxRanges); len(at) > 0 {
 			if len(found.Matches) == MaxGrepMatches {
 				found.Next = l.Number
 				return
 			}
-			found.Matches = append(found.Matches, excerpt(e.re, l.Number, text))
+			found.Matches = append(found.Matches, excerpt(l.Number, text, at))
 		}
 		next = l.Number + 1
 	}
 }
 
 // excerpt is what is handed out of a matching line.
-func excerpt(re *regexp.Regexp, line int, text []byte) match {
-	at := re.FindAllIndex(text, maxRanges)
+func excerpt(line int, text []byte, at [][]int) match {
 	from, to := 0, len(text)
 	if to > maxExcerpt {
 		if at[0][1] > maxExcerpt {
@@ -195,55 +189,4 @@ func utf16Len(b []byte) (n int) {
 		n, b = n+utf16.RuneLen(r), b[size:]
 	}
 	return n
-}
-
-// Plain returns text without terminal escape sequences and other control characters.
-func Plain(text []byte) []byte { return stripControls(nil, text) }
-
-// stripControls appends text without terminal escape sequences and other control
-// characters (ECMA-48 §5.4 and §5.6), tabs excepted.
-func stripControls(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case c == 0x1b:
-			i += escapeLen(text[i:])
-			continue
-		case c >= 0x20 && c != 0x7f || c == '\t':
-			dst = append(dst, c)
-		}
-		i++
-	}
-	return dst
-}
-
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return len(b)
-	}
-	switch b[1] {
-	case '[': // parameters and intermediates, then one final byte
-		for i := 2; i < len(b); i++ {
-			if b[i] >= 0x40 && b[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(b)
-	case ']', 'P', 'X', '^', '_': // a string up to BEL or ESC \
-		for i := 2; i < len(b); i++ {
-			if b[i] == 7 {
-				return i + 1
-			}
-			if b[i] == 0x1b {
-				return min(i+2, len(b))
-			}
-		}
-		return len(b)
-	default:
-		i := 1
-		for i < len(b) && b[i] >= 0x20 && b[i] <= 0x2f {
-			i++
-		}
-		return min(i+1, len(b))
-	}
 }

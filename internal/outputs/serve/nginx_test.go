@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"webchat/internal/outputs"
 )
 
 // BenchmarkGetNginx compares fetching an output with nginx serving a file of the
@@ -26,11 +28,11 @@ func BenchmarkGetNginx(b *testing.B) {
 			data := make([]byte, tt.size)
 			pattern(data, 0)
 			s := newStore(b, 64<<20)
-			id, err := s.Put(Meta{Type: File, Path: "some/file.go"}, data)
+			id, err := s.Put(outputs.Meta{Type: outputs.File, Path: "some/file.go"}, data)
 			if err != nil {
 				b.Fatal(err)
 			}
-			ours, _ := serve(b, NewHandler(s, nil))
+			ours, _ := serve(b, newHandler(s, nil))
 			b.SetBytes(int64(tt.size))
 			compare(b, max(1, min(200, (4<<20)/tt.size)),
 				fetcher(b, ours+string(id), tt.size), fetcher(b, serveNginx(b, program, data), tt.size))

@@ -1,8 +1,10 @@
-package outputs
+package serve
 
 import (
 	"encoding/json"
 	"net/http"
+
+	"webchat/internal/outputs"
 )
 
 // Count answers ?count=RE: how many lines match. It ends when within is over, at most
@@ -43,19 +45,13 @@ type Price struct {
 	Exact  bool `json:"exact"`
 }
 
-// What density looks for by itself: few texts, so that a million lines are fast.
-var (
-	errorLines   = `\b(?:ERROR|FATAL|CRITICAL|PANIC|FAILED)\b|--- FAIL|\berror: |\bpanic: `
-	warningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
-)
-
 // expression parses what a client searches for; nil: it was refused.
-func expression(w http.ResponseWriter, r *http.Request, text string) *Expression {
+func expression(w http.ResponseWriter, r *http.Request, text string) *outputs.Expression {
 	if len(text) > maxPattern {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")
 		return nil
 	}
-	e, err := ParseExpression(text)
+	e, err := outputs.ParseExpression(text)
 	if err != nil {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
 		return nil
@@ -63,7 +59,7 @@ func expression(w http.ResponseWriter, r *http.Request, text string) *Expression
 	return e
 }
 
-func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	e := expression(w, r, q.count)
 	if e == nil || !h.enter(r) {
 		return
@@ -75,12 +71,12 @@ func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *Output, q que
 	}
 	c := Count{Total: len(hits.Lines), Complete: hits.Complete, LeftOut: hits.LeftOut}
 	if q.at > 0 {
-		c.Around = hits.around(q.at)
+		c.Around = around(hits, q.at)
 	}
 	h.reply(w, r, c)
 }
 
-func (h *Hits) around(line int) *Around {
+func around(h outputs.Hits, line int) *Around {
 	a := &Around{Before: h.Before(line)}
 	if n := len(h.Lines); n > 0 {
 		a.First, a.Last = h.Lines[0], h.Lines[n-1]
@@ -94,10 +90,10 @@ func (h *Hits) around(line int) *Around {
 	return a
 }
 
-func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	text, also := q.count, ""
 	if text == "" {
-		text, also = errorLines, warningLines
+		text, also = outputs.ErrorLines, outputs.WarningLines
 	}
 	e, warnings := expression(w, r, text), expression(w, r, also)
 	if e == nil || !h.enter(r) {
@@ -105,7 +101,7 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q q
 	}
 	defer h.leave()
 	m := o.Meta()
-	first := m.first()
+	first := m.First()
 	last := first + max(o.TotalLines(), 1) - 1
 	hits, err := o.Find(r.Context(), e, q.within)
 	if err != nil {
@@ -124,7 +120,7 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q q
 	h.reply(w, r, d)
 }
 
-func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
 	if h.views == nil {
 		refuse(w, r, http.StatusBadRequest, "no_price", "There are no prices here.")
 		return
@@ -140,7 +136,7 @@ func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q que
 	var err error
 	if p.Tokens, p.Exact, err = h.views.Price(r.Context(), o, q.ranges); err != nil {
 		if r.Context().Err() == nil {
-			h.store.log.Error("lines not counted", "error", err)
+			h.log.Error("lines not counted", "error", err)
 		}
 		refuse(w, r, http.StatusInternalServerError, "internal", "The price of these lines cannot be counted.")
 		return
@@ -152,7 +148,7 @@ func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q que
 func (h *Handler) reply(w http.ResponseWriter, r *http.Request, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		h.store.log.Error("reply not marshalled", "error", err)
+		h.log.Error("reply not marshalled", "error", err)
 		refuse(w, r, http.StatusInternalServerError, "internal", "The answer cannot be written.")
 		return
 	}

@@ -1,4 +1,4 @@
-package outputs
+package serve
 
 import (
 	"fmt"
@@ -7,15 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"webchat/internal/outputs"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
 func TestStoredCompression(t *testing.T) {
 	s := newStore(t, 16<<20)
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	data := samples["chunks"]
-	o := put(t, s, Meta{Type: File, Path: "a"}, data)
+	o := put(t, s, outputs.Meta{Type: outputs.File, Path: "a"}, data)
 	before := s.Stats().Used
 	etags := map[string]bool{}
 	for _, tt := range []struct{ accept, want string }{
@@ -43,7 +45,13 @@ func TestStoredCompression(t *testing.T) {
 	if len(etags) != 3 {
 		t.Errorf("%d strong validators for three encodings", len(etags))
 	}
-	stored := int64(len(o.forms[zstdForm].data) + len(o.forms[gzipForm].data))
+	stored := int64(0)
+	for _, e := range []outputs.Encoding{outputs.Zstd, outputs.Gzip} {
+		snapshot := o.Snapshot()
+		data, _ := snapshot.Compressed(e)
+		snapshot.Release()
+		stored += int64(len(data))
+	}
 	if got := s.Stats().Used - before; got != stored || stored == 0 {
 		t.Errorf("%d bytes stored, %d counted", stored, got)
 	}
@@ -52,26 +60,15 @@ func TestStoredCompression(t *testing.T) {
 // Digits hardly repeat, so zstd saves nothing of them by matches alone.
 func TestTextWithoutRepetitionsIsCompressed(t *testing.T) {
 	s := newStore(t, 16<<20)
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	var b strings.Builder
 	for i := range 2000 {
 		fmt.Fprintln(&b, i)
 	}
-	o := put(t, s, Meta{Type: File}, b.String())
+	o := put(t, s, outputs.Meta{Type: outputs.File}, b.String())
 	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "zstd")
 	if w.Header().Get("Content-Encoding") != "zstd" || w.Body.Len() > b.Len()*6/10 || decode(t, "zstd", w.Body) != b.String() {
 		t.Errorf("%d of %d bytes, %v", w.Body.Len(), b.Len(), w.Header())
-	}
-}
-
-func TestTheNextBestEncodingIsServed(t *testing.T) {
-	s := newStore(t, 16<<20)
-	h := NewHandler(s, nil)
-	o := put(t, s, Meta{Type: File}, samples["chunks"])
-	o.forms[zstdForm].tried = true // and was not worth it
-	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "gzip, zstd")
-	if w.Header().Get("Content-Encoding") != "gzip" || decode(t, "gzip", w.Body) != samples["chunks"] {
-		t.Errorf("%v", w.Header())
 	}
 }
 
@@ -99,18 +96,18 @@ func decode(t *testing.T, encoding string, r io.Reader) string {
 
 func TestNotCompressed(t *testing.T) {
 	s := newStore(t, 4<<20)
-	h := NewHandler(s, nil)
+	h := newHandler(s, nil)
 	random := make([]byte, 500_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range random {
 		random[i] = byte(rng.Uint32())
 	}
-	w := create(t, s, Meta{Type: Terminal}, Limits{})
+	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
 	w.Write([]byte(samples["chunks"]))
-	for name, o := range map[string]*Output{
-		"small":          put(t, s, Meta{Type: File}, strings.Repeat("a", 1000)),
-		"incompressible": put(t, s, Meta{Type: File}, string(random)),
-		"image":          put(t, s, Meta{Type: Image}, "\xff\xd8\xff"+strings.Repeat("a", 10_000)),
+	for name, o := range map[string]*outputs.Output{
+		"small":          put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("a", 1000)),
+		"incompressible": put(t, s, outputs.Meta{Type: outputs.File}, string(random)),
+		"image":          put(t, s, outputs.Meta{Type: outputs.Image}, "\xff\xd8\xff"+strings.Repeat("a", 10_000)),
 		"growing":        w.Output(),
 	} {
 		before := s.Stats().Used
@@ -124,9 +121,9 @@ func TestNotCompressed(t *testing.T) {
 			t.Errorf("%s: costs %d more", name, got-before)
 		}
 	}
-	full := put(t, s, Meta{Type: File}, strings.Repeat("b", 1<<20)) // no room for its compressed form
+	full := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("b", 1<<20)) // no room for its compressed form
 	for s.Stats().Budget-s.Stats().Used > 600<<10 {
-		put(t, s, Meta{Type: File}, strings.Repeat("c", 500<<10))
+		put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("c", 500<<10))
 	}
 	n := s.Stats().Outputs
 	if r := ask(h, "GET", string(full.ID()), "Accept-Encoding", "gzip"); r.Header().Get("Content-Encoding") != "" || r.Body.Len() != 1<<20 || s.Stats().Outputs != n {

@@ -1,10 +1,13 @@
-package outputs
+package serve
 
 import (
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"webchat/internal/outputs"
+	"webchat/internal/views"
 )
 
 // query is what was asked for; from and to are 0 where open.
@@ -24,8 +27,8 @@ type query struct {
 	tokens  bool
 
 	view string
-	ask  Ask
-	with ID
+	ask  views.Ask
+	with outputs.ID
 }
 
 // Bounds of what is asked for.
@@ -128,8 +131,8 @@ func (q *query) parseView(v url.Values) string {
 	if q.format != "html" || v.Has("lines") {
 		return "A view comes with format=html, and its rows by from and rows."
 	}
-	q.ask = Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
-	q.with = ID(v.Get("with"))
+	q.ask = views.Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
+	q.with = outputs.ID(v.Get("with"))
 	var err error
 	if v.Has("from") {
 		if q.ask.From, err = number(v.Get("from")); err != nil {
@@ -138,7 +141,7 @@ func (q *query) parseView(v url.Values) string {
 	}
 	if v.Has("rows") {
 		if q.ask.Rows, err = number(v.Get("rows")); err != nil || q.ask.Rows > MaxHTMLLines {
-			return "Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
+			return "views.Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
 		}
 	}
 	if len(q.ask.Filter) > maxFilters {
