@@ -53,7 +53,7 @@ const DefaultCommandTimeout = 10 * time.Minute
 // needed.
 type Config struct {
 	SessionID string         // owns the outputs
-	Workspace string         // absolute path of an existing folder
+	Workspace string         // absolute path; the folder need not be there yet
 	Outputs   *outputs.Store // where content goes
 
 	Shell string // runs commands, by -c; empty, missing or no shell: sh (on Windows always cmd)
@@ -111,14 +111,10 @@ func (s *Set) Tools() []agent.Tool { return s.tools }
 // names processes that could not be ended.
 func (s *Set) Close() error {
 	s.mu.Lock()
-	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
 	err := s.endChildren()
 	s.running.Wait()
-	if first {
-		err = errors.Join(err, s.work.close())
-	}
 	return err
 }
 

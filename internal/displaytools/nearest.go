@@ -45,7 +45,12 @@ func (w *workspace) nearest(ctx context.Context, asked string) []string {
 	limit := (min(len([]rune(want)), nearLength) + 1) / 4
 	var found []candidate
 	seen := 0
-	_ = fs.WalkDir(w.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+	root, err := w.root()
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if seen++; seen > nearLimit || ctx.Err() != nil {
 			return fs.SkipAll
 		}

@@ -24,6 +24,9 @@ type place struct {
 // check resolves a path and opens it to see that it can be shown.
 func (w *workspace) check(ctx context.Context, path string) (place, error) {
 	p := place{asked: path}
+	if err := w.present(); err != nil {
+		return p, err
+	}
 	rel, err := w.resolve(path)
 	if err == nil {
 		if p.held, p.found, err = w.open(rel); err == nil {
@@ -65,11 +68,17 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 // folder resolves the path of a folder one may run commands in; empty is the
 // workspace.
 func (w *workspace) folder(ctx context.Context, path string) (p place, err error) {
-	if p = (place{asked: path, rel: "."}); path != "" {
+	p = place{asked: path, rel: "."}
+	root, err := w.root()
+	if err != nil {
+		return p, err
+	}
+	defer root.Close()
+	if path != "" {
 		p.rel, err = w.resolve(path)
 	}
 	if err == nil {
-		if p.found, err = w.root.Stat(p.rel); err != nil {
+		if p.found, err = root.Stat(p.rel); err != nil {
 			err = refusal(called(p.rel), err)
 		}
 	}
@@ -86,7 +95,7 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
 		return p, agent.Errorf(event.KindDenied, "webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
 	}
-	if p.held, err = w.root.Open(p.rel); err == nil {
+	if p.held, err = root.Open(p.rel); err == nil {
 		p.hold(ctx) // one that may be entered and not read is known by its number only
 	}
 	return p, nil

@@ -14,10 +14,9 @@ import (
 	"webchat/internal/policy"
 )
 
-// workspace is the folder files are shown from. Reading goes through root, which
-// cannot leave it, whatever is renamed meanwhile.
+// workspace is the folder files are shown from. Reading goes through an [os.Root] of
+// it, which cannot leave it, whatever is renamed meanwhile.
 type workspace struct {
-	root  *os.Root
 	real  string // absolute, without symbolic links
 	given string // as configured
 	home  string
@@ -29,17 +28,36 @@ func openWorkspace(path, home string) (*workspace, error) {
 		return nil, fmt.Errorf("the workspace %q is not an absolute path", path)
 	}
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, fmt.Errorf("open the workspace: %w", err)
+	if err != nil { // it may come back
+		real = filepath.Clean(path)
 	}
-	root, err := os.OpenRoot(real)
-	if err != nil {
-		return nil, fmt.Errorf("open the workspace: %w", err)
-	}
-	return &workspace{root: root, real: real, given: filepath.Clean(path), home: home, links: policy.NewHardLinks(real)}, nil
+	return &workspace{real: real, given: filepath.Clean(path), home: home, links: policy.NewHardLinks(real)}, nil
 }
 
-func (w *workspace) close() error { return w.root.Close() }
+// root opens the folder as it is now, for the caller to close: it may have been
+// unmounted or removed, and be back. Between calls nothing keeps it from that.
+func (w *workspace) root() (*os.Root, error) {
+	switch real, err := filepath.EvalSymlinks(w.real); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, agent.Errorf(event.KindNotFound, "The folder %s is not there. Mount or restore it, then ask again.", w.shown())
+	case err == nil && real != w.real:
+		return nil, agent.Errorf(event.KindOutside, "The folder %s was replaced by a link to another one. Open that folder in webchat instead.", w.shown())
+	}
+	root, err := os.OpenRoot(w.real)
+	if err != nil {
+		return nil, refusal("The folder "+w.shown(), err)
+	}
+	return root, nil
+}
+
+// present says why the folder cannot be worked in now, or nothing.
+func (w *workspace) present() error {
+	root, err := w.root()
+	if err != nil {
+		return err
+	}
+	return root.Close()
+}
 
 // shown is the workspace as messages name it.
 func (w *workspace) shown() string { return tilde(w.real, w.home) }
@@ -149,14 +167,19 @@ func (w *workspace) relative(base, full string) (string, bool) {
 // this very file, also when names change meanwhile.
 func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 	name := called(rel)
-	st, err := w.root.Stat(rel) // first, because opening a device may do something
+	root, err := w.root()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	st, err := root.Stat(rel) // first, because opening a device may do something
 	if err != nil {
 		return nil, nil, refusal(name, err)
 	}
 	if err := showable(name, st); err != nil {
 		return nil, nil, err
 	}
-	f, err := w.root.OpenFile(rel, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
+	f, err := root.OpenFile(rel, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
 	if err != nil {
 		return nil, nil, refusal(name, err)
 	}
@@ -164,7 +187,7 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 	if err == nil {
 		err = showable(name, st)
 	}
-	if err == nil && !w.still(rel, st) {
+	if err == nil && !w.still(root, rel, st) {
 		err = agent.Errorf(event.KindNotFound, "%s was replaced while it was opened. Ask for it again.", name)
 	}
 	if err != nil {
@@ -176,13 +199,13 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 
 // still reports that rel names the opened file itself and no link to it: what was
 // checked by its name is what is read.
-func (w *workspace) still(rel string, opened fs.FileInfo) bool {
+func (w *workspace) still(root *os.Root, rel string, opened fs.FileInfo) bool {
 	full := filepath.Join(w.real, rel)
 	real, err := filepath.EvalSymlinks(full)
 	if err != nil || real != full {
 		return false
 	}
-	now, err := w.root.Lstat(rel)
+	now, err := root.Lstat(rel)
 	return err == nil && os.SameFile(now, opened)
 }
 

@@ -49,7 +49,7 @@ var ours = map[string][]string{
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
-	"internal/session":         {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens"},
+	"internal/session":         {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
 	"internal/sessions":        {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {},
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},

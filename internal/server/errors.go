@@ -45,7 +45,7 @@ var refusals = []struct {
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
 	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
-	{session.ErrFolder, refusal{409, "folder_missing", "", ""}},
+	{workspaces.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{workspaces.ErrFolder, refusal{400, "not_a_folder", "", ""}},
 	{workspaces.ErrUnknown, refusal{404, "not_open", "", ""}},
 	{workspaces.ErrLast, refusal{409, "last_workspace", "", ""}},

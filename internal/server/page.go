@@ -117,7 +117,7 @@ func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) erro
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, workspace string) (page.View, error) {
-	v := page.View{Workspace: workspace, Missing: !workspaces.Available(workspace), Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+	v := page.View{Workspace: workspace, Missing: workspaces.Check(workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		var err error
 		if v.Bytes, err = s.Stored(); err != nil {

@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"path/filepath"
 
 	"github.com/go-chi/chi/v5"
 
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/workspaces"
 )
@@ -125,15 +123,14 @@ func (s *Server) completeFiles(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := fileList{Files: []string{}}
-	list.Files, err = s.filesOf(r.Context(), in.Path, q.Get("q"), limit)
-	if err != nil && !in.Available() {
-		err = fmt.Errorf("%w: %s; mount or restore it", session.ErrFolder, in.Path)
+	if err := workspaces.Check(in.Path); err != nil {
+		return err
 	}
+	names, err := s.filesOf(r.Context(), in.Path, q.Get("q"), limit)
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, list)
+	return reply(w, http.StatusOK, fileList{names})
 }
 
 type fileList struct {

@@ -31,7 +31,7 @@ func (h *house) opened(name string) oneWorkspace {
 	return w
 }
 
-// begin creates a session in a workspace and returns its id.
+// beginIn creates a session in a workspace and returns its id.
 func (h *house) beginIn(workspace string) string {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]string{"workspace": workspace})
@@ -113,5 +113,70 @@ func TestWorkspaces(t *testing.T) {
 	h.do("POST", "/api/workspaces", `{"path":"`+b.Path+`"}`)
 	if got := list(""); got != "second first" {
 		t.Errorf("opened again: %q", got)
+	}
+}
+
+// TestMissingFolder: without their folder sessions open, are read, and say what is
+// missing; when it is back, they go on.
+func TestMissingFolder(t *testing.T) {
+	h := newHouse(t)
+	b := h.opened("beta")
+	if err := os.WriteFile(filepath.Join(b.Path, "notes.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := h.beginIn(b.Path)
+	one, show, say := "/api/sessions/"+id, `{"tool":"render_file_contents","arguments":{"path":"notes.txt"}}`, `{"content":"show me notes.txt"}`
+	away := b.Path + ".away"
+	type want struct {
+		method, path, body string
+		status             int
+		text               string
+	}
+	check := func(all ...want) {
+		t.Helper()
+		for _, c := range all {
+			if res, body := h.do(c.method, c.path, c.body); res.StatusCode != c.status || !strings.Contains(body, c.text) {
+				t.Errorf("%s %s: %d %s\nwant %d and %q", c.method, c.path, res.StatusCode, body, c.status, c.text)
+			}
+		}
+	}
+	there := []want{
+		{"POST", one + "/display", show, 200, `"type":"file"`},
+		{"POST", one + "/messages?wait=true", say, 200, "notes.txt"},
+		{"GET", "/api/files?q=notes&workspace=" + b.Path, "", 200, "notes.txt"},
+		{"GET", "/api/workspaces", "", 200, `"name":"beta","available":true`},
+	}
+	check(there...)
+	if err := os.Rename(b.Path, away); err != nil {
+		t.Fatal(err)
+	}
+	missing := []want{
+		{"POST", one + "/display", show, 422, "is not there. Mount or restore it"},
+		{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422, "is not there. Mount or restore it"},
+		{"POST", one + "/messages", say, 409, "folder_missing"},
+		{"POST", one + "/messages", `{"content":"read","attachments":[{"path":"notes.txt"}]}`, 409, "folder_missing"},
+		{"POST", "/api/sessions", `{"workspace":"` + b.Path + `"}`, 409, "folder_missing"},
+		{"GET", "/api/files?q=notes&workspace=" + b.Path, "", 409, "folder_missing"},
+		{"GET", "/api/workspaces", "", 200, `"name":"beta","available":false`},
+		{"GET", "/api/sessions", "", 200, id},
+		{"GET", one, "", 200, `"workspace":"` + b.Path + `"`},
+		{"GET", one + "/events", "", 200, "Displayed notes.txt to user"},
+		{"GET", "/sessions/" + id, "", 200, "is not there.</b> Mount or restore it"},
+	}
+	check(missing...)
+	if err := os.Symlink(h.workspace, b.Path); err == nil { // another folder by its name
+		h.file("notes.txt", "of another workspace")
+		check(want{"POST", one + "/display", show, 422, "replaced by a link"}, want{"POST", one + "/messages", say, 409, "folder_missing"},
+			want{"POST", one + "/display", `{"tool":"run_and_display","arguments":{"command":"pwd"}}`, 422, "replaced by a link"})
+		if err := os.Remove(b.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(away, b.Path); err != nil {
+		t.Fatal(err)
+	}
+	check(there...)
+	if _, body := h.do("GET", "/sessions/"+id, ""); strings.Contains(body, `id="missing"`) {
+		t.Error("the page still says that the folder is missing")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
+	"webchat/internal/workspaces"
 )
 
 // liveConn is an open conversation with its host.
@@ -104,6 +105,9 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
 	if err := s.cfg.reachable(ctx); err != nil {
+		return nil, err
+	}
+	if err := workspaces.Check(s.cfg.Workspace); err != nil {
 		return nil, err
 	}
 	if err := s.startHooks(ctx); err != nil {

@@ -10,8 +10,6 @@ var (
 	ErrTooLong = errors.New("the prompt is too long")
 	// ErrBusy: the queue of the session is full.
 	ErrBusy = errors.New("too many prompts are waiting")
-	// ErrFolder: the folder of the session's workspace is not there now.
-	ErrFolder = errors.New("the folder is not there")
 	// ErrNoTurn: a backend reported work while no turn runs.
 	ErrNoTurn = errors.New("no turn runs")
 )

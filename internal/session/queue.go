@@ -15,6 +15,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
+	"webchat/internal/workspaces"
 )
 
 // steerLimit is how long an agent may take to say whether a prompt joins its turn.
@@ -44,6 +45,9 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 		if _, known, err := s.Place(ctx, msg.ID); known || err != nil {
 			return msg.ID, err
 		}
+	}
+	if err := workspaces.Check(s.cfg.Workspace); err != nil {
+		return "", err
 	}
 	attached, err := s.resolve(ctx, msg.Attachments)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/session"
+	"webchat/internal/workspaces"
 )
 
 // shutdownLimit is how long Run waits for sessions that do not end.
@@ -191,7 +192,7 @@ func (m *Manager) await(ctx context.Context) error {
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid]
 // for an unknown backend, a workspace that is not open or a title that is too long;
-// [session.ErrFolder] for a workspace that is not there; [agent.ErrUnsupported] for a
+// [workspaces.ErrMissing] for a workspace that is not there; [agent.ErrUnsupported] for a
 // backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
@@ -207,6 +208,9 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	w, err := m.cfg.Workspaces.Find(o.Workspace)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
+	}
+	if err := workspaces.Check(w.Path); err != nil {
+		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)

@@ -38,6 +38,8 @@ import (
 var (
 	// ErrFolder: the path does not name a folder that can be worked in.
 	ErrFolder = errors.New("not a folder")
+	// ErrMissing: the folder of a workspace was removed, unmounted or replaced.
+	ErrMissing = errors.New("is not there")
 	// ErrUnknown: no workspace with that id or path is open.
 	ErrUnknown = errors.New("not open")
 	// ErrLast: the only open workspace cannot be closed.
@@ -53,12 +55,19 @@ type Workspace struct {
 }
 
 // Available reports whether the folder is there now.
-func (w Workspace) Available() bool { return Available(w.Path) }
+func (w Workspace) Available() bool { return Check(w.Path) == nil }
 
-// Available reports whether path is a folder now.
-func Available(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// Check returns an error that wraps [ErrMissing] and says what to do if the folder of a
+// workspace is not there now.
+func Check(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil && real != path {
+		return fmt.Errorf("the folder %s %w: a link to another one is in its place; open that one instead", path, ErrMissing)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return fmt.Errorf("the folder %s %w: mount or restore it, then try again", path, ErrMissing)
+	}
+	return nil
 }
 
 // Config is what a List is made of. First is needed.
