@@ -7,19 +7,17 @@ import (
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
+	"webchat/internal/takeover"
 )
 
-// madeDataDir makes the data folder of the workspace.
+// madeDataDir makes the data folder. The user's own gets the token that an older version
+// gave out.
 func (o *options) madeDataDir() (string, error) {
-	workspace, err := o.workspaceDir()
-	if err != nil {
-		return "", err
+	dir := o.dataPath()
+	if err := daemon.MakeFolder(dir); err != nil || o.DataDir != "" {
+		return dir, err
 	}
-	dir, err := o.dataPath(workspace)
-	if err != nil {
-		return "", err
-	}
-	return dir, daemon.MakeFolder(dir)
+	return dir, takeover.Token(dir)
 }
 
 // credentials opens the data folder's secrets as the server does.

@@ -31,10 +31,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dir, err := o.dataPath(workspace)
-	if err != nil {
-		return err
-	}
+	dir := o.dataPath()
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}

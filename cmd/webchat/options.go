@@ -24,7 +24,7 @@ import (
 type options struct {
 	Listen    string `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given"`
 	Workspace string `default:"." placeholder:"FOLDER" help:"the folder display tools may read and commands run in"`
-	DataDir   string `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default a folder per workspace"`
+	DataDir   string `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default one folder for you"`
 	Backend   string `default:"auto" placeholder:"NAME" help:"the kind of agent of new sessions"`
 	Model     string `placeholder:"NAME" help:"the model of new sessions"`
 	Provider  struct {
@@ -181,12 +181,12 @@ func (o *options) workspaceDir() (string, error) {
 	return dir, nil
 }
 
-// dataPath says which data folder it is. The default is one per workspace.
-func (o *options) dataPath(workspace string) (string, error) {
+// dataPath says which data folder it is. The default is the user's.
+func (o *options) dataPath() string {
 	if o.DataDir != "" {
-		return o.DataDir, nil
+		return o.DataDir
 	}
-	return filepath.Join(xdg.DataHome, "webchat", daemon.NameFor(workspace)), nil
+	return filepath.Join(xdg.DataHome, "webchat")
 }
 
 // mayOpen reports whether somebody sits before a browser here.

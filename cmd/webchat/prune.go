@@ -78,14 +78,18 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 
 // pruneAlone does it without a server, which must not start meanwhile.
 func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration, log *slog.Logger) (p daemon.Pruned, err error) {
-	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
-		return p, fmt.Errorf("there are no sessions in %s: %w", path, daemon.Plain(err))
-	}
 	dir, err := daemon.Open(path)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	old, err := o.takeOver(ctx, path, log)
+	if err != nil {
+		return p, err
+	}
+	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
+		return p, fmt.Errorf("there are no sessions in %s: %w", path, daemon.Plain(err))
+	}
 	db, err := store.Open(store.Config{Dir: path})
 	if err != nil {
 		return p, err
@@ -95,7 +99,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	if err != nil {
 		return p, err
 	}
-	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspaces: folders, Logger: log,
+	m, err := sessions.New(sessions.Config{Log: db, Catalog: everywhere{db, old}, Drafts: db, Workspaces: folders, Logger: log,
 		Backends: []agent.Backend{offline.New(offline.Config{})}})
 	if err != nil {
 		return p, err

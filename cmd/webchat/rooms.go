@@ -25,6 +25,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/takeover"
 	"webchat/internal/workspaces"
 )
 
@@ -53,7 +54,7 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store) func(se
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
 		return r.lender.host(id, call)
@@ -104,7 +105,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if r.lender, err = newLender(r.guard, folders, log); err != nil {
 		return nil, err
 	}
-	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
+	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, r.outputs, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown{r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {

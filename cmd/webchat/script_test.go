@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +38,7 @@ import (
 //	appears FILE...       wait for files
 //	occupy                listens on a port and sets PORT
 //	mode FILE PERM        checks the permissions
+//	older DIR             has the sessions in a data folder be kept as the version before kept them
 func TestScript(t *testing.T) {
 	honest, leaky := copilottest.New(t), copilottest.New(t)
 	leaky.Answer(leak)
@@ -79,7 +82,7 @@ func TestScript(t *testing.T) {
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode,
+			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode, "older": older,
 		},
 	})
 }
@@ -134,7 +137,7 @@ func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 }
 
 func ready(ts *testscript.TestScript, _ bool, _ []string) {
-	dir := ts.Getenv("WEBCHAT_DATA_DIR")
+	dir := cmp.Or(ts.Getenv("WEBCHAT_DATA_DIR"), filepath.Join(ts.Getenv("XDG_DATA_HOME"), "webchat"))
 	var info daemon.Info
 	eventually(ts, "the server", func() bool {
 		var err error
@@ -268,3 +271,12 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // What a script does not show.
+
+// older undoes the last change of the schema.
+func older(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.MkAbs(args[0]), "webchat.db"))
+	ts.Check(err)
+	_, err = db.Exec(`DROP INDEX sessions_workspaces; DROP INDEX sessions_active; ALTER TABLE sessions DROP COLUMN workspace; PRAGMA user_version = 2`)
+	ts.Check(errors.Join(err, db.Close()))
+	ts.Check(os.Remove(filepath.Join(ts.MkAbs(args[0]), "workspaces.json")))
+}

@@ -52,7 +52,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	if _, err := o.providers(c); err != nil {
 		return err
 	}
-	path, err := o.dataPath(workspace)
+	path, err := o.madeDataDir()
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,15 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	old, err := o.takeOver(ctx, path, log)
+	if err != nil {
+		return err
+	}
 	listeners, port, err := o.listeners(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := o.newRooms(ctx, c, workspace, path, log)
+	r, err := o.newRooms(ctx, c, workspace, path, old, log)
 	if err != nil {
 		closeAll(listeners)
 		return err

@@ -101,15 +101,7 @@ func serviceStatus(ctx context.Context, o *options, stdout, _ io.Writer) error {
 
 // running finds the server of the data folder, which need not exist.
 func (o *options) running() (daemon.Info, error) {
-	workspace, err := o.workspaceDir()
-	if err != nil {
-		return daemon.Info{}, err
-	}
-	dir, err := o.dataPath(workspace)
-	if err != nil {
-		return daemon.Info{}, err
-	}
-	info, err := daemon.Read(dir)
+	info, err := daemon.Read(o.dataPath())
 	if err == nil && info.URL == "" {
 		err = errors.New("it starts")
 	}

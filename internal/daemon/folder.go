@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,14 +23,6 @@ type Info struct {
 	URL     string `json:"url"`
 	PID     int    `json:"pid"`
 	Control string `json:"control,omitempty"` // where the control socket is, unless it is in the folder
-}
-
-// NameFor is what the data folder of a workspace is called, so that a person
-// recognises it.
-func NameFor(workspace string) string {
-	sum := sha256.Sum256([]byte(workspace))
-	name := strings.Trim(unusual.ReplaceAllString(filepath.Base(workspace), "-"), "-.")
-	return strings.TrimPrefix(name+"-"+hex.EncodeToString(sum[:6]), "-")
 }
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -64,9 +64,10 @@ var ours = map[string][]string{
 	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
-	"internal/daemon":  {"internal/proc"},
-	"internal/service": {"internal/proc"}, // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
+	"internal/daemon":   {"internal/proc"},
+	"internal/takeover": {"internal/daemon"}, // the lock of a data folder
+	"internal/service":  {"internal/proc"},   // systemctl and launchctl are programs
+	"internal/canary":   {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown
