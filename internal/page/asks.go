@@ -2,8 +2,10 @@ package page
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -31,7 +33,7 @@ func (d dock) Head() string {
 // alike are open questions that one button can answer, because one grant covers
 // all of them.
 type alike struct {
-	option
+	card.Option
 	Tool     string
 	Requests []string
 	El       string
@@ -50,7 +52,7 @@ func (d dock) Alike() []alike {
 			i := slices.IndexFunc(groups, func(a alike) bool { return a.Tool == k.Question.Tool && a.ID == g.ID && a.Text == g.Text })
 			if i < 0 {
 				i = len(groups)
-				groups = append(groups, alike{option: option{g}, Tool: k.Question.Tool, El: "all-" + k.ID + "-" + itoa(int64(i))})
+				groups = append(groups, alike{Option: card.Option{Grant: g}, Tool: k.Question.Tool, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
 			}
 			if !slices.Contains(groups[i].Requests, k.Question.Request) {
 				groups[i].Requests = append(groups[i].Requests, k.Question.Request)
@@ -68,7 +70,7 @@ func (d dock) Alike() []alike {
 }
 
 func (f *fold) permission(d event.PermissionRequested) {
-	a := &ask{
+	a := &card.Ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
 		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
 		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
@@ -77,7 +79,7 @@ func (f *fold) permission(d event.PermissionRequested) {
 }
 
 func (f *fold) question(d event.UserInputRequested) {
-	a := &ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
+	a := &card.Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
 	if a.Question == "" {
 		a.Question = "(an empty question)"
 	}
@@ -85,30 +87,30 @@ func (f *fold) question(d event.UserInputRequested) {
 }
 
 // addAsk opens a question: its row in the transcript, its card in the dock.
-func (f *fold) addAsk(a *ask) {
+func (f *fold) addAsk(a *card.Ask) {
 	if f.nodes["p-"+a.Request] != nil || f.waiting(a.Request) != nil {
 		return
 	}
 	n := f.node(elementID("p-", a.Request))
-	a.f, a.rev, a.row = f, f.seq, n.ID
+	a.In, a.Rev, a.Row = f.cards, f.seq, n.ID
 	n.Ask = a
 	f.nodes["p-"+a.Request] = n
-	f.placeAsk(n)
-	q := &node{ID: "q" + n.ID[1:], Question: a, parent: f.asks}
+	q := &node{ID: "q" + n.ID[1:], Question: a, parent: f.asks, hides: f.placeAsk(n)}
 	f.asks.Kids = append(f.asks.Kids, q)
 	f.batch.append(f.asks, q)
 	f.dockChanged()
 	f.batch.sayOf(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
 }
 
-// placeAsk puts the row of a question before that of its call, if there is one.
-func (f *fold) placeAsk(n *node) {
+// placeAsk puts the row of a question before that of its call, if there is one, which
+// it returns.
+func (f *fold) placeAsk(n *node) *node {
 	c := f.nodes["c-"+n.Ask.Call]
 	if n.Ask.Call == "" || c == nil {
 		f.addStep(f.place(""), n)
-		return
+		return nil
 	}
-	n.Ask.about, n.Ask.hides = c.Call, c
+	n.Ask.About = c.Call
 	c.Call.Asked++
 	if p := c.parent; p.Steps != nil {
 		f.insertBefore(p, c, n)
@@ -118,6 +120,7 @@ func (f *fold) placeAsk(n *node) {
 		f.addStep(p, n)
 	}
 	f.callChanged(c)
+	return c
 }
 
 // insertBefore puts n before one of the children of parent.
@@ -180,13 +183,13 @@ func (f *fold) answered(d event.UserInputCompleted) {
 // it was answered.
 func (f *fold) settle(q *node, refused bool) {
 	a := q.Question
-	a.Answered, a.rev = true, f.seq
+	a.Answered, a.Rev = true, f.seq
 	q.detach()
 	f.batch.remove(q)
 	f.dockChanged()
-	c := a.hides
+	c := q.hides
 	if n := f.nodes["p-"+a.Request]; n != nil {
-		if c != nil && a.quiet() {
+		if c != nil && a.Quiet() {
 			f.foldInto(c, n)
 		} else {
 			f.stepChanged(n)
@@ -222,7 +225,7 @@ func (f *fold) foldInto(c, n *node) {
 func (f *fold) askChanged(callID string) {
 	for _, q := range f.asks.Kids {
 		if callID != "" && q.Question.Call == callID {
-			q.Question.about, q.Question.rev = f.nodes["c-"+callID].Call, f.seq
+			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.seq
 			f.batch.replace(q)
 		}
 	}

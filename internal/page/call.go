@@ -4,106 +4,24 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
-// call is a tool call: a row, or for a display tool the card of its output.
-type call struct {
-	ID, Tool string
-	Kind     string // of card: file, terminal, image; empty for a row
-	Args     json.RawMessage
-	By       event.Actor
-	Agent    string          // the helper agent that works in it
-	State    string          // starting, running, done, failed
-	Output   string          // its id
-	Line     string          // what the model read; of a failure, what the user reads of it
-	Log      string          // what only the user reads
-	Fault    event.ToolError // why it failed
-	Partial  string          // what a foreign tool wrote so far
-	Took     time.Duration
-	Tokens   int64 // that what the model read costs
-	Asked    int   // open questions about it
-	Refused  bool
-	Allowed  *ask      // the rule that allowed it, if one did
-	Rewrites []rewrite // what hooks changed in its arguments
-
-	Given     int64    // tokens of it that the user let the agent read
-	GivenOf   []string // which lines; "" is all of it
-	telemetry telemetry
-	print     *event.Fingerprint
-	shownAt   time.Time
-	before    *call // the display of the same before it, and the one after it
-	later     *call
-	progress  event.ToolExecutionProgress
-	started   time.Time
-	at        time.Time // when it was over
-	rev       int64
-	gone      bool // its turn is not kept any more
-	early     bool // its start was not seen, a helper agent's was
-	node      *node
-	el        string
-	f         *fold
-	now       json.RawMessage // its arguments as hooks left them; nil: as they came
-}
-
-// telemetry is what a display tool says beside its result.
-type telemetry struct {
-	OutputType      string `json:"outputType"`
-	Bytes           int64  `json:"bytes"`
-	Lines           int64  `json:"lines"`
-	TokensShown     int64  `json:"tokensShown"`
-	TokensSent      int64  `json:"tokensSent"`
-	TokensEstimated bool   `json:"tokensEstimated"`
-	ExitCode        *int   `json:"exitCode"`
-}
-
 const (
-	maxPartial = 8 << 10  // of a foreign tool's running output
-	maxShown   = 16 << 10 // of arguments and results in an unfolded row
-	maxOutputs = 200      // rows of the shelf
+	maxPartial = 8 << 10 // of a foreign tool's running output
+	maxOutputs = 200     // rows of the shelf
 )
-
-// displays are the tools whose call is a card.
-var displays = map[string]string{
-	"render_file_contents": "file",
-	"run_and_display":      "terminal",
-	"display_image":        "image",
-}
-
-// kindOf finds a display tool under the longer name an agent may give it.
-func kindOf(tool string) string {
-	if k, ok := displays[tool]; ok {
-		return k
-	}
-	for name, k := range displays {
-		rest, ok := strings.CutSuffix(tool, name)
-		if ok && (strings.HasSuffix(rest, "-") || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, "/")) {
-			return k
-		}
-	}
-	return ""
-}
-
-// awaited reports a display call that has nothing to show yet.
-func (c *call) awaited() bool { return c.Kind != "" && c.State == "starting" }
-
-// Done reports whether it is over.
-func (c *call) Done() bool { return c.State == "done" || c.State == "failed" }
-
-// Hidden says that a question or its answer stands for the call.
-func (c *call) Hidden() bool { return c.Asked > 0 || c.Refused }
-
-// El is the id of the row or card.
-func (c *call) El() string { return c.el + ".r" }
 
 func (f *fold) callStart(d event.ToolExecutionStart) {
 	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
-		if n.Call.early {
-			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.early = d.ToolName, d.Arguments, d.By, false
+		if n.Call.Early {
+			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.Early = d.ToolName, d.Arguments, d.By, false
 			f.callChanged(n)
 			f.askChanged(d.ToolCallID)
 			f.ledgerChanged()
@@ -117,7 +35,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: command(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
+		t := f.addTurn(&turn{Prompt: card.AsTyped(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
 		f.add(at, n)
@@ -129,20 +47,9 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 
 func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
-	n.Call = &call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", started: f.now, node: n, el: n.ID, f: f}
+	n.Call = &card.Call{ID: id, Tool: tool, Kind: card.KindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
 	f.nodes["c-"+id] = n
 	return n
-}
-
-// command is how the user asked for a display of their own.
-func command(c *call) string {
-	switch c.Kind {
-	case "terminal":
-		return "/run " + c.Name()
-	case "image":
-		return "/image " + wording.Plain(c.Name())
-	}
-	return "/show " + wording.Plain(c.Name())
 }
 
 // callChanged shows a call's row or card again; what happens inside of it stays.
@@ -165,7 +72,7 @@ func (f *fold) callProgress(d event.ToolExecutionProgress) {
 	}
 	c := n.Call
 	first := c.State != "running" || c.Output == ""
-	c.progress = d
+	c.Progress = d
 	if d.OutputID != "" && c.Output == "" {
 		c.Output = d.OutputID
 		if c.Kind == "" {
@@ -185,12 +92,12 @@ func (f *fold) callProgress(d event.ToolExecutionProgress) {
 		return
 	}
 	f.touch(n)
-	f.far(n, "attr", c.El(), "data-lines", itoa(d.Lines))
-	f.far(n, "attr", c.El(), "data-bytes", itoa(d.Bytes))
-	f.far(n, "attr", c.El(), "data-elapsed", itoa(d.ElapsedMs))
-	f.far(n, "text", c.el+".t", "", c.Following())
-	f.far(n, "text", c.el+".e", "", c.Elapsed())
-	f.far(n, "text", c.el+".s", "", c.Elapsed()+" · nothing sent yet")
+	f.far(n, "attr", c.El(), "data-lines", strconv.FormatInt(d.Lines, 10))
+	f.far(n, "attr", c.El(), "data-bytes", strconv.FormatInt(d.Bytes, 10))
+	f.far(n, "attr", c.El(), "data-elapsed", strconv.FormatInt(d.ElapsedMs, 10))
+	f.far(n, "text", c.Element+".t", "", c.Following())
+	f.far(n, "text", c.Element+".e", "", c.Elapsed())
+	f.far(n, "text", c.Element+".s", "", c.Elapsed()+" · nothing sent yet")
 }
 
 // far shows how far a running call is, unless its card is shown again anyway.
@@ -212,7 +119,7 @@ func (f *fold) callPartial(d event.ToolExecutionPartialResult) {
 }
 
 func (f *fold) callComplete(d event.ToolExecutionComplete) {
-	var t telemetry
+	var t card.Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
 	delete(f.ledger.growing, d.ToolCallID)
 	if d.OutputID != "" {
@@ -229,9 +136,9 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 		return
 	}
 	c := n.Call
-	c.telemetry = t
-	c.print, c.at = d.Fingerprint, f.now
-	c.State, c.Took, c.Partial, c.rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
+	c.Telemetry = t
+	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
+	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
 	if d.Result != nil {
 		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
 	}
@@ -242,17 +149,17 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 		}
 	}
 	if d.OutputID != "" {
-		if t := c.telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
+		if t := c.Telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
 			c.Kind = t
 		}
 		if c.Output == "" {
 			f.shown(c)
 		}
 		c.Output = d.OutputID
-		c.shownAt = f.now
-		f.showings.next(c)
+		c.ShownAt = f.now
+		f.showings.Next(c)
 	}
-	c.Tokens = cmp.Or(d.ResultTokens, c.telemetry.TokensSent)
+	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
 	f.callChanged(n)
 	if c.Kind != "" && !c.Hidden() {
 		f.batch.say("say", wording.FirstLine(c.Line, 200))
@@ -265,7 +172,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 }
 
 // shown puts a call's output into the rail.
-func (f *fold) shown(c *call) {
+func (f *fold) shown(c *card.Call) {
 	f.outputs = append(slices.DeleteFunc(f.outputs, f.passed), c)
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
@@ -275,15 +182,15 @@ func (f *fold) shown(c *call) {
 
 // unshow takes a call that is forgotten out of what later displays are compared with.
 // In the rail it stays as long as its output can be read.
-func (f *fold) unshow(c *call) {
-	c.gone = true
+func (f *fold) unshow(c *card.Call) {
+	c.Gone = true
 	if !c.Done() {
 		f.lost[c.ID] = c
 	}
 	if c.Output != "" {
 		f.ledgerChanged()
 	}
-	if later := f.showings.forget(c); later != nil {
+	if later := f.showings.Forget(c); later != nil {
 		if n := f.nodes["c-"+later.ID]; n != nil && n.Call == later {
 			f.callChanged(n)
 		}
@@ -291,7 +198,7 @@ func (f *fold) unshow(c *call) {
 }
 
 // showLost puts the output of a call whose turn is not kept any more into the rail.
-func (f *fold) showLost(c *call, output string) {
+func (f *fold) showLost(c *card.Call, output string) {
 	if output != "" && c.Output == "" {
 		c.Output = output
 		f.shown(c)
@@ -303,7 +210,7 @@ func (f *fold) helper(id, name, state, problem string) {
 	n := f.nodes["c-"+id]
 	if n == nil {
 		n = f.newCall(id, "task", nil, event.ByAgent)
-		n.Call.Agent, n.Call.early = name, true
+		n.Call.Agent, n.Call.Early = name, true
 		f.addStep(f.place(""), n)
 	}
 	c := n.Call
@@ -311,26 +218,11 @@ func (f *fold) helper(id, name, state, problem string) {
 	if !c.Done() {
 		c.State = state
 		if state != "running" {
-			c.Line, c.rev = problem, f.seq
+			c.Line, c.Rev = problem, f.seq
 		}
 		if c.Output != "" {
 			f.ledgerChanged()
 		}
 	}
 	f.callChanged(n)
-}
-
-// Following is the line below a command that runs.
-func (c *call) Following() string {
-	p := c.progress
-	s := "Following · " + wording.Plural(p.Lines, "line")
-	if p.ElapsedMs > 0 && p.Bytes > 0 {
-		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
-	}
-	return s
-}
-
-// Elapsed is how long it has been running.
-func (c *call) Elapsed() string {
-	return wording.Clock(time.Duration(c.progress.ElapsedMs) * time.Millisecond)
 }

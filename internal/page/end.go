@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 )
 
@@ -45,7 +46,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
-	f.backend, f.cwd = whole.Backend, whole.Cwd
+	f.backend, f.cards.Cwd = whole.Backend, whole.Cwd
 	p.take(entries)
 	f.lighten()
 	f.listBefore(whole.Readable)
@@ -60,9 +61,9 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 
 // listBefore puts outputs into the rail whose calls were not among what was loaded.
 func (f *fold) listBefore(all []Readable) {
-	var before []*call
+	var before []*card.Call
 	for _, r := range all {
-		known := slices.ContainsFunc(f.outputs, func(c *call) bool { return c.ID == r.Call && c.Output == r.Output })
+		known := slices.ContainsFunc(f.outputs, func(c *card.Call) bool { return c.ID == r.Call && c.Output == r.Output })
 		if known || f.nodes["c-"+r.Call] != nil || f.lost[r.Call] != nil {
 			continue
 		}
@@ -70,7 +71,7 @@ func (f *fold) listBefore(all []Readable) {
 		if err != nil {
 			panic(err) // strings
 		}
-		c := &call{ID: r.Call, Kind: r.Type, Args: args, State: "running", Output: r.Output, el: elementID("c-", r.Call), f: f, gone: true}
+		c := &card.Call{ID: r.Call, Kind: r.Type, Args: args, State: "running", Output: r.Output, Element: elementID("c-", r.Call), In: f.cards, Gone: true}
 		if r.Complete {
 			c.State = "done"
 		} else {

@@ -3,21 +3,15 @@ package page
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"html/template"
 	"io"
 	"strings"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 	"webchat/web"
-)
-
-// How much of an output an export holds.
-const (
-	exportLines = 5000
-	exportImage = 8 << 20 // bytes of a picture
 )
 
 // Export is a session as a file somebody keeps.
@@ -37,8 +31,8 @@ func (x Export) heading() string {
 
 // about is what the file says of itself.
 func (p *Pages) about(x Export) string {
-	return join(p.cfg.answers(x.Backend, x.Model), "begun "+x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
-		"saved "+p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session "+x.SessionID)
+	return strings.Join([]string{p.cfg.answers(x.Backend, x.Model), "begun " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
+		"saved " + p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session " + x.SessionID}, " · ")
 }
 
 // ForExport returns a projector that keeps all turns, with the outputs that still
@@ -46,7 +40,7 @@ func (p *Pages) about(x Export) string {
 // [Pages.Export].
 func (p *Pages) ForExport(sessionID string) *Projector {
 	whole := &Pages{cfg: p.cfg, tmpl: p.export}
-	whole.cfg.whole = true
+	whole.cfg.cards.Whole = true
 	return whole.ProjectorFrom(sessionID, 1)
 }
 
@@ -77,19 +71,6 @@ func stylesheet() (template.CSS, error) {
 		b.Write(css)
 	}
 	return template.CSS(b.String()), nil
-}
-
-// Inline is a picture as an address that holds it.
-func (c *card) Inline() template.URL {
-	out, ok := c.f.cfg.Outputs.Output(c.Output)
-	if !ok || !strings.HasPrefix(out.MimeType, "image/") {
-		return ""
-	}
-	b, err := out.Content.Read(exportImage)
-	if err != nil {
-		return ""
-	}
-	return template.URL("data:" + out.MimeType + ";base64," + base64.StdEncoding.EncodeToString(b))
 }
 
 // Markdown writes a session as Markdown while it is read: prompts as quotations,
@@ -129,7 +110,7 @@ func (m *Markdown) one(e event.Entry) {
 			m.write("", "*(it was cut off here)*")
 		}
 	case event.ToolExecutionStart:
-		c := call{Tool: d.ToolName, Args: d.Arguments}
+		c := card.Call{Tool: d.ToolName, Args: d.Arguments}
 		m.calls[d.ToolCallID] = c.Name()
 		m.write("", "- **"+wording.Plain(d.ToolName)+"** "+verbatim(c.Name()))
 	case event.ToolExecutionComplete:

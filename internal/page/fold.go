@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -13,7 +14,7 @@ import (
 // order; what they change is collected in its batch.
 type fold struct {
 	cfg    *Config
-	id     string // of the session
+	cards  *card.Session
 	batch  batch
 	root   *node // its children are turns
 	seq    int64 // of the last logged event
@@ -34,19 +35,18 @@ type fold struct {
 	tasks                 []*task // what runs in the background
 	todos                 []event.Todo
 	effort                string   // how hard the model thinks
-	cwd                   string   // the workspace
 	instructions          []string // files the agent loads, until the first turn says so
 	ledger                ledger
-	outputs               []*call          // in the order shown; the last ones only
-	lost                  map[string]*call // those that run, and whose turn is not kept
-	showings              showings
+	outputs               []*card.Call          // in the order shown; the last ones only
+	lost                  map[string]*card.Call // those that run, and whose turn is not kept
+	showings              card.Showings
 	now                   time.Time
 	unlogged              bool   // the event at hand
 	trouble               string // the log cannot be written
 }
 
 func newFold(cfg *Config) *fold {
-	return &fold{cfg: cfg, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: showings{}, lost: map[string]*call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
+	return &fold{cfg: cfg, cards: &card.Session{Config: &cfg.cards, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
 }
 
 // take folds one event.
@@ -101,13 +101,13 @@ func (f *fold) session(data event.Data) bool {
 		f.ledger.counted = true
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
-		f.cwd = d.Context.Cwd
+		f.cards.Cwd = d.Context.Cwd
 		if !d.InstructionsSeen {
 			f.instructions = d.Instructions
 		}
 	case event.SessionResume:
 		f.setBackend(d.Backend, d.Model)
-		f.cwd = d.Context.Cwd
+		f.cards.Cwd = d.Context.Cwd
 	case event.SessionTitleChanged:
 		f.setTitle(d.Title)
 	case event.SessionModelChange:
@@ -141,6 +141,7 @@ func (f *fold) session(data event.Data) bool {
 		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
 	case event.SessionUsageInfo:
 		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
+		f.cards.Window = f.ledger.window()
 		f.ledgerChanged()
 	case event.Abort:
 		f.note("is-ask", "stop", stopped(d))
@@ -253,6 +254,9 @@ func (f *fold) add(parent, n *node) *node {
 
 func (f *fold) attach(parent, n *node) {
 	n.parent = parent
+	if t := n.turn(); t != nil && n.Call != nil {
+		n.Call.From = t.from
+	}
 	parent.Kids = append(parent.Kids, n)
 	f.touch(n)
 }

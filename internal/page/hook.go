@@ -1,12 +1,11 @@
 package page
 
 import (
-	"html/template"
 	"strconv"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
-	"webchat/internal/render"
 	"webchat/internal/wording"
 )
 
@@ -36,17 +35,6 @@ func (h *hook) Verdict() string {
 
 // Duration is how long it ran.
 func (h *hook) Duration() string { return wording.Took(h.Took) }
-
-// rewrite is what a hook put in the place of something else.
-type rewrite struct {
-	Command  string // of the hook
-	Was, Now template.HTML
-}
-
-// changed makes one, with nothing hidden in either.
-func changed(command, was, now string) rewrite {
-	return rewrite{Command: wording.Plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
-}
 
 func (f *fold) hookStart(d event.HookStart) {
 	if f.nodes["h-"+d.HookID] != nil {
@@ -110,9 +98,9 @@ func (f *fold) hookEnd(d event.HookEnd) {
 // question about it, or at the prompt of the turn.
 func (f *fold) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
-		c.Call.Rewrites = append(c.Call.Rewrites, changed(h.Command, readable(c.Call.args()), readable(d.Arguments)))
-		c.Call.now = d.Arguments
-		c.Call.rev = f.seq
+		c.Call.Rewrites = append(c.Call.Rewrites, card.NewRewrite(h.Command, card.Readable(c.Call.CurrentArgs()), card.Readable(d.Arguments)))
+		c.Call.Rewritten = d.Arguments
+		c.Call.Rev = f.seq
 		f.callChanged(c)
 		f.askChanged(c.Call.ID)
 	}
@@ -122,7 +110,7 @@ func (f *fold) rewritten(h *hook, d event.HookEnd) {
 			was = t.Turn.now
 		}
 		t.Turn.now = d.Prompt
-		t.Turn.Rewrites = append(t.Turn.Rewrites, changed(h.Command, was, d.Prompt))
+		t.Turn.Rewrites = append(t.Turn.Rewrites, card.NewRewrite(h.Command, was, d.Prompt))
 		f.touch(t)
 		f.batch.part(t, t.ID+".p", "turn.rewrites", t)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"webchat/internal/event"
+	"webchat/internal/card"
 	"webchat/internal/wording"
 )
 
@@ -21,7 +21,7 @@ type ledger struct {
 
 // show counts an output that is complete. One without a price costs nothing, as in the
 // totals of a session.
-func (l *ledger) show(t telemetry) {
+func (l *ledger) show(t card.Telemetry) {
 	if l.count++; t.TokensShown <= 0 {
 		return
 	}
@@ -141,51 +141,20 @@ func (r *rail) Count() string {
 }
 
 // passed reports whether neither a card shows an output any more nor its address does.
-func (f *fold) passed(c *call) bool {
+func (f *fold) passed(c *card.Call) bool {
 	_, readable := f.cfg.Outputs.Output(c.Output)
-	return c.gone && !readable
+	return c.Gone && !readable
 }
 
 // Outputs are the rows of what was shown: of turns that are not kept only what can be
 // read.
-func (r *rail) Outputs() []outputRow {
-	rows := make([]outputRow, 0, len(r.f.outputs))
+func (r *rail) Outputs() []card.OutputRow {
+	rows := make([]card.OutputRow, 0, len(r.f.outputs))
 	for _, c := range r.f.outputs {
 		if r.f.passed(c) {
 			continue
 		}
-		row := outputRow{call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running", Icon: kindIcon(c.Kind)}
-		_, row.Base = splitPath(row.Name)
-		if c.Kind == "terminal" {
-			row.Base = row.Name
-		}
-		o, ok := r.f.cfg.Outputs.Output(c.Output)
-		switch {
-		case !c.Done():
-		case ok:
-			row.Pinned = o.Pinned
-			row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(r.f.cfg.Now()), r.f.cfg.OutputTTL)
-			row.Expires = event.Time(o.ExpiresAt).String()
-			if o.ExitCode != nil && *o.ExitCode != 0 {
-				row.Exit = "exit " + itoa(int64(*o.ExitCode))
-			}
-		default:
-			row.State, row.Icon = "gone", "gone"
-		}
-		rows = append(rows, row)
+		rows = append(rows, c.Shelf())
 	}
 	return rows
 }
-
-// outputRow is one output on the shelf.
-type outputRow struct {
-	*call
-	Output, Name, Base, Icon, State string
-	Expires                         string
-	Exit                            string // how a command ended, unless well
-	Pinned                          bool
-	Life                            *life
-}
-
-// TTL is how long outputs live, in milliseconds.
-func (r outputRow) TTL() int64 { return r.f.cfg.OutputTTL.Milliseconds() }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+
+	"webchat/internal/card"
 )
 
 // node is an element of the transcript with an id. Exactly one of its kinds is
@@ -13,15 +15,16 @@ type node struct {
 	Turn      *turn
 	Message   *message
 	Reasoning *message
-	Call      *call
+	Call      *card.Call
 	Steps     *steps
-	Ask       *ask // its row
-	Question  *ask // its card in the dock, while it waits
+	Ask       *card.Ask // its row
+	Question  *card.Ask // its card in the dock, while it waits
 	Hook      *hook
 	Note      *note
 
 	Kids   []*node
 	parent *node
+	hides  *node // of a question: the call whose row it hides while it waits
 	gone   bool
 }
 

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"webchat/internal/views"
+	"webchat/internal/card"
 	"webchat/web"
 )
 
 // Config is what pages need to know. Outputs is needed; the rest has a default.
 type Config struct {
-	Outputs   Outputs
+	Outputs   card.Outputs
 	Home      string        // the user's home folder, written as ~; empty: unknown
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
@@ -31,10 +31,8 @@ type Config struct {
 	// prompted.
 	Elsewhere []string
 
-	started time.Time // of what holds the outputs
-
-	whole  bool // outputs are shown as far as a file holds them
-	weight int  // of the turns a page shows
+	cards  card.Config
+	weight int // of the turns a page shows
 }
 
 // answers names who answers, for the composer.
@@ -46,14 +44,6 @@ func (c *Config) answers(backend, model string) string {
 		return "no model"
 	}
 	return "the default model"
-}
-
-// Outputs is what a page needs of the stored outputs. It is called often, and
-// concurrently.
-type Outputs interface {
-	// Output returns what is stored under an id; false when its life is over or
-	// it never was.
-	Output(id string) (views.Output, bool)
 }
 
 // Pages writes pages and makes projectors.
@@ -81,7 +71,7 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.started = cfg.Now()
+	cfg.cards = card.Config{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()}
 	if cfg.Price == nil {
 		cfg.Price = func(string) (float64, bool) { return 0, false }
 	}

@@ -24,7 +24,7 @@ type Projector struct {
 // (or from the start of a turn), then the events in flight, then what comes.
 func (p *Pages) Projector(sessionID string) *Projector {
 	x := &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
-	x.fold.id = sessionID
+	x.fold.cards.ID = sessionID
 	x.fed.L = &x.mu
 	return x
 }

@@ -39,7 +39,7 @@ func (s *steps) Sum() string {
 // that belong to a display call still waiting for its output come before it.
 func (f *fold) addStep(parent, n *node) {
 	after := parent.last()
-	if after != nil && after.Call != nil && after.Call.awaited() && n.Call == nil {
+	if after != nil && after.Call != nil && after.Call.Awaited() && n.Call == nil {
 		f.stepBefore(parent, after, n)
 		return
 	}

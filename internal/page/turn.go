@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -21,7 +22,7 @@ type turn struct {
 	Look        bool   // it is only something that the user looked at
 	At          time.Time
 	Attachments []event.Attachment
-	Rewrites    []rewrite // what hooks changed in the prompt
+	Rewrites    []card.Rewrite // what hooks changed in the prompt
 
 	f      *fold
 	from   int64  // of its first event
@@ -87,7 +88,7 @@ func (f *fold) loads(turn *node) {
 // loaded is a file of the workspace by its name there, which can be shown; another
 // one by its path.
 func (f *fold) loaded(path string) file {
-	rel, err := filepath.Rel(f.cwd, path)
+	rel, err := filepath.Rel(f.cards.Cwd, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return file{Name: wording.Plain(path)}
 	}
@@ -230,15 +231,8 @@ type note struct {
 	Kind              string
 	Status            int
 	Title             string
-	Actions           []action
+	Actions           []card.Action
 	Files             []file
-}
-
-// action is a button that is the way out.
-type action struct {
-	Act, Label, Icon, Data string
-	Href                   string // of what is saved when it is pressed; then it works without scripts, too
-	Quiet                  bool   // not the first choice
 }
 
 func (f *fold) note(class, icon, text string) *node {
@@ -256,29 +250,29 @@ func (f *fold) noteIn(parent *node, class, icon, text string) *node {
 // failure makes a note the card of an error: what happened, and the way out.
 func (n *note) failure(d event.SessionError) {
 	n.Kind, n.Status = d.ErrorType, d.StatusCode
-	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
+	retry := card.Action{Act: "retry", Label: "Try again", Icon: "again"}
 	kind := cmp.Or(d.Kind, event.KindOfStatus(d.StatusCode))
 	switch {
 	case d.ErrorType == event.ErrorForgotten:
 		n.Title = "A new conversation"
-		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
+		n.Actions = []card.Action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
 	case d.ErrorType == event.ErrorWarning:
 		n.Title = "Worth knowing"
 	case kind == event.KindLimit:
 		n.Title = "Over its rate"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = []card.Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
 	case d.ErrorType == event.ErrorUnavailable:
 		n.Title = "Not available"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = []card.Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
 	case kind == event.KindAgentDied:
 		n.Title = "The agent ended"
-		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
+		n.Actions = []card.Action{{Act: "retry", Label: "Start it again", Icon: "again"}}
 	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
 		n.Title = "Not signed in"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = []card.Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
 	default:
 		n.Title = "That did not work"
-		n.Actions = []action{retry}
+		n.Actions = []card.Action{retry}
 	}
 }
 

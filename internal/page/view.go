@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -142,7 +143,7 @@ func (c *chrome) Rail() *rail { return c.fold.Rail() }
 
 // Desk reports whether something can be on it.
 func (c *chrome) Desk() bool {
-	return slices.ContainsFunc(c.Rail().Outputs(), func(r outputRow) bool { return r.State != "gone" })
+	return slices.ContainsFunc(c.Rail().Outputs(), func(r card.OutputRow) bool { return r.State != "gone" })
 }
 
 // Earlier leads to older turns.
@@ -272,7 +273,7 @@ func (p *Pages) row(s Session, current string) row {
 }
 
 // Last is up to where its log holds news.
-func (r row) Last() string { return itoa(r.LastSeq) }
+func (r row) Last() string { return strconv.FormatInt(r.LastSeq, 10) }
 
 // Stamp is since when it is as it is.
 func (r row) Stamp() string {

@@ -3,6 +3,7 @@ package page
 import (
 	"strings"
 
+	"webchat/internal/card"
 	"webchat/internal/event"
 )
 
@@ -21,7 +22,7 @@ func weigh(data event.Data) int {
 	case event.AssistantReasoning:
 		return 600 + prose(d.Content)
 	case event.ToolExecutionStart:
-		switch kindOf(d.ToolName) {
+		switch card.KindOf(d.ToolName) {
 		case "image":
 			return 3000
 		case "":

@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"html/template"
@@ -10,7 +10,7 @@ import (
 )
 
 // Verdict is the answer, as the row begins: who decided, and how.
-func (a *ask) Verdict() string {
+func (a *Ask) Verdict() string {
 	allowed := a.Decision == event.Allow
 	word := "Denied"
 	if allowed {
@@ -48,7 +48,7 @@ func (a *ask) Verdict() string {
 }
 
 // Outcome is the answer without who gave it, for one that came too late.
-func (a *ask) Outcome() string {
+func (a *Ask) Outcome() string {
 	switch {
 	case !a.IsPermission() && a.Cancelled, a.By == event.DecidedByAbort:
 		return "not answered"
@@ -65,7 +65,7 @@ func (a *ask) Outcome() string {
 }
 
 // Covers is what the grant or the rule behind the decision covers, in words.
-func (a *ask) Covers() template.HTML {
+func (a *Ask) Covers() template.HTML {
 	switch {
 	case a.Grant != nil:
 		return render.Quoted(a.Grant.Text)
@@ -76,7 +76,7 @@ func (a *ask) Covers() template.HTML {
 }
 
 // Because is the reason behind a refusal.
-func (a *ask) Because() string {
+func (a *Ask) Because() string {
 	switch {
 	case a.Decision == event.Allow:
 		return ""
@@ -89,7 +89,7 @@ func (a *ask) Because() string {
 }
 
 // Icon is the mark of the row.
-func (a *ask) Icon() string {
+func (a *Ask) Icon() string {
 	switch {
 	case a.Open():
 		return "shield"
@@ -99,6 +99,6 @@ func (a *ask) Icon() string {
 	return "x"
 }
 
-// quiet reports a decision that needs no row of its own: a rule allowed it, and the
+// Quiet reports a decision that needs no row of its own: a rule allowed it, and the
 // row of its call says so.
-func (a *ask) quiet() bool { return a.By == event.DecidedByRule && a.Decision == event.Allow }
+func (a *Ask) Quiet() bool { return a.By == event.DecidedByRule && a.Decision == event.Allow }

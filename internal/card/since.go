@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"encoding/binary"
@@ -8,12 +8,12 @@ import (
 	"webchat/internal/wording"
 )
 
-// showings are the last displays of each thing, as far as the log tells of them.
-type showings map[string]*call
+// Showings are the last displays of each thing, as far as the log tells of them.
+type Showings map[string]*Call
 
-// next remembers c, which is complete, beside the display before it of the same thing.
-func (s showings) next(c *call) {
-	if c.Kind == "" || c.print == nil {
+// Next remembers c, which is complete, beside the display before it of the same thing.
+func (s Showings) Next(c *Call) {
+	if c.Kind == "" || c.Fingerprint == nil {
 		return
 	}
 	if before := s[c.subject()]; before != nil {
@@ -22,8 +22,8 @@ func (s showings) next(c *call) {
 	s[c.subject()] = c
 }
 
-// forget drops c, and returns the display that was compared with it, if there is one.
-func (s showings) forget(c *call) (later *call) {
+// Forget drops c, and returns the display that was compared with it, if there is one.
+func (s Showings) Forget(c *Call) (later *Call) {
 	if s[c.subject()] == c {
 		delete(s, c.subject())
 	}
@@ -35,16 +35,16 @@ func (s showings) forget(c *call) (later *call) {
 }
 
 // subject is the same for displays of the same thing.
-func (c *call) subject() string { return c.Tool + " " + string(c.Args) }
+func (c *Call) subject() string { return c.Tool + " " + string(c.Args) }
 
 // since says what is different from the last time the same was shown.
 func (v *card) since() {
-	was, now := v.before, v.print
+	was, now := v.before, v.Fingerprint
 	if was == nil || v.Say != nil {
 		return
 	}
-	when := was.shownAt.In(v.f.cfg.Location).Format("15:04")
-	if was.print.Sum == now.Sum && was.telemetry.Bytes == v.telemetry.Bytes {
+	when := was.ShownAt.In(v.In.Location).Format("15:04")
+	if was.Fingerprint.Sum == now.Sum && was.Telemetry.Bytes == v.Telemetry.Bytes {
 		v.Say = &say{Bold: "Unchanged", Text: "since it was shown at " + when + "."}
 		return
 	}
@@ -52,10 +52,10 @@ func (v *card) since() {
 }
 
 // difference is in lines where both are known by line, else in sizes.
-func (v *card) difference(was *call) string {
-	old, fresh := lineMarks(was.print.Lines), lineMarks(v.print.Lines)
+func (v *card) difference(was *Call) string {
+	old, fresh := lineMarks(was.Fingerprint.Lines), lineMarks(v.Fingerprint.Lines)
 	if len(old) == 0 || len(fresh) == 0 {
-		return wording.Size(was.telemetry.Bytes) + " then, " + wording.Size(v.telemetry.Bytes) + " now."
+		return wording.Size(was.Telemetry.Bytes) + " then, " + wording.Size(v.Telemetry.Bytes) + " now."
 	}
 	changed, gone := differ(old, fresh)
 	v.Changed = ranges(changed, v.First)

@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"html/template"

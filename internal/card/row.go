@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func verbOf(tool string) (verb, bool) {
 }
 
 // Verb is the word the row begins with.
-func (c *call) Verb() string {
+func (c *Call) Verb() string {
 	v, _ := verbOf(c.Tool)
 	switch {
 	case !c.Done():
@@ -55,7 +55,7 @@ func (c *call) Verb() string {
 }
 
 // Icon is the row's mark; empty while it runs, when a spinner stands there.
-func (c *call) Icon() string {
+func (c *Call) Icon() string {
 	switch {
 	case !c.Done():
 		return ""
@@ -66,16 +66,16 @@ func (c *call) Icon() string {
 }
 
 // arguments are a call's, as far as they are an object of simple values.
-func (c *call) arguments() map[string]any {
+func (c *Call) arguments() map[string]any {
 	var m map[string]any
-	_ = json.Unmarshal(c.args(), &m) // arguments of another shape have no names to show
+	_ = json.Unmarshal(c.CurrentArgs(), &m) // arguments of another shape have no names to show
 	return m
 }
 
 var named = []string{"path", "file_path", "filePath", "file", "filename", "command", "cmd", "pattern", "query", "url", "prompt", "description", "name"}
 
 // Name is the argument that says most: a path, a command, a pattern.
-func (c *call) Name() string {
+func (c *Call) Name() string {
 	if s := c.pattern(); s != "" {
 		return s
 	}
@@ -90,7 +90,7 @@ func (c *call) Name() string {
 
 // pattern is what a search looks for, which says more than where; empty for other
 // calls.
-func (c *call) pattern() string {
+func (c *Call) pattern() string {
 	v, _ := verbOf(c.Tool)
 	s, _ := c.arguments()["pattern"].(string)
 	if v.done != "Searched" && v.done != "Listed" {
@@ -100,7 +100,7 @@ func (c *call) pattern() string {
 }
 
 // Searches is what a search looks for, and where; empty for other calls.
-func (c *call) Searches() string {
+func (c *Call) Searches() string {
 	s := c.pattern()
 	if s == "" {
 		return ""
@@ -109,7 +109,7 @@ func (c *call) Searches() string {
 }
 
 // within says where a search looks.
-func (c *call) within(m map[string]any) string {
+func (c *Call) within(m map[string]any) string {
 	var in []string
 	for _, k := range []string{"glob", "include", "path"} {
 		if s, ok := m[k].(string); ok && s != "" {
@@ -123,7 +123,7 @@ func (c *call) within(m map[string]any) string {
 }
 
 // What is what the row shows behind its verb.
-func (c *call) What() string {
+func (c *Call) What() string {
 	m := c.arguments()
 	s := wording.FirstLine(wording.Plain(c.Name()), 200)
 	if c.Agent != "" {
@@ -160,7 +160,7 @@ func lineRange(m map[string]any) (from, to int) {
 }
 
 // Duration is how long it took; empty while it runs.
-func (c *call) Duration() string {
+func (c *Call) Duration() string {
 	if !c.Done() || c.Took == 0 {
 		return ""
 	}
@@ -168,7 +168,7 @@ func (c *call) Duration() string {
 }
 
 // Price is what its result costs the model.
-func (c *call) Price() string {
+func (c *Call) Price() string {
 	if c.Tokens == 0 || c.State != "done" {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (c *call) Price() string {
 }
 
 // Why is the reason of a failure.
-func (c *call) Why() string {
+func (c *Call) Why() string {
 	if c.State != "failed" {
 		return ""
 	}
@@ -187,36 +187,36 @@ func (c *call) Why() string {
 }
 
 // Folded reports whether the row has something inside.
-func (c *call) Folded() bool {
-	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" || c.progress.ProgressMessage != "" ||
+func (c *Call) Folded() bool {
+	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" || c.Progress.ProgressMessage != "" ||
 		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
 }
 
 // More is where the inside of the row is, without the path the server may be below. An
 // agent may use an id twice, but hardly in one turn.
-func (c *call) More() string {
-	return "/api/sessions/" + url.PathEscape(c.f.id) + "/tools/" + url.PathEscape(c.ID) + "?from=" + itoa(c.node.turn().from)
+func (c *Call) More() string {
+	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" + itoa(c.From)
 }
 
-// args are its arguments as hooks left them.
-func (c *call) args() json.RawMessage {
-	if c.now != nil {
-		return c.now
+// CurrentArgs are its arguments as hooks left them.
+func (c *Call) CurrentArgs() json.RawMessage {
+	if c.Rewritten != nil {
+		return c.Rewritten
 	}
 	return c.Args
 }
 
 // Arguments are all of them, for the unfolded row.
-func (c *call) Arguments() string {
-	s := readable(c.Args)
+func (c *Call) Arguments() string {
+	s := Readable(c.Args)
 	if s == "{}" || s == "null" {
 		return ""
 	}
 	return wording.Revealed(cut(s))
 }
 
-// readable is JSON for a reader; what is none is empty.
-func readable(j json.RawMessage) string {
+// Readable is JSON for a reader; what is none is empty.
+func Readable(j json.RawMessage) string {
 	var b bytes.Buffer
 	if len(j) == 0 || json.Indent(&b, j, "", "  ") != nil {
 		return ""
@@ -230,7 +230,7 @@ func readable(j json.RawMessage) string {
 }
 
 // Result is what came of it, for the unfolded row.
-func (c *call) Result() string {
+func (c *Call) Result() string {
 	switch {
 	case c.Log != "":
 		return wording.Revealed(cut(c.Log))
@@ -239,11 +239,11 @@ func (c *call) Result() string {
 	case c.Partial != "":
 		return wording.Revealed(c.Partial)
 	}
-	return wording.Revealed(c.progress.ProgressMessage)
+	return wording.Revealed(c.Progress.ProgressMessage)
 }
 
 // Detail is what only the user reads about it, on its card.
-func (c *call) Detail() string { return wording.Revealed(c.Log) }
+func (c *Call) Detail() string { return wording.Revealed(c.Log) }
 
 // cut bounds what an unfolded row holds; the log has all of it.
 func cut(s string) string {

@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"html/template"
@@ -18,7 +18,7 @@ const headLines = 18
 
 // card is the output of a display tool as the template shows it.
 type card struct {
-	*call
+	*Call
 	Kind, State      string
 	Icon, Classes    string
 	Dir, Base        string
@@ -64,32 +64,29 @@ type life struct {
 // say is the text of a card that has no content to show.
 type say struct {
 	Bold, Text string
-	Actions    []action
+	Actions    []Action
 }
 
-// Rev changes whenever the card does, so that a page may keep the one it has.
-func (c *card) Rev() int64 { return c.rev }
-
 // TokensShown is what all of it would cost a model; Estimated marks a sampled count.
-func (c *card) TokensShown() int64 { return c.telemetry.TokensShown }
+func (c *card) TokensShown() int64 { return c.Telemetry.TokensShown }
 
 // Estimated reports whether TokensShown was sampled.
-func (c *card) Estimated() bool { return c.telemetry.TokensEstimated }
+func (c *card) Estimated() bool { return c.Telemetry.TokensEstimated }
 
 // Lines, Bytes and ElapsedMs are how far it is while it runs.
-func (c *card) Lines() int64 { return c.progress.Lines }
+func (c *card) Lines() int64 { return c.Progress.Lines }
 
 // Bytes is what was written so far.
-func (c *card) Bytes() int64 { return c.progress.Bytes }
+func (c *card) Bytes() int64 { return c.Progress.Bytes }
 
 // ElapsedMs is how long it has been running.
-func (c *card) ElapsedMs() int64 { return c.progress.ElapsedMs }
+func (c *card) ElapsedMs() int64 { return c.Progress.ElapsedMs }
 
 // ElapsedID and FollowID are the elements that frames fill while it runs.
-func (c *card) ElapsedID() string { return c.el + ".e" }
+func (c *card) ElapsedID() string { return c.Element + ".e" }
 
 // FollowID is the line below the running output.
-func (c *card) FollowID() string { return c.el + ".t" }
+func (c *card) FollowID() string { return c.Element + ".t" }
 
 // CopyLabel names what a click on copy takes.
 func (c *card) CopyLabel() string {
@@ -100,17 +97,20 @@ func (c *card) CopyLabel() string {
 }
 
 // Card is the call's output, or what stands in its place.
-func (c *call) Card() *card { return c.card(true) }
+func (c *Call) Card() *card { return c.card(true) }
+
+// Pane is the same without rows, which come by /api/outputs.
+func (c *Call) Pane() *card { return c.card(false) }
 
 // card is the same; without rows where something else shows them.
-func (c *call) card(rows bool) *card {
-	v := &card{bare: !rows, call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
+func (c *Call) card(rows bool) *card {
+	v := &card{bare: !rows, Call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
 	v.Base = wording.Plain(c.Name())
 	if c.Kind != "terminal" {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
 	v.Icon = kindIcon(c.Kind)
-	v.TTL = c.f.cfg.OutputTTL.Milliseconds()
+	v.TTL = c.In.OutputTTL.Milliseconds()
 	if !c.Done() {
 		v.Classes = classes("term", c.Kind == "terminal", "running", true)
 		return v
@@ -119,7 +119,7 @@ func (c *call) card(rows bool) *card {
 		v.failed()
 		return v
 	}
-	out, ok := c.f.cfg.Outputs.Output(c.Output)
+	out, ok := c.In.Outputs.Output(c.Output)
 	if !ok {
 		v.expired()
 		return v
@@ -130,11 +130,11 @@ func (c *call) card(rows bool) *card {
 }
 
 // readable reports whether the agent can be given what was shown.
-func (v *card) readable() bool { return v.telemetry.TokensShown > 0 && v.Output != "" }
+func (v *card) readable() bool { return v.Telemetry.TokensShown > 0 && v.Output != "" }
 
 // ReadTitle is what giving all of it to the agent costs.
 func (v *card) ReadTitle() string {
-	return "Adds " + wording.Plural(v.telemetry.TokensShown, "token") + " to your next prompt"
+	return "Adds " + wording.Plural(v.Telemetry.TokensShown, "token") + " to your next prompt"
 }
 
 // failed makes the card of a display that showed nothing.
@@ -157,7 +157,7 @@ func (v *card) failed() {
 	v.Say = &say{Bold: bold, Text: rest}
 	v.nearest()
 	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" {
-		v.Say.Actions = append(v.Say.Actions, action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
+		v.Say.Actions = append(v.Say.Actions, Action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
 	}
 }
 
@@ -168,14 +168,14 @@ func (v *card) nearest() {
 	}
 	v.Say.Text = strings.TrimSpace(v.Say.Text + " The nearest are:")
 	for _, name := range v.Fault.Nearest {
-		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind), Data: name})
+		v.Say.Actions = append(v.Say.Actions, Action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind), Data: name})
 	}
 }
 
 // expired makes the card of an output whose life is over, from the log alone.
 func (v *card) expired() {
 	v.State, v.Classes, v.Icon = "expired", "gone", "gone"
-	t := v.telemetry
+	t := v.Telemetry
 	var parts []string
 	if v.Kind == "file" {
 		if l := code.Language(v.Base, nil); l != "" {
@@ -191,23 +191,23 @@ func (v *card) expired() {
 	if t.Bytes > 0 {
 		parts = append(parts, wording.Size(t.Bytes))
 	}
-	parts = append(parts, "shown "+v.started.In(v.f.cfg.Location).Format("15:04"))
+	parts = append(parts, "shown "+v.StartedAt.In(v.In.Location).Format("15:04"))
 	v.Meta = strings.Join(parts, " · ")
 	v.Say = v.ended()
-	v.Say.Actions = []action{{Act: "again", Label: "Show again", Icon: "again"}}
+	v.Say.Actions = []Action{{Act: "again", Label: "Show again", Icon: "again"}}
 	if v.Kind == "terminal" {
 		v.Say.Actions[0].Label = "Run again"
 	}
 	if v.Kind != "image" {
-		v.Say.Actions = append(v.Say.Actions, action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
+		v.Say.Actions = append(v.Say.Actions, Action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
 	}
 }
 
 // ended says why an output is no longer there, and what showing it again does.
 func (v *card) ended() *say {
-	life, cfg := v.f.cfg.OutputTTL, v.f.cfg
-	switch over := v.at.Add(life); {
-	case v.at.Before(cfg.started) && over.After(cfg.started):
+	life, cfg := v.In.OutputTTL, v.In
+	switch over := v.EndedAt.Add(life); {
+	case v.EndedAt.Before(cfg.Started) && over.After(cfg.Started):
 		return &say{Bold: "Deleted when webchat restarted.", Text: "Outputs are kept in memory only."}
 	case over.After(cfg.Now()):
 		most := ""
@@ -227,7 +227,7 @@ func (v *card) ended() *say {
 func (v *card) fill(o views.Output) {
 	v.State = "done"
 	v.Expires = event.Time(o.ExpiresAt).String()
-	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.f.cfg.Now()), v.f.cfg.OutputTTL), o.Pinned
+	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.In.Now()), v.In.OutputTTL), o.Pinned
 	if v.Base == "" {
 		v.Dir, v.Base = splitPath(wording.Plain(o.Path))
 		if o.Command != "" {
@@ -269,7 +269,7 @@ func (v *card) fill(o views.Output) {
 func (v *card) window(o views.Output) {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
-	if v.f.cfg.whole {
+	if v.In.Whole {
 		head = exportLines
 	}
 	switch {
@@ -282,7 +282,7 @@ func (v *card) window(o views.Output) {
 		to = v.First + head - 1
 		v.Fold = "Show all " + wording.Plural(total, "line")
 	}
-	if v.f.cfg.whole && v.Fold != "" {
+	if v.In.Whole && v.Fold != "" {
 		v.Fold = wording.Plural(total-head, "line") + " of " + wording.Count(total) + " left out"
 	}
 	if total <= 0 {

@@ -1,4 +1,4 @@
-package page
+package card
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 	"webchat/internal/wording"
 )
 
-// ask is a question: may the agent act, or what does it want to know. While it
+// Ask is a question: may the agent act, or what does it want to know. While it
 // waits it stands in the dock above the composer, and a row marks its place in the
 // transcript.
-type ask struct {
+type Ask struct {
 	Request, Call string
 	Who           string // the backend that asks
 	Answered      bool
@@ -42,30 +42,23 @@ type ask struct {
 	Answer    string
 	Cancelled bool
 
-	f     *fold
-	row   string // the id of its row in the transcript
-	about *call  // the call it belongs to, once that is known
-	hides *node  // the call whose row it hides while it waits
-	rev   int64
+	In    *Session
+	Row   string // the id of its row in the transcript
+	About *Call  // the call it belongs to, once that is known
+	Rev   int64  // changes whenever the question does
 }
 
 // Open reports whether it waits for an answer.
-func (a *ask) Open() bool { return !a.Answered }
-
-// Rev changes whenever the question does.
-func (a *ask) Rev() int64 { return a.rev }
-
-// Row is the id of the question's row in the transcript.
-func (a *ask) Row() string { return a.row }
+func (a *Ask) Open() bool { return !a.Answered }
 
 // IsPermission tells the two kinds apart.
-func (a *ask) IsPermission() bool { return a.Question == "" }
+func (a *Ask) IsPermission() bool { return a.Question == "" }
 
 // Command is what would be done, whole, with nothing hidden.
-func (a *ask) Command() template.HTML { return render.Visible(a.Resource) }
+func (a *Ask) Command() template.HTML { return render.Visible(a.Resource) }
 
 // Length says how long the command or the change is.
-func (a *ask) Length() string {
+func (a *Ask) Length() string {
 	text := a.Resource
 	if a.Diff != "" {
 		text = a.Diff
@@ -75,7 +68,7 @@ func (a *ask) Length() string {
 }
 
 // What is the same in one line.
-func (a *ask) What() string {
+func (a *Ask) What() string {
 	if !a.IsPermission() {
 		return wording.Plain(a.Question)
 	}
@@ -83,31 +76,31 @@ func (a *ask) What() string {
 }
 
 // Where is the folder it would happen in, with nothing hidden.
-func (a *ask) Where() template.HTML { return render.Visible(a.Cwd) }
+func (a *Ask) Where() template.HTML { return render.Visible(a.Cwd) }
 
 // Leads is where the links of a path lead, if it is another place than the path
 // says; nothing is hidden in it.
-func (a *ask) Leads() template.HTML {
-	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(cmp.Or(a.Cwd, a.f.cwd), a.Resource) {
+func (a *Ask) Leads() template.HTML {
+	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(cmp.Or(a.Cwd, a.In.Cwd), a.Resource) {
 		return ""
 	}
 	return render.Visible(a.Resource + " → " + a.Target)
 }
 
 // Outside reports whether that place is outside of the workspace.
-func (a *ask) Outside() bool {
-	rel, err := filepath.Rel(a.f.cwd, a.Target)
+func (a *Ask) Outside() bool {
+	rel, err := filepath.Rel(a.In.Cwd, a.Target)
 	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // Held are the names of the variables the command does not get.
-func (a *ask) Held() template.HTML { return render.Visible(strings.Join(a.Withheld, ", ")) }
+func (a *Ask) Held() template.HTML { return render.Visible(strings.Join(a.Withheld, ", ")) }
 
 // Changes are what a write would change.
-func (a *ask) Changes() template.HTML { return render.Diff(a.Diff) }
+func (a *Ask) Changes() template.HTML { return render.Diff(a.Diff) }
 
 // Hides says how many characters would not be seen as they are.
-func (a *ask) Hides() string {
+func (a *Ask) Hides() string {
 	n := strings.Count(string(a.Command()+a.Leads()+a.Where()), `class="vis"`)
 	if n == 0 {
 		return ""
@@ -119,27 +112,27 @@ func (a *ask) Hides() string {
 }
 
 // Searched is what a search looks for, taken from its call; else empty.
-func (a *ask) Searched() template.HTML {
-	if a.about == nil {
+func (a *Ask) Searched() template.HTML {
+	if a.About == nil {
 		return ""
 	}
-	return render.Visible(a.about.Searches())
+	return render.Visible(a.About.Searches())
 }
 
 // Rewrites are what hooks changed in the call the question is about.
-func (a *ask) Rewrites() []rewrite {
-	if a.about == nil {
+func (a *Ask) Rewrites() []Rewrite {
+	if a.About == nil {
 		return nil
 	}
-	return a.about.Rewrites
+	return a.About.Rewrites
 }
 
 // Left is the time until it is denied.
-func (a *ask) Left() string { return wording.Clock(max(0, a.Expires.Sub(a.f.cfg.Now()))) }
+func (a *Ask) Left() string { return wording.Clock(max(0, a.Expires.Sub(a.In.Now()))) }
 
 // Drain is the width of the bar that empties until then.
-func (a *ask) Drain() string {
-	whole, left := a.Expires.Sub(a.Asked), a.Expires.Sub(a.f.cfg.Now())
+func (a *Ask) Drain() string {
+	whole, left := a.Expires.Sub(a.Asked), a.Expires.Sub(a.In.Now())
 	if whole <= 0 || left <= 0 {
 		return "0%"
 	}
@@ -147,16 +140,16 @@ func (a *ask) Drain() string {
 }
 
 // Stamp and Since are the ends of the bar, for scripts.
-func (a *ask) Stamp() string { return event.Time(a.Expires).String() }
+func (a *Ask) Stamp() string { return event.Time(a.Expires).String() }
 
 // Since is when it was asked.
-func (a *ask) Since() string { return event.Time(a.Asked).String() }
+func (a *Ask) Since() string { return event.Time(a.Asked).String() }
 
 // Timed reports whether it ends by itself.
-func (a *ask) Timed() bool { return !a.Expires.IsZero() }
+func (a *Ask) Timed() bool { return !a.Expires.IsZero() }
 
 // Head is the question in one line.
-func (a *ask) Head() string {
+func (a *Ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
 	}
@@ -164,19 +157,19 @@ func (a *ask) Head() string {
 }
 
 // Options are the grants the card offers, as the template shows them.
-func (a *ask) Options() []option {
-	out := make([]option, len(a.Grants))
+func (a *Ask) Options() []Option {
+	out := make([]Option, len(a.Grants))
 	for i, g := range a.Grants {
-		out[i] = option{Grant: g}
+		out[i] = Option{Grant: g}
 	}
 	return out
 }
 
-// option is a grant in words.
-type option struct{ event.Grant }
+// Option is a grant in words.
+type Option struct{ event.Grant }
 
 // Words are what it covers, with nothing hidden and what stands between backquotes as code.
-func (o option) Words() template.HTML { return render.Quoted(o.Text) }
+func (o Option) Words() template.HTML { return render.Quoted(o.Text) }
 
 // Label is the same for those who hear it.
-func (o option) Label() string { return wording.Plain(o.Text) }
+func (o Option) Label() string { return wording.Plain(o.Text) }
