@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sahilm/fuzzy"
 )
@@ -27,6 +29,7 @@ type list struct {
 	paths  []string
 	folded []string // in lower case; the same string where that changes nothing
 	bytes  []uint64 // which bytes each has, see mask
+	bases  []uint16 // where the last name of each begins; paths are shorter than 64 KiB
 }
 
 // newList sorts paths, which belong to it.
@@ -42,10 +45,10 @@ func newList(paths []string) *list {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.path, b.path))
 	})
-	l := &list{paths: paths, folded: make([]string, len(paths)), bytes: make([]uint64, len(paths))}
+	l := &list{paths: paths, folded: make([]string, len(paths)), bytes: make([]uint64, len(paths)), bases: make([]uint16, len(paths))}
 	for i, e := range entries {
 		l.paths[i], l.folded[i] = e.path, strings.ToLower(e.path)
-		l.bytes[i] = mask(l.folded[i])
+		l.bytes[i], l.bases[i] = mask(l.folded[i]), uint16(strings.LastIndexByte(l.folded[i], '/')+1)
 	}
 	return l
 }
@@ -111,7 +114,7 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 	// Letters strewn over separators score higher than a name typed whole.
 	kinds := make([]uint64, len(likely))
 	for i, at := range indexes {
-		c, _ := cost(l.folded[at], low)
+		c, _ := cost(l.folded[at], int(l.bases[at]), low)
 		kinds[i] = c >> 16
 	}
 	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int { return cmp.Compare(kinds[a.Index], kinds[b.Index]) })
@@ -122,18 +125,41 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 	return out, nil
 }
 
-// quick finds the maxRanked paths that fit q best, in the order of the list.
+// quick finds the maxRanked paths that fit q best, in the order of the list, on all
+// processors.
 func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
+	parts := make([]worstFirst, runtime.GOMAXPROCS(0))
+	each := (len(l.paths) + len(parts) - 1) / len(parts)
+	var wg sync.WaitGroup
+	for n := range parts {
+		wg.Go(func() { parts[n] = l.best(ctx, q, min(n*each, len(l.paths)), min((n+1)*each, len(l.paths))) })
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(parts...)
+	slices.Sort(all)
+	out := make([]uint32, min(len(all), maxRanked))
+	for i := range out {
+		out[i] = uint32(all[i])
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// best finds the maxRanked paths from one index up to another that fit q best, as
+// costs with indexes. It stops when ctx ends.
+func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirst) {
 	wants := mask(q)
-	var best worstFirst
-	for i, has := range l.bytes {
+	for i := from; i < to; i++ {
 		if i%perCheck == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil
 		}
-		if has&wants != wants {
+		if l.bytes[i]&wants != wants {
 			continue
 		}
-		c, ok := cost(l.folded[i], q)
+		c, ok := cost(l.folded[i], int(l.bases[i]), q)
 		if !ok {
 			continue
 		}
@@ -146,31 +172,17 @@ func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
 			heap.Fix(&best, 0)
 		}
 	}
-	out := make([]uint32, len(best))
-	for i, key := range best {
-		out[i] = uint32(key)
-	}
-	slices.Sort(out)
-	return out, nil
+	return best
 }
 
 // cost says how far a path is from q: how they match first, then how long the
-// path is. Both are in lower case.
-func cost(p, q string) (uint64, bool) {
-	rest := p
-	for i := range len(q) {
-		at := strings.IndexByte(rest, q[i])
-		if at < 0 {
-			return 0, false
-		}
-		rest = rest[at+1:]
-	}
-	base := p[strings.LastIndexByte(p, '/')+1:]
+// path is. Both are in lower case; the path's last name begins at base.
+func cost(p string, base int, q string) (uint64, bool) {
 	kind := uint64(5)
-	switch at := strings.Index(base, q); {
+	switch at := strings.Index(p[base:], q); {
 	case p == q:
 		kind = 0
-	case base == q:
+	case p[base:] == q:
 		kind = 1
 	case at == 0:
 		kind = 2
@@ -178,8 +190,22 @@ func cost(p, q string) (uint64, bool) {
 		kind = 3
 	case strings.Contains(p, q):
 		kind = 4
+	case !strewn(p, q):
+		return 0, false
 	}
 	return kind<<16 | uint64(len(p)), true
+}
+
+// strewn reports whether p has the bytes of q in their order.
+func strewn(p, q string) bool {
+	for i := range len(q) {
+		at := strings.IndexByte(p, q[i])
+		if at < 0 {
+			return false
+		}
+		p = p[at+1:]
+	}
+	return true
 }
 
 // worstFirst is a heap of costs with indexes.
