@@ -17,6 +17,7 @@ func (c *Call) Shelf() OutputRow {
 	case !c.Done():
 	case ok:
 		row.Pinned = o.Pinned
+		row.At = o.CreatedAt.In(c.In.Location).Format("15:04")
 		row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)
 		row.Expires = event.Time(o.ExpiresAt).String()
 		if o.ExitCode != nil && *o.ExitCode != 0 {
@@ -32,6 +33,7 @@ func (c *Call) Shelf() OutputRow {
 type OutputRow struct {
 	*Call
 	Output, Name, Base, Icon, State string
+	At                              string // when it was shown, as a clock shows it, while it can be read
 	Expires                         string
 	Exit                            string // how a command ended, unless well
 	Pinned                          bool

@@ -113,7 +113,7 @@ type layout struct {
 
 // styles in the order of their layers.
 var styles = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
-	"terminal", "palette", "tasks", "ask", "composer", "overlay", "meter", "hello", "desk", "pane"}
+	"terminal", "palette", "tasks", "ask", "composer", "overlay", "meter", "hello", "desk", "pane", "views"}
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Styles: styles}

@@ -22,11 +22,12 @@
 package render
 
 import (
-	"fmt"
 	"html/template"
 	"strconv"
 	"strings"
 	"time"
+
+	"webchat/internal/wording"
 )
 
 // WorkLimit is the processor time one request for rows may spend on highlighting; what is left then is shown as plain text.
@@ -107,10 +108,14 @@ func closeRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
 
 // LeftOut is the row that stands for lines that were not kept.
 //
-//	<div class="line gap"><span class="ln"></span><code class="cl">… 2,048 bytes (32 lines) left out …</code></div>
+//	<div class="line gap"><span class="ln"></span><code class="cl">… 2.0 kB (32 lines) left out …</code></div>
 func LeftOut(bytes, lines int64) template.HTML {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div class="line gap"><span class="ln"></span><code class="cl">… %d bytes (%d lines) left out …`, bytes, lines)
+	b.WriteString(`<div class="line gap"><span class="ln"></span><code class="cl">… ` + wording.Size(bytes))
+	if lines > 0 {
+		b.WriteString(" (" + wording.Count(lines) + " lines)")
+	}
+	b.WriteString(" left out …")
 	closeRow(&b)
 	return template.HTML(b.String())
 }

@@ -22,7 +22,8 @@
 // Which views there are is decided by content: a name only says what to try.
 //
 //	source    lines; rows are their numbers as shown, from Webchat-First to TOTAL. What was
-//	          left out is one row of class "gap". filter=RE leaves the lines that match, with
+//	          left out is one row of class "gap", and Webchat-Gap: A-B are the lines before
+//	          and behind it, which are one line if its middle was left out. filter=RE leaves the lines that match, with
 //	          their own numbers: rows count these, at=L120 puts those around line 120 in the
 //	          window, and Webchat-Left-Out says how many bytes were not kept
 //	terminal  the same of a command. Files with a line are links (a.at-src with data-path and

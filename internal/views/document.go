@@ -75,6 +75,9 @@ func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]by
 // rows renders the lines from to to, by their numbers as shown.
 func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	o = o.Text()
+	if m := o.Meta(); m.Type == outputs.Terminal && m.Gap != nil && !o.Complete() {
+		return growing(ctx, o, from, to)
+	}
 	for try := 0; ; try++ {
 		html, err := h.document(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
@@ -84,6 +87,38 @@ func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (temp
 		}
 		return html, err
 	}
+}
+
+// growing renders lines of a command that still runs and from which lines are left
+// out, each by itself: what is behind them begins elsewhere with every byte, so there is
+// no document that could be gone on with.
+func growing(ctx context.Context, o *outputs.Output, from, to int) (html template.HTML, err error) {
+	var run []byte
+	first := from
+	flush := func() {
+		if len(run) > 0 {
+			html += terminal.Rows(run, render.RowOptions{First: first})
+		}
+		run = nil
+	}
+	for l, err := range o.Lines(ctx, from, to) {
+		if err != nil {
+			return "", err
+		}
+		if l.Gap != nil {
+			flush()
+			if to > l.Gap.AfterLine && from < behind(o, *l.Gap) {
+				html += render.LeftOut(l.Gap.Bytes, l.Gap.Lines)
+			}
+			continue
+		}
+		if len(run) == 0 {
+			first = l.Number
+		}
+		run = append(append(run, l.Text...), '\n')
+	}
+	flush()
+	return html, nil
 }
 
 // window renders rows by their numbers as shown. What was left out is one row,
@@ -124,7 +159,7 @@ func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 		p = d.head
 	}
 	whole := max(o.Meta().StartLine, 1) + o.TotalLines() - 1
-	if p.term == nil {
+	if p.term == nil || d.tail != nil && !o.Complete() {
 		return whole
 	}
 	if all, err := p.term.advance(ctx); !all || err != nil {
@@ -189,9 +224,9 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	d := &document{of: o, gap: gap}
 	first := max(m.StartLine, 1)
 	cut := gap.Bytes > 0
-	next := gap.AfterLine + int(gap.Lines)
-	if cut && endsLine(o, gap.Offset) {
-		next++
+	next := 0
+	if cut {
+		next = behind(o, gap)
 	}
 	if m.Type != outputs.Terminal {
 		// One document: lines that were left out count as empty ones.
@@ -210,6 +245,15 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
 	}
 	d.head = newScreen(o, o, first, end)
 	return d
+}
+
+// behind is the number of the first line that is kept after what was left out.
+func behind(o *outputs.Output, gap outputs.Gap) int {
+	next := gap.AfterLine + int(gap.Lines)
+	if endsLine(o, gap.Offset) {
+		next++
+	}
+	return next
 }
 
 // endsLine reports whether a line begins at an offset: of what grows, the last line

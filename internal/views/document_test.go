@@ -35,7 +35,11 @@ func numbersIn(html []byte) (list []int) {
 
 // Rows have the numbers of the lines, before and after what was left out.
 func TestRowsAroundTheGap(t *testing.T) {
-	for _, kind := range []outputs.Type{outputs.Terminal, outputs.File} {
+	for _, c := range []struct {
+		kind outputs.Type
+		over bool
+	}{{outputs.Terminal, true}, {outputs.File, true}, {outputs.Terminal, false}} {
+		kind := c.kind
 		store := testStore(t)
 		w, err := store.Create(outputs.Meta{Type: kind, StartLine: 1}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
 		if err != nil {
@@ -47,13 +51,22 @@ func TestRowsAroundTheGap(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.Complete(nil)
+		if c.over {
+			w.Complete(nil)
+		}
 		o, h := w.Output(), New(store, nil)
 		gap := o.Meta().Gap
 		if gap == nil {
 			t.Fatal("nothing was left out")
 		}
 		last, next := gap.AfterLine, gap.AfterLine+int(gap.Lines)+1
+		if !c.over {
+			next = behind(o, *gap)
+		}
+		view := ask(t, h, o, Ask{View: h.Of(o)[0]})
+		if got := view.Header["Gap"]; got != fmt.Sprintf("%d-%d", last, next) {
+			t.Errorf("%s: the lines beside the gap are %s, want %d-%d", kind, got, last, next)
+		}
 		for _, c := range []struct {
 			from, to int
 			cut      bool

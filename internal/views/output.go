@@ -20,7 +20,7 @@ type Output struct {
 	Bytes                             int64
 	ExitCode                          *int
 	TimedOut, Binary, Pinned          bool
-	ExpiresAt                         time.Time
+	CreatedAt, ExpiresAt              time.Time
 	Content                           Content
 }
 
@@ -47,7 +47,7 @@ func (h *Views) Output(id string) (Output, bool) {
 	m := o.Meta()
 	return Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
 		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
-		TimedOut: m.TimedOut, Binary: m.Binary, Pinned: o.Pinned(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
+		TimedOut: m.TimedOut, Binary: m.Binary, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
 }
 
 // content implements [Content]. Its work is bounded by package render.

@@ -88,6 +88,9 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a Ask) (Window, e
 			header["Failure"] = strconv.Itoa(f.from) + "-" + strconv.Itoa(f.to)
 		}
 	}
+	if m.Gap != nil {
+		header["Gap"] = strconv.Itoa(m.Gap.AfterLine) + "-" + strconv.Itoa(behind(o, *m.Gap))
+	}
 	from, to := max(a.From, first), min(a.From+a.Rows-1, last)
 	html, err := template.HTML(""), error(nil)
 	if from <= to {

@@ -1,6 +1,7 @@
 // Keys of the Desk, which act while its view or a tab has the focus.
 
 import { run } from './cards.js'
+import { besides, toChange } from './changesview.js'
 import { close, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
 import { ask } from './give.js'
 import { openShelf } from './shelf.js'
@@ -19,10 +20,18 @@ const keys = {
   f: card('find'), w: card('wrap'), c: card('copy'), d: card('download'), s: card('stop-tool'), r: card('again'),
   g: () => (pane()?.dataset.kind === 'image' ? card('zoom-one')() : card('goTo')()), G: toEnd, '+': card('zoom-in'), '=': card('zoom-in'), '-': card('zoom-out'),
   v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
+  j: () => jump(1), k: () => jump(-1), u: () => pane() && besides(pane()),
   a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
 }
 
 const focus = () => (view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
+
+/** To the next hit, change or failure, or the one before. */
+function jump(by) {
+  const at = pane()
+  if (!at || toChange(at, by)) return
+  at.querySelector(at.querySelector('.find') ? `[data-act=find-${by > 0 ? 'next' : 'previous'}]` : '[data-act=to-failure]')?.click()
+}
 
 /** Keys that are the same wherever letters are keys. */
 export const anywhere = {

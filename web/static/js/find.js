@@ -5,11 +5,14 @@ import { getJSON } from './api.js'
 import { clone } from './html.js'
 import { line, reveal } from './lines.js'
 import { failed } from './toast.js'
+import * as whole from './findwhole.js'
 
 const wait = 120 // milliseconds after a key
 
 /** Text to a pattern of RE2 that means just that text. */
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+const onDesk = (state) => 'pane' in state.card.dataset
 
 function paint(state) {
   state.card.dispatchEvent(new CustomEvent('webchat:found', { bubbles: true, detail: { lines: state.hits.map((hit) => hit.line), more: Boolean(state.more) } }))
@@ -43,28 +46,19 @@ function rangeIn(el, from, to) {
   return null
 }
 
-/** On the Desk the server counts all hits and says where the one before and behind is. */
-async function goWhole(state, step) {
-  const about = (n) => getJSON(`/api/outputs/${state.card.dataset.output}?count=${encodeURIComponent(state.re)}&at=${n}`, { signal: state.asking.signal })
-  const from = state.line ?? state.card.dataset.at ?? 1
-  const c = await about(step > 0 && state.line ? state.line + 1 : Number(from) || 1)
-  state.total = c.total
-  state.complete = c.complete
-  const wraps = step > 0 ? !c.next : !c.previous
-  if (c.total) {
-    state.line = step > 0 ? c.next || c.first : c.previous || c.last
-    state.number = step > 0 ? (wraps ? 1 : c.before + 1) : (wraps ? c.total : c.before)
-    const near = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(state.re)}&lines=${Math.max(1, state.line - 100)}-${state.line + 100}`, { signal: state.asking.signal })
-    state.hits = near.matches ?? []
-    state.at = state.hits.findIndex((hit) => hit.line === state.line)
-    await line(state.card, state.line)
-  } else state.hits = []
-  paint(state)
-  tell(state)
-}
-
 async function go(state, step) {
-  if ('pane' in state.card.dataset) return state.query && goWhole(state, step)
+  if (onDesk(state)) {
+    if (!state.query) return
+    const { re, going } = state
+    state.going = (async () => { // keys that follow fast go on from where the one before came to
+      await going?.catch(() => {})
+      if (state.re !== re) return
+      await whole.go(state, step)
+      paint(state)
+      tell(state)
+    })()
+    return state.going
+  }
   if (!state.hits.length) return
   state.at = (state.at + step + state.hits.length) % state.hits.length
   const row = await line(state.card, state.hits[state.at].line)
@@ -73,11 +67,13 @@ async function go(state, step) {
   tell(state)
 }
 
+const kept = (state) => (state.leftOut ? ' in what was kept' : '')
+
 function tell(state) {
   const { count } = state.parts
   if (!state.query) count.textContent = ''
-  else if (state.total) count.textContent = `${state.number.toLocaleString('en')} of ${state.total.toLocaleString('en')}${state.complete ? '' : ' so far'}`
-  else if (!state.hits.length) count.textContent = 'No hits'
+  else if (state.total) count.textContent = `${state.number.toLocaleString('en')} of ${state.total.toLocaleString('en')}${state.complete ? '' : ' so far'}${kept(state)}`
+  else if (!state.hits.length) count.textContent = `No hits${state.complete === false ? ' so far' : ''}${kept(state)}`
   else count.textContent = `${(state.at + 1).toLocaleString('en')} of ${state.hits.length.toLocaleString('en')}${state.more ? '+' : ''}`
 }
 
@@ -93,6 +89,8 @@ async function search(state) {
   state.total = 0
   if (!text) {
     state.hits = []
+    state.re = ''
+    if (onDesk(state)) only(state, false)
     paint(state)
     return tell(state)
   }
@@ -101,7 +99,7 @@ async function search(state) {
   const re = `${exact ? '' : '(?i)'}${plain ? literal(text) : text}`
   state.re = re
   try {
-    if ('pane' in state.card.dataset) return await goWhole(state, 1)
+    if (onDesk(state)) return await go(state, 1)
     const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
     state.hits = found.matches ?? []
     state.more = Boolean(found.next)
@@ -115,22 +113,50 @@ async function search(state) {
   }
 }
 
+/** Shows only the lines that match, or all again. */
+function only(state, on) {
+  whole.only(state, on)
+  toggle(state, 'find-only').setAttribute('aria-pressed', String(Boolean(state.only)))
+}
+
+/** The rows on the screen are others: their hits are marked, too. */
+function lines(state) {
+  paint(state)
+  if (!onDesk(state) || state.soon || !whole.beyond(state)) return
+  state.soon = setTimeout(() => {
+    state.soon = 0
+    whole.near(state).then(() => paint(state), () => {})
+  }, wait)
+}
+
 /** Opens the search field of a card. */
 export function find(card) {
   const old = card.querySelector('.find')
   if (old) return old.querySelector('input').focus()
   const { root, parts } = clone('tpl-find')
   const input = root.querySelector('input')
-  const state = { card, root, parts, input, hits: [], at: -1, query: '', asking: null }
+  const over = new AbortController()
+  const state = { root, parts, input, hits: [], at: -1, query: '', asking: null, only: false, tell: () => tell(state), get card() { return root.closest('[data-card]') ?? card } }
   card.querySelector('.card-head, .dhead').after(root)
+  toggle(state, 'find-only').hidden = !onDesk(state)
   const narrow = !card.classList.contains('wide')
   card.classList.add('wide') // hits may stand far to the right
-  const shut = () => { if (narrow) card.classList.remove('wide'); root.remove(); state.hits = []; paint(state); card.querySelector('.code')?.focus({ preventScroll: true }) }
+  const shut = () => {
+    over.abort()
+    if (onDesk(state)) only(state, false)
+    if (narrow) card.classList.remove('wide')
+    state.hits = []
+    paint(state)
+    const { card: now } = state
+    root.remove()
+    now.querySelector('.code')?.focus({ preventScroll: true })
+  }
   let timer = 0
   input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
   root.addEventListener('keydown', (e) => {
     e.stopPropagation()
-    if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1).catch(failed)
+    if (e.key === 'Enter' && e.altKey && onDesk(state)) only(state, !state.only)
+    else if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1).catch(failed)
     else if (e.key === 'Escape') shut()
     else return
     e.preventDefault()
@@ -141,10 +167,11 @@ export function find(card) {
       search(state)
     })
   }
-  toggle(state, 'find-next').addEventListener('click', () => go(state, 1))
-  toggle(state, 'find-previous').addEventListener('click', () => go(state, -1))
+  toggle(state, 'find-next').addEventListener('click', () => go(state, 1).catch(failed))
+  toggle(state, 'find-previous').addEventListener('click', () => go(state, -1).catch(failed))
+  toggle(state, 'find-only').addEventListener('click', () => only(state, !state.only))
   toggle(state, 'find-close').addEventListener('click', shut)
-  card.addEventListener('webchat:lines', () => paint(state))
+  document.addEventListener('webchat:lines', (e) => { if (e.target === state.card && root.isConnected) lines(state) }, { capture: true, signal: over.signal })
   card.dispatchEvent(new CustomEvent('webchat:finding', { bubbles: true }))
   input.focus()
 }

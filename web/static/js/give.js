@@ -4,7 +4,7 @@
 import { getJSON, getText } from './api.js'
 import { clone, some } from './html.js'
 import { announce } from './ops.js'
-import { price } from './receipt.js'
+import { price, ranges } from './receipt.js'
 import { deskHash, selection, unchoose } from './select.js'
 import { done, failed, toast } from './toast.js'
 import { viewerOf } from './viewer.js'
@@ -17,18 +17,68 @@ const lineWords = (s) => `${s.to > s.from ? 'Lines' : 'Line'} ${s.from.toLocaleS
 
 /** Hands lines of a pane to the agent with the next prompt; without lines all of it. */
 export function ask(pane, s = selection(pane)) {
-  given.get(id(pane))?.remove()
-  const cost = (s && prices.get(`${id(pane)} ${s.from}-${s.to}`)) ?? price(pane, s ? s.to - s.from + 1 : undefined)
   const name = pane.dataset.base
-  const label = s ? `${name}:${s.from}${s.to > s.from ? `–${s.to}` : ''}` : name
-  const lines = s ? `${s.from}-${s.to}` : undefined
-  const detail = { label, cost, attachment: { outputId: pane.dataset.output, name, lines }, onRemove: () => { given.delete(id(pane)); paint() } }
+  const cost = (s && prices.get(`${id(pane)} ${s.from}-${s.to}`)) ?? price(pane, s ? s.to - s.from + 1 : undefined)
+  if (!s) return hand(pane, { label: name, what: name, cost, words: 'Goes with your next prompt' })
+  return hand(pane, {
+    label: `${name}:${s.from}${s.to > s.from ? `–${s.to}` : ''}`, what: some(s.to - s.from + 1, 'line'), cost, lines: `${s.from}-${s.to}`,
+    words: `${lineWords(s)} go${s.to > s.from ? '' : 'es'} with your next prompt`,
+  })
+}
+
+function hand(pane, { label, what, cost, lines, words, of = pane.dataset.output }) {
+  given.get(id(pane))?.remove()
+  const detail = { label, cost, attachment: { outputId: of, name: pane.dataset.base, lines }, onRemove: () => { given.delete(id(pane)); paint() } }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  given.set(id(pane), { lines: lines ?? '', words: s ? `${lineWords(s)} go${s.to > s.from ? '' : 'es'} with your next prompt` : 'Goes with your next prompt', remove: detail.remove })
-  announce(`${s ? some(s.to - s.from + 1, 'line') : name} goes with your next prompt, ${some(cost, 'token')}`)
-  if (s) unchoose()
+  given.set(id(pane), { lines: lines ?? '', words, remove: detail.remove })
+  announce(`${what} goes with your next prompt, ${some(cost, 'token')}`)
+  if (selection(pane)) unchoose()
   paint()
   document.getElementById('prompt').focus()
+}
+
+const scopes = new WeakMap() // pane → {words, lines, cost, of}: what its view offers in place of all
+
+/** Offers a part of what a pane shows, by the numbers of its lines; null: all of it. */
+export function scope(pane, part) {
+  const lines = part ? ranges(part.lines) : ''
+  if (!part || !lines) scopes.delete(pane)
+  else {
+    const mine = { ...part, lines, cost: part.lines.length * 12 }
+    scopes.set(pane, mine)
+    getJSON(`/api/outputs/${part.of ?? pane.dataset.output}?tokens&lines=${lines}`).then(({ tokens }) => {
+      mine.cost = tokens
+      mine.exact = true
+      if (scopes.get(pane) === mine) foot(pane)
+    }, () => {}) // what stands there is by the length
+  }
+  foot(pane)
+}
+
+function read(pane) {
+  const part = scopes.get(pane)
+  if (!part) return ask(pane, null)
+  const { words, lines, cost, of } = part
+  return hand(pane, { label: `${pane.dataset.base}: ${words}`, what: words, cost, lines, of, words: `${words[0].toUpperCase()}${words.slice(1)} go${/s$/.test(words) ? '' : 'es'} with your next prompt` })
+}
+
+const timers = new WeakMap()
+
+/** Of what is too large to hand over, and of lines that match, those on the screen can be. */
+function screen(pane) {
+  const v = viewerOf(pane)
+  if (!v || v.code.hidden || v.running || timers.has(pane)) return
+  if (!v.only && Number(pane.dataset.tokens ?? 0) <= left()) {
+    if (scopes.get(pane)?.screen) scope(pane, null)
+    return
+  }
+  timers.set(pane, setTimeout(() => {
+    timers.delete(pane)
+    const { top, bottom } = v.code.getBoundingClientRect()
+    const rows = [...v.rows.querySelectorAll(':scope > .line > a.ln[href]')].filter((a) => { const r = a.getBoundingClientRect(); return r.bottom > top + 10 && r.top < bottom - 10 })
+    const lines = rows.map((a) => Number(a.getAttribute('href').slice(2)))
+    if (lines.length && ranges(lines) !== scopes.get(pane)?.lines) scope(pane, { words: `the ${some(lines.length, 'line')} in view`, lines, screen: true })
+  }, 250))
 }
 
 const prices = new Map() // output and lines → tokens
@@ -62,13 +112,14 @@ function foot(pane) {
     words.dataset.said = ''
   } else {
     delete words.dataset.said
-    words.textContent = ''
+    words.textContent = pane.dataset.where ?? ''
     viewerOf(pane)?.draw()
   }
   if (kept) kept.hidden = Boolean(say)
   if (button) {
     const label = button.querySelector('[data-label]')
     label.dataset.was ??= label.textContent
+    button.querySelector('[data-price]').dataset.was ??= button.querySelector('[data-price]').textContent
     label.textContent = goes ? 'Keep it out' : label.dataset.was
     if (goes?.lines) label.textContent = 'Keep them out'
     button.querySelector('[data-price]').hidden = Boolean(goes)
@@ -78,23 +129,31 @@ function foot(pane) {
   given_(pane)
 }
 
+/** What the model has room for, in tokens. */
+const left = () => Number(document.getElementById('meter')?.dataset.left || Infinity)
+
 /** More than the model has room for cannot be handed over. */
 function room(pane, button, goes) {
-  const meter = document.getElementById('meter')
-  const left = Number(meter?.dataset.left ?? Infinity)
-  const cost = Number(pane.dataset.tokens ?? 0)
-  const fits = goes || cost <= left
+  const part = scopes.get(pane)
+  const cost = part?.cost ?? Number(pane.dataset.tokens ?? 0)
+  const fits = goes || cost <= left()
   button.disabled = !fits
-  if (!fits) button.querySelector('[data-label]').textContent = `Does not fit: ${cost.toLocaleString('en')} of ${left.toLocaleString('en')} left`
-  if (!fits) button.querySelector('[data-price]').hidden = true
+  const words = button.querySelector('[data-label]')
+  const shown = button.querySelector('[data-price]')
+  if (part && !goes) {
+    words.textContent = `Let the agent read ${part.words}`
+    shown.textContent = part.exact ? `+${cost.toLocaleString('en')}` : '+…'
+  } else shown.textContent = shown.dataset.was
+  if (!fits) words.textContent = `Does not fit: ${cost.toLocaleString('en')} of ${left().toLocaleString('en')} left`
+  if (!fits) shown.hidden = true
 }
 
 /** Marks the rows that go with the next prompt. */
 function given_(pane) {
-  const [from, to] = (pane.dataset.given || '0-0').split('-').map(Number)
+  const parts = (pane.dataset.given || '0').split(',').map((part) => { const [from, to] = part.split('-').map(Number); return [from, to ?? from] })
   for (const row of pane.querySelectorAll('.rows > .line')) {
     const n = Number(row.firstElementChild.getAttribute('href')?.slice(2))
-    row.classList.toggle('given', from > 0 && n >= from && n <= (to ?? from))
+    row.classList.toggle('given', parts.some(([from, to]) => from > 0 && n >= from && n <= to))
   }
 }
 
@@ -143,7 +202,7 @@ async function link(pane) {
   toast('Copied the link')
 }
 
-const acts = { ask, 'copy-lines': copy, 'link-lines': link, read: (pane) => ask(pane, null), 'keep-out': (pane) => given.get(id(pane))?.remove() }
+const acts = { ask, 'copy-lines': copy, 'link-lines': link, read, 'keep-out': (pane) => given.get(id(pane))?.remove() }
 
 export function giving() {
   document.addEventListener('webchat:chosen', (e) => {
@@ -156,7 +215,7 @@ export function giving() {
   })
   document.addEventListener('pointerdown', (e) => { if (bubble && !bubble.contains(e.target)) hide() })
   document.addEventListener('webchat:touched', hide)
-  document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) given_(e.target) }, true)
+  document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
   document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })
   document.addEventListener('keydown', (e) => {

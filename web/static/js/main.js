@@ -11,6 +11,7 @@ import { connect } from './connection.js'
 import { desks } from './desk.js'
 import { dividing } from './divider.js'
 import { expiring } from './expire.js'
+import { failures } from './failure.js'
 import { giving } from './give.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
@@ -53,6 +54,7 @@ if (!auth()) {
   paneActs()
   paneMaps()
   paneViews()
+  failures()
   metering()
   desks()
   shelves()

@@ -95,7 +95,7 @@ function rows(pane, tab, kept) {
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)
     if (kept.find) pane.querySelector('.dhead').after(kept.find)
-  } else if (tab.place?.line) v.move(tab.place.line - v.first)
+  } else if (tab.place?.line) v.move(v.place(tab.place.line))
   else if (pane.dataset.kind === 'terminal') v.move(v.most) // a command's end says how it went
   if (v.running) watch(pane)
   pane.addEventListener('webchat:lines', () => {
@@ -103,6 +103,7 @@ function rows(pane, tab, kept) {
     tab.place = { ...tab.place, line: v.seen.from, wrap: v.wrapped }
     at(pane, v)
   })
+  pane.addEventListener('webchat:touched', () => { tab.place = { ...tab.place, read: pane.dataset.output } })
   at(pane, v)
   if (tab.lines) place(tab, tab.lines)
 }
@@ -112,7 +113,7 @@ function at(pane, v) {
   const words = pane.querySelector('.dfoot [data-at]')
   if (!words || v.running || 'said' in words.dataset) return
   if (v.code.hidden) { // another view is shown
-    words.textContent = ''
+    words.textContent = pane.dataset.where ?? ''
     return
   }
   const { from, to } = v.seen
@@ -133,14 +134,15 @@ export async function place(tab, lines) {
 
 /** Follows a command that runs: its card in the conversation hears of its progress. */
 function watch(pane) {
-  const card = document.querySelector(`#turns [data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
-  if (!card) return
+  const turns = document.getElementById('turns')
   const v = viewerOf(pane)
   const words = pane.querySelector('.dfoot [data-at]')
   let soon = 0
   const look = () => {
     soon = 0
     if (!pane.isConnected || pane.dataset.state !== 'running') return seen.disconnect()
+    const card = turns.querySelector(`[data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
+    if (!card) return
     v.refresh()
     v.reach(Number(card.dataset.lines ?? 0))
     if (v.following) v.move(v.most)
@@ -150,8 +152,10 @@ function watch(pane) {
     const elapsed = card.querySelector('.state .live')
     if (clock && elapsed) clock.textContent = elapsed.textContent
   }
-  const seen = new MutationObserver(() => { soon ||= setTimeout(look, wait) })
-  seen.observe(card, { attributes: true, attributeFilter: ['data-lines', 'data-bytes', 'data-elapsed'] })
+  const seen = new MutationObserver((changes) => {
+    if (changes.some((c) => c.type === 'childList' || c.target.dataset.output === pane.dataset.output)) soon ||= setTimeout(look, wait)
+  })
+  seen.observe(turns, { subtree: true, childList: true, attributes: true, attributeFilter: ['data-lines', 'data-bytes', 'data-elapsed'] })
   look()
 }
 

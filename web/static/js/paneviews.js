@@ -1,36 +1,30 @@
 // The views of an output beside its rows: preview, table, tree, bytes, names, changes.
 // The server makes all of them; here they are chosen, shown and read on.
 
-import { get } from './api.js'
-import { clone, fragment } from './html.js'
+import { changes, revisions } from './changesview.js'
+import { clone } from './html.js'
 import { display } from './display.js'
 import { openOutput } from './desk.js'
-import { rowOf, tabOf, desk } from './tabs.js'
+import { watchFailure } from './failure.js'
+import { scope } from './give.js'
+import { ask, rows } from './reading.js'
+import { table } from './tableview.js'
+import { tabOf, desk } from './tabs.js'
 import { failed } from './toast.js'
+import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
 const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes' }
-const rows = { preview: 5000, table: 500, tree: 100, hex: 4096, list: 5000, diff: 5000 }
 const near = 800 // pixels from the end from which on more is read
+const special = { table, tree, diff: changes } // views with a bar of their own
 
 const lined = (view) => view === 'source' || view === 'terminal'
 
-async function ask(pane, view, more = '') {
-  const reply = await get(`/api/outputs/${pane.dataset.output}?format=html&view=${view}${more}`)
-  const [, from, to, total] = /(\d+)-(-?\d+)\/(\d+)/.exec(reply.headers.get('Webchat-Rows')) ?? []
-  return { head: reply.headers, from: Number(from), to: Number(to), total: Number(total), html: fragment(await reply.text()) }
-}
-
-/** The revision before the one that a pane shows, while it can be read. */
-function before(pane) {
-  const outs = tabOf(pane.dataset.key)?.outs ?? []
-  return outs.slice(0, outs.indexOf(pane.dataset.output)).findLast((out) => rowOf(out)?.dataset.state === 'done')
-}
-
 async function offer(pane) {
+  if (pane.dataset.kind === 'terminal') watchFailure(pane)
   if (pane.dataset.state !== 'done' || !pane.dataset.output || pane.dataset.kind === 'image') return
-  const { head } = await ask(pane, 'default', '&from=1&rows=1')
-  const views = head.get('Webchat-Views').split(' ').filter((v) => names[v] && (v !== 'diff' || before(pane)))
+  const { head } = await ask(pane, 'default', 1, 1)
+  const views = head.get('Webchat-Views').split(' ').filter((v) => names[v] && (v !== 'diff' || revisions(pane).length > 1))
   const kept = tabOf(pane.dataset.key)?.place?.view
   if (views.length > 1) {
     const { root, parts } = clone('tpl-views')
@@ -44,7 +38,6 @@ async function offer(pane) {
     pane.querySelector('.dhead > .sp').after(root)
   }
   await choose(pane, views.includes(kept) ? kept : views[0])
-  if (pane.querySelector('.exit.no')) await failure(pane)
 }
 
 async function choose(pane, view) {
@@ -53,6 +46,9 @@ async function choose(pane, view) {
   const own = lined(view) && pane.querySelector('.tall')
   for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own) // also of what is drawn as SVG
   box.querySelector('.other')?.remove()
+  pane.querySelector('.vbar')?.remove()
+  delete pane.dataset.where
+  scope(pane, null)
   const tab = tabOf(pane.dataset.key)
   if (tab) tab.place = { ...tab.place, view }
   if (own) return viewerOf(pane).fit()
@@ -63,86 +59,81 @@ async function choose(pane, view) {
   const into = view === 'tree' ? root.querySelector('ul') : root
   if (view !== 'tree') root.querySelector('ul').remove()
   if (view === 'preview') root.classList.add('said')
-  if (view === 'diff') root.classList.add('code', 'diff')
-  if (view === 'hex' || view === 'list') root.classList.add('code')
-  const extra = view === 'diff' ? `&with=${before(pane)}` : ''
-  const first = await ask(pane, view, `&from=1&rows=${rows[view]}${extra}`)
-  into.append(first.html)
-  let { to } = first
-  let busy = false
-  root.addEventListener('scroll', async () => {
-    if (busy || view === 'tree' || to >= first.total || root.scrollHeight - root.scrollTop - root.clientHeight > near) return
-    busy = true
-    try {
-      const next = await ask(pane, view, `&from=${to + 1}&rows=${rows[view]}${extra}`)
+  if (view === 'hex' || view === 'list' || view === 'diff') root.classList.add('code')
+  root.classList.toggle('diff', view === 'diff')
+  const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
+  special[view]?.(state)
+  root.addEventListener('scroll', () => more(state), { passive: true })
+  await state.load()
+}
+
+/** Shows the first rows; what was there goes. */
+async function load(state) {
+  const turn = state.turn = {}
+  const first = await ask(state.pane, state.view, 1, rows[state.view], state)
+  if (state.turn !== turn) return // something else was asked for meanwhile
+  state.into.replaceChildren(first.html)
+  Object.assign(state, first)
+  state.loaded?.()
+}
+
+/** Reads on where the end comes near. */
+async function more(state) {
+  const { root } = state
+  if (state.busy || state.view === 'tree' || state.to >= state.total || root.scrollHeight - root.scrollTop - root.clientHeight > near) return
+  state.busy = true
+  const { turn } = state
+  try {
+    const next = await ask(state.pane, state.view, state.to + 1, rows[state.view], state)
+    if (state.turn === turn) {
       const body = root.querySelector('tbody')
       if (body) body.append(...next.html.querySelectorAll('tbody > tr'))
-      else into.append(next.html)
-      to = next.to
-    } catch (err) { failed(err) }
-    busy = false
-  }, { passive: true })
+      else state.into.append(next.html)
+      state.to = next.to
+      state.loaded?.()
+    }
+  } catch (err) { failed(err) }
+  state.busy = false
 }
 
-/** Opens or folds a value of a tree; reads on in one that has many. */
-async function unfold(li, pane) {
-  if (li.matches('.range')) {
-    const at = li.closest('ul').dataset.at
-    const next = await ask(pane, 'tree', `&from=${li.dataset.from}&rows=100${at ? `&at=${encodeURIComponent(at)}` : ''}`)
-    return li.replaceWith(next.html)
-  }
-  if (!li.hasAttribute('aria-expanded')) return
-  const open = li.getAttribute('aria-expanded') === 'true'
-  li.setAttribute('aria-expanded', String(!open))
-  const had = li.querySelector(':scope > ul')
-  if (had) had.hidden = open
-  if (open || had) return
-  const list = document.createElement('ul')
-  list.setAttribute('role', 'group')
-  list.dataset.at = li.dataset.at
-  li.append(list)
-  list.append((await ask(pane, 'tree', `&from=1&rows=100&at=${encodeURIComponent(li.dataset.at)}`)).html)
-}
-
-/** Puts the first failure of a command above it, and goes there. */
-async function failure(pane) {
-  if (pane.querySelector('.failure')) return
-  const { html, head } = await ask(pane, 'failure', '&from=1&rows=1')
-  const about = head.get('Webchat-Failure')
-  if (!about || !html.firstElementChild) return
-  const { root, parts } = clone('tpl-first')
-  root.dataset.lines = about
-  parts.what.append(html)
-  pane.querySelector('.view').before(root)
-  if (!tabOf(pane.dataset.key)?.place?.read) await viewerOf(pane)?.line(Number(about.split('-')[0]))
-}
-
-/** Opens the file that a command names, at its line: as it stands on the Desk, else as it is now. */
-function source(a, e) {
+/** Opens the file that a text names, at its line: as it stands on the Desk, else as it is now. */
+export function source(a, e) {
   const { path: file, line } = a.dataset
   const tab = desk.tabs.find((t) => t.name === file && t.state === 'done')
-  if (tab) return openOutput(tab.out, { lines: line, other: e.ctrlKey || e.metaKey })
+  if (tab) return openOutput(tab.outs.at(-1), { lines: line, other: e.ctrlKey || e.metaKey })
   return display({ tool: 'render_file_contents', arguments: { path: file } }, line)
+}
+
+function click(e) {
+  const a = e.target.closest?.('a.at-src')
+  if (a) {
+    e.preventDefault()
+    return source(a, e)
+  }
+  const pane = e.target.closest?.('[data-pane]')
+  if (!pane) return null
+  const view = e.target.closest('[data-view]')
+  const li = e.target.closest('.other li')
+  const entry = e.target.closest('.other .entry')
+  const ref = e.target.closest('.other.said .href')
+  if (view) return choose(pane, view.dataset.view)
+  if (entry) return display({ tool: 'render_file_contents', arguments: { path: `${pane.dataset.name.replace(/\/$/, '')}/${entry.querySelector('.cl').textContent.replace(/\/$/, '')}`.replace(/^\.\//, '') } })
+  if (ref) return beside(pane, ref.textContent.trim())
+  if (li && !e.target.closest('a')) return fold(li, pane)
+  return null
+}
+
+/** A file that a Markdown text leads to opens on the Desk; an address of another site is only named. */
+function beside(pane, to) {
+  if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#/i.test(to)) return null
+  const [file] = to.split('#')
+  const at = new URL(file, `http://x/${pane.dataset.name.replace(/^\.\//, '')}`).pathname.slice(1)
+  return display({ tool: 'render_file_contents', arguments: { path: decodeURIComponent(at) } })
 }
 
 export function paneViews() {
   document.addEventListener('webchat:pane', (e) => offer(e.target).catch((err) => { if (err.status !== 404) failed(err) }))
-  document.addEventListener('click', (e) => {
-    const pane = e.target.closest?.('[data-pane]')
-    if (!pane) return
-    const view = e.target.closest('[data-view]')
-    const li = e.target.closest('.other li')
-    const a = e.target.closest('a.at-src')
-    const go = e.target.closest('[data-act=to-failure]')
-    const entry = e.target.closest('.other .entry')
-    let what = null
-    if (view) what = choose(pane, view.dataset.view)
-    else if (a) { e.preventDefault(); what = source(a, e) }
-    else if (go) what = viewerOf(pane).line(Number(go.closest('.failure').dataset.lines.split('-')[0]))
-    else if (entry) what = display({ tool: 'render_file_contents', arguments: { path: `${pane.dataset.name.replace(/\/$/, '')}/${entry.querySelector('.cl').textContent.replace(/\/$/, '')}`.replace(/^\.\//, '') } })
-    else if (li && !e.target.closest('a')) what = unfold(li, pane)
-    Promise.resolve(what).catch(failed)
-  })
+  document.addEventListener('click', (e) => Promise.resolve(click(e)).catch(failed))
 }
 
 /** To the view after the one that a pane shows. */

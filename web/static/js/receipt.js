@@ -15,7 +15,7 @@ export function price(card, lines) {
 }
 
 /** Numbers in ascending order as "3,7-9". */
-function ranges(numbers) {
+export function ranges(numbers) {
   const out = []
   for (const n of numbers) {
     if (out.at(-1)?.[1] === n - 1) out.at(-1)[1] = n

@@ -17,7 +17,7 @@ const hash = ({ card, from, to }) => 'pane' in card.dataset ? deskHash(card, fro
 function paint() {
   for (const el of document.querySelectorAll('.line.on')) el.classList.remove('on')
   if (!chosen) return
-  for (const ln of chosen.card.querySelectorAll('.ln')) {
+  for (const ln of chosen.card.querySelectorAll('a.ln')) {
     const n = numberOf(ln)
     if (n >= chosen.from && n <= chosen.to) ln.closest('.line').classList.add('on')
   }
@@ -54,9 +54,9 @@ async function goToHash() {
 
 export function selecting() {
   let drag = null
-  document.addEventListener('click', (e) => { if (e.target.closest?.('.ln')) e.preventDefault() })
+  document.addEventListener('click', (e) => { if (e.target.closest?.('a.ln')) e.preventDefault() })
   document.addEventListener('pointerdown', (e) => {
-    const ln = e.target.closest?.('.ln')
+    const ln = e.target.closest?.('a.ln')
     const card = ln?.closest('[data-card]')
     if (!card || e.button !== 0) return
     e.preventDefault()
@@ -68,12 +68,12 @@ export function selecting() {
   })
   document.addEventListener('pointermove', (e) => {
     if (!drag) return
-    const ln = e.target.closest?.('.line')?.querySelector('.ln')
+    const ln = e.target.closest?.('.line')?.querySelector('a.ln')
     if (ln?.closest('[data-card]') === drag.card) choose(drag.card, drag.anchor, numberOf(ln), drag.anchor)
   })
   document.addEventListener('pointerup', () => { drag = null })
   document.addEventListener('keydown', (e) => {
-    if (e.key !== 'Enter' || !e.target.matches?.('.ln')) return
+    if (e.key !== 'Enter' || !e.target.matches?.('a.ln')) return
     e.preventDefault()
     const card = e.target.closest('[data-card]')
     const n = numberOf(e.target)

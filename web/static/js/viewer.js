@@ -2,7 +2,7 @@
 // box; where the box is scrolled to says which rows stand in it. So a million lines
 // cost what is on the screen, and a row is never without its number.
 
-import { getText } from './api.js'
+import { get, getText } from './api.js'
 import { clone, fragment } from './html.js'
 import { failed } from './toast.js'
 
@@ -19,6 +19,11 @@ export const viewerOf = (pane) => viewers.get(pane)
 
 const numberOf = (row) => Number(row.querySelector(':scope > .ln')?.getAttribute('href')?.slice(2) ?? 0)
 
+/**
+ * Rows have places, from 0. A row's place is its line's number less the first one's,
+ * but for what was left out of the middle, which is one row, and while only the lines
+ * that match are shown.
+ */
 export class Viewer {
   constructor(pane) {
     this.pane = pane
@@ -28,9 +33,11 @@ export class Viewer {
     this.rows = document.createElement('div')
     this.rows.className = 'rows'
     this.box.append(this.rows)
-    this.blocks = new Map() // first row → {rows: Map, at}
-    this.late = new Map() // number → row that stands in for one that is under way
+    this.blocks = new Map() // first place → {rows: Map, at}
+    this.late = new Map() // place → row that stands in for one that is under way
     this.first = Number(pane.dataset.first ?? 1)
+    this.gap = null // {after, next}: the lines before and behind what was left out
+    this.only = null // {re, total}: the lines that match
     this.pos = 0 // rows above the screen, with a part of one
     this.put = 0 // where the box was scrolled to from here
     this.following = false
@@ -44,16 +51,37 @@ export class Viewer {
   }
 
   get wrapped() { return this.code.classList.contains('wrap') }
-  get total() { return Math.max(0, this.last - this.first + 1) }
+  get total() {
+    if (this.only) return this.only.total
+    return Math.max(0, this.last - this.first + 1 - (this.gap ? this.gap.next - this.gap.after - 2 : 0))
+  }
+
   get screen() { return this.code.clientHeight / height }
   get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / height) }
   get room() { return Math.max(0, this.tall.offsetHeight - this.code.clientHeight) }
   get scaled() { return this.wrapped || this.total * height > tallest }
+  get running() { return this.pane.dataset.state === 'running' }
 
-  /** Numbers of the rows on the screen. */
+  /** The place of a line; of one that was left out, the place of the row that says so. */
+  place(n) {
+    const { gap, first } = this
+    if (!gap || n <= gap.after) return n - first
+    return n < gap.next ? gap.after + 1 - first : n - gap.next + gap.after + 2 - first
+  }
+
+  /** The line at a place; of the row that stands for many, the first of these. 0: it has not come yet. */
+  lineAt(place) {
+    const { gap, first } = this
+    if (this.only) return this.only.total ? numberOf(this.rowAt(Math.min(place, this.only.total - 1))) : 0
+    const n = first + place
+    return !gap || n <= gap.after + 1 ? n : n - gap.after - 2 + gap.next
+  }
+
+  /** Numbers of the lines on the screen. */
   get seen() {
-    const from = this.first + Math.floor(this.pos)
-    return { from, to: Math.min(this.last, Math.max(from, this.first + Math.ceil(this.pos + this.screen) - 1)) }
+    const from = Math.floor(this.pos)
+    const to = Math.min(this.total - 1, Math.max(from, Math.ceil(this.pos + this.screen) - 1))
+    return { from: this.lineAt(from), to: this.lineAt(Math.max(0, to)) }
   }
 
   /** Says how far the output goes; what was its end may be another row now. */
@@ -62,6 +90,31 @@ export class Viewer {
     this.last = Math.max(last, this.first - 1)
     this.code.classList.toggle('n7', this.last > 99_999)
     if (grown) this.fit()
+  }
+
+  /** Takes in which lines were left out: of what grows, more of them with each look. */
+  leftOut(text) {
+    const [after, next] = text.split('-').map(Number)
+    if (this.only || (this.gap?.after === after && this.gap.next === next)) return
+    if (this.running && this.gap && !this.looking) { // one change for each look
+      this.later = text
+      return
+    }
+    const line = this.lineAt(Math.floor(this.pos))
+    this.gap = { after, next }
+    this.forget(after - this.first)
+    if (!this.following) this.pos = this.place(line) + this.pos % 1
+    this.fit()
+  }
+
+  /** Shows only the lines that match, the one at this place where it was on the screen; null: all. */
+  filter(re, total, place, line) {
+    const offset = (this.only ? place : this.place(line)) - this.pos
+    this.only = re ? { re, total } : null
+    this.forget(0)
+    this.code.classList.toggle('only', Boolean(re))
+    this.pos = Math.max(0, (re ? place : this.place(line)) - Math.min(Math.max(0, offset), this.screen - 1))
+    this.fit()
   }
 
   fit() {
@@ -109,21 +162,34 @@ export class Viewer {
     this.touch(Math.min(this.most, Math.max(0, this.pos + by)))
   }
 
-  get running() { return this.pane.dataset.state === 'running' }
-
-  /** Brings a row to the middle of the screen, and gives it once it has come. */
-  async line(n) {
+  /** Brings a line to the middle of the screen, and gives its row once it has come; at is its place among those that match. */
+  async line(n, at) {
     if (n < this.first || n > this.last) return null
-    const { from, to } = this.seen
-    if (n <= from || n >= to) this.move(n - this.first - this.screen / 2)
-    await this.block(n).coming
+    if (this.only && at === undefined) this.filter(null, 0, 0, n)
+    const place = () => (this.only ? at : this.place(n))
+    if (place() <= this.pos || place() >= Math.floor(this.pos + this.screen) - 1) {
+      this.following = false
+      this.move(place() - this.screen / 2)
+    }
+    await this.block(place()).coming
     this.draw()
-    return this.row(n)
+    return this.rowAt(place())
   }
 
-  /** The block of a row: asked for, or there. */
-  block(n) {
-    const from = n - (n - this.first) % size
+  /** What to ask the server for to get the rows at these places. */
+  query(from, to) {
+    if (this.only) return `from=${from + 1}&rows=${to - from + 1}&filter=${encodeURIComponent(this.only.re)}`
+    // The row for what was left out comes with the line before it.
+    const at = (place) => this.lineAt(place) - (this.gap && this.first + place === this.gap.after + 1 ? 2 : 0)
+    const a = Math.max(this.first, at(from))
+    const b = Math.max(a, this.lineAt(to))
+    const skipped = this.gap && a <= this.gap.after && b >= this.gap.next // one request cannot ask for so many
+    return `from=${a}&rows=${(skipped ? this.gap.after + 1 : b) - a + 1}`
+  }
+
+  /** The block of a place: asked for, or there. */
+  block(place) {
+    const from = place - place % size
     let block = this.blocks.get(from)
     if (block) {
       this.blocks.delete(from)
@@ -131,14 +197,14 @@ export class Viewer {
       return block
     }
     block = { rows: null, coming: null, over: new AbortController() }
-    const to = Math.min(from + size - 1, this.last)
-    block.coming = getText(`/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&from=${from}&rows=${to - from + 1}`, { signal: block.over.signal }).then((html) => {
-      block.rows = this.parse(html, from)
+    const to = Math.min(from + size, this.total) - 1
+    block.coming = this.fetch(from, to, block.over.signal).then((rows) => {
+      block.rows = rows
       for (let k = from; k < from + size; k++) this.late.delete(k)
       this.draw()
     })
     block.coming.catch((err) => {
-      this.blocks.delete(from)
+      if (this.blocks.get(from) === block) this.blocks.delete(from)
       if (err.name === 'AbortError') return
       if (err.status === 404) this.pane.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
       else if (err.status) failed(err)
@@ -152,30 +218,47 @@ export class Viewer {
     return block
   }
 
-  /** Rows by their numbers; one that has none, for what was left out, stands for the first it hides. */
+  async fetch(from, to, signal) {
+    const address = `/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&`
+    const reply = await get(address + this.query(from, to), { signal })
+    const html = await reply.text()
+    if (reply.headers.get('Webchat-Gap')) this.leftOut(reply.headers.get('Webchat-Gap'))
+    const rows = this.parse(html, from)
+    const { gap } = this
+    if (this.only || !gap || this.lineAt(from) > gap.after || this.lineAt(to) < gap.next) return rows
+    const rest = await getText(`${address}from=${gap.next}&rows=${this.lineAt(to) - gap.next + 1}`, { signal })
+    for (const [place, row] of this.parse(rest, this.place(gap.next))) rows.set(place, row)
+    return rows
+  }
+
+  /** Rows by their places. */
   parse(html, from) {
     const rows = new Map()
-    let n = from
+    let place = from
     for (const row of fragment(html).children) {
-      n = numberOf(row) || n
-      rows.set(n++, row)
+      const n = numberOf(row)
+      if (!this.only) place = n ? this.place(n) : this.gap ? this.gap.after + 1 - this.first : place
+      rows.set(place++, row)
     }
     return rows
   }
 
-  /** The row of a number: as it came, or its number alone until it does. */
-  row(n) {
-    const { rows } = this.block(n)
-    if (rows?.has(n)) return rows.get(n)
-    if (!this.late.has(n)) {
+  /** The row at a place: as it came, or its number alone until it does. */
+  rowAt(place) {
+    const { rows } = this.block(place)
+    if (rows?.has(place)) return rows.get(place)
+    if (!this.late.has(place)) {
       const { root } = clone('tpl-line')
       const ln = root.querySelector('.ln')
-      ln.textContent = n
-      ln.setAttribute('href', `#L${n}`)
-      this.late.set(n, root)
+      if (this.only) ln.textContent = '…'
+      else {
+        ln.textContent = this.lineAt(place)
+        ln.setAttribute('href', `#L${this.lineAt(place)}`)
+      }
+      this.late.set(place, root)
       if (this.late.size > 4 * size) this.late.delete(this.late.keys().next().value)
     }
-    return this.late.get(n)
+    return this.late.get(place)
   }
 
   draw() {
@@ -183,7 +266,7 @@ export class Viewer {
     const above = this.wrapped ? 0 : Math.min(top, margin)
     const count = Math.min(this.total - top + above, Math.ceil(this.screen) + 1 + above + margin)
     const want = []
-    for (let i = 0; i < count; i++) want.push(this.row(this.first + top - above + i))
+    for (let i = 0; i < count; i++) want.push(this.rowAt(top - above + i))
     const all = new Set(want)
     for (const el of [...this.rows.children]) if (!all.has(el)) el.remove()
     let at = this.rows.firstElementChild
@@ -197,15 +280,30 @@ export class Viewer {
     this.pane.dispatchEvent(new CustomEvent('webchat:lines'))
   }
 
-  /** Reads what may have changed again: the end of what grows, or all of it. */
-  refresh(all) {
-    const blocks = [...this.blocks]
-    for (const [from, block] of blocks) {
-      if (!all && from + size <= this.last - size) continue
+  /** Reads the end of what grows again; its rows stay until the new ones have come. */
+  refresh() {
+    if (this.later) {
+      this.looking = true
+      this.leftOut(this.later)
+      this.looking = false
+      this.later = ''
+    }
+    for (const [from, block] of [...this.blocks]) {
+      if (from + size <= this.total - size) continue
       this.blocks.delete(from)
       if (!block.rows) block.over.abort()
-      else for (const [n, row] of block.rows) if (row.isConnected) this.late.set(n, row) // it stays until the new one has come
+      else for (const [place, row] of block.rows) if (row.isConnected) this.late.set(place, row)
     }
+  }
+
+  /** Forgets the blocks that reach beyond a place. */
+  forget(place) {
+    for (const [from, block] of [...this.blocks]) {
+      if (from + size <= place) continue
+      if (!block.rows && from > place) block.over.abort()
+      this.blocks.delete(from)
+    }
+    for (const key of [...this.late.keys()]) if (key >= place) this.late.delete(key)
   }
 
   wrap(on) {

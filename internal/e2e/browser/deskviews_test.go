@@ -1,0 +1,166 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// put writes a file into the workspace.
+func (s *site) put(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A table sorts by its columns, and what is typed above it leaves rows out, which are
+// then what can be handed over.
+func TestDeskSortsAndFiltersTables(t *testing.T) {
+	s, p := desked(t)
+	var b strings.Builder
+	b.WriteString("id,region,frames\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%s,%d\n", i, []string{"eu-west", "us-east", "eu-north", "ap-south"}[i%4], (i*37)%101)
+	}
+	s.put("sinks.csv", b.String())
+	p.say("/show sinks.csv")
+	p.front("sinks.csv")
+	const first = onDesk + `.querySelector('.records tbody td:nth-child(4)').textContent`
+	p.click(`.pane:not([hidden]) .records th[data-col="3"] button`)
+	p.wait(first + ` === '100'`)
+	p.has(".pane:not([hidden]) .dfoot", "By frames, largest first")
+	p.click(`.pane:not([hidden]) .records th[data-col="3"] button`)
+	p.wait(first + ` === '0'`)
+	p.js(onDesk + `.querySelector('.vbar input').focus()`)
+	p.write("region starts with eu")
+	p.press("Enter")
+	p.has(".pane:not([hidden]) .vbar", "20 of 40 rows")
+	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read 20 rows +")
+	p.wait(`[...` + onDesk + `.querySelectorAll('.records tbody td:nth-child(3)')].every((td) => td.textContent.startsWith('eu'))`)
+	p.shot("desk-table-filtered")
+	p.accessible("a filtered table on the Desk")
+	p.click(".pane:not([hidden]) .vbar .chip button")
+	p.has(".pane:not([hidden]) .vbar", "40 rows")
+	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read the file")
+}
+
+// The value that is chosen in a tree has its path and its line above, and what is
+// around it can be handed over.
+func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
+	s, p := desked(t)
+	s.put("relay.json", "{\n  \"name\": \"relay\",\n  \"pump\": {\n    \"patience\": \"1s\",\n    \"sinks\": [\n      1,\n      2\n    ]\n  }\n}\n")
+	p.say("/show relay.json")
+	p.front("relay.json")
+	p.wait(onDesk + `.querySelector('.other li li[aria-expanded=false]')`)
+	p.js(onDesk + `.querySelector('.other li').focus()`)
+	p.press("ArrowDown", "ArrowDown", "ArrowRight")
+	p.has(".pane:not([hidden]) .other li li li", "patience")
+	p.press("ArrowDown")
+	p.is(onDesk+`.querySelector('.vbar output').textContent`, "$.pump.patience")
+	p.has(".pane:not([hidden]) .vbar", "line 4 of the file")
+	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read pump +")
+	p.shot("desk-tree-chosen")
+	p.accessible("a chosen value in a tree")
+}
+
+// Only the lines that match stand there, with their own numbers, and the hit that was
+// looked at stays on the screen.
+func TestDeskShowsOnlyLinesThatMatch(t *testing.T) {
+	_, p := desked(t)
+	p.say("/show big.log")
+	p.front("big.log")
+	p.press("Escape", "f")
+	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
+	p.write("queue=0 ")
+	p.has(".pane .find", "1 of 7,692")
+	p.press("Shift+Enter", "Shift+Enter", "Shift+Enter")
+	p.has(".pane .find", "7,690 of 7,692")
+	p.press("Alt+Enter")
+	p.wait(onDesk + `.querySelector('.code.only') && [...document.querySelectorAll('.rows > .line')].length > 20 && [...document.querySelectorAll('.rows > .line')].every((l) => l.textContent.includes('queue=0 '))`)
+	const onScreen = `((e) => e && e.getBoundingClientRect().bottom < innerHeight - 36 && e.getBoundingClientRect().top > 100)(document.querySelector('.rows .ln[href="#L99970"]'))`
+	p.wait(onScreen)
+	p.shot("desk-only")
+	p.accessible("only the lines that match")
+	p.has(".pane:not([hidden]) .dfoot .give", "lines in view")
+	p.press("Alt+Enter")
+	p.wait(`!document.querySelector('.code.only') && document.querySelector('.rows .ln[href="#L99969"]')`)
+	p.wait(onScreen)
+}
+
+// Two of three versions are compared, first the last two that differ.
+func TestDeskComparesVersions(t *testing.T) {
+	s, p := desked(t)
+	lines := strings.Split(strings.TrimSuffix(strings.Repeat("the same line\n", 60), "\n"), "\n")
+	for i := range 3 {
+		lines[30] = fmt.Sprintf("version %d", i)
+		if i == 2 {
+			lines[50] = "changed last"
+		}
+		s.put("notes.txt", strings.Join(lines, "\n")+"\n")
+		p.say("/show notes.txt")
+		p.front("notes.txt")
+		p.wait(onDesk + `.querySelectorAll('.rows .cl').length && document.querySelectorAll('#outs [data-output]').length === ` + quoteInt(i+1))
+		p.wait(`[...document.querySelectorAll('.rows .cl')].some((e) => e.textContent.trim() === 'version ` + quoteInt(i) + `')`)
+	}
+	p.click(".pane:not([hidden]) [data-view=diff]")
+	p.wait(onDesk + `.querySelectorAll('[data-change]').length === 2`)
+	p.is(`[...document.querySelectorAll('.stops .stop')].map((e) => e.ariaPressed).join()`, "false,true,true")
+	p.has(".pane:not([hidden]) .vbar", "+2 −2")
+	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read the 2 changes +")
+	p.shot("desk-changes")
+	p.accessible("changes on the Desk")
+	p.click(".pane:not([hidden]) .stops .stop")
+	p.wait(`document.querySelector('.other .del .cl')?.textContent.trim() === 'version 0'`)
+	p.click(".pane:not([hidden]) .foldline")
+	p.wait(`[...document.querySelectorAll('.other .line')].filter((l) => l.firstElementChild.textContent === '1').length === 1`)
+	p.look(2200, 900, "light")
+	p.wait(onDesk + `.clientWidth > 1280`)
+	p.click(".pane:not([hidden]) [data-act=sides]")
+	p.wait(`[...document.querySelectorAll('.sides .pair')].some((e) => e.innerText.includes('version 0') && e.innerText.includes('version 2'))`)
+	p.shot("desk-sides")
+}
+
+// What failed first stands above a command that still runs; what names a file leads there.
+func TestDeskTellsOfAFailureWhileItRuns(t *testing.T) {
+	s, p := desked(t)
+	s.put("slow.sh", "echo building\necho '--- FAIL: TestPump (0.01s)'\necho '    internal/pump/pump.go:12: sink 2 still attached'\nwhile [ ! -e over ]; do sleep 0.1; done\nexit 1\n")
+	p.say("!sh slow.sh")
+	p.has(".pane[data-state=running] .failure", "sink 2 still attached")
+	p.shot("desk-running-failure")
+	p.wait(`document.querySelector('.pane[data-state=running] .rows a.at-src')`)
+	s.put("over", "")
+	p.has(".pane[data-state=done] .failure", "sink 2 still attached")
+	p.has(".pane[data-state=done] .failure", "Ask about it +")
+	p.click(".pane[data-state=done] [data-act=ask-failure]")
+	p.has("#chips .chip", "sh slow.sh:2–3")
+}
+
+// Of an output larger than its limit the beginning and the end are there with their true
+// numbers, what lies between is one row, and find says that it looked in what was kept.
+func TestDeskShowsWhatWasLeftOutAsOneRow(t *testing.T) {
+	s, p := desked(t)
+	s.put("flood.sh", "awk 'BEGIN { for (i = 1; i <= 900000; i++) printf \"%07d %0200d\\n\", i, 0; print \"the last line\" }'\n")
+	p.say("!sh flood.sh")
+	p.wait(`document.querySelector('.pane[data-state=done]')`)
+	p.press("Escape", "End")
+	p.wait(`[...document.querySelectorAll('.rows .line')].some((l) => l.textContent.includes('the last line') && l.firstElementChild.textContent === '900001' && l.getBoundingClientRect().bottom < innerHeight)`)
+	p.press("f")
+	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
+	p.write("line")
+	p.has(".pane .find", "1 of 1 in what was kept")
+	p.press("Escape")
+	gap := eval[string](p, `(async () => (await fetch('/api/outputs/' + document.querySelector('.pane').dataset.output + '?format=html&view=terminal&from=1&rows=1')).headers.get('Webchat-Gap'))()`)
+	var after, next int
+	if _, err := fmt.Sscanf(gap, "%d-%d", &after, &next); err != nil || next-after < 1000 {
+		t.Fatalf("the gap is %q", gap)
+	}
+	p.js(`document.querySelector('.code').focus()`)
+	p.press("g")
+	p.write(quoteInt(after))
+	p.press("Enter")
+	p.wait(`((rows) => rows.some((r, i) => r.textContent.startsWith('` + quoteInt(after) + `') && rows[i + 1]?.matches('.gap') && rows[i + 1].textContent.includes('left out') && rows[i + 2]?.textContent.startsWith('` + quoteInt(next) + `')))([...document.querySelectorAll('.rows > .line')])`)
+	p.shot("desk-gap")
+}
