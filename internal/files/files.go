@@ -1,5 +1,5 @@
 // Package files knows the names of a workspace's files, for completing a path
-// that the user types.
+// that the user types, and which of them differ from the last commit.
 //
 // # Guarantees
 //
@@ -164,7 +164,7 @@ func (x *Index) look() {
 	defer cancel()
 	began := time.Now()
 	g := &gathering{root: x.root, env: x.env, publish: x.partly}
-	err := g.run(ctx)
+	err := g.all(ctx)
 	var l *list
 	if err == nil {
 		l = newList(g.paths)

@@ -47,8 +47,8 @@ type gathering struct {
 	part  int // the number of paths at which to publish next
 }
 
-// run finds what there is. It returns nil also when it was cut short by a bound.
-func (g *gathering) run(ctx context.Context) error {
+// all finds what there is. It returns nil also when it was cut short by a bound.
+func (g *gathering) all(ctx context.Context) error {
 	var err error
 	if g.top, err = os.OpenRoot(g.root); err != nil {
 		return err

@@ -72,8 +72,14 @@ func (g *gathering) nested(dir string) {
 
 // ask runs git ls-files in dir and calls each for each record.
 func (g *gathering) ask(ctx context.Context, dir string, args []string, each func(tag byte, record string) error) error {
+	return g.run(ctx, dir, append([]string{"ls-files", "-z", "-t"}, args...), nil, func(r io.Reader) error { return records(r, each) })
+}
+
+// run runs a command of git in dir, with what it reads, and has read take what it
+// writes.
+func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Reader, read func(io.Reader) error) error {
 	child, err := proc.Start(proc.Command{
-		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t"}, args...),
+		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false"}, args...),
 		Dir:   filepath.Join(g.root, filepath.FromSlash(dir)),
 		Env:   g.env,
 		Pipes: true,
@@ -85,17 +91,24 @@ func (g *gathering) ask(ctx context.Context, dir string, args []string, each fun
 	cancel() // what is stopped has nothing to tidy up
 	defer context.AfterFunc(ctx, func() { _, _ = child.Stop(over) })()
 	defer child.Stop(over)
-	_ = child.Stdin().Close()
-	complained := make(chan struct{})
+	piped := make(chan struct{}, 2)
 	go func() {
-		defer close(complained)
-		_, _ = io.Copy(io.Discard, child.Stderr()) // it would stop at a full pipe
+		if in != nil {
+			_, _ = io.Copy(child.Stdin(), in) // it says itself what it lacks
+		}
+		_ = child.Stdin().Close()
+		piped <- struct{}{}
 	}()
-	err = records(child.Stdout(), each)
+	go func() {
+		_, _ = io.Copy(io.Discard, child.Stderr()) // it would stop at a full pipe
+		piped <- struct{}{}
+	}()
+	err = read(child.Stdout())
 	if err != nil {
 		_, _ = child.Stop(over)
 	}
-	<-complained
+	<-piped
+	<-piped
 	exit, waited := child.Wait()
 	switch {
 	case ctx.Err() != nil:
@@ -105,7 +118,7 @@ func (g *gathering) ask(ctx context.Context, dir string, args []string, each fun
 	case waited != nil:
 		return waited
 	case exit.Code != 0:
-		return fmt.Errorf("git ls-files ended with status %d", exit.Code)
+		return fmt.Errorf("git %s ended with status %d", args[0], exit.Code)
 	}
 	return nil
 }
