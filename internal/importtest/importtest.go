@@ -59,11 +59,12 @@ var ours = map[string][]string{
 	"internal/mcpserver":       {"internal/agent", "internal/event"},
 	"internal/dialect":         {"internal/event"},
 	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
-	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views", "internal/tokens", "web"},
-	"internal/page/pagetest":   {"internal/page"},
+	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
+	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
+	"internal/page/pagetest":   {"internal/transcript"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
-		"internal/page", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},
 	"internal/takeover": {"internal/daemon"}, // the lock of a data folder

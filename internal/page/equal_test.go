@@ -16,6 +16,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
+	"webchat/internal/transcript"
 )
 
 // stories are sessions that between them hold every kind of event a page shows.
@@ -110,7 +111,7 @@ func manySteps(n int) []event.Data {
 	return out
 }
 
-func wholePage(t *testing.T, p *page.Pages, pr *page.Projector) string {
+func wholePage(t *testing.T, p *page.Pages, pr *transcript.Projector) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Session(&b, page.View{}, pr); err != nil {
@@ -155,7 +156,7 @@ func TestStreamEqualsReload(t *testing.T) {
 func TestJoinFromAnywhere(t *testing.T) {
 	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
 		type moment struct {
-			pr   *page.Projector
+			pr   *transcript.Projector
 			want string
 		}
 		at := make([]moment, len(entries)+1)

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/card"
 	"webchat/internal/event"
+	"webchat/internal/transcript"
 	"webchat/internal/wording"
 	"webchat/web"
 )
@@ -31,33 +32,35 @@ func (x Export) heading() string {
 
 // about is what the file says of itself.
 func (p *Pages) about(x Export) string {
-	return strings.Join([]string{p.cfg.answers(x.Backend, x.Model), "begun " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
+	return strings.Join([]string{p.cfg.fold.Answers(x.Backend, x.Model), "begun " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
 		"saved " + p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session " + x.SessionID}, " · ")
 }
 
 // ForExport returns a projector that keeps all turns, with the outputs that still
 // exist shown far more than a page does. It is fed and given to
 // [Pages.Export].
-func (p *Pages) ForExport(sessionID string) *Projector {
-	whole := &Pages{cfg: p.cfg, tmpl: p.export}
-	whole.cfg.cards.Whole = true
-	return whole.ProjectorFrom(sessionID, 1)
+func (p *Pages) ForExport(sessionID string) *transcript.Projector {
+	cfg := p.cfg.fold
+	cfg.Whole, cfg.Write = true, (&Pages{tmpl: p.export}).write
+	pr := transcript.New(&cfg, sessionID)
+	pr.KeepFrom(1)
+	return pr
 }
 
 // Export writes the session as one HTML page that loads nothing and needs no
 // script: styles and pictures are in it, as are outputs whose life is not over.
-func (p *Pages) Export(w io.Writer, x Export, pr *Projector) error {
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
+func (p *Pages) Export(w io.Writer, x Export, pr *transcript.Projector) error {
 	style, err := stylesheet()
 	if err != nil {
 		return err
 	}
-	return (&Pages{tmpl: p.export}).write(w, "export", struct {
-		Title, About string
-		Style        template.CSS
-		Turns        []*node
-	}{x.heading(), p.about(x), style, pr.fold.root.Kids})
+	return pr.Read(func(f *transcript.State) error {
+		return (&Pages{tmpl: p.export}).write(w, "export", struct {
+			Title, About string
+			Style        template.CSS
+			Turns        any
+		}{x.heading(), p.about(x), style, f.Turns()})
+	})
 }
 
 // stylesheet is all of the page's styles in their order, and what a file changes.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"webchat/internal/card"
+	"webchat/internal/event"
+	"webchat/internal/transcript"
 	"webchat/web"
 )
 
@@ -31,19 +31,7 @@ type Config struct {
 	// prompted.
 	Elsewhere []string
 
-	cards  card.Config
-	weight int // of the turns a page shows
-}
-
-// answers names who answers, for the composer.
-func (c *Config) answers(backend, model string) string {
-	switch {
-	case model != "":
-		return model
-	case slices.Contains(c.NoModel, backend):
-		return "no model"
-	}
-	return "the default model"
+	fold transcript.Config
 }
 
 // Pages writes pages and makes projectors.
@@ -61,7 +49,6 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.OutputTTL <= 0 {
 		cfg.OutputTTL = 30 * time.Minute
 	}
-	cfg.weight = maxWeight
 	if cfg.Turns <= 0 {
 		cfg.Turns = 40
 	}
@@ -71,7 +58,6 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.cards = card.Config{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()}
 	if cfg.Price == nil {
 		cfg.Price = func(string) (float64, bool) { return 0, false }
 	}
@@ -87,18 +73,35 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates of an export: %w", err)
 	}
-	return &Pages{cfg: cfg, tmpl: t, export: x}, nil
+	p := &Pages{cfg: cfg, tmpl: t, export: x}
+	p.cfg.fold = transcript.Config{
+		Config: card.Config{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()},
+		Turns:  cfg.Turns, Price: cfg.Price, NoModel: cfg.NoModel, Elsewhere: cfg.Elsewhere, Write: p.write,
+	}
+	return p, nil
 }
 
-// render executes a fragment. Its data are this package's own, so it cannot
-// fail for what a session holds; a template that does not fit is a defect that
-// the tests of every kind of event find.
-func (p *Pages) render(name string, data any) string {
-	var b strings.Builder
-	if err := p.tmpl.ExecuteTemplate(&b, name, data); err != nil {
-		panic(fmt.Errorf("render %s: %w", name, err))
-	}
-	return b.String()
+// Projector returns what folds a session: feed it the log from its start
+// (or from the start of a turn), then the events in flight, then what comes.
+func (p *Pages) Projector(sessionID string) *transcript.Projector {
+	return transcript.New(&p.cfg.fold, sessionID)
+}
+
+// ProjectorFrom returns a projector that keeps every turn from the one of event
+// seq on, however many there are; 1 keeps all. It is for one page: what follows a
+// session for long is a [Pages.Projector].
+func (p *Pages) ProjectorFrom(sessionID string, seq int64) *transcript.Projector {
+	pr := p.Projector(sessionID)
+	pr.KeepFrom(seq)
+	return pr
+}
+
+// Look writes the pane of a preview, which is in no log: of the entries that it would
+// have there.
+func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
+	pr := p.Projector(sessionID)
+	pr.Load(entries...)
+	return pr.Preview(w, target)
 }
 
 // layout is what every page needs.

@@ -10,12 +10,13 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/transcript"
 )
 
 var folded = regexp.MustCompile(`<div class="tool-more" data-more><a class="tool-open" href="([^"]*)">[^<]*</a></div>`)
 
 // opened is a page with the inside of every folded row in its place.
-func opened(t *testing.T, src string, pr *page.Projector) string {
+func opened(t *testing.T, src string, pr *transcript.Projector) string {
 	t.Helper()
 	return folded.ReplaceAllStringFunc(src, func(box string) string {
 		address := html.UnescapeString(folded.FindStringSubmatch(box)[1])

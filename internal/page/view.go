@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/card"
 	"webchat/internal/event"
+	"webchat/internal/transcript"
 	"webchat/internal/wording"
 )
 
@@ -89,39 +90,35 @@ type row struct {
 type chrome struct {
 	layout
 	View
-	fold   *fold
+	fold   *transcript.State
 	ID     string
 	home   string
+	cfg    *Config
 	Groups []group
-	Turns  []*node
+	Turns  any
 	Seq    int64
 	Fresh  bool // nothing was said yet
 	Before int64
 }
 
 // Session writes the page of a session: v around what p has folded.
-func (p *Pages) Session(w io.Writer, v View, pr *Projector) error {
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	f := pr.fold
-	c := p.chrome("session", v, pr.id, f)
-	c.Title = f.DocumentTitle()
-	return p.write(w, "session", c)
+func (p *Pages) Session(w io.Writer, v View, pr *transcript.Projector) error {
+	return pr.Read(func(f *transcript.State) error { return p.write(w, "session", p.chrome("session", v, f)) })
 }
 
 // Home writes the page of a session that does not exist yet: the first prompt
 // makes it.
 func (p *Pages) Home(w io.Writer, v View) error {
-	f := newFold(&p.cfg)
-	f.backend, f.model = v.Backend, v.Model
-	c := p.chrome("home", v, "", f)
-	return p.write(w, "session", c)
+	f := transcript.NewState(&p.cfg.fold)
+	f.Backend, f.Model = v.Backend, v.Model
+	return p.write(w, "session", p.chrome("home", v, f))
 }
 
-func (p *Pages) chrome(page string, v View, id string, f *fold) *chrome {
-	v.Backend, v.Model = f.backend, f.model
-	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home,
-		Turns: f.root.Kids, Seq: f.seq, Fresh: len(f.root.Kids) == 0}
+func (p *Pages) chrome(page string, v View, f *transcript.State) *chrome {
+	id := f.Session()
+	v.Backend, v.Model = f.Backend, f.Model
+	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home, cfg: &p.cfg,
+		Turns: f.Turns(), Seq: f.Seq, Fresh: f.Empty()}
 	c.layout.Session = id
 	c.Groups = p.groups(v.Sessions, id)
 	return c
@@ -139,7 +136,7 @@ func tilde(path, home string) string {
 }
 
 // Rail is the right column.
-func (c *chrome) Rail() *rail { return c.fold.Rail() }
+func (c *chrome) Rail() *transcript.Rail { return c.fold.Rail() }
 
 // Desk reports whether something can be on it.
 func (c *chrome) Desk() bool {
@@ -147,10 +144,10 @@ func (c *chrome) Desk() bool {
 }
 
 // Earlier leads to older turns.
-func (c *chrome) Earlier() earlier { return c.fold.Earlier() }
+func (c *chrome) Earlier() transcript.Earlier { return c.fold.Earlier() }
 
 // Status is what the composer shows.
-func (c *chrome) Status() event.Status { return c.fold.status }
+func (c *chrome) Status() event.Status { return c.fold.Status }
 
 // Heading is the session's title.
 func (c *chrome) Heading() string { return c.fold.Title() }
@@ -159,27 +156,27 @@ func (c *chrome) Heading() string { return c.fold.Title() }
 func (c *chrome) Answers() string { return c.fold.Answers() }
 
 // Dock are the open questions.
-func (c *chrome) Dock() dock { return c.fold.Dock() }
+func (c *chrome) Dock() transcript.Dock { return c.fold.Dock() }
 
 // Working is what runs in the background.
-func (c *chrome) Working() working { return working{c.fold.tasks} }
+func (c *chrome) Working() transcript.Working { return c.fold.Working() }
 
 // Plan is what the agent means to do.
-func (c *chrome) Plan() plan { return plan{c.fold.todos} }
+func (c *chrome) Plan() transcript.Plan { return c.fold.Plan() }
 
 // Trouble is why the log cannot be written.
-func (c *chrome) Trouble() string { return cmp.Or(c.fold.trouble, c.Unsaved) }
+func (c *chrome) Trouble() string { return cmp.Or(c.fold.Trouble, c.Unsaved) }
 
 // NoModel says that nobody can answer who has a model.
 func (c *chrome) NoModel() bool {
-	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.fold.cfg.NoModel, b.Name) })
+	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.cfg.NoModel, b.Name) })
 }
 
 // Elsewhere says that the session's agent runs in another program: it is prompted there.
-func (c *chrome) Elsewhere() bool { return slices.Contains(c.fold.cfg.Elsewhere, c.fold.backend) }
+func (c *chrome) Elsewhere() bool { return slices.Contains(c.cfg.Elsewhere, c.fold.Backend) }
 
 // Modelless are the backends that have none, for the script that changes who answers.
-func (c *chrome) Modelless() string { return strings.Join(c.fold.cfg.NoModel, " ") }
+func (c *chrome) Modelless() string { return strings.Join(c.cfg.NoModel, " ") }
 
 // Stored is how much room the sessions take on the disk.
 func (c *chrome) Stored() string {
@@ -202,7 +199,7 @@ func (c *chrome) Foot() string {
 
 // SessionsList writes the inner HTML of #sessions, and of #today in a template.
 func (p *Pages) SessionsList(w io.Writer, v View, current string) error {
-	return p.write(w, "sessions.now", &chrome{View: v, fold: &fold{}, Groups: p.groups(v.Sessions, current)})
+	return p.write(w, "sessions.now", &chrome{View: v, fold: &transcript.State{}, Groups: p.groups(v.Sessions, current)})
 }
 
 // groups sorts sessions, which come latest first, into the parts of the list.

@@ -9,8 +9,8 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
-	"webchat/internal/page"
 	"webchat/internal/session"
+	"webchat/internal/transcript"
 )
 
 // past is what a projector is fed before it follows a session: the end of its log, as
@@ -18,7 +18,7 @@ import (
 type past struct {
 	outputs   *outputs.Store
 	session   *session.Session
-	projector *page.Projector
+	projector *transcript.Projector
 }
 
 // catchUp feeds all up to now, and says up to which Pos that is.
@@ -36,7 +36,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 	return now.Pos, nil
 }
 
-func inFlight(p *page.Projector, now eventlog.Snapshot) {
+func inFlight(p *transcript.Projector, now eventlog.Snapshot) {
 	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Trouble)...)
 }
 
@@ -46,7 +46,7 @@ func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum fold.Sum
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	whole := page.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
+	whole := transcript.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
 		Estimated: sum.Open.Estimated, Definitions: sum.Usage.DefinitionTokens, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos}
 	if entries[0].Seq > 1 {
 		if whole.Cwd, err = p.folder(ctx); err != nil {
@@ -69,10 +69,10 @@ func (p past) folder(ctx context.Context) (string, error) {
 }
 
 // readable are the session's outputs from before an event.
-func (p past) readable(first event.Entry) (list []page.Readable) {
+func (p past) readable(first event.Entry) (list []transcript.Readable) {
 	for _, o := range p.outputs.Session(string(p.session.ID())) {
 		if o.CreatedAt.Before(first.Event.Timestamp) && !p.session.Looks(string(o.ID)) {
-			list = append(list, page.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
+			list = append(list, transcript.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
 				Name: cmp.Or(o.Meta.Command, o.Meta.Path), Complete: o.Complete})
 		}
 	}

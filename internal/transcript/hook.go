@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"strconv"
@@ -36,7 +36,7 @@ func (h *hook) Verdict() string {
 // Duration is how long it ran.
 func (h *hook) Duration() string { return wording.Took(h.Took) }
 
-func (f *fold) hookStart(d event.HookStart) {
+func (f *State) hookStart(d event.HookStart) {
 	if f.nodes["h-"+d.HookID] != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (f *fold) hookStart(d event.HookStart) {
 
 // calledFor is the call a hook is asked about: the one it names, or the only one
 // that runs.
-func (f *fold) calledFor(d event.HookStart) *node {
+func (f *State) calledFor(d event.HookStart) *node {
 	if d.ToolCallID != "" {
 		return f.nodes["c-"+d.ToolCallID]
 	}
@@ -79,7 +79,7 @@ func (n *node) calls(to []*node) []*node {
 	return to
 }
 
-func (f *fold) hookEnd(d event.HookEnd) {
+func (f *State) hookEnd(d event.HookEnd) {
 	n := f.nodes["h-"+d.HookID]
 	if n == nil {
 		return
@@ -96,11 +96,11 @@ func (f *fold) hookEnd(d event.HookEnd) {
 
 // rewritten shows what a hook changed, where that stands: at its call and the
 // question about it, or at the prompt of the turn.
-func (f *fold) rewritten(h *hook, d event.HookEnd) {
+func (f *State) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
 		c.Call.Rewrites = append(c.Call.Rewrites, card.NewRewrite(h.Command, card.Readable(c.Call.CurrentArgs()), card.Readable(d.Arguments)))
 		c.Call.Rewritten = d.Arguments
-		c.Call.Rev = f.seq
+		c.Call.Rev = f.Seq
 		f.callChanged(c)
 		f.askChanged(c.Call.ID)
 	}

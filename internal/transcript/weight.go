@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"strings"
@@ -59,13 +59,13 @@ func prose(text string) (n int) {
 }
 
 // lighten forgets the oldest turns of what is too much to be opened.
-func (f *fold) lighten() {
-	for len(f.root.Kids) > 1 && f.weight > f.cfg.weight && f.trimOne() {
+func (f *State) lighten() {
+	for len(f.root.Kids) > 1 && f.weight > maxWeight && f.trimOne() {
 	}
 }
 
 // carry adds what an event weighs to its turn.
-func (f *fold) carry(data event.Data) {
+func (f *State) carry(data event.Data) {
 	w := weigh(data)
 	if w == 0 || len(f.root.Kids) == 0 {
 		return

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"slices"
@@ -41,26 +41,26 @@ func (l *ledger) window() int64 {
 	return window
 }
 
-func (f *fold) ledgerChanged() {
+func (f *State) ledgerChanged() {
 	f.batch.part(nil, "ledger", "ledger", f.Rail())
 	f.batch.part(nil, "outs", "outs", f.Rail())
 	f.batch.part(nil, "meter", "meter", f.Rail())
 }
 
 // Rail is the right column and the bar's gauge, looked up when it is rendered.
-func (f *fold) Rail() *rail { return &rail{f} }
+func (f *State) Rail() *Rail { return &Rail{f} }
 
-type rail struct{ f *fold }
+type Rail struct{ f *State }
 
 // Shown is what only the user saw.
-func (r *rail) Shown() string { return wording.Count(r.f.ledger.shown) }
+func (r *Rail) Shown() string { return wording.Count(r.f.ledger.shown) }
 
 // Sent is what the model read in its place.
-func (r *rail) Sent() string { return wording.Count(r.f.ledger.sent) }
+func (r *Rail) Sent() string { return wording.Count(r.f.ledger.sent) }
 
 // Definitions is what describing the session's tools cost, in all calls of the
 // model; empty when the backend does not count it.
-func (r *rail) Definitions() string {
+func (r *Rail) Definitions() string {
 	if r.f.ledger.definitions == 0 {
 		return ""
 	}
@@ -68,19 +68,19 @@ func (r *rail) Definitions() string {
 }
 
 // Known reports whether the size of the model's context is known.
-func (r *rail) Known() bool { return r.f.ledger.limit > 0 }
+func (r *Rail) Known() bool { return r.f.ledger.limit > 0 }
 
 // InContext is what the model holds.
-func (r *rail) InContext() string { return wording.Count(r.f.ledger.current) }
+func (r *Rail) InContext() string { return wording.Count(r.f.ledger.current) }
 
 // Room is what it still has room for, and Limit what it could hold.
-func (r *rail) Room() string { return wording.Count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
+func (r *Rail) Room() string { return wording.Count(max(0, r.f.ledger.limit-r.f.ledger.current)) }
 
 // Limit is the size of the model's context.
-func (r *rail) Limit() string { return wording.Short(r.f.ledger.limit) }
+func (r *Rail) Limit() string { return wording.Short(r.f.ledger.limit) }
 
 // part is a number of tokens as a width of the meter, in percent.
-func (r *rail) part(n int64) float64 {
+func (r *Rail) part(n int64) float64 {
 	if r.f.ledger.limit <= 0 {
 		return 0
 	}
@@ -88,28 +88,28 @@ func (r *rail) part(n int64) float64 {
 }
 
 // Modelless says that nothing is sent to any model.
-func (r *rail) Modelless() bool { return slices.Contains(r.f.cfg.NoModel, r.f.backend) }
+func (r *Rail) Modelless() bool { return slices.Contains(r.f.cfg.NoModel, r.f.Backend) }
 
 // Left is the room left, in tokens.
-func (r *rail) Left() int64 { return max(0, r.f.ledger.window()-r.f.ledger.current) }
+func (r *Rail) Left() int64 { return max(0, r.f.ledger.window()-r.f.ledger.current) }
 
 // Most is what the model can hold, in tokens; 0: unknown.
-func (r *rail) Most() int64 { return r.f.ledger.limit }
+func (r *Rail) Most() int64 { return r.f.ledger.limit }
 
 // In, Out and OutX are the bars of the meter: widths and a place, in percent.
-func (r *rail) In() string { return pct(r.part(r.f.ledger.current)) }
+func (r *Rail) In() string { return pct(r.part(r.f.ledger.current)) }
 
 // Out is the width of what only the user saw, as far as there would be room for it.
-func (r *rail) Out() string { return pct(r.part(min(r.f.ledger.seen(), r.Left()))) }
+func (r *Rail) Out() string { return pct(r.part(min(r.f.ledger.seen(), r.Left()))) }
 
 // OutX is where it begins.
-func (r *rail) OutX() string { return r.In() }
+func (r *Rail) OutX() string { return r.In() }
 
 // Held is what the model holds, for a small place.
-func (r *rail) Held() string { return wording.Short(r.f.ledger.current) }
+func (r *Rail) Held() string { return wording.Short(r.f.ledger.current) }
 
 // Seen is what only the user saw: no model could have read more than it has room for.
-func (r *rail) Seen() string {
+func (r *Rail) Seen() string {
 	switch seen, left := r.f.ledger.seen(), r.Left(); {
 	case seen == 0:
 		return ""
@@ -123,17 +123,17 @@ func (r *rail) Seen() string {
 func pct(p float64) string { return strconv.FormatFloat(p, 'f', 1, 64) + "%" }
 
 // Cost is what was spared, at the model's price.
-func (r *rail) Cost() string {
-	price, ok := r.f.cfg.Price(r.f.model)
+func (r *Rail) Cost() string {
+	price, ok := r.f.cfg.Price(r.f.Model)
 	saved := float64(max(0, r.f.ledger.shown-r.f.ledger.sent))
 	if !ok || saved == 0 {
 		return ""
 	}
-	return "≈ $" + strconv.FormatFloat(saved*price/1e6, 'f', 2, 64) + " at " + r.f.model
+	return "≈ $" + strconv.FormatFloat(saved*price/1e6, 'f', 2, 64) + " at " + r.f.Model
 }
 
 // Count is how many outputs were shown.
-func (r *rail) Count() string {
+func (r *Rail) Count() string {
 	if !r.f.ledger.counted {
 		return wording.Count(len(r.Outputs()))
 	}
@@ -141,14 +141,14 @@ func (r *rail) Count() string {
 }
 
 // passed reports whether neither a card shows an output any more nor its address does.
-func (f *fold) passed(c *card.Call) bool {
+func (f *State) passed(c *card.Call) bool {
 	_, readable := f.cfg.Outputs.Output(c.Output)
 	return c.Gone && !readable
 }
 
 // Outputs are the rows of what was shown: of turns that are not kept only what can be
 // read.
-func (r *rail) Outputs() []card.OutputRow {
+func (r *Rail) Outputs() []card.OutputRow {
 	rows := make([]card.OutputRow, 0, len(r.f.outputs))
 	for _, c := range r.f.outputs {
 		if r.f.passed(c) {

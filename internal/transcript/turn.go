@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type turn struct {
 	Attachments []event.Attachment
 	Rewrites    []card.Rewrite // what hooks changed in the prompt
 
-	f      *fold
+	f      *State
 	from   int64  // of its first event
 	seq    int64  // of its last change
 	weight int    // about how many bytes of a page it makes
@@ -59,10 +59,10 @@ func (t *turn) Long() bool {
 	return strings.Count(t.Prompt, "\n") > 3 || len(t.Prompt) > 400
 }
 
-func (f *fold) addTurn(t *turn, id string) *node {
+func (f *State) addTurn(t *turn, id string) *node {
 	n := f.node(id)
 	n.Turn = t
-	t.f, t.from, t.seq = f, f.seq, f.seq
+	t.f, t.from, t.seq = f, f.Seq, f.Seq
 	n.parent = f.root
 	f.root.Kids = append(f.root.Kids, n)
 	f.batch.append(f.root, n)
@@ -72,7 +72,7 @@ func (f *fold) addTurn(t *turn, id string) *node {
 }
 
 // loads says in the first turn which instructions the agent reads in this folder.
-func (f *fold) loads(turn *node) {
+func (f *State) loads(turn *node) {
 	if len(f.instructions) == 0 {
 		return
 	}
@@ -87,7 +87,7 @@ func (f *fold) loads(turn *node) {
 
 // loaded is a file of the workspace by its name there, which can be shown; another
 // one by its path.
-func (f *fold) loaded(path string) file {
+func (f *State) loaded(path string) file {
 	rel, err := filepath.Rel(f.cards.Cwd, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return file{Name: wording.Plain(path)}
@@ -100,7 +100,7 @@ type file struct{ Name, Path string }
 
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, which that one's end tells.
-func (f *fold) prompt(d event.UserMessage) {
+func (f *State) prompt(d event.UserMessage) {
 	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments}
 	if f.queued[d.MessageID] != nil || f.current != nil && f.current.Turn.Message == d.MessageID {
 		return
@@ -109,12 +109,12 @@ func (f *fold) prompt(d event.UserMessage) {
 	f.gave(d.Attachments)
 }
 
-func (f *fold) turnStart(d event.TurnStart) {
+func (f *State) turnStart(d event.TurnStart) {
 	n := f.queued[d.MessageID]
 	delete(f.queued, d.MessageID)
 	switch {
 	case n == nil && d.Own():
-		if slices.Contains(f.cfg.Elsewhere, f.backend) { // each of its turns is its own
+		if slices.Contains(f.cfg.Elsewhere, f.Backend) { // each of its turns is its own
 			n = f.addTurn(&turn{At: f.now, Cause: wording.Plain(d.Cause)}, elementID("t-", d.TurnID))
 			break
 		}
@@ -130,7 +130,7 @@ func (f *fold) turnStart(d event.TurnStart) {
 	f.setTurn(n, "running")
 }
 
-func (f *fold) setTurn(n *node, state string) {
+func (f *State) setTurn(n *node, state string) {
 	n.Turn.State = state
 	f.touch(n)
 	f.batch.attr(n, n.ID, "data-state", &state)
@@ -147,7 +147,7 @@ var endings = map[event.Outcome]string{
 	event.Failed:      "The turn ended with an error",
 }
 
-func (f *fold) turnEnd(d event.TurnEnd) {
+func (f *State) turnEnd(d event.TurnEnd) {
 	n := f.current
 	if n == nil || n.Turn.Message != d.MessageID {
 		n = f.queued[d.MessageID]
@@ -183,7 +183,7 @@ func (f *fold) turnEnd(d event.TurnEnd) {
 }
 
 // countUsage adds what models took to the ledger.
-func (f *fold) countUsage(u event.Usage) {
+func (f *State) countUsage(u event.Usage) {
 	f.ledger.definitions += u.DefinitionTokens
 	f.ledgerChanged()
 }
@@ -216,7 +216,7 @@ func spoken(n *node, o event.Outcome) string {
 }
 
 // endOpen stops what would look alive after its turn is over.
-func (f *fold) endOpen(n *node) {
+func (f *State) endOpen(n *node) {
 	for _, k := range n.Kids {
 		f.endOpen(k)
 		if m := k.body(); m != nil && m.Busy {
@@ -235,13 +235,13 @@ type note struct {
 	Files             []file
 }
 
-func (f *fold) note(class, icon, text string) *node {
+func (f *State) note(class, icon, text string) *node {
 	return f.noteIn(f.place(""), class, icon, text)
 }
 
-func (f *fold) noteIn(parent *node, class, icon, text string) *node {
+func (f *State) noteIn(parent *node, class, icon, text string) *node {
 	// Only logged events make notes, so a number in the log names one.
-	id := "n-" + strconv.FormatInt(f.seq, 10)
+	id := "n-" + strconv.FormatInt(f.Seq, 10)
 	n := f.node(id)
 	n.Note = &note{Class: class, Icon: icon, Text: text}
 	return f.add(parent, n)
@@ -277,7 +277,7 @@ func (n *note) failure(d event.SessionError) {
 }
 
 // retrying shows that the provider is tried again: one line for all the tries.
-func (f *fold) retrying(d event.SessionError) {
+func (f *State) retrying(d event.SessionError) {
 	place := f.place("")
 	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
 		n.Note.Text = d.Message

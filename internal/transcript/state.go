@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"hash/fnv"
@@ -10,14 +10,14 @@ import (
 	"webchat/internal/wording"
 )
 
-// fold is the state of one session as a page shows it. It is fed events in
+// State is the state of one session as a page shows it. It is fed events in
 // order; what they change is collected in its batch.
-type fold struct {
+type State struct {
 	cfg    *Config
 	cards  *card.Session
 	batch  batch
 	root   *node // its children are turns
-	seq    int64 // of the last logged event
+	Seq    int64 // of the last logged event
 	first  int64 // of the first event of the first turn that is kept
 	keep   int64 // the turn of this event and those after it are kept, however many; 0: none
 	begun  bool
@@ -29,8 +29,8 @@ type fold struct {
 	current *node            // the turn that runs, if any
 	queued  map[string]*node // prompts whose turn has not started, by message id
 
-	title, backend, model string
-	status                event.Status
+	title, Backend, Model string
+	Status                event.Status
 	asks                  *node   // the open questions, which stand in the dock
 	tasks                 []*task // what runs in the background
 	todos                 []event.Todo
@@ -42,18 +42,18 @@ type fold struct {
 	showings              card.Showings
 	now                   time.Time
 	unlogged              bool   // the event at hand
-	trouble               string // the log cannot be written
+	Trouble               string // the log cannot be written
 }
 
-func newFold(cfg *Config) *fold {
-	return &fold{cfg: cfg, cards: &card.Session{Config: &cfg.cards, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, status: event.Idle}
+func NewState(cfg *Config) *State {
+	return &State{cfg: cfg, cards: &card.Session{Config: &cfg.Config, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, Status: event.Idle}
 }
 
 // take folds one event.
-func (f *fold) take(e event.Entry) {
+func (f *State) take(e event.Entry) {
 	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
 	if logged(e) {
-		f.seq = max(f.seq, e.Seq)
+		f.Seq = max(f.Seq, e.Seq)
 	}
 	if !f.begun && e.Seq > 0 {
 		f.begun, f.first = true, e.Seq
@@ -73,19 +73,19 @@ func (f *fold) take(e event.Entry) {
 func logged(e event.Entry) bool { return !e.Event.Ephemeral && e.Seq > 0 }
 
 // setTrouble shows that the log cannot be written, until it can again.
-func (f *fold) setTrouble(text string) {
-	if text == f.trouble {
+func (f *State) setTrouble(text string) {
+	if text == f.Trouble {
 		return
 	}
-	f.trouble = text
-	f.batch.part(nil, "trouble", "trouble", func() any { return f.trouble })
+	f.Trouble = text
+	f.batch.part(nil, "trouble", "trouble", func() any { return f.Trouble })
 	if text != "" {
 		f.batch.say("alert", text)
 	}
 }
 
 // logTrouble folds an error about the log, which cannot be in it.
-func (f *fold) logTrouble(d event.SessionError) {
+func (f *State) logTrouble(d event.SessionError) {
 	if d.ErrorType == event.ErrorSaved {
 		f.setTrouble("")
 		f.batch.say("say", d.Message)
@@ -95,7 +95,7 @@ func (f *fold) logTrouble(d event.SessionError) {
 }
 
 // session folds what concerns the session and its turns.
-func (f *fold) session(data event.Data) bool {
+func (f *State) session(data event.Data) bool {
 	switch d := data.(type) {
 	case event.SessionStart:
 		f.ledger.counted = true
@@ -152,7 +152,7 @@ func (f *fold) session(data event.Data) bool {
 }
 
 // speech folds what the model says.
-func (f *fold) speech(data event.Data) bool {
+func (f *State) speech(data event.Data) bool {
 	switch d := data.(type) {
 	case event.AssistantMessageDelta:
 		f.delta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
@@ -171,7 +171,7 @@ func (f *fold) speech(data event.Data) bool {
 }
 
 // tools folds tool calls, hooks and helper agents.
-func (f *fold) tools(data event.Data) bool {
+func (f *State) tools(data event.Data) bool {
 	switch d := data.(type) {
 	case event.ToolExecutionStart:
 		f.callStart(d)
@@ -200,7 +200,7 @@ func (f *fold) tools(data event.Data) bool {
 }
 
 // background folds what the agent left running.
-func (f *fold) background(data event.Data) bool {
+func (f *State) background(data event.Data) bool {
 	switch d := data.(type) {
 	case event.TaskStarted:
 		f.taskStarted(d)
@@ -214,7 +214,7 @@ func (f *fold) background(data event.Data) bool {
 	return true
 }
 
-func (f *fold) consent(data event.Data) {
+func (f *State) consent(data event.Data) {
 	switch d := data.(type) {
 	case event.PermissionRequested:
 		f.permission(d)
@@ -227,9 +227,24 @@ func (f *fold) consent(data event.Data) {
 	}
 }
 
+// Empty reports whether nothing was said yet.
+func (f *State) Empty() bool { return len(f.root.Kids) == 0 }
+
+// Session is its id.
+func (f *State) Session() string { return f.cards.ID }
+
+// Turns are those that are kept.
+func (f *State) Turns() []*node { return f.root.Kids }
+
+// Working is what runs in the background.
+func (f *State) Working() Working { return Working{f.tasks} }
+
+// Plan is what the agent means to do.
+func (f *State) Plan() Plan { return Plan{f.todos} }
+
 // place is the container for what happens now, inside of a helper agent's call
 // if there is one.
-func (f *fold) place(parentCall string) *node {
+func (f *State) place(parentCall string) *node {
 	if n := f.nodes["c-"+parentCall]; parentCall != "" && n != nil {
 		return n
 	}
@@ -243,7 +258,7 @@ func (f *fold) place(parentCall string) *node {
 }
 
 // add puts n at the end of a container. What is no step ends the steps before it.
-func (f *fold) add(parent, n *node) *node {
+func (f *State) add(parent, n *node) *node {
 	if s := parent.last(); s != nil && s.Steps != nil {
 		f.closeSteps(s)
 	}
@@ -252,7 +267,7 @@ func (f *fold) add(parent, n *node) *node {
 	return n
 }
 
-func (f *fold) attach(parent, n *node) {
+func (f *State) attach(parent, n *node) {
 	n.parent = parent
 	if t := n.turn(); t != nil && n.Call != nil {
 		n.Call.From = t.from
@@ -262,7 +277,7 @@ func (f *fold) attach(parent, n *node) {
 }
 
 // node makes one whose id no other has: an agent may use an id twice.
-func (f *fold) node(id string) *node {
+func (f *State) node(id string) *node {
 	free := id
 	for i := 2; f.ids[hash(free)]; i++ {
 		free = id + ".again" + strconv.Itoa(i)
@@ -281,14 +296,14 @@ func hash(id string) uint64 {
 
 // touch remembers that the turn of n changed, so that a page that comes back
 // gets it.
-func (f *fold) touch(n *node) {
+func (f *State) touch(n *node) {
 	if t := n.turn(); t != nil {
-		t.seq = f.seq
+		t.seq = f.Seq
 	}
 }
 
-func (f *fold) setBackend(backend, model string) {
-	f.backend, f.model = backend, model
+func (f *State) setBackend(backend, model string) {
+	f.Backend, f.Model = backend, model
 	f.ledgerChanged()
 	for _, op := range f.answering() {
 		f.batch.add(change{action: op.Action, target: op.Target, name: op.Name, value: op.Value})
@@ -296,19 +311,19 @@ func (f *fold) setBackend(backend, model string) {
 }
 
 // answering is what the composer shows of who answers.
-func (f *fold) answering() []Op {
+func (f *State) answering() []Op {
 	return []Op{
-		{Action: "attr", Target: "composer", Name: "data-backend", Value: &f.backend},
-		{Action: "attr", Target: "composer", Name: "data-model", Value: &f.model},
-		{Action: "text", Target: "pick-backend", Value: &f.backend},
+		{Action: "attr", Target: "composer", Name: "data-backend", Value: &f.Backend},
+		{Action: "attr", Target: "composer", Name: "data-model", Value: &f.Model},
+		{Action: "text", Target: "pick-backend", Value: &f.Backend},
 		{Action: "text", Target: "pick-model", Value: ptr(f.Answers())},
 	}
 }
 
 // Answers names the model that answers.
-func (f *fold) Answers() string { return f.cfg.answers(f.backend, f.model) }
+func (f *State) Answers() string { return f.cfg.Answers(f.Backend, f.Model) }
 
-func (f *fold) setTitle(title string) {
+func (f *State) setTitle(title string) {
 	if title == "" || title == f.title {
 		return
 	}
@@ -317,7 +332,7 @@ func (f *fold) setTitle(title string) {
 	f.batch.title(f.DocumentTitle())
 }
 
-func (f *fold) setStatus() {
+func (f *State) setStatus() {
 	s := event.Idle
 	switch {
 	case len(f.asks.Kids) > 0:
@@ -325,14 +340,14 @@ func (f *fold) setStatus() {
 	case f.current != nil || len(f.queued) > 0:
 		s = event.Running
 	}
-	if s != f.status {
-		f.status = s
+	if s != f.Status {
+		f.Status = s
 		f.batch.attr(nil, "composer", "data-status", ptr(string(s)))
 	}
 }
 
 // DocumentTitle counts the open questions before the name.
-func (f *fold) DocumentTitle() string {
+func (f *State) DocumentTitle() string {
 	t := f.Title() + " · webchat"
 	if n := len(f.asks.Kids); n > 0 {
 		return "(" + wording.Count(n) + ") " + t
@@ -341,7 +356,7 @@ func (f *fold) DocumentTitle() string {
 }
 
 // Title is the session's, or what stands there before it has one.
-func (f *fold) Title() string {
+func (f *State) Title() string {
 	if f.title == "" {
 		return "New session"
 	}

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"cmp"
@@ -8,16 +8,16 @@ import (
 	"webchat/internal/wording"
 )
 
-// plan is what the dock shows of the agent's plan, until all of it is done.
-type plan struct{ Todos []event.Todo }
+// Plan is what the dock shows of the agent's plan, until all of it is done.
+type Plan struct{ Todos []event.Todo }
 
 // Open reports whether something of it is left to do.
-func (p plan) Open() bool {
+func (p Plan) Open() bool {
 	return slices.ContainsFunc(p.Todos, func(t event.Todo) bool { return t.Status != event.TodoDone })
 }
 
 // Head says how far it is.
-func (p plan) Head() string {
+func (p Plan) Head() string {
 	done := 0
 	for _, t := range p.Todos {
 		if t.Status == event.TodoDone {
@@ -28,7 +28,7 @@ func (p plan) Head() string {
 }
 
 // Now is what the agent does.
-func (p plan) Now() string {
+func (p Plan) Now() string {
 	for _, t := range p.Todos {
 		if t.Status == event.TodoDoing {
 			return wording.Plain(t.Text)
@@ -38,7 +38,7 @@ func (p plan) Now() string {
 }
 
 // Lines are its entries.
-func (p plan) Lines() []planLine {
+func (p Plan) Lines() []planLine {
 	lines := make([]planLine, 0, len(p.Todos))
 	for _, t := range p.Todos {
 		lines = append(lines, planLine{Text: wording.Plain(t.Text), Status: t.Status, Word: map[event.TodoStatus]string{
@@ -54,13 +54,13 @@ type planLine struct {
 	Word   string // for those who do not see marks; empty: to do
 }
 
-func (f *fold) todosChanged(d event.SessionTodosChanged) {
+func (f *State) todosChanged(d event.SessionTodosChanged) {
 	f.todos = d.Todos
-	f.batch.part(nil, "dock-plan", "plan", func() any { return plan{f.todos} })
+	f.batch.part(nil, "dock-plan", "plan", func() any { return Plan{f.todos} })
 }
 
 // modeChanged says in which mode the agent works from here.
-func (f *fold) modeChanged(d event.SessionModeChanged) {
+func (f *State) modeChanged(d event.SessionModeChanged) {
 	switch name := cmp.Or(wording.Plain(d.Name), wording.Plain(d.Mode)); {
 	case name == "":
 		f.note("", "chip", "From here the agent works in its first mode again")
@@ -72,9 +72,9 @@ func (f *fold) modeChanged(d event.SessionModeChanged) {
 }
 
 // modelChanged says who answers from here, or how hard it thinks.
-func (f *fold) modelChanged(d event.SessionModelChange) {
-	if d.NewModel != f.model || d.Effort == f.effort {
-		f.setBackend(f.backend, d.NewModel)
+func (f *State) modelChanged(d event.SessionModelChange) {
+	if d.NewModel != f.Model || d.Effort == f.effort {
+		f.setBackend(f.Backend, d.NewModel)
 		f.note("", "chip", "From here "+f.Answers()+" answers")
 	} else {
 		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+cmp.Or(wording.Plain(d.Effort), "it does by itself"))

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ const (
 	maxOutputs = 200     // rows of the shelf
 )
 
-func (f *fold) callStart(d event.ToolExecutionStart) {
+func (f *State) callStart(d event.ToolExecutionStart) {
 	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
 		if n.Call.Early {
 			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.Early = d.ToolName, d.Arguments, d.By, false
@@ -45,7 +45,7 @@ func (f *fold) callStart(d event.ToolExecutionStart) {
 	f.askChanged(d.ToolCallID)
 }
 
-func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
+func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
 	n.Call = &card.Call{ID: id, Tool: tool, Kind: card.KindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
 	f.nodes["c-"+id] = n
@@ -53,12 +53,12 @@ func (f *fold) newCall(id, tool string, args json.RawMessage, by event.Actor) *n
 }
 
 // callChanged shows a call's row or card again; what happens inside of it stays.
-func (f *fold) callChanged(n *node) {
+func (f *State) callChanged(n *node) {
 	f.stepChanged(n)
 	f.batch.part(n, n.Call.El(), "call.view", n.Call)
 }
 
-func (f *fold) callProgress(d event.ToolExecutionProgress) {
+func (f *State) callProgress(d event.ToolExecutionProgress) {
 	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
 		f.ledger.growing[d.ToolCallID] = true
 		f.ledgerChanged()
@@ -101,11 +101,11 @@ func (f *fold) callProgress(d event.ToolExecutionProgress) {
 }
 
 // far shows how far a running call is, unless its card is shown again anyway.
-func (f *fold) far(n *node, action, target, name, value string) {
+func (f *State) far(n *node, action, target, name, value string) {
 	f.batch.add(change{action: action, target: target, within: n.Call.El(), owner: n, name: name, value: &value})
 }
 
-func (f *fold) callPartial(d event.ToolExecutionPartialResult) {
+func (f *State) callPartial(d event.ToolExecutionPartialResult) {
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
 		return
@@ -118,7 +118,7 @@ func (f *fold) callPartial(d event.ToolExecutionPartialResult) {
 	f.callChanged(n)
 }
 
-func (f *fold) callComplete(d event.ToolExecutionComplete) {
+func (f *State) callComplete(d event.ToolExecutionComplete) {
 	var t card.Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
 	delete(f.ledger.growing, d.ToolCallID)
@@ -138,7 +138,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 	c := n.Call
 	c.Telemetry = t
 	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
-	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.seq
+	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.Seq
 	if d.Result != nil {
 		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
 	}
@@ -172,7 +172,7 @@ func (f *fold) callComplete(d event.ToolExecutionComplete) {
 }
 
 // shown puts a call's output into the rail.
-func (f *fold) shown(c *card.Call) {
+func (f *State) shown(c *card.Call) {
 	f.outputs = append(slices.DeleteFunc(f.outputs, f.passed), c)
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
@@ -182,7 +182,7 @@ func (f *fold) shown(c *card.Call) {
 
 // unshow takes a call that is forgotten out of what later displays are compared with.
 // In the rail it stays as long as its output can be read.
-func (f *fold) unshow(c *card.Call) {
+func (f *State) unshow(c *card.Call) {
 	c.Gone = true
 	if !c.Done() {
 		f.lost[c.ID] = c
@@ -198,7 +198,7 @@ func (f *fold) unshow(c *card.Call) {
 }
 
 // showLost puts the output of a call whose turn is not kept any more into the rail.
-func (f *fold) showLost(c *card.Call, output string) {
+func (f *State) showLost(c *card.Call, output string) {
 	if output != "" && c.Output == "" {
 		c.Output = output
 		f.shown(c)
@@ -206,7 +206,7 @@ func (f *fold) showLost(c *card.Call, output string) {
 }
 
 // helper says what a helper agent does in a call, which may not be known yet.
-func (f *fold) helper(id, name, state, problem string) {
+func (f *State) helper(id, name, state, problem string) {
 	n := f.nodes["c-"+id]
 	if n == nil {
 		n = f.newCall(id, "task", nil, event.ByAgent)
@@ -218,7 +218,7 @@ func (f *fold) helper(id, name, state, problem string) {
 	if !c.Done() {
 		c.State = state
 		if state != "running" {
-			c.Line, c.Rev = problem, f.seq
+			c.Line, c.Rev = problem, f.Seq
 		}
 		if c.Output != "" {
 			f.ledgerChanged()

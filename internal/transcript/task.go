@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"html/template"
@@ -38,17 +38,17 @@ func (t *task) Line() string { return wording.Plain(t.Title) }
 // Printed is the last it printed.
 func (t *task) Printed() template.HTML { return render.Visible(t.text) }
 
-// working is what the dock shows of the background.
-type working struct{ Tasks []*task }
+// Working is what the dock shows of the background.
+type Working struct{ Tasks []*task }
 
 // Head says how much there is.
-func (w working) Head() string { return wording.Plural(len(w.Tasks), "task") + " in the background" }
+func (w Working) Head() string { return wording.Plural(len(w.Tasks), "task") + " in the background" }
 
-func (f *fold) tasksChanged() {
-	f.batch.part(nil, "dock-tasks", "tasks", func() any { return working{f.tasks} })
+func (f *State) tasksChanged() {
+	f.batch.part(nil, "dock-tasks", "tasks", func() any { return Working{f.tasks} })
 }
 
-func (f *fold) task(id string) *task {
+func (f *State) task(id string) *task {
 	for _, t := range f.tasks {
 		if t.ID == id {
 			return t
@@ -57,7 +57,7 @@ func (f *fold) task(id string) *task {
 	return nil
 }
 
-func (f *fold) taskStarted(d event.TaskStarted) {
+func (f *State) taskStarted(d event.TaskStarted) {
 	if f.task(d.TaskID) != nil {
 		return
 	}
@@ -67,7 +67,7 @@ func (f *fold) taskStarted(d event.TaskStarted) {
 	f.tasksChanged()
 }
 
-func (f *fold) taskOutput(d event.TaskOutput) {
+func (f *State) taskOutput(d event.TaskOutput) {
 	t := f.task(d.TaskID)
 	if t == nil {
 		return
@@ -83,7 +83,7 @@ func (f *fold) taskOutput(d event.TaskOutput) {
 	f.batch.add(change{action: "replace", target: el, key: el, within: "dock-tasks", tmpl: "task.output", data: func() any { return t }})
 }
 
-func (f *fold) taskCompleted(d event.TaskCompleted) {
+func (f *State) taskCompleted(d event.TaskCompleted) {
 	f.countUsage(d.Usage)
 	t := f.task(d.TaskID)
 	if t == nil {

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"errors"
@@ -16,32 +16,25 @@ var ErrNoOutput = errors.New("page: no such output in this session")
 
 // Pane writes an output as the Desk shows it: head, frame and foot. Its rows come
 // by /api/outputs. The error is one of w, or [ErrNoOutput].
-func (p *Pages) Pane(w io.Writer, pr *Projector, target string) error {
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	c := pr.fold.shownAs(target)
+func (p *Projector) Pane(w io.Writer, target string) error { return p.pane(w, target, false) }
+
+// Preview writes the same of an output that nobody has opened.
+func (p *Projector) Preview(w io.Writer, target string) error { return p.pane(w, target, true) }
+
+func (p *Projector) pane(w io.Writer, target string, look bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.fold.shownAs(target)
 	if c == nil || c.Gone { // of the latter only the name is known here
 		return ErrNoOutput
 	}
-	return p.write(w, "pane", c.Pane())
-}
-
-// Look writes the pane of a preview, which is in no log: of the entries that it would
-// have there.
-func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
-	pr := p.Projector(sessionID)
-	pr.Load(entries...)
-	c := pr.fold.shownAs(target)
-	if c == nil {
-		return ErrNoOutput
-	}
 	v := c.Pane()
-	v.Look = true
-	return p.write(w, "pane", v)
+	v.Look = look
+	return p.cfg.Write(w, "pane", v)
 }
 
 // shownAs finds a call by what target returns.
-func (f *fold) shownAs(target string) *card.Call {
+func (f *State) shownAs(target string) *card.Call {
 	for i := len(f.outputs) - 1; i >= 0; i-- {
 		if f.outputs[i].Output == target {
 			return f.outputs[i]
@@ -56,7 +49,7 @@ func (f *fold) shownAs(target string) *card.Call {
 }
 
 // gave counts what a prompt lets the agent read of what was shown.
-func (f *fold) gave(list []event.Attachment) {
+func (f *State) gave(list []event.Attachment) {
 	for _, a := range list {
 		if a.OutputID == "" {
 			continue
@@ -67,7 +60,7 @@ func (f *fold) gave(list []event.Attachment) {
 		}
 		c.Give(a.Lines)
 		if n := f.nodes["c-"+c.ID]; n != nil {
-			c.Rev = f.seq
+			c.Rev = f.Seq
 			f.callChanged(n)
 		}
 	}

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"slices"
@@ -10,20 +10,20 @@ import (
 	"webchat/internal/wording"
 )
 
-// dock is the list of open questions above the composer, the oldest first.
-type dock struct{ list *node }
+// Dock is the list of open questions above the composer, the oldest first.
+type Dock struct{ list *node }
 
 // Dock is the list as it is now.
-func (f *fold) Dock() dock { return dock{f.asks} }
+func (f *State) Dock() Dock { return Dock{f.asks} }
 
 // Kids are the questions.
-func (d dock) Kids() []*node { return d.list.Kids }
+func (d Dock) Kids() []*node { return d.list.Kids }
 
 // Many says that there is more than one.
-func (d dock) Many() bool { return len(d.list.Kids) > 1 }
+func (d Dock) Many() bool { return len(d.list.Kids) > 1 }
 
 // Head counts them.
-func (d dock) Head() string {
+func (d Dock) Head() string {
 	if len(d.list.Kids) == 0 {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (a alike) Count() int { return len(a.Requests) }
 // Alike finds questions about the same tool that a grant with the same text
 // covers. Ids are compared, too: the words "this command, exactly" are the same for
 // different commands. Where two grants cover the same questions the narrower counts.
-func (d dock) Alike() []alike {
+func (d Dock) Alike() []alike {
 	var groups []alike
 	for _, k := range d.list.Kids {
 		for _, g := range k.Question.Grants {
@@ -69,7 +69,7 @@ func (d dock) Alike() []alike {
 	return out
 }
 
-func (f *fold) permission(d event.PermissionRequested) {
+func (f *State) permission(d event.PermissionRequested) {
 	a := &card.Ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
 		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
@@ -78,7 +78,7 @@ func (f *fold) permission(d event.PermissionRequested) {
 	f.addAsk(a)
 }
 
-func (f *fold) question(d event.UserInputRequested) {
+func (f *State) question(d event.UserInputRequested) {
 	a := &card.Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
 	if a.Question == "" {
 		a.Question = "(an empty question)"
@@ -87,12 +87,12 @@ func (f *fold) question(d event.UserInputRequested) {
 }
 
 // addAsk opens a question: its row in the transcript, its card in the dock.
-func (f *fold) addAsk(a *card.Ask) {
+func (f *State) addAsk(a *card.Ask) {
 	if f.nodes["p-"+a.Request] != nil || f.waiting(a.Request) != nil {
 		return
 	}
 	n := f.node(elementID("p-", a.Request))
-	a.In, a.Rev, a.Row = f.cards, f.seq, n.ID
+	a.In, a.Rev, a.Row = f.cards, f.Seq, n.ID
 	n.Ask = a
 	f.nodes["p-"+a.Request] = n
 	q := &node{ID: "q" + n.ID[1:], Question: a, parent: f.asks, hides: f.placeAsk(n)}
@@ -104,7 +104,7 @@ func (f *fold) addAsk(a *card.Ask) {
 
 // placeAsk puts the row of a question before that of its call, if there is one, which
 // it returns.
-func (f *fold) placeAsk(n *node) *node {
+func (f *State) placeAsk(n *node) *node {
 	c := f.nodes["c-"+n.Ask.Call]
 	if n.Ask.Call == "" || c == nil {
 		f.addStep(f.place(""), n)
@@ -124,7 +124,7 @@ func (f *fold) placeAsk(n *node) *node {
 }
 
 // insertBefore puts n before one of the children of parent.
-func (f *fold) insertBefore(parent, sibling, n *node) {
+func (f *State) insertBefore(parent, sibling, n *node) {
 	n.parent = parent
 	for i, k := range parent.Kids {
 		if k == sibling {
@@ -137,7 +137,7 @@ func (f *fold) insertBefore(parent, sibling, n *node) {
 }
 
 // waiting returns the card of an open question.
-func (f *fold) waiting(request string) *node {
+func (f *State) waiting(request string) *node {
 	for _, q := range f.asks.Kids {
 		if q.Question.Request == request {
 			return q
@@ -147,7 +147,7 @@ func (f *fold) waiting(request string) *node {
 }
 
 // dockChanged shows what of the dock depends on all of its questions.
-func (f *fold) dockChanged() {
+func (f *State) dockChanged() {
 	var hidden, many *string
 	switch len(f.asks.Kids) {
 	case 0:
@@ -163,7 +163,7 @@ func (f *fold) dockChanged() {
 	f.batch.title(f.DocumentTitle())
 }
 
-func (f *fold) decided(d event.PermissionCompleted) {
+func (f *State) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
 		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, wording.Plain(d.Reason), d.By
@@ -171,7 +171,7 @@ func (f *fold) decided(d event.PermissionCompleted) {
 	}
 }
 
-func (f *fold) answered(d event.UserInputCompleted) {
+func (f *State) answered(d event.UserInputCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && !q.Question.IsPermission() {
 		q.Question.Answer = d.Answer
 		q.Question.Cancelled = d.By == event.DecidedByAbort || d.By == event.DecidedByTimeout
@@ -181,9 +181,9 @@ func (f *fold) answered(d event.UserInputCompleted) {
 
 // settle takes the card of an answered question out of the dock; its row says how
 // it was answered.
-func (f *fold) settle(q *node, refused bool) {
+func (f *State) settle(q *node, refused bool) {
 	a := q.Question
-	a.Answered, a.Rev = true, f.seq
+	a.Answered, a.Rev = true, f.Seq
 	q.detach()
 	f.batch.remove(q)
 	f.dockChanged()
@@ -204,7 +204,7 @@ func (f *fold) settle(q *node, refused bool) {
 }
 
 // foldInto makes a decision part of its call's row.
-func (f *fold) foldInto(c, n *node) {
+func (f *State) foldInto(c, n *node) {
 	c.Call.Allowed = n.Ask
 	f.touch(n)
 	steps := n.parent
@@ -222,19 +222,19 @@ func (f *fold) foldInto(c, n *node) {
 }
 
 // askChanged shows the open questions about a call again, which tell of it.
-func (f *fold) askChanged(callID string) {
+func (f *State) askChanged(callID string) {
 	for _, q := range f.asks.Kids {
 		if callID != "" && q.Question.Call == callID {
-			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.seq
+			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq
 			f.batch.replace(q)
 		}
 	}
 }
 
 // who is the agent's name, as questions use it.
-func (f *fold) who() string {
-	if f.backend == "" {
+func (f *State) who() string {
+	if f.Backend == "" {
 		return "The agent"
 	}
-	return f.backend
+	return f.Backend
 }

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"encoding/json"
@@ -34,8 +34,8 @@ type Readable struct {
 // Cut says from where on a projector has to be fed: as many turns as it shows, and all
 // it has to keep.
 func (p *Projector) Cut() *event.Cut {
-	c := event.NewCut(p.pages.cfg.Turns, p.fold.keep)
-	c.Weigh(p.pages.cfg.weight, weigh)
+	c := event.NewCut(p.cfg.Turns, p.fold.keep)
+	c.Weigh(maxWeight, weigh)
 	return c
 }
 
@@ -46,11 +46,11 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
-	f.backend, f.cards.Cwd = whole.Backend, whole.Cwd
+	f.Backend, f.cards.Cwd = whole.Backend, whole.Cwd
 	p.take(entries)
 	f.lighten()
 	f.listBefore(whole.Readable)
-	f.title, f.backend, f.model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
+	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger
 	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
 	if whole.Outputs != nil {
@@ -60,7 +60,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 }
 
 // listBefore puts outputs into the rail whose calls were not among what was loaded.
-func (f *fold) listBefore(all []Readable) {
+func (f *State) listBefore(all []Readable) {
 	var before []*card.Call
 	for _, r := range all {
 		known := slices.ContainsFunc(f.outputs, func(c *card.Call) bool { return c.ID == r.Call && c.Output == r.Output })

@@ -1,8 +1,9 @@
-package page
+package transcript
 
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"webchat/internal/event"
@@ -10,23 +11,44 @@ import (
 
 // Projector folds one session into what a page shows.
 type Projector struct {
-	pages *Pages
-	id    string
+	cfg *Config
 
 	mu   sync.Mutex // guards all below
 	fed  sync.Cond  // on mu: fold has taken more, or a waiting caller's context ended
-	fold *fold
+	fold *State
 	pos  int64 // of the last batch
 	past int64 // the last Pos of an event taken in
 }
 
-// Projector returns a new one for a session: feed it the log from its start
+// New returns a new one for a session: feed it the log from its start
 // (or from the start of a turn), then the events in flight, then what comes.
-func (p *Pages) Projector(sessionID string) *Projector {
-	x := &Projector{pages: p, id: sessionID, fold: newFold(&p.cfg)}
-	x.fold.cards.ID = sessionID
-	x.fed.L = &x.mu
-	return x
+func New(c *Config, sessionID string) *Projector {
+	p := &Projector{cfg: c, fold: NewState(c)}
+	p.fold.cards.ID = sessionID
+	p.fed.L = &p.mu
+	return p
+}
+
+// KeepFrom has a new projector keep every turn from the one of event seq on, however
+// many there are; 1 keeps all. It is for one page.
+func (p *Projector) KeepFrom(seq int64) { p.fold.keep = seq }
+
+// Transcript returns the HTML of all turns, as a whole page holds them.
+func (p *Projector) Transcript() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var b strings.Builder
+	for _, t := range p.fold.root.Kids {
+		b.WriteString(p.cfg.render("node", t))
+	}
+	return b.String()
+}
+
+// Read calls f with what is folded, which f must not keep.
+func (p *Projector) Read(f func(*State) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return f(p.fold)
 }
 
 // Feed takes events in their order and returns the frame that brings a page
@@ -36,15 +58,15 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
-	before := f.seq
+	before := f.Seq
 	p.take(entries)
-	ops := f.batch.ops(p.pages.render)
+	ops := f.batch.ops(p.cfg.render)
 	f.batch = batch{}
-	if len(ops) == 0 && f.seq == before {
+	if len(ops) == 0 && f.Seq == before {
 		return Frame{}, false
 	}
 	p.pos++
-	return Frame{Seq: f.seq, Pos: p.pos, Ops: ops}, true
+	return Frame{Seq: f.Seq, Pos: p.pos, Ops: ops}, true
 }
 
 // Load takes events as Feed does, when there is no page yet to bring forward:
@@ -59,7 +81,7 @@ func (p *Projector) Load(entries ...event.Entry) {
 // take folds the events it has not seen. p.mu is held.
 func (p *Projector) take(entries []event.Entry) {
 	for _, e := range entries {
-		if logged(e) && e.Seq <= p.fold.seq || e.Pos > 0 && e.Pos <= p.past {
+		if logged(e) && e.Seq <= p.fold.Seq || e.Pos > 0 && e.Pos <= p.past {
 			continue
 		}
 		p.past = max(p.past, e.Pos)
@@ -78,7 +100,7 @@ func (p *Projector) Await(ctx context.Context, seq int64) error {
 	defer stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.fold.seq < seq {
+	for p.fold.Seq < seq {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -111,27 +133,27 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
-	fr := Frame{Seq: f.seq, Pos: p.pos, Join: true, From: after}
-	if after < 0 || after > f.seq || after > 0 && after < f.first-1 {
+	fr := Frame{Seq: f.Seq, Pos: p.pos, Join: true, From: after}
+	if after < 0 || after > f.Seq || after > 0 && after < f.first-1 {
 		fr.Reset = true
 		fr.Ops = append(fr.Ops, Op{Action: "clear", Target: "turns"})
 	}
 	for _, t := range f.root.Kids {
 		if fr.Reset || t.Turn.seq > after || t.Turn.Running() || t.Turn.State == "queued" {
-			fr.Ops = append(fr.Ops, Op{Action: "append", Target: "turns", HTML: p.pages.render("node", t)})
+			fr.Ops = append(fr.Ops, Op{Action: "append", Target: "turns", HTML: p.cfg.render("node", t)})
 		}
 	}
 	if len(f.root.Kids) > 0 {
 		fr.Ops = append(fr.Ops, Op{Action: "trim", Target: "turns", Value: ptr(f.root.Kids[0].ID)})
 		fr.Ops = append(fr.Ops, Op{Action: "attr", Target: "hello", Name: "hidden", Value: ptr("")})
 	}
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-plan", HTML: p.pages.render("plan", plan{f.todos})})
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.pages.render("tasks", working{f.tasks})})
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.pages.render("asks", f.Dock())})
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-plan", HTML: p.cfg.render("plan", Plan{f.todos})})
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.cfg.render("tasks", Working{f.tasks})})
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.cfg.render("asks", f.Dock())})
 	for _, part := range []string{"ledger", "outs", "meter"} {
-		fr.Ops = append(fr.Ops, Op{Action: "replace", Target: part, HTML: p.pages.render(part, f.Rail())})
+		fr.Ops = append(fr.Ops, Op{Action: "replace", Target: part, HTML: p.cfg.render(part, f.Rail())})
 	}
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "trouble", HTML: p.pages.render("trouble", f.trouble)})
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "trouble", HTML: p.cfg.render("trouble", f.Trouble)})
 	for _, op := range f.answering() {
 		if op.Action == "text" {
 			op.HTML, op.Value = *op.Value, nil
@@ -139,8 +161,8 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		fr.Ops = append(fr.Ops, op)
 	}
 	fr.Ops = append(fr.Ops,
-		Op{Action: "replace", Target: "earlier", HTML: p.pages.render("earlier", f.Earlier())},
-		Op{Action: "attr", Target: "composer", Name: "data-status", Value: ptr(string(f.status))},
+		Op{Action: "replace", Target: "earlier", HTML: p.cfg.render("earlier", f.Earlier())},
+		Op{Action: "attr", Target: "composer", Name: "data-status", Value: ptr(string(f.Status))},
 		Op{Action: "text", Target: "title", HTML: f.Title()},
 		Op{Action: "title", HTML: f.DocumentTitle()})
 	return fr, p.pos
@@ -157,7 +179,7 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 		}
 		for _, n := range t.calls(nil) {
 			if n.Call.ID == callID {
-				return p.pages.render("call.more", n.Call), true
+				return p.cfg.render("call.more", n.Call), true
 			}
 		}
 	}
@@ -168,18 +190,18 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 func (p *Projector) Seq() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.fold.seq
+	return p.fold.Seq
 }
 
-// earlier leads to the turns before those that are shown.
-type earlier struct {
+// Earlier leads to the turns before those that are shown.
+type Earlier struct {
 	Before int64 // 0: there are none
 }
 
 // Earlier is the link to older turns.
-func (f *fold) Earlier() earlier {
+func (f *State) Earlier() Earlier {
 	if f.first > 1 && len(f.root.Kids) > 0 {
-		return earlier{Before: f.root.Kids[0].Turn.from}
+		return Earlier{Before: f.root.Kids[0].Turn.from}
 	}
-	return earlier{}
+	return Earlier{}
 }

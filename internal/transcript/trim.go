@@ -1,13 +1,13 @@
-package page
+package transcript
 
 // trim forgets the oldest turns.
-func (f *fold) trim() {
+func (f *State) trim() {
 	for len(f.root.Kids) > f.cfg.Turns && f.trimOne() {
 	}
 }
 
 // trimOne forgets the oldest turn, unless it is needed.
-func (f *fold) trimOne() bool {
+func (f *State) trimOne() bool {
 	old := f.root.Kids[0]
 	if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
 		return false
@@ -40,7 +40,7 @@ func (n *node) hashes(to []uint64) []uint64 {
 	return append(to, hash(n.ID))
 }
 
-func (f *fold) forget(n *node) {
+func (f *State) forget(n *node) {
 	for _, k := range n.Kids {
 		f.forget(k)
 	}

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"strconv"
@@ -24,13 +24,4 @@ func Place(sessionID string, seq int64, d event.Data) string {
 		return address
 	}
 	return address + "#" + id
-}
-
-// ProjectorFrom returns a projector that keeps every turn from the one of event
-// seq on, however many there are; 1 keeps all. It is for one page: what follows a
-// session for long is a [Pages.Projector].
-func (p *Pages) ProjectorFrom(sessionID string, seq int64) *Projector {
-	pr := p.Projector(sessionID)
-	pr.fold.keep = seq
-	return pr
 }

@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"time"
@@ -37,7 +37,7 @@ func (s *steps) Sum() string {
 
 // addStep puts a row at the end of a container's steps, which it may begin. Rows
 // that belong to a display call still waiting for its output come before it.
-func (f *fold) addStep(parent, n *node) {
+func (f *State) addStep(parent, n *node) {
 	after := parent.last()
 	if after != nil && after.Call != nil && after.Call.Awaited() && n.Call == nil {
 		f.stepBefore(parent, after, n)
@@ -53,7 +53,7 @@ func (f *fold) addStep(parent, n *node) {
 	}
 }
 
-func (f *fold) stepBefore(parent, call, n *node) {
+func (f *State) stepBefore(parent, call, n *node) {
 	i := len(parent.Kids) - 1
 	if i > 0 && parent.Kids[i-1].Steps != nil {
 		s := parent.Kids[i-1]
@@ -69,14 +69,14 @@ func (f *fold) stepBefore(parent, call, n *node) {
 	f.batch.append(s, n)
 }
 
-func (f *fold) newSteps(first *node) *node {
+func (f *State) newSteps(first *node) *node {
 	s := f.node("g-" + first.ID)
 	s.Steps = &steps{node: s}
 	return s
 }
 
 // closeSteps folds a run of rows that is over and long.
-func (f *fold) closeSteps(s *node) {
+func (f *State) closeSteps(s *node) {
 	if s.Steps.Long || len(s.Kids) <= longSteps {
 		return
 	}
@@ -92,7 +92,7 @@ func (f *fold) closeSteps(s *node) {
 }
 
 // stepChanged shows a row again.
-func (f *fold) stepChanged(n *node) {
+func (f *State) stepChanged(n *node) {
 	f.touch(n)
 	if p := n.parent; p != nil && p.Steps != nil && p.Steps.Long {
 		f.batch.part(p, p.ID+".s", "steps.sum", p)

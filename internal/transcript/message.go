@@ -1,4 +1,4 @@
-package page
+package transcript
 
 import (
 	"html/template"
@@ -78,7 +78,7 @@ func (m *message) Body() string { return m.id + ".b" }
 func (m *message) First() string { return wording.FirstLine(m.start(), 90) }
 
 // delta adds to a message in flight: text = text[:offset] + piece.
-func (f *fold) delta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
+func (f *State) delta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		if offset > 0 {
@@ -105,7 +105,7 @@ func (n *node) body() *message {
 	return n.Message
 }
 
-func (f *fold) newMessage(prefix, id, parentCall string, reasoning bool) *node {
+func (f *State) newMessage(prefix, id, parentCall string, reasoning bool) *node {
 	n := f.node(elementID(prefix, id))
 	m := &message{key: prefix + id, id: n.ID}
 	parent := f.place(parentCall)
@@ -121,7 +121,7 @@ func (f *fold) newMessage(prefix, id, parentCall string, reasoning bool) *node {
 }
 
 // said makes a message whole.
-func (f *fold) said(prefix, id, parentCall, content string, partial, reasoning bool) {
+func (f *State) said(prefix, id, parentCall, content string, partial, reasoning bool) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		if content == "" {
@@ -151,7 +151,7 @@ func (f *fold) said(prefix, id, parentCall, content string, partial, reasoning b
 	}
 }
 
-func (f *fold) discard(prefix, id string) {
+func (f *State) discard(prefix, id string) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		return
@@ -165,7 +165,7 @@ func (f *fold) discard(prefix, id string) {
 }
 
 // extend adds text at the end.
-func (f *fold) extend(n *node, piece string) {
+func (f *State) extend(n *node, piece string) {
 	m := n.body()
 	m.text = append(m.text, piece...)
 	m.stream.Write(piece)
@@ -173,7 +173,7 @@ func (f *fold) extend(n *node, piece string) {
 }
 
 // finish says that nothing comes any more: the last block ends, and the caret goes.
-func (f *fold) finish(n *node) {
+func (f *State) finish(n *node) {
 	m := n.body()
 	if !m.whole {
 		m.whole = true
@@ -188,7 +188,7 @@ func (f *fold) finish(n *node) {
 
 // patch shows what is new: finished blocks stay, the open one is shown again, or
 // its last part. Nothing becomes HTML before the batch is over.
-func (f *fold) patch(n *node) {
+func (f *State) patch(n *node) {
 	m := n.body()
 	for _, p := range m.stream.Patches() {
 		b, r, fresh := m.block(p.Block)
@@ -214,7 +214,7 @@ func (m *message) block(i int) (b *block, r *run, fresh bool) {
 	return r.Blocks[in], r, fresh
 }
 
-func (f *fold) patchBlock(n *node, p markdown.Patch, b *block, r *run, fresh bool) {
+func (f *State) patchBlock(n *node, p markdown.Patch, b *block, r *run, fresh bool) {
 	if p.Part < 0 {
 		c := change{action: "replace", target: b.ID, key: b.ID, within: r.ID, owner: n, tmpl: "block", data: b}
 		if fresh {
@@ -232,7 +232,7 @@ func (f *fold) patchBlock(n *node, p markdown.Patch, b *block, r *run, fresh boo
 }
 
 // rewrite shows another text from its start.
-func (f *fold) rewrite(n *node, text string) {
+func (f *State) rewrite(n *node, text string) {
 	m := n.body()
 	m.text, m.Runs, m.stream, m.whole = []byte(text), nil, markdown.Stream{}, false
 	m.stream.Write(text)

@@ -1,0 +1,47 @@
+package transcript
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"webchat/internal/card"
+)
+
+// Config is what a [Projector] needs to know.
+type Config struct {
+	card.Config
+	Turns int // how many turns a page shows, fewer when long ones are opened
+	// Price is what a million tokens given to a model cost, in dollars.
+	Price func(model string) (float64, bool)
+	// NoModel are the backends that answer without a model.
+	NoModel []string
+	// Elsewhere are the backends whose agents run in another program, where they are
+	// prompted.
+	Elsewhere []string
+	// Write executes a template of package web.
+	Write func(w io.Writer, name string, data any) error
+}
+
+// Answers names who answers, for the composer.
+func (c *Config) Answers(backend, model string) string {
+	switch {
+	case model != "":
+		return model
+	case slices.Contains(c.NoModel, backend):
+		return "no model"
+	}
+	return "the default model"
+}
+
+// render executes a fragment. Its data are this package's own, so it cannot
+// fail for what a session holds; a template that does not fit is a defect that
+// the tests of every kind of event find.
+func (c *Config) render(name string, data any) string {
+	var b strings.Builder
+	if err := c.Write(&b, name, data); err != nil {
+		panic(fmt.Errorf("render %s: %w", name, err))
+	}
+	return b.String()
+}
