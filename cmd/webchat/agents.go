@@ -50,7 +50,7 @@ func presets() map[string]preset {
 
 // agents makes the agents of the configuration, which auto may choose, and those
 // presets that are found or asked for.
-func (o *options) agents(c *config, dir string, lend acp.Lender, log *slog.Logger) (own, found []agent.Backend, err error) {
+func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Logger) (own, found []agent.Backend, err error) {
 	base := policy.InheritWhole(o.env, c.keyVariables())
 	make := func(name string, p preset) (*acp.Backend, error) {
 		return acp.New(acp.Config{Name: name, Title: p.title, Command: p.command, Env: append(slices.Clone(base), p.env...), Lend: lend,
@@ -90,16 +90,16 @@ func (o *options) agents(c *config, dir string, lend acp.Lender, log *slog.Logge
 }
 
 // host lends a session's tools to its agent, by a key of its own.
-func (l *lender) host(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
+func (l *lender) host(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	base, name := l.address(), "s-"+sessionID
 	key, err := l.keys.MCPKey(name)
 	if err != nil || base == "" {
-		return acp.Server{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
+		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
 	}
-	return acp.Server{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host("key "+name, call), nil
+	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host("key "+name, call), nil
 }
 
 // lendNothing is for commands without a server.
-func lendNothing(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
-	return acp.Server{}, nil, errors.New("its display tools are lent by a running server only; start webchat with this --backend")
+func lendNothing(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	return agent.Lent{}, nil, errors.New("its display tools are lent by a running server only; start webchat with this --backend")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
@@ -37,7 +36,7 @@ func (o *options) checkBackend(c *config) error {
 
 // backends makes the agents, unstarted and in the order in which auto looks for them.
 // What they keep lies below dir.
-func (o *options) backends(c *config, dir string, lend acp.Lender, log *slog.Logger) ([]agent.Backend, error) {
+func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.Logger) ([]agent.Backend, error) {
 	cfg, err := o.copilot(c, dir, log)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp"
 	"webchat/internal/agent/offline"
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
@@ -56,7 +55,7 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store) func(se
 // newRooms wires everything. What it opened is closed when it fails.
 func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
-	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
+	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.host(id, call)
 	}, log)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"io"
 	"log"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -79,6 +80,9 @@ type Config struct {
 	// connection. An error other than *Error is sent as an internal one, without
 	// its text. nil: every method is unknown.
 	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	// Lost gets errors that answer no request, which some programs send when they
+	// cannot start. nil: they are dropped.
+	Lost func(err *Error)
 	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not reported.
 	Skipped func(reason error)
 }
@@ -88,6 +92,7 @@ type Conn struct {
 	rpc    *jsonrpc2.Conn
 	stream *stream
 	cfg    Config
+	ids    atomic.Uint64 // of our requests; some peers take the id 0 for none
 
 	handlers sync.WaitGroup
 }
@@ -110,7 +115,7 @@ func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
 // unless that is nil. The error is an [*Error] when the peer reports one, ctx's,
 // or wraps [ErrClosed].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	err := c.rpc.Call(ctx, method, params, result)
+	err := c.rpc.Call(ctx, method, params, result, jsonrpc2.PickID(jsonrpc2.ID{Num: c.ids.Add(1)}))
 	var theirs *jsonrpc2.Error
 	switch {
 	case err == nil:

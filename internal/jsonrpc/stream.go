@@ -51,6 +51,7 @@ func (s *stream) ReadObject(v any) error {
 		if err == nil {
 			if err = json.Unmarshal(frame, v); err == nil {
 				s.bad = 0
+				s.lost(frame)
 				return nil
 			}
 			err = fmt.Errorf("%w: not a JSON-RPC message", errSkip)
@@ -64,6 +65,21 @@ func (s *stream) ReadObject(v any) error {
 		if s.bad++; s.bad >= maxBad {
 			return s.fail(fmt.Errorf("%w: %d malformed frames in a row", ErrGarbage, maxBad))
 		}
+	}
+}
+
+// lost tells of an error that answers no request.
+func (s *stream) lost(frame []byte) {
+	if s.cfg.Lost == nil || !bytes.Contains(frame, []byte(`"error"`)) {
+		return
+	}
+	var m struct {
+		ID     any     `json:"id"`
+		Method *string `json:"method"`
+		Error  *Error  `json:"error"`
+	}
+	if json.Unmarshal(frame, &m) == nil && m.ID == nil && m.Method == nil && m.Error != nil {
+		s.cfg.Lost(m.Error)
 	}
 }
 

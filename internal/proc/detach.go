@@ -9,7 +9,7 @@ import (
 // browser: it lives on when this process ends, reads nothing and its output is
 // dropped. Args and env are as in [Command].
 func Detach(args, env []string) error {
-	path, err := lookUp(Command{Args: args, Env: env})
+	path, err := LookUp(Command{Args: args, Env: env})
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func Start(c Command) (*Child, error) {
 			return nil, fmt.Errorf("start %s: the directory %s is not there", c.Args[0], c.Dir)
 		}
 	}
-	path, err := lookUp(c)
+	path, err := LookUp(c)
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +315,8 @@ func (c *Child) Stop(ctx context.Context) (ended int, err error) {
 	return ended, err
 }
 
-// lookUp finds the program of c.
-func lookUp(c Command) (string, error) {
+// LookUp returns the path of the program of c, as Start finds it.
+func LookUp(c Command) (string, error) {
 	name := c.Args[0]
 	if filepath.Base(name) != name || strings.ContainsRune(name, '/') {
 		if !filepath.IsAbs(name) {

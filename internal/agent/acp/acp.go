@@ -14,17 +14,8 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/proc"
 )
-
-// Server is where an agent reaches the session's tools over MCP.
-type Server struct {
-	URL    string
-	Header string // name of the header that holds the key
-	Value  string
-}
-
-// Lender lends tools over MCP: call is called for each call of one, until end is.
-type Lender func(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (s Server, end func(), err error)
 
 // Config is what a Backend works with. Name, Command and Lend are needed.
 type Config struct {
@@ -32,7 +23,7 @@ type Config struct {
 	Title   string   // as people call the agent; empty: Name
 	Command []string // the program and its arguments
 	Env     []string // its whole environment
-	Lend    Lender
+	Lend    agent.Lender
 	// Home is a folder for what is to be remembered of conversations. Empty: nothing
 	// is, and none is resumed.
 	Home string
@@ -99,25 +90,8 @@ func (b *Backend) Info(context.Context) agent.Info {
 
 // found looks for the program as its start does.
 func (b *Backend) found() bool {
-	program := b.cfg.Command[0]
-	if strings.ContainsRune(filepath.ToSlash(program), '/') {
-		return runs(program)
-	}
-	for _, v := range b.cfg.Env {
-		if path, ok := strings.CutPrefix(v, "PATH="); ok {
-			for _, dir := range filepath.SplitList(path) {
-				if filepath.IsAbs(dir) && runs(filepath.Join(dir, program)) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func runs(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || filepath.Ext(path) != "")
+	_, err := proc.LookUp(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env})
+	return err == nil
 }
 
 // Open implements [agent.Backend].

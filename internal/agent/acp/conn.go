@@ -19,12 +19,11 @@ type conn struct {
 	b       *Backend
 	o       agent.Options
 	host    agent.Host
-	readers sync.WaitGroup // of standard error
 	uses    sync.WaitGroup // calls of tools and questions; Add under mu while not closed
 	prompts sync.WaitGroup // Add under mu while not closed
 	once    sync.Once      // of end
 
-	tools  Server // where the session's tools are; with unlend
+	tools  agent.Lent // where the session's tools are; with unlend
 	unlend func()
 
 	mu       sync.Mutex // guards what follows
@@ -99,7 +98,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return context.Cause(ctx)
 	case errors.Is(err, jsonrpc.ErrClosed):
 		c.drop(running)
-		return fmt.Errorf("%w: %s%s", agent.ErrDied, c.b.cfg.Title, running.stderr.said())
+		return fmt.Errorf("%w: %s%s", agent.ErrDied, c.b.cfg.Title, running.rpc.Said())
 	case err != nil:
 		return c.failed(err)
 	case failure != "":
@@ -153,7 +152,7 @@ func (c *conn) drop(p *process) {
 	if p == nil {
 		return
 	}
-	if err := p.stop(); err != nil {
+	if err := p.rpc.Stop(stopPatience); err != nil {
 		c.b.cfg.Logger.Warn("an agent did not end cleanly", "agent", c.b.cfg.Name, "error", err)
 	}
 }
@@ -268,7 +267,6 @@ func (c *conn) endOnce() {
 		c.unlend = nil
 	}
 	c.uses.Wait()
-	c.readers.Wait()
 }
 
 // report tells the session what happened. It refuses what comes after the turn.

@@ -37,7 +37,7 @@ func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) {
 }
 
 // lender is a real MCP server with the display tools.
-func lender(t *testing.T) acp.Lender {
+func lender(t *testing.T) agent.Lender {
 	t.Helper()
 	c := mcpserver.Config{Sessions: noClients{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
@@ -55,8 +55,8 @@ func lender(t *testing.T) acp.Lender {
 	h := httptest.NewServer(server)
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
-	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (acp.Server, func(), error) {
-		return acp.Server{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
+	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
 	}
 }
 

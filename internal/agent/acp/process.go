@@ -1,14 +1,10 @@
 package acp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -25,23 +21,11 @@ const (
 
 // process is a running agent.
 type process struct {
-	child  *proc.Child
-	rpc    *jsonrpc.Conn
+	rpc    *jsonrpc.Program
 	id     string // of its conversation
 	caps   initialized
 	effort string // the one it begins with
-	stderr tail
-	once   sync.Once // of stop
-	err    error     // of stop; to be read after it
 }
-
-// pipes are the standard input and output of a child as one stream.
-type pipes struct {
-	io.ReadCloser
-	io.WriteCloser
-}
-
-func (p pipes) Close() error { return errors.Join(p.WriteCloser.Close(), p.ReadCloser.Close()) }
 
 // start starts the agent and opens a conversation, the one of that id if it is not
 // empty.
@@ -49,17 +33,18 @@ func (c *conn) start(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	cfg := c.b.cfg
-	child, err := proc.Start(proc.Command{Args: cfg.Command, Dir: c.o.Workspace, Env: cfg.Env, Pipes: true, Grace: time.Second})
+	p := &process{}
+	ready := make(chan struct{}) // what it says is handled once p is complete
+	rpc, err := jsonrpc.Start(proc.Command{Args: cfg.Command, Dir: c.o.Workspace, Env: cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines,
+		Notify: func(method string, params json.RawMessage) { <-ready; c.notified(p, method, params) }, Request: c.asked})
 	if errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, cfg.Title, cfg.Command[0])
 	}
 	if err != nil {
 		return fmt.Errorf("start %s: %w", cfg.Title, err)
 	}
-	p := &process{child: child}
-	c.readers.Go(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) }) // ends with the child
-	p.rpc = jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Lines,
-		Notify: func(method string, params json.RawMessage) { c.notified(p, method, params) }, Request: c.asked})
+	p.rpc = rpc
+	close(ready)
 	c.mu.Lock()
 	c.process = p
 	c.starting = true
@@ -70,9 +55,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 		case errors.As(err, &theirs) && theirs.Code == -32000:
 			return fmt.Errorf("%w: %s is not signed in; sign in with its own command, then try again", agent.ErrUnavailable, cfg.Title)
 		case errors.Is(err, jsonrpc.ErrClosed):
-			return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, cfg.Title, p.stderr.said())
+			return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, cfg.Title, p.rpc.Said())
 		case errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, cfg.Title, startPatience, p.stderr.said())
+			return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, cfg.Title, startPatience, p.rpc.Said())
 		}
 		return fmt.Errorf("open a conversation with %s: %w", cfg.Title, err)
 	}
@@ -104,19 +89,15 @@ func (p *process) greet(ctx context.Context, cfg Config) error {
 func (b *Backend) deleteTheirs(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	child, err := proc.Start(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env, Pipes: true, Grace: time.Second})
+	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines})
 	if err != nil {
 		return err
 	}
-	var reader sync.WaitGroup
-	p := &process{child: child, rpc: jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Lines})}
-	reader.Go(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) }) // ends with the child
+	p := &process{rpc: rpc}
 	if err = p.greet(ctx, b.cfg); err == nil {
-		err = p.rpc.Call(ctx, "session/delete", object{"sessionId": id}, nil)
+		err = rpc.Call(ctx, "session/delete", object{"sessionId": id}, nil)
 	}
-	err = errors.Join(err, p.stop())
-	reader.Wait()
-	return err
+	return errors.Join(err, rpc.Stop(stopPatience))
 }
 
 func (c *conn) handshake(ctx context.Context, p *process, id string) error {
@@ -166,54 +147,4 @@ func (c *conn) lend() (object, error) {
 		c.tools, c.unlend = s, end
 	}
 	return object{"type": "http", "name": "webchat", "url": c.tools.URL, "headers": []any{object{"name": c.tools.Header, "value": c.tools.Value}}}, nil
-}
-
-// stop ends the process with everything it started and waits until nothing is left.
-func (p *process) stop() error {
-	p.once.Do(func() { p.err = p.stopOnce() })
-	return p.err
-}
-
-func (p *process) stopOnce() error {
-	_ = p.child.Stdin().Close() // upon which most end by themselves
-	timer := time.NewTimer(stopPatience)
-	defer timer.Stop()
-	select {
-	case <-p.rpc.Done():
-	case <-timer.C:
-	}
-	_, err := p.child.Stop(context.Background())
-	return errors.Join(err, p.rpc.Close())
-}
-
-// tail keeps the end of what a program wrote to standard error.
-type tail struct {
-	mu   sync.Mutex // guards last
-	last []byte
-}
-
-const mostTail = 2 << 10
-
-// Write implements [io.Writer].
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = append(t.last, b...)
-	t.last = append(t.last[:0:0], t.last[max(0, len(t.last)-mostTail):]...)
-	return len(b), nil
-}
-
-// said is the last line, for a sentence about the end.
-func (t *tail) said() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := bytes.Split(bytes.TrimSpace(t.last), []byte{'\n'})
-	last := strings.ToValidUTF8(strings.TrimSpace(string(lines[len(lines)-1])), "")
-	if last == "" {
-		return ""
-	}
-	if len(last) > 200 {
-		last = strings.ToValidUTF8(last[:200], "") + "…"
-	}
-	return ": " + last
 }
