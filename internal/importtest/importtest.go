@@ -41,6 +41,7 @@ var ours = map[string][]string{
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
+	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc", "internal/policy"},
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/jsonrpc", "internal/policy", "internal/proc"},

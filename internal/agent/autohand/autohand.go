@@ -1,0 +1,213 @@
+package autohand
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/proc"
+)
+
+// Name is the backend's.
+const Name = "autohand"
+
+const title = "Autohand CLI"
+
+// Config is what a Backend works with. Home, Lend and Hook are needed.
+type Config struct {
+	// Path is the CLI; one without a slash is looked for in the PATH of Env. Empty:
+	// "autohand".
+	Path string
+	Env  []string // the environment the CLI inherits from
+	// Home is a folder for conversations, each of which has its own below it.
+	Home string
+	// Settings is the user's own configuration of the CLI, a JSON file: its provider
+	// and login are used. Empty, or no such file: there are none.
+	Settings string
+	// Provider is a model of the user's; nil: that of Settings.
+	Provider *Provider
+	Lend     agent.Lender
+	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name
+	// of a socket follows it.
+	Hook []string
+	// Silence is after how long without a sign of life the user is told, Stall after
+	// how long the turn is ended; 0: a minute, ten minutes.
+	Silence, Stall time.Duration
+	Logger         *slog.Logger // nil: nothing is logged
+}
+
+// Provider is a language model that speaks OpenAI's chat completions.
+type Provider struct{ URL, Key, Model string }
+
+// Backend is the Autohand CLI.
+type Backend struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	version string     // of the program found at
+	found   string
+	changed time.Time
+}
+
+// New returns a Backend. It starts nothing.
+func New(c Config) (*Backend, error) {
+	switch {
+	case c.Home == "":
+		return nil, errors.New("autohand: no folder for conversations")
+	case c.Lend == nil:
+		return nil, errors.New("autohand: nothing lends tools")
+	case len(c.Hook) == 0:
+		return nil, errors.New("autohand: no command for its hooks")
+	}
+	c.Path = cmp.Or(c.Path, "autohand")
+	c.Silence = cmp.Or(c.Silence, time.Minute)
+	c.Stall = cmp.Or(c.Stall, 10*time.Minute)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Backend{cfg: c}, nil
+}
+
+// Name implements [agent.Backend].
+func (b *Backend) Name() string { return Name }
+
+// Info implements [agent.Backend]. Hooks see every call before it runs, and may change
+// its arguments.
+func (b *Backend) Info(ctx context.Context) agent.Info {
+	i := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
+	version, err := b.look(ctx)
+	switch {
+	case errors.Is(err, proc.ErrNotFound):
+		i.Reason = "Autohand CLI is not installed: there is no " + b.cfg.Path + " on PATH. Install it, or give --autohand-path."
+	case err != nil:
+		i.Reason = fmt.Sprintf("Autohand CLI does not say its version: %v. Install it again.", err)
+	default:
+		i.Available, i.Version = true, version
+	}
+	return i
+}
+
+// versionPatience is how long the CLI may take to say its version.
+const versionPatience = 10 * time.Second
+
+// look finds the program and asks for its version, once for each program.
+func (b *Backend) look(ctx context.Context) (string, error) {
+	path, err := proc.LookUp(proc.Command{Args: []string{b.cfg.Path}, Env: b.cfg.Env})
+	if err != nil {
+		return "", err
+	}
+	stat, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.found == path && b.changed.Equal(stat.ModTime()) {
+		return b.version, nil
+	}
+	var said bytes.Buffer
+	child, err := proc.Start(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir()), Output: &said})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(context.Background()) }) // Wait tells
+	exit, err := child.Wait()
+	stop()
+	_, stopped := child.Stop(context.Background())
+	version, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s --version did not end in %v", path, versionPatience)
+	case err != nil || stopped != nil:
+		return "", errors.Join(err, stopped)
+	case exit.Code != 0 || version == "":
+		return "", fmt.Errorf("%s --version ended with status %d", path, exit.Code)
+	}
+	b.found, b.changed, b.version = path, stat.ModTime(), version
+	return version, nil
+}
+
+// Models implements [agent.Backend]: the CLI says only within a conversation which it
+// has.
+func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
+
+// ToolNames implements [agent.ToolNamer].
+func (b *Backend) ToolNames() []string {
+	return append(append(slices.Collect(maps.Keys(acts)), slices.Collect(maps.Keys(free))...), excluded...)
+}
+
+// Instructions implements [agent.Instructor].
+func (b *Backend) Instructions(workspace string) (files []string) {
+	for _, name := range []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"} {
+		path := filepath.Join(workspace, name)
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// Open implements [agent.Backend].
+func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
+	dir := b.place(o.SessionID)
+	if dir == "" {
+		return nil, fmt.Errorf("open a conversation: %q is no name of a session", o.SessionID)
+	}
+	id := remembered(dir)
+	switch {
+	case o.Resume && id == "":
+		return nil, agent.ErrUnsupported
+	case !o.Resume:
+		id = ""
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("make room for a conversation: %w", err)
+		}
+	}
+	c := &conn{b: b, o: o, host: host, dir: dir}
+	if err := c.start(ctx, id); err != nil {
+		c.end()
+		if errors.Is(err, errForgotten) {
+			return nil, agent.ErrUnsupported
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// Forget implements [agent.Forgetter].
+func (b *Backend) Forget(_ context.Context, sessionID string) error {
+	if dir := b.place(sessionID); dir != "" {
+		return os.RemoveAll(dir)
+	}
+	return nil
+}
+
+// place is the folder of a conversation; empty: the name is none.
+func (b *Backend) place(sessionID string) string {
+	if sessionID == "" || !filepath.IsLocal(sessionID) || filepath.Base(sessionID) != sessionID {
+		return ""
+	}
+	return filepath.Join(b.cfg.Home, sessionID)
+}
+
+// remembered is the CLI's own id of a conversation, by which it is resumed.
+func remembered(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "id"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

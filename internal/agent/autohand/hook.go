@@ -1,0 +1,187 @@
+package autohand
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"webchat/internal/agent"
+)
+
+// maxMoment bounds what a hook is told, in bytes.
+const maxMoment = 64 << 20
+
+// listener is where the command that is the CLI's hook hands over what it was told. Only
+// this user can reach it.
+type listener struct {
+	net  net.Listener
+	name string // of the socket
+	done chan struct{}
+}
+
+// listen starts to answer hooks of c.
+func listen(c *conn) (*listener, error) {
+	dir, err := os.MkdirTemp("", "webchat-hook-") // names of sockets are short
+	if err != nil {
+		return nil, err
+	}
+	l := &listener{name: filepath.Join(dir, "s"), done: make(chan struct{})}
+	if l.net, err = (&net.ListenConfig{}).Listen(context.Background(), "unix", l.name); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	go func() {
+		defer close(l.done)
+		for {
+			conn, err := l.net.Accept()
+			if err != nil {
+				return
+			}
+			c.answerHook(conn)
+		}
+	}()
+	return l, nil
+}
+
+func (l *listener) close() {
+	_ = l.net.Close() // it was open
+	<-l.done
+	_ = os.RemoveAll(filepath.Dir(l.name)) // it is in the folder for temporary files
+}
+
+// answerHook answers one hook in a goroutine of its own.
+func (c *conn) answerHook(conn net.Conn) {
+	t, done := c.use()
+	if t == nil {
+		_ = conn.Close() // upon which the command refuses
+		return
+	}
+	go func() {
+		defer done()
+		defer conn.Close()
+		defer context.AfterFunc(t.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+		var m moment
+		text, err := io.ReadAll(io.LimitReader(conn, maxMoment))
+		if err != nil || json.Unmarshal(text, &m) != nil {
+			return
+		}
+		said := answer{}
+		switch m.Event {
+		case "pre-tool":
+			said = c.before(t, m)
+		case "post-tool":
+			said = c.after(t, m)
+		}
+		b, err := json.Marshal(said)
+		if err == nil && t.ctx.Err() == nil {
+			_, _ = conn.Write(b) // a command that went away needs none
+		}
+	}()
+}
+
+// before decides about a call of the CLI's own: the user's hooks, and whether leave has
+// to be asked for.
+func (c *conn) before(t *turn, m moment) answer {
+	if c.mine(m.Tool) {
+		return answer{Decision: "allow"} // the session asks
+	}
+	t.told.Lock()
+	if t.over {
+		t.told.Unlock()
+		return answer{Decision: "deny", Reason: "No turn runs."}
+	}
+	k := t.take(m.CallID, m.Tool, m.Input)
+	k.hooked = true
+	if m.Tool == askUser {
+		k.silent = true
+		t.told.Unlock()
+		return c.question(t, k)
+	}
+	c.begin(t, k)
+	t.told.Unlock()
+	v, err := c.host.RunHook(t.ctx, agent.HookCall{RequestID: k.id, Event: "before_tool", Tool: k.tool, Arguments: k.args})
+	switch {
+	case err != nil:
+		return answer{Decision: "deny", Reason: "The hooks could not be asked."}
+	case !v.Allow:
+		return answer{Decision: "deny", Reason: v.Reason}
+	}
+	said := answer{Decision: "ask"}
+	if free[m.Tool] {
+		said.Decision = "allow"
+	}
+	if v.Arguments != nil {
+		t.told.Lock()
+		k.args = v.Arguments
+		t.told.Unlock()
+		said.UpdatedInput = v.Arguments
+	}
+	return said
+}
+
+// question puts the CLI's question to the user. The CLI has no way to answer it, so the
+// call is refused with the answer as its reason, which the model reads.
+func (c *conn) question(t *turn, k *call) answer {
+	in := k.input()
+	a, err := c.host.AskUser(t.ctx, agent.Question{ToolCallID: k.id, Question: cmp.Or(in.Question, "What do you want?"), Choices: in.SuggestedAnswers, AllowFreeform: true})
+	if err != nil || !a.Answered {
+		return answer{Decision: "deny", Reason: "The user gave no answer."}
+	}
+	return answer{Decision: "deny", Reason: "This is no refusal. The user answered: " + a.Text}
+}
+
+// after tells the user's hooks what came of a call. Of calls of helper agents it is all
+// that is told.
+func (c *conn) after(t *turn, m moment) answer {
+	if c.mine(m.Tool) {
+		return answer{}
+	}
+	t.told.Lock()
+	k := t.calls[m.CallID]
+	if k != nil && !t.over && !k.ran && m.Success != nil {
+		c.outcome(t, k, *m.Success, clean(text(m.Response)), "", "")
+	}
+	t.told.Unlock()
+	if k == nil {
+		return answer{}
+	}
+	result, err := json.Marshal(clean(text(m.Response)))
+	if err != nil {
+		return answer{}
+	}
+	if _, err := c.host.RunHook(t.ctx, agent.HookCall{RequestID: k.id, Event: "after_tool", Tool: k.tool, Arguments: k.args, Result: result}); err != nil {
+		c.b.cfg.Logger.Debug("the hooks were not told of a call", "error", err)
+	}
+	return answer{}
+}
+
+// Forward hands what the CLI tells its hook to the conversation that listens at a
+// socket, and prints its answer. The error is why the CLI gets none: its caller must end
+// with status 2, which refuses the call.
+func Forward(socket string, in io.Reader, out io.Writer) error {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return errors.New("webchat does not answer, so nothing was done")
+	}
+	defer conn.Close()
+	if _, err := io.Copy(conn, in); err != nil {
+		return fmt.Errorf("webchat could not be asked: %w", err)
+	}
+	if half, ok := conn.(*net.UnixConn); ok {
+		if err := half.CloseWrite(); err != nil {
+			return fmt.Errorf("webchat could not be asked: %w", err)
+		}
+	}
+	b, err := io.ReadAll(conn)
+	if err != nil || len(b) == 0 {
+		return errors.New("webchat does not answer, so nothing was done")
+	}
+	_, err = out.Write(b)
+	return err
+}

@@ -1,0 +1,113 @@
+package autohand_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/agenttest"
+	"webchat/internal/agent/autohand"
+	"webchat/internal/mcpserver"
+	"webchat/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	if len(os.Args) == 3 && os.Args[1] == "agent-hook" {
+		if err := autohand.Forward(os.Args[2], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		return
+	}
+	if manner := os.Getenv("AUTOHAND_STANDIN"); manner != "" {
+		standIn(manner)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// noClients has no sessions of clients: every call has a key of a conversation.
+type noClients struct{}
+
+func (noClients) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
+func (noClients) Wake(context.Context, string) error                     { panic("no client calls") }
+func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) {
+	return s
+}
+
+// lender is a real MCP server with the display tools.
+func lender(t *testing.T) agent.Lender {
+	t.Helper()
+	c := mcpserver.Config{Sessions: noClients{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	}}
+	for _, spec := range agenttest.DisplayTools() {
+		spec.Description = strings.TrimSuffix(spec.Description, ".") + " of the workspace."
+		c.Tools = append(c.Tools, mcpserver.Tool{ToolSpec: spec})
+	}
+	server, err := mcpserver.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(server)
+	t.Cleanup(h.Close)
+	t.Cleanup(server.Close)
+	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
+	}
+}
+
+// settings are the user's own: a provider and a login, and things that are not taken over.
+const settings = `{"provider":"custom:fake","customProviders":{"fake":{"id":"fake","baseUrl":"http://127.0.0.1:9/v1","model":"fake"}},
+ "openrouter":{"apiKey":"k","model":"m"},"auth":{"token":"local-token"},
+ "permissions":{"mode":"unrestricted","allowList":["run_command:*"]},"hooks":{"enabled":true,"hooks":[{"event":"pre-tool","command":"touch /tmp/no"}]},
+ "mcp":{"servers":[{"name":"other","transport":"stdio","command":"touch"}]},"ui":{"autoConfirm":true}}`
+
+// newBackend drives this very test binary as the CLI.
+func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *autohand.Backend, offered string) {
+	t.Helper()
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "config.json")
+	if err := os.WriteFile(mine, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	offered = filepath.Join(dir, "offered")
+	c := autohand.Config{Path: os.Args[0], Home: filepath.Join(dir, "agents"), Settings: mine, Lend: lender(t), Hook: []string{os.Args[0], "agent-hook"},
+		Env: []string{"AUTOHAND_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "AUTOHAND_OFFERED=" + offered, "GORACE=atexit_sleep_ms=0", "CI=true", "HOME=" + dir}}
+	if with != nil {
+		with(&c)
+	}
+	b, err := autohand.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, offered
+}
+
+func TestContract(t *testing.T) {
+	b, offered := newBackend(t, "polite", nil)
+	agenttest.Run(t, b, agenttest.Options{
+		Show:   func(path string) string { return "show " + path },
+		Run:    func(command string) string { return "run " + command },
+		Answer: "hello", Talk: "talk", Ask: "ask",
+		Write: func(path string) string { return "write " + path },
+		Offered: func(tb testing.TB) []string {
+			text, err := os.ReadFile(offered)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return strings.Fields(string(text))
+		},
+		Patience: 30 * time.Second,
+	})
+}
