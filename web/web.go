@@ -4,12 +4,15 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // FS holds templates/ and static/.
@@ -17,29 +20,34 @@ import (
 //go:embed templates static
 var FS embed.FS
 
-// Version names this state of static/: it changes when any byte of it does.
-var Version = version()
-
-func version() string {
-	h := sha256.New()
+// version names this state of static/: it changes when any byte of it does.
+var version = sync.OnceValue(func() string {
+	h, buf := sha256.New(), make([]byte, 16<<10)
 	err := fs.WalkDir(FS, "static", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := FS.ReadFile(name)
-		h.Write([]byte(name + "\x00" + strconv.Itoa(len(b)) + "\x00"))
-		h.Write(b)
-		return err
+		f, err := FS.Open(name)
+		if err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		h.Write([]byte(name + "\x00" + strconv.FormatInt(info.Size(), 10) + "\x00"))
+		_, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buf)
+		return errors.Join(err, f.Close())
 	})
 	if err != nil { // an embedded file system cannot fail to read
 		panic(err)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:12]
-}
+})
 
 // Static is the folder of the present static files, without a slash at its end.
 // All of them share it, so a script may import its neighbours by relative names.
-func Static() string { return "/static/" + Version }
+func Static() string { return "/static/" + version() }
 
 // Handler serves GET and HEAD /static/{version}/{file}. The present version may
 // be kept for ever; another one gets the present file, which it must not keep.
@@ -59,7 +67,7 @@ func Handler() http.Handler {
 		w.Header().Set("Content-Type", contentType(name))
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		w.Header().Set("Cache-Control", "no-cache")
-		if v == Version {
+		if v == version() {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
 		if r.Method != http.MethodHead {

@@ -41,7 +41,7 @@ func (p *Pages) about(x Export) string {
 // [Pages.Export].
 func (p *Pages) ForExport(sessionID string) *transcript.Projector {
 	cfg := p.cfg.fold
-	cfg.Whole, cfg.Write = true, (&Pages{tmpl: p.export}).write
+	cfg.Whole, cfg.Write = true, (&Pages{tmpl: p.export()}).write
 	pr := transcript.New(&cfg, sessionID)
 	pr.KeepFrom(1)
 	return pr
@@ -55,7 +55,7 @@ func (p *Pages) Export(w io.Writer, x Export, pr *transcript.Projector) error {
 		return err
 	}
 	return pr.Read(func(f *transcript.State) error {
-		return (&Pages{tmpl: p.export}).write(w, "export", struct {
+		return (&Pages{tmpl: p.export()}).write(w, "export", struct {
 			Title, About string
 			Style        template.CSS
 			Turns        any

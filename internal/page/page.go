@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 	"time"
 
 	"webchat/internal/card"
@@ -38,7 +39,7 @@ type Config struct {
 type Pages struct {
 	cfg    Config
 	tmpl   *template.Template
-	export *template.Template // the same for a file that stands alone
+	export func() *template.Template // the same for a file that stands alone, parsed when it is first asked for
 }
 
 // New parses the templates.
@@ -61,24 +62,27 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Price == nil {
 		cfg.Price = func(string) (float64, bool) { return 0, false }
 	}
-	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return cfg.Base }})
-	t, err := web.Parse(t, "templates/*.html", "templates/pages/*.html", "templates/fragments/*.html")
+	t, err := parse(cfg.Base)
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	x, err := t.Clone()
-	if err == nil {
-		x, err = web.Parse(x, "templates/export/*.html")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("parse the templates of an export: %w", err)
-	}
-	p := &Pages{cfg: cfg, tmpl: t, export: x}
+	p := &Pages{cfg: cfg, tmpl: t, export: sync.OnceValue(func() *template.Template {
+		x, err := parse(cfg.Base, "templates/export/*.html")
+		if err != nil { // a defect that the tests of exports find
+			panic(fmt.Errorf("parse the templates of an export: %w", err))
+		}
+		return x
+	})}
 	p.cfg.fold = transcript.Config{
 		Config: card.Config{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()},
 		Turns:  cfg.Turns, Price: cfg.Price, NoModel: cfg.NoModel, Elsewhere: cfg.Elsewhere, Write: p.write,
 	}
 	return p, nil
+}
+
+func parse(base string, also ...string) (*template.Template, error) {
+	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return base }})
+	return web.Parse(t, append([]string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}, also...)...)
 }
 
 // Projector returns what folds a session: feed it the log from its start

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Inherit returns what commands that an agent asks for get of an environment: all
@@ -100,18 +101,20 @@ func credentialName(name string) bool {
 // They are our own and few. Collections such as that of gitleaks have hundreds of
 // rules, most of which look for a name and an equals sign in source code; of a
 // variable the name is known, and [credentialName] judges it.
-var credentials = regexp.MustCompile(strings.Join([]string{
-	`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:]*:[^\s/@]+@`,    // a URL with a password
-	`[a-zA-Z][a-zA-Z0-9+.-]*://[A-Za-z0-9_.~%-]{20,}@`, // or a token instead of a user
-	`(?i:\b(?:password|passwd|pwd|(?:account|access|api|shared ?access)[_-]?key|client_?secret|sig|secret|(?:access_|auth)?token)\s*=\s*[^\s;&"',]{3})`, // connection strings
-	`(?i:\b(?:hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|api\.telegram\.org/bot))`,
-	`(?i:(?:^|[:=]\s*["']?)(?:bearer|basic)\s+[A-Za-z0-9+/._~-]{12,}=*)`, // an Authorization header
-	`-----BEGIN [A-Z0-9 ]*PRIVATE KEY`, `AGE-SECRET-KEY-1`, `PuTTY-User-Key-File`,
-	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.`, // JSON Web Token
-	`\b(?:gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}t-|xox[a-z]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_|dckr_pat_|whsec_|hvs\.|lin_api_|ntn_|figd_)[A-Za-z0-9_-]{10,}`,
-	`\b(?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[A-Za-z0-9]{16,}`, // OpenAI, Anthropic, Stripe and others
-	`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`, `\bAIza[A-Za-z0-9_-]{35}`, `\bya29\.[A-Za-z0-9_-]{10,}`, `\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`,
-}, "|"))
+var credentials = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.Join([]string{
+		`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:]*:[^\s/@]+@`,    // a URL with a password
+		`[a-zA-Z][a-zA-Z0-9+.-]*://[A-Za-z0-9_.~%-]{20,}@`, // or a token instead of a user
+		`(?i:\b(?:password|passwd|pwd|(?:account|access|api|shared ?access)[_-]?key|client_?secret|sig|secret|(?:access_|auth)?token)\s*=\s*[^\s;&"',]{3})`, // connection strings
+		`(?i:\b(?:hooks\.slack\.com/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|api\.telegram\.org/bot))`,
+		`(?i:(?:^|[:=]\s*["']?)(?:bearer|basic)\s+[A-Za-z0-9+/._~-]{12,}=*)`, // an Authorization header
+		`-----BEGIN [A-Z0-9 ]*PRIVATE KEY`, `AGE-SECRET-KEY-1`, `PuTTY-User-Key-File`,
+		`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.`, // JSON Web Token
+		`\b(?:gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}t-|xox[a-z]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_|dckr_pat_|whsec_|hvs\.|lin_api_|ntn_|figd_)[A-Za-z0-9_-]{10,}`,
+		`\b(?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[A-Za-z0-9]{16,}`, // OpenAI, Anthropic, Stripe and others
+		`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`, `\bAIza[A-Za-z0-9_-]{35}`, `\bya29\.[A-Za-z0-9_-]{10,}`, `\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`,
+	}, "|"))
+})
 
 // indispensable are the variables without which hardly a program runs. What is in
 // them looks like a credential by chance only.
@@ -121,5 +124,5 @@ var indispensable = []string{"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG",
 // credentialValue reports whether a variable's value holds what looks like a
 // credential.
 func credentialValue(name, value string) bool {
-	return !slices.ContainsFunc(indispensable, sameVariable(name)) && credentials.MatchString(value)
+	return !slices.ContainsFunc(indispensable, sameVariable(name)) && credentials().MatchString(value)
 }

@@ -6,13 +6,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Finder returns the path of the file that a text calls by a name; false: there is none.
 type Finder func(name string) (path string, ok bool)
 
 // placeRE finds, in text that is escaped, a file with a line, as compilers and as Python name it, and an address.
-var placeRE = regexp.MustCompile(`([\w./@+~-]*[\w@+~-]\.\w{1,12})[:(](\d{1,9})(?:[:,]\d{1,9})?|File &#34;([^&<>"]{1,300})&#34;, line (\d{1,9})|https?://[\w./?=%:@~#+,;&!*-]+[\w/=~#+-]`)
+var placeRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\w./@+~-]*[\w@+~-]\.\w{1,12})[:(](\d{1,9})(?:[:,]\d{1,9})?|File &#34;([^&<>"]{1,300})&#34;, line (\d{1,9})|https?://[\w./?=%:@~#+,;&!*-]+[\w/=~#+-]`)
+})
 
 // Places makes links of the files with a line, and of the addresses, that rows name. They only show: opening a file is up
 // to the page.
@@ -45,7 +48,7 @@ func Places(rows template.HTML, find Finder) template.HTML {
 
 func linkText(b *strings.Builder, text string, find Finder) {
 	done := 0
-	for _, m := range placeRE.FindAllStringSubmatchIndex(text, 100) {
+	for _, m := range placeRE().FindAllStringSubmatchIndex(text, 100) {
 		whole := text[m[0]:m[1]]
 		name, line := "", ""
 		switch {
