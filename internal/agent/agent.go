@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	// ErrUnsupported is returned for a request this backend cannot honour.
+	// ErrUnsupported is returned for a request this backend does not support.
 	ErrUnsupported = errors.New("not supported by this backend")
 	// ErrUnavailable is wrapped by Open when the backend cannot be used on this
 	// machine; the message says what to do.

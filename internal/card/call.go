@@ -95,8 +95,8 @@ func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
 // El is the id of the row or card.
 func (c *Call) El() string { return c.Element + ".r" }
 
-// AsTyped is how the user asked for a display of their own.
-func AsTyped(c *Call) string {
+// CommandLine is how the user asked for a display of their own.
+func CommandLine(c *Call) string {
 	switch c.Kind {
 	case "terminal":
 		return "/run " + c.Name()

@@ -193,7 +193,7 @@ func (v *card) expired() {
 	}
 	parts = append(parts, "shown "+v.StartedAt.In(v.In.Location).Format("15:04"))
 	v.Meta = strings.Join(parts, " · ")
-	v.Say = v.ended()
+	v.Say = v.whyExpired()
 	v.Say.Actions = []Action{{Act: "again", Label: "Show again", Icon: "again"}}
 	if v.Kind == "terminal" {
 		v.Say.Actions[0].Label = "Run again"
@@ -203,8 +203,8 @@ func (v *card) expired() {
 	}
 }
 
-// ended says why an output is no longer there, and what showing it again does.
-func (v *card) ended() *say {
+// whyExpired says why an output is no longer there, and what showing it again does.
+func (v *card) whyExpired() *say {
 	life, cfg := v.In.OutputTTL, v.In
 	switch over := v.EndedAt.Add(life); {
 	case v.EndedAt.Before(cfg.Started) && over.After(cfg.Started):
@@ -239,7 +239,7 @@ func (v *card) fill(o views.Output) {
 		v.Meta = join(pictureType(o.MimeType), dims(o), wording.Size(o.Bytes))
 		v.Alt, v.Width, v.Height = v.Base, o.Width, o.Height
 		v.Classes = "pict"
-		v.since()
+		v.compareWithLast()
 		return
 	case o.Binary:
 		v.hex(o)
@@ -257,7 +257,7 @@ func (v *card) fill(o views.Output) {
 	if v.Kind == "terminal" {
 		v.Last = o.Content.Last()
 	}
-	v.since()
+	v.compareWithLast()
 	if !v.bare {
 		v.window(o)
 	}

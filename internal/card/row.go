@@ -105,11 +105,11 @@ func (c *Call) Searches() string {
 	if s == "" {
 		return ""
 	}
-	return s + c.within(c.arguments())
+	return s + c.searchedIn(c.arguments())
 }
 
-// within says where a search looks.
-func (c *Call) within(m map[string]any) string {
+// searchedIn says where a search looks.
+func (c *Call) searchedIn(m map[string]any) string {
 	var in []string
 	for _, k := range []string{"glob", "include", "path"} {
 		if s, ok := m[k].(string); ok && s != "" {
@@ -133,7 +133,7 @@ func (c *Call) What() string {
 		s = strings.TrimSpace(wording.Plain(c.Tool) + " " + s)
 	}
 	if _, isPattern := m["pattern"].(string); isPattern && c.Name() == m["pattern"] {
-		return s + wording.Plain(c.within(m))
+		return s + wording.Plain(c.searchedIn(m))
 	}
 	if from, to := lineRange(m); from > 0 {
 		s += ":" + strconv.Itoa(from)

@@ -37,8 +37,8 @@ func (s Showings) Forget(c *Call) (later *Call) {
 // subject is the same for displays of the same thing.
 func (c *Call) subject() string { return c.Tool + " " + string(c.Args) }
 
-// since says what is different from the last time the same was shown.
-func (v *card) since() {
+// compareWithLast says what is different from the last time the same was shown.
+func (v *card) compareWithLast() {
 	was, now := v.before, v.Fingerprint
 	if was == nil || v.Say != nil {
 		return
@@ -57,7 +57,7 @@ func (v *card) difference(was *Call) string {
 	if len(old) == 0 || len(fresh) == 0 {
 		return wording.Size(was.Telemetry.Bytes) + " then, " + wording.Size(v.Telemetry.Bytes) + " now."
 	}
-	changed, gone := differ(old, fresh)
+	changed, gone := diffLines(old, fresh)
 	v.Changed = ranges(changed, v.First)
 	var parts []string
 	if n := int64(len(changed)); n > 0 {
@@ -77,9 +77,9 @@ func lineMarks(b []byte) []uint16 {
 	return marks
 }
 
-// differ returns the places of fresh's lines that are not among a longest common
+// diffLines returns the places of fresh's lines that are not among a longest common
 // sequence with old, and how many of old's are not.
-func differ(old, fresh []uint16) (changed []int, gone int) {
+func diffLines(old, fresh []uint16) (changed []int, gone int) {
 	a, b, skip := old, fresh, 0
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b, skip = a[1:], b[1:], skip+1

@@ -16,7 +16,7 @@ func TestDiffer(t *testing.T) {
 		{[]uint16{1, 2, 3, 4, 5}, []uint16{9, 2, 3, 8, 5, 6}, "10 13 15", 2}, {nil, []uint16{4, 4}, "10-11", 0},
 		{[]uint16{1, 1, 1}, []uint16{1, 1}, "", 1},
 	} {
-		changed, gone := differ(c.old, c.fresh)
+		changed, gone := diffLines(c.old, c.fresh)
 		if got := ranges(changed, 10); got != c.want || gone != c.gone {
 			t.Errorf("%v to %v: %q changed and %d gone, want %q and %d", c.old, c.fresh, got, gone, c.want, c.gone)
 		}
@@ -30,7 +30,7 @@ func TestDifferCounts(t *testing.T) {
 		old = append(old, uint16(i*7%31))
 		fresh = append(fresh, uint16(i*11%29))
 	}
-	changed, gone := differ(old, fresh)
+	changed, gone := diffLines(old, fresh)
 	if common := len(fresh) - len(changed); common != len(old)-gone || common < 200 {
 		t.Errorf("%s", fmt.Sprint(common, len(old)-gone))
 	}

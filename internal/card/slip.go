@@ -41,7 +41,7 @@ func (c *card) Slip() *slip {
 	if c.ExitClass == "no" {
 		s.Class = "is-bad"
 	}
-	if s.Also = c.also(); s.Also != "" {
+	if s.Also = c.givenText(); s.Also != "" {
 		s.Class, s.Icon = "is-cost", "read"
 	}
 	if c.By == event.ByUser {
@@ -102,8 +102,8 @@ func (c *card) Opened() bool { return c.By == event.ByUser }
 // At is when it was shown, as a clock shows it.
 func (c *card) At() string { return c.StartedAt.In(c.In.Location).Format("15:04") }
 
-// Give counts lines of the output that the user let the agent read; empty: all of it.
-func (c *Call) Give(lines string) {
+// CountGiven counts lines of the output that the user let the agent read; empty: all of it.
+func (c *Call) CountGiven(lines string) {
 	c.Given += c.cost(lines)
 	c.GivenOf = append(c.GivenOf, strings.ReplaceAll(lines, "-", "–"))
 }
@@ -127,8 +127,8 @@ func (c *Call) cost(lines string) int64 {
 	return min(all, max(1, all*n/total))
 }
 
-// also says what the agent read beside the line.
-func (c *Call) also() string {
+// givenText says what the agent read beside the line.
+func (c *Call) givenText() string {
 	if c.Given == 0 {
 		return ""
 	}

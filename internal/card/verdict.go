@@ -99,6 +99,6 @@ func (a *Ask) Icon() string {
 	return "x"
 }
 
-// Quiet reports a decision that needs no row of its own: a rule allowed it, and the
+// AllowedByRule reports a decision that needs no row of its own: a rule allowed it, and the
 // row of its call says so.
-func (a *Ask) Quiet() bool { return a.By == event.DecidedByRule && a.Decision == event.Allow }
+func (a *Ask) AllowedByRule() bool { return a.By == event.DecidedByRule && a.Decision == event.Allow }

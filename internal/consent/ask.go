@@ -22,7 +22,7 @@ type request struct {
 	perm    agent.Permission
 	grants  []event.Grant   // what covers perm
 	target  string          // where perm led when it was judged
-	ctx     context.Context // of the act: when it has ended nobody can allow it
+	ctx     context.Context // of the act: it cannot be allowed after this has ended
 	byUser  bool            // the user's own act: it outlives turns
 	settled bool
 	done    chan struct{}
@@ -40,14 +40,14 @@ type decided struct {
 // returns, the decision is durable, or it is an error, or a deny because the turn
 // ended before the log took it: then the end of the turn logs it.
 func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, before HookAsker) (agent.Verdict, error) {
-	r, rule := q.judge(ctx, p, by)
-	verdict, decided, err := q.decideFirst(ctx, r, rule, before)
+	r, rule := q.newRequest(ctx, p, by)
+	verdict, decided, err := q.decideWithoutUser(ctx, r, rule, before)
 	if err != nil {
 		return Denial(event.DecidedByAbort, q.stopReason(ctx)), nil
 	}
 	asks := false
-	err = q.put(r, func() error {
-		moved := q.moved(r)
+	err = q.logRequest(r, func() error {
+		moved := q.targetMoved(r)
 		return q.cfg.Log.Change(context.Background(), func() error {
 			ask := r.ask.(event.PermissionRequested)
 			ask.ExpiresAt = event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))
@@ -57,7 +57,7 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, 
 				verdict, granted = q.grantedLocked(r)
 			}
 			if asks = !decided && !granted; asks {
-				return q.putLocked(r)
+				return q.openLocked(r)
 			}
 			// The user is not asked, but the log knows.
 			if verdict.Decision == event.Allow && moved {
@@ -67,7 +67,7 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, 
 			if err := q.cfg.Log.Append(ask, completed(r.id, verdict)); err != nil {
 				return err
 			}
-			q.rememberLocked(r.id, verdict.By)
+			q.recordLocked(r.id, verdict.By)
 			return nil
 		})
 	})
@@ -82,9 +82,9 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, 
 	select {
 	case <-r.done:
 	case <-limit.C:
-		q.giveUp(r, event.DecidedByTimeout, fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout))
+		q.closeUnanswered(r, event.DecidedByTimeout, fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout))
 	case <-ctx.Done():
-		q.giveUp(r, event.DecidedByAbort, q.stopReason(ctx))
+		q.closeUnanswered(r, event.DecidedByAbort, q.stopReason(ctx))
 	}
 	return r.verdict, nil
 }
@@ -95,30 +95,30 @@ func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer
 	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID, Question: a.Question, Choices: a.Choices,
 		AllowFreeform: a.AllowFreeform || len(a.Choices) == 0}
 	ask := func() error {
-		return q.cfg.Log.Change(context.Background(), func() error { return q.putLocked(r) })
+		return q.cfg.Log.Change(context.Background(), func() error { return q.openLocked(r) })
 	}
-	if err := q.put(r, ask); err != nil {
+	if err := q.logRequest(r, ask); err != nil {
 		return agent.Answer{}, err
 	}
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		q.giveUp(r, event.DecidedByAbort, q.stopReason(ctx))
+		q.closeUnanswered(r, event.DecidedByAbort, q.stopReason(ctx))
 	}
 	return r.answer, nil
 }
 
-// put calls f, which logs a request, until the log takes it: a turn waits for that,
+// logRequest calls f, which logs a request, until the log takes it: a turn waits for that,
 // a display of the user's does not.
-func (q *Requests) put(r *request, f func() error) error {
+func (q *Requests) logRequest(r *request, f func() error) error {
 	if r.byUser {
 		return f()
 	}
 	return eventlog.Retry(r.ctx, f)
 }
 
-// putLocked opens a request.
-func (q *Requests) putLocked(r *request) error {
+// openLocked opens a request.
+func (q *Requests) openLocked(r *request) error {
 	if err := q.cfg.Log.Append(r.ask); err != nil {
 		return err
 	}
@@ -168,13 +168,13 @@ func (q *Requests) answer(ctx context.Context, requestID string, with func(*requ
 		return nil
 	})
 	if !open {
-		return q.whyNot(ctx, requestID)
+		return q.closedError(ctx, requestID)
 	}
 	return err
 }
 
-// whyNot says why a request is not open.
-func (q *Requests) whyNot(ctx context.Context, requestID string) error {
+// closedError says why a request is not open.
+func (q *Requests) closedError(ctx context.Context, requestID string) error {
 	q.cfg.Lock.Lock()
 	by, known := event.Decider(""), false
 	for _, d := range q.decided {
@@ -212,10 +212,10 @@ func (q *Requests) whyNot(ctx context.Context, requestID string) error {
 	return fmt.Errorf("request %s: %w", requestID, ErrAnswered)
 }
 
-// giveUp settles a request nobody answered in time; too late it does nothing. If
+// closeUnanswered settles a request that was not answered in time; it does nothing to a settled one. If
 // the turn ends before the log takes that, it means no all the same, and the end of
 // the turn logs it.
-func (q *Requests) giveUp(r *request, by event.Decider, reason string) {
+func (q *Requests) closeUnanswered(r *request, by event.Decider, reason string) {
 	ctx := r.ctx
 	if r.byUser { // no end of a turn logs it
 		ctx = q.cfg.Context
@@ -253,8 +253,8 @@ func (q *Requests) Abandon() {
 	}
 }
 
-// Refusals are the ends of the questions of the turn: once it is stopped, nobody can
-// answer them any more. The caller holds the session's lock.
+// Refusals are the ends of the questions of the turn: they cannot be answered
+// once it is stopped. The caller holds the session's lock.
 func (q *Requests) Refusals() (out []event.Data) {
 	for _, e := range q.cfg.Log.Open.Requests { // in their order
 		if r := q.open[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && q.cfg.Log.Open.HelperOf(e.Event.Data) == nil {
@@ -267,11 +267,11 @@ func (q *Requests) Refusals() (out []event.Data) {
 func (q *Requests) settleLocked(r *request, by event.Decider) {
 	r.settled = true
 	delete(q.open, r.id)
-	q.rememberLocked(r.id, by)
+	q.recordLocked(r.id, by)
 	close(r.done)
 }
 
-func (q *Requests) rememberLocked(requestID string, by event.Decider) {
+func (q *Requests) recordLocked(requestID string, by event.Decider) {
 	if q.decided = append(q.decided, decided{requestID, by}); len(q.decided) > 64 {
 		q.decided = q.decided[1:]
 	}

@@ -15,7 +15,7 @@ import (
 
 // What callers may ask errors.Is about.
 var (
-	// ErrAnswered: somebody else decided first.
+	// ErrAnswered: another answer came first.
 	ErrAnswered = errors.New("already answered")
 	// ErrGone: the request timed out, was aborted, or belongs to an earlier process.
 	ErrGone = errors.New("no longer open")

@@ -16,8 +16,8 @@ import (
 // movedReason is why an act is denied whose file is not the one that was judged.
 const movedReason = "The path leads elsewhere now than when it was asked about. Nothing was done."
 
-// judge makes the request of an act, with where it leads, and what the policy says.
-func (q *Requests) judge(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
+// newRequest makes the request of an act, with where it leads, and what the policy says.
+func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
 	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
 	var rule agent.Ruling
 	if policy := q.cfg.Policy; policy != nil {
@@ -36,14 +36,14 @@ func (q *Requests) judge(ctx context.Context, p agent.Permission, by event.Actor
 	}
 	r.perm = p
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
-		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: whyAsked(p, rule), Diff: p.Diff, Digest: p.Digest,
+		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: reasonToAsk(p, rule), Diff: p.Diff, Digest: p.Digest,
 		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
 		ExpiresAt: event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))}
 	return r, rule
 }
 
-// moved reports whether the file of a request is another one than was judged.
-func (q *Requests) moved(r *request) bool {
+// targetMoved reports whether the file of a request is another one than was judged.
+func (q *Requests) targetMoved(r *request) bool {
 	return q.cfg.Policy != nil && q.cfg.Policy.Target(r.perm) != r.target
 }
 
@@ -91,7 +91,7 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 	q.cfg.Lock.Lock()
 	asked := q.open[requestID]
 	q.cfg.Lock.Unlock()
-	moved := d.Decision == event.Allow && asked != nil && q.moved(asked)
+	moved := d.Decision == event.Allow && asked != nil && q.targetMoved(asked)
 	kept := false
 	err := q.answer(ctx, requestID, func(r *request) (event.Data, error) {
 		given, err := grantOf(r, d)

@@ -16,30 +16,30 @@ import (
 // HookAsker asks hooks about an act.
 type HookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
 
-// decideFirst decides what needs nobody: by hooks, by a rule or by the mode. The
+// decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The
 // error is ctx's.
-func (q *Requests) decideFirst(ctx context.Context, r *request, rule agent.Ruling, before HookAsker) (v agent.Verdict, decided bool, err error) {
+func (q *Requests) decideWithoutUser(ctx context.Context, r *request, rule agent.Ruling, before HookAsker) (v agent.Verdict, decided bool, err error) {
 	if before != nil {
 		said, err := before(ctx, r.perm)
 		if err != nil || !said.Allow {
 			return Denial(event.DecidedByHook, said.Reason), true, err
 		}
 	}
-	v, decided = q.decideAlone(r, rule)
+	v, decided = q.decideByRuleOrMode(r, rule)
 	if decided && v.Decision == event.Deny {
 		return v, true, nil
 	}
 	// A yes of these hooks changes nothing, a no also what a rule or the mode allows.
-	said, err := q.cfg.Hook(ctx, hooks.Call{RequestID: r.id, Event: hooks.PermissionRequested, Tool: r.perm.ToolName, Arguments: Act(r.perm)})
+	said, err := q.cfg.Hook(ctx, hooks.Call{RequestID: r.id, Event: hooks.PermissionRequested, Tool: r.perm.ToolName, Arguments: Describe(r.perm)})
 	if err != nil || !said.Allow {
 		return Denial(event.DecidedByHook, said.Reason), true, err
 	}
 	return v, decided, nil
 }
 
-// decideAlone decides by a rule or by the mode. A user's own act is nobody's to
-// decide but the user's, and a sensitive one is never allowed without asking.
-func (q *Requests) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, decided bool) {
+// decideByRuleOrMode decides by a rule or by the mode. Only the user decides about the
+// user's own act, and a sensitive one is never allowed without asking.
+func (q *Requests) decideByRuleOrMode(r *request, rule agent.Ruling) (v agent.Verdict, decided bool) {
 	mode := q.cfg.Mode
 	switch {
 	case r.byUser:
@@ -63,8 +63,8 @@ func (q *Requests) decideAlone(r *request, rule agent.Ruling) (v agent.Verdict, 
 	return v, false
 }
 
-// whyAsked says to the user why an act is asked about; empty: nothing decides.
-func whyAsked(p agent.Permission, rule agent.Ruling) string {
+// reasonToAsk says to the user why an act is asked about; empty: nothing decides.
+func reasonToAsk(p agent.Permission, rule agent.Ruling) string {
 	switch {
 	case p.Sensitive:
 		return cmp.Or(rule.Why, "It may hold keys or passwords, which is always asked.")
@@ -85,8 +85,8 @@ func Digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Act is what a permission is about, as hooks read it.
-func Act(p agent.Permission) json.RawMessage {
+// Describe is what a permission is about, as hooks read it.
+func Describe(p agent.Permission) json.RawMessage {
 	b, err := json.Marshal(struct {
 		Kind     agent.Kind `json:"kind"`
 		Action   string     `json:"action"`
@@ -101,10 +101,10 @@ func Act(p agent.Permission) json.RawMessage {
 	return b
 }
 
-// Needed returns what has to be asked before an action runs: what the action asks for,
+// PermissionFor returns what has to be asked before an action runs: what the action asks for,
 // or an agent's action that a rule of the user's has something against. A user's own
 // act needs to be asked about only when it is sensitive; nil: it may run.
-func (q *Requests) Needed(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
+func (q *Requests) PermissionFor(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
 	ask := a.Ask
 	if ask == nil && by == event.ByAgent && a.About != nil && q.cfg.Policy != nil {
 		if r := q.cfg.Policy.Rule(ctx, *a.About); r.Decision == event.Deny || r.Ask || r.Sensitive {

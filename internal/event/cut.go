@@ -11,12 +11,12 @@ type Cut struct {
 	turns  int             // to be found
 	from   int64           // an event
 	before int             // turns still to be found that begin not after it
-	open   map[string]bool // what was begun before the last entry taken
+	open   map[string]bool // what started before the last entry taken
 	owed   map[byte]int    // how many that have no end are still to be found, by kind
 
-	begun  int // turns that were found
-	room   int // what may still come before the turns are enough, by weigh
-	weighs func(Data) int
+	turnsFound int // turns that were found
+	room       int // what may still come before the turns are enough, by weigh
+	weighs     func(Data) int
 }
 
 // anyTurn is the turn of an event that only a turn has, until its start comes.
@@ -33,9 +33,9 @@ func NewCut(turns int, from int64) *Cut {
 	return c
 }
 
-// Owe says how much is open at the end of a log: turns, prompts that wait, calls, tasks
+// Include says how much is open at the end of a log: turns, prompts that wait, calls, tasks
 // and questions.
-func (c *Cut) Owe(turns, prompts, calls, tasks, questions int) {
+func (c *Cut) Include(turns, prompts, calls, tasks, questions int) {
 	c.owed = map[byte]int{'t': turns, 'm': prompts, 'c': calls, 'k': tasks, 'q': questions}
 }
 
@@ -48,7 +48,7 @@ func (c *Cut) Weigh(most int, weigh func(Data) int) { c.room, c.weighs = most, w
 func (c *Cut) Take(e Entry) bool {
 	begins := c.pair(e.Event.Data)
 	if begins {
-		c.begun++
+		c.turnsFound++
 		if e.Seq <= c.from {
 			c.before--
 		}
@@ -56,11 +56,11 @@ func (c *Cut) Take(e Entry) bool {
 	if c.weighs != nil {
 		c.room -= c.weighs(e.Event.Data)
 	}
-	enough := c.begun >= c.turns || c.begun > 1 && c.room < 0
-	return begins && enough && c.before <= 0 && len(c.open) == 0 && !c.owes()
+	enough := c.turnsFound >= c.turns || c.turnsFound > 1 && c.room < 0
+	return begins && enough && c.before <= 0 && len(c.open) == 0 && !c.included()
 }
 
-func (c *Cut) owes() bool {
+func (c *Cut) included() bool {
 	for _, n := range c.owed {
 		if n > 0 {
 			return true
@@ -69,7 +69,7 @@ func (c *Cut) owes() bool {
 	return false
 }
 
-// end says that the one of a kind that has an id was begun before.
+// end says that the item of a kind with that id started before.
 func (c *Cut) end(kind byte, id string) { c.open[string(kind)+":"+id] = true }
 
 // start takes that back. What did not end is one of those that are owed.

@@ -15,7 +15,7 @@ const (
 	KindNotImage     ErrorKind = "not_image"     // no picture, or a damaged one
 	KindBadArguments ErrorKind = "bad_arguments" // arguments the tool does not take
 	KindUnknownTool  ErrorKind = "unknown_tool"  // no tool has that name
-	KindDenied       ErrorKind = "denied"        // somebody or something said no; who is in By
+	KindDenied       ErrorKind = "denied"        // it was denied; By says by whom
 	KindTimeout      ErrorKind = "timeout"       // its time was up; which is in Limit
 	KindAborted      ErrorKind = "aborted"       // it was stopped
 	KindInterrupted  ErrorKind = "interrupted"   // the program ended before it did

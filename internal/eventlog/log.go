@@ -25,7 +25,7 @@ type Config struct {
 	Lock *sync.Mutex
 	Now  func() time.Time
 	// Left is called when a subscriber leaves, with Lock held.
-	Left func()
+	Unsubscribed func()
 }
 
 // Owner is told what becomes of a session. Its methods may be called concurrently. The
@@ -92,7 +92,7 @@ func (l *Log) closedError() error { return fmt.Errorf("session %s: %w", l.id, Er
 
 // Change calls f as the only one who appends to the session, in the order of the
 // callers. f holds the session's lock, except while the store writes: so a disk that
-// is slow holds up what is to be appended next, and nobody who reads, joins or stops.
+// is slow holds up what is to be appended next, but no reader, join or stop.
 // What f relies on over a write has to change inside of Change only. The error is f's,
 // or ctx's if that ended while others appended.
 func (l *Log) Change(ctx context.Context, f func() error) error {
@@ -105,19 +105,19 @@ func (l *Log) Change(ctx context.Context, f func() error) error {
 			return context.Cause(ctx)
 		}
 	}
-	return l.changing(f)
+	return l.changeReserved(f)
 }
 
-// changing is Change for a caller that has its place in l.appending already, and
+// changeReserved is Change for a caller that has its place in l.appending already, and
 // gives it up.
-func (l *Log) changing(f func() error) error {
+func (l *Log) changeReserved(f func() error) error {
 	defer func() { <-l.appending }()
 	l.cfg.Lock.Lock()
 	defer l.cfg.Lock.Unlock()
 	return f()
 }
 
-// Reserve waits up to limit until nobody else appends, and returns Change for the
+// Reserve waits up to limit until no other caller appends, and returns Change for the
 // caller, who calls it once: at the reserved place, or behind the others if the limit
 // was over.
 func (l *Log) Reserve(limit time.Duration) (change func(f func() error) error) {
@@ -125,7 +125,7 @@ func (l *Log) Reserve(limit time.Duration) (change func(f func() error) error) {
 	defer timer.Stop()
 	select {
 	case l.appending <- struct{}{}:
-		return l.changing
+		return l.changeReserved
 	case <-timer.C:
 		return func(f func() error) error { return l.Change(context.Background(), f) }
 	}

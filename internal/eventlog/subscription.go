@@ -68,7 +68,7 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 func (b *Subscription) Close() {
 	b.log.cfg.Lock.Lock()
 	delete(b.log.subs, b)
-	b.log.cfg.Left()
+	b.log.cfg.Unsubscribed()
 	b.log.cfg.Lock.Unlock()
 	b.end(ErrClosed)
 }

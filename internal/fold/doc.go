@@ -1,5 +1,5 @@
 // Package fold says what a session's log comes to: the row that lists the session
-// ([Summary]), what it has begun and not ended ([Work]), and what came of a prompt
+// ([Summary]), what it has started and not ended ([Work]), and what came of a prompt
 // ([Result]).
 //
 // Everything is folded from the log's events, one after the other, so that there is

@@ -85,13 +85,13 @@ func (s Summary) Unfinished() bool {
 	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
 
-// Owe tells a cut of the log what is open at its end.
-func (s Summary) Owe(c *event.Cut) {
+// IncludeOpen tells a cut of the log what is open at its end.
+func (s Summary) IncludeOpen(c *event.Cut) {
 	turns := 0
 	if s.Open.Turn != "" {
 		turns = 1
 	}
-	c.Owe(turns, s.Open.Queued, s.Open.Tools, s.Open.Tasks, s.Pending)
+	c.Include(turns, s.Open.Queued, s.Open.Tools, s.Open.Tasks, s.Pending)
 }
 
 // Summarize returns what s is after e. It is pure; an ephemeral entry changes nothing.

@@ -10,7 +10,7 @@ import (
 	"webchat/internal/event"
 )
 
-// Work is what a session has begun and not ended, folded like its Summary: live
+// Work is what a session has started and not ended, folded like its Summary: live
 // by append, after a restart from the log.
 type Work struct {
 	Turn     event.TurnStart // TurnID is empty: none
@@ -197,9 +197,9 @@ func (o *Work) Delta(n Message, offset int64, text string) error {
 	return nil
 }
 
-// ofUser reports whether the request belongs to something the user called,
+// byUser reports whether the request belongs to something the user called,
 // which outlives turns.
-func (o *Work) ofUser(request event.Data) bool {
+func (o *Work) byUser(request event.Data) bool {
 	t := o.caller(request)
 	return t != nil && t.Start.By == event.ByUser
 }
@@ -242,8 +242,8 @@ type Ending struct {
 	Of     *Task         // only what was done for this task; nil: all but what is done for tasks
 }
 
-// spares reports whether something made in a call goes on.
-func (o *Work) spares(parent string, why Ending) bool {
+// excludes reports whether something made in a call goes on.
+func (o *Work) excludes(parent string, why Ending) bool {
 	return !why.All && o.Helper(parent) != why.Of
 }
 
@@ -252,7 +252,7 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 	var out []event.Data
 	for _, f := range o.Messages {
 		switch {
-		case len(f.Text) == 0, o.spares(f.Parent, why):
+		case len(f.Text) == 0, o.excludes(f.Parent, why):
 		case f.Reasoning:
 			out = append(out, event.AssistantReasoning{ReasoningID: f.ID, Content: string(f.Text), ParentToolCallID: f.Parent})
 		default:
@@ -260,7 +260,7 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 		}
 	}
 	for _, e := range o.Requests {
-		if !why.All && (o.ofUser(e.Event.Data) || o.HelperOf(e.Event.Data) != why.Of) {
+		if !why.All && (o.byUser(e.Event.Data) || o.HelperOf(e.Event.Data) != why.Of) {
 			continue
 		}
 		out = append(out, Refusal(e.Event.Data, event.DecidedByAbort, why.Reason))
@@ -271,7 +271,7 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 		}
 	}
 	for _, t := range o.Tools {
-		if !why.All && t.Start.By == event.ByUser || o.spares(t.Start.ParentToolCallID, why) {
+		if !why.All && t.Start.By == event.ByUser || o.excludes(t.Start.ParentToolCallID, why) {
 			continue
 		}
 		d := event.ToolExecutionComplete{ToolCallID: t.Start.ToolCallID, OutputID: t.Output(),

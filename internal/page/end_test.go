@@ -150,7 +150,7 @@ func owe(cut *event.Cut, entries []event.Entry) {
 			questions--
 		}
 	}
-	cut.Owe(turns, prompts, calls, 0, questions)
+	cut.Include(turns, prompts, calls, 0, questions)
 }
 
 // A page of the end of a log is the page of all of it, wherever the log ends.

@@ -15,7 +15,7 @@ import (
 	"webchat/web"
 )
 
-// Export is a session as a file somebody keeps.
+// Export is a session as a file to keep.
 type Export struct {
 	SessionID, Title string
 	Backend, Model   string
@@ -32,7 +32,7 @@ func (x Export) heading() string {
 
 // about is what the file says of itself.
 func (p *Pages) about(x Export) string {
-	return strings.Join([]string{p.cfg.fold.Answers(x.Backend, x.Model), "begun " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
+	return strings.Join([]string{p.cfg.fold.Answers(x.Backend, x.Model), "started " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
 		"saved " + p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session " + x.SessionID}, " · ")
 }
 
@@ -95,12 +95,12 @@ func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
 // Take writes what events say; it returns the first error of the writer.
 func (m *Markdown) Take(entries ...event.Entry) error {
 	for _, e := range entries {
-		m.one(e)
+		m.event(e)
 	}
 	return m.err
 }
 
-func (m *Markdown) one(e event.Entry) {
+func (m *Markdown) event(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
 		m.write("", "---", "", quote(d.Content))

@@ -31,7 +31,7 @@ type View struct {
 	// Permissions is "ask", "allow" or "deny".
 	Permissions string
 	Unsaved     string // why nothing is saved now
-	Notice      string // what somebody should know about the saved sessions
+	Notice      string // what the user should know about the saved sessions
 	Bytes       int64  // they take on the disk; 0: unknown
 }
 
@@ -167,7 +167,7 @@ func (c *chrome) Plan() transcript.Plan { return c.fold.Plan() }
 // Trouble is why the log cannot be written.
 func (c *chrome) Trouble() string { return cmp.Or(c.fold.Trouble, c.Unsaved) }
 
-// NoModel says that nobody can answer who has a model.
+// NoModel says that no backend with a model is available.
 func (c *chrome) NoModel() bool {
 	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.cfg.NoModel, b.Name) })
 }

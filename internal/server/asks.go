@@ -31,9 +31,9 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case in.Decision != event.Allow && in.Decision != event.Deny:
-		return bad("invalid", "The decision must be allow or deny.")
+		return invalid("invalid", "The decision must be allow or deny.")
 	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
-		return bad("invalid", "The scope must be once, session or workspace.")
+		return invalid("invalid", "The scope must be once, session or workspace.")
 	}
 	err = one.Decide(r.Context(), chi.URLParam(r, "requestId"), consent.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
 	if err != nil {

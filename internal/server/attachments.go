@@ -24,11 +24,11 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("read the attachment: %w", err)
 	}
 	if len(data) == 0 {
-		return bad("empty_attachment", "The attachment is empty; send the bytes of the file as the body.")
+		return invalid("empty_attachment", "The attachment is empty; send the bytes of the file as the body.")
 	}
 	mediaType, ok := mediaTypeOf(data)
 	if !ok {
-		return bad("not_attachable", "The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
+		return invalid("not_attachable", "The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
 	}
 	id, err := one.Attach(mediaType, data)
 	if err != nil {

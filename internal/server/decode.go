@@ -16,7 +16,7 @@ type badRequest struct{ code, text string }
 
 func (e *badRequest) Error() string { return e.text }
 
-func bad(code, format string, args ...any) error {
+func invalid(code, format string, args ...any) error {
 	return &badRequest{code, fmt.Sprintf(format, args...)}
 }
 
@@ -42,15 +42,15 @@ func asked(err error) error {
 	code := string(e.Kind)
 	switch {
 	case e.Kind == strictjson.Duplicate:
-		return bad(code, "The field %q is there twice.", e.Field)
+		return invalid(code, "The field %q is there twice.", e.Field)
 	case e.Kind == strictjson.Unknown:
-		return bad(code, "There is no field %q here; the fields are %s.", e.Field, namesOf(e.Type))
+		return invalid(code, "There is no field %q here; the fields are %s.", e.Field, namesOf(e.Type))
 	case e.Kind == strictjson.WrongType && e.Field == "":
-		return bad(code, "The body must be a JSON object, not %s.", e.Got)
+		return invalid(code, "The body must be a JSON object, not %s.", e.Got)
 	case e.Kind == strictjson.WrongType:
-		return bad(code, "The field %q must be %s, not %s.", e.Field, strictjson.Name(e.Type), e.Got)
+		return invalid(code, "The field %q must be %s, not %s.", e.Field, strictjson.Name(e.Type), e.Got)
 	}
-	return bad(code, "The body is not JSON: %s.", e.Detail)
+	return invalid(code, "The body is not JSON: %s.", e.Detail)
 }
 
 func namesOf(t reflect.Type) string {

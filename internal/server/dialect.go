@@ -20,7 +20,7 @@ func dialectOf(r *http.Request) (named bool, err error) {
 	case name == "":
 		return false, nil
 	case !slices.Contains(dialect.Names(), name):
-		return false, bad("unknown_dialect", "There is no dialect %q. Give dialect as %s, or leave it out for webchat's own events.",
+		return false, invalid("unknown_dialect", "There is no dialect %q. Give dialect as %s, or leave it out for webchat's own events.",
 			name, strings.Join(dialect.Names(), " or "))
 	}
 	return true, nil
@@ -40,7 +40,7 @@ func (t translation) past(ctx context.Context, after, last int64, send func(dial
 			return err
 		}
 		if len(entries) == 0 {
-			return holeAt(seq, last)
+			return gapAt(seq, last)
 		}
 		seq = entries[len(entries)-1].Seq
 		if err := t.tell(entries, after, send); err != nil {

@@ -42,7 +42,7 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.Tool == "" {
-		return bad("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
+		return invalid("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
 	}
 	var look session.Look
 	if in.Preview {

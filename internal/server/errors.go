@@ -63,7 +63,7 @@ var refusals = []struct {
 	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},
 }
 
-// status finds what err means; known is false for what nobody foresaw.
+// status finds what err means; known is false for an unexpected error.
 func status(err error) (_ refusal, known bool) {
 	if b, ok := errors.AsType[*badRequest](err); ok {
 		return refusal{status: http.StatusBadRequest, code: b.code, sentence: b.text}, true
@@ -88,7 +88,7 @@ func sentence(err error) string {
 	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
 
-// answerTo decides what a client is told of err, and logs what nobody foresaw.
+// answerTo decides what a client is told of err, and logs an unexpected one.
 func (s *Server) answerTo(r *http.Request, err error) refusal {
 	if x, known := status(err); known {
 		return x
@@ -102,7 +102,7 @@ func (s *Server) answerTo(r *http.Request, err error) refusal {
 }
 
 // fail answers a program. What was written already cannot be taken back: then the
-// connection is cut, so that nobody takes a part for the whole.
+// connection is cut, so that a part is not taken for the whole.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x := s.answerTo(r, err)
 	if o, ok := w.(*observed); ok && o.status != 0 {

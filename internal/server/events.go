@@ -46,7 +46,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return s.follow(w, r, one, replay{session: one, after: after, bad: present && !ok})
 	}
 	if !ok {
-		return bad("bad_query", "Give after as the number of an event, as a cursor says it.")
+		return invalid("bad_query", "Give after as the number of an event, as a cursor says it.")
 	}
 	limit, err := number(r.URL.Query().Get("limit"), "limit", pageOfLog, 5000)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p replay) send(ctx context.Context, send func(sse.Frame) error) (pos int64
 			return 0, err
 		}
 		if len(entries) == 0 {
-			return 0, holeAt(seq, now.LastSeq)
+			return 0, gapAt(seq, now.LastSeq)
 		}
 		for _, e := range entries {
 			if err := send(frameOf(e)); err != nil {
@@ -147,7 +147,7 @@ func (p replay) send(ctx context.Context, send func(sse.Frame) error) (pos int64
 	return now.Pos, nil
 }
 
-func holeAt(seq, last int64) error {
+func gapAt(seq, last int64) error {
 	return fmt.Errorf("%w: it ends at %d and should hold %d", eventlog.ErrLog, seq, last)
 }
 

@@ -32,7 +32,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	f, ok := formats[name]
 	if !ok || name != "jsonl" && s.Pages == nil {
-		return bad("bad_query", "Give format as md, jsonl or html.")
+		return invalid("bad_query", "Give format as md, jsonl or html.")
 	}
 	one, err := s.session(r)
 	if err != nil {
@@ -80,7 +80,7 @@ func everything(ctx context.Context, one *session.Session, last int64, f func([]
 			return err
 		}
 		if len(entries) == 0 {
-			return holeAt(seq, last)
+			return gapAt(seq, last)
 		}
 		if err := f(entries); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
-		return bad("invalid", "The mode must be queue or steer.")
+		return invalid("invalid", "The mode must be queue or steer.")
 	}
 	if acceptsStream(r) {
 		return s.streamTurn(w, r, one, in.message())

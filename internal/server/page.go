@@ -39,7 +39,7 @@ type PagesConfig struct {
 	Permissions consent.Mode
 	NoModel     []string // the backends that answer without a model
 	Elsewhere   []string // the backends whose agents run in another program
-	// Price is what a million tokens given to a model cost, in dollars; nil: nobody knows.
+	// Price is what a million tokens given to a model cost, in dollars; nil: unknown.
 	Price func(model string) (float64, bool)
 }
 

@@ -129,7 +129,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, before string) error {
 	end, err := strconv.ParseInt(before, 10, 64)
 	if err != nil || end < 1 {
-		return bad("bad_query", "Give before as the number of an event.")
+		return invalid("bad_query", "Give before as the number of an event.")
 	}
 	p := s.Pages.pages.Projector(string(one.ID()))
 	sum := one.Summary()
@@ -144,7 +144,7 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 func (s *Server) pageFrom(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, from string) error {
 	seq, err := strconv.ParseInt(from, 10, 64)
 	if err != nil || seq < 1 {
-		return bad("bad_query", "Give from as the number of an event.")
+		return invalid("bad_query", "Give from as the number of an event.")
 	}
 	p := s.Pages.pages.ProjectorFrom(string(one.ID()), seq)
 	if _, err := (past{s.Outputs, one, p}).catchUp(r.Context()); err != nil {

@@ -28,7 +28,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 		return 0, err
 	}
 	cut := p.projector.Cut()
-	now.Summary.Owe(cut)
+	now.Summary.IncludeOpen(cut)
 	if err := p.load(ctx, cut, now.LastSeq, now.Summary); err != nil {
 		return 0, err
 	}

@@ -28,7 +28,7 @@ type pump struct {
 	ctx    context.Context // ends when the pump does
 	cancel context.CancelFunc
 
-	begun  chan struct{} // closed when source was made, or could not be
+	ready  chan struct{} // closed when source was made, or could not be
 	source source        // read after begun; nil after a fault
 
 	readers int         // guarded by pumps.mu
@@ -48,7 +48,7 @@ type source interface {
 // back. The caller releases when the reader has gone.
 func (p *pumps) acquire(reader context.Context, topic string, begin func() source) (ctx context.Context, src source, release func()) {
 	x := p.join(topic, begin)
-	<-x.begun
+	<-x.ready
 	ctx, leave := context.WithCancel(reader)
 	stop := context.AfterFunc(x.ctx, leave)
 	return ctx, x.source, func() {
@@ -79,7 +79,7 @@ func (p *pumps) join(topic string, begin func() source) *pump {
 
 // start runs a pump. p.mu is held.
 func (p *pumps) start(topic string, begin func() source) *pump {
-	x := &pump{begun: make(chan struct{})}
+	x := &pump{ready: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	if p.closed {
 		x.cancel() // the source ends as soon as it is run
@@ -94,7 +94,7 @@ func (p *pumps) start(topic string, begin func() source) *pump {
 }
 
 func (x *pump) begin(begin func() source) {
-	defer close(x.begun)
+	defer close(x.ready)
 	x.source = begin()
 }
 
@@ -111,7 +111,7 @@ func (p *pumps) end(topic string, x *pump) {
 	}
 }
 
-// retire ends a pump nobody came back to.
+// retire ends a pump without readers.
 func (p *pumps) retire(x *pump) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

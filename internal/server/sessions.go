@@ -177,7 +177,7 @@ func number(text, name string, def, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, bad("bad_query", "Give %s as a number from 1 to %d.", name, most)
+		return 0, invalid("bad_query", "Give %s as a number from 1 to %d.", name, most)
 	}
 	return n, nil
 }

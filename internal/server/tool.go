@@ -23,13 +23,13 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request) error {
 	id := chi.URLParam(r, "toolCallId")
 	if r.URL.RawPath != "" { // then the router matched the path as it was escaped
 		if id, err = url.PathUnescape(id); err != nil {
-			return bad("bad_path", "Give the id of a call as the log has it.")
+			return invalid("bad_path", "Give the id of a call as the log has it.")
 		}
 	}
 	from := int64(0)
 	if text := r.URL.Query().Get("from"); text != "" {
 		if from, err = strconv.ParseInt(text, 10, 64); err != nil || from < 1 {
-			return bad("bad_query", "Give from as the number of an event.")
+			return invalid("bad_query", "Give from as the number of an event.")
 		}
 	}
 	_, src, release, err := s.projected(r.Context(), one)

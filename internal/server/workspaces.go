@@ -90,7 +90,7 @@ func (s *Server) completeFolders(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) workspace(r *http.Request) (workspaces.Workspace, error) {
 	path := r.URL.Query().Get("workspace")
 	if path != "" && !filepath.IsAbs(path) {
-		return workspaces.Workspace{}, bad("bad_query", "Give workspace as an absolute path.")
+		return workspaces.Workspace{}, invalid("bad_query", "Give workspace as an absolute path.")
 	}
 	return s.Sessions.Workspaces().Find(path)
 }
@@ -109,7 +109,7 @@ func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
 	case "", "idle", "running", "waiting", sessions.Active, sessions.Failed, sessions.Pinned:
 		return f, nil
 	}
-	return f, bad("bad_query", "Give state as one of idle, running, waiting, active, failed and pinned.")
+	return f, invalid("bad_query", "Give state as one of idle, running, waiting, active, failed and pinned.")
 }
 
 // completeFiles names the files of a workspace.

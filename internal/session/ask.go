@@ -15,7 +15,7 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
-	return h.s.requests.Ask(ctx, p, event.ByAgent, h.beforeAsking)
+	return h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
 }
 
 // inTurn returns ctx ending with the running turn, too, or with the task of the
@@ -42,7 +42,7 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 		cancel(nil)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		t.leaveLocked()
+		t.doneLocked()
 	}, nil
 }
 

@@ -25,15 +25,15 @@ import (
 // call is one run of a tool of the session.
 type call struct {
 	agent.ToolCall
-	by     event.Actor
-	turn   *turn // nil: the user called it
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	at     time.Time
-	other  bool        // it is not what the agent announced under this id
-	unkept bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
-	look   bool        // it is a preview: nobody is asked
-	secret atomic.Bool // of a preview: the file may hold secrets
+	by       event.Actor
+	turn     *turn // nil: the user called it
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	at       time.Time
+	differs  bool        // it is not what the agent announced under this id
+	unlogged bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
+	look     bool        // it is a preview: the user is not asked
+	secret   atomic.Bool // of a preview: the file may hold secrets
 }
 
 // CallTool implements [agent.Host].
@@ -54,8 +54,8 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	res := s.perform(c)
 	err = s.events.Persist(c.turn.ctx, func() error { return s.completeLocked(c, res) })
 	s.mu.Lock()
-	s.dropLocked(c)
-	c.turn.leaveLocked()
+	s.endCallLocked(c)
+	c.turn.doneLocked()
 	s.mu.Unlock()
 	switch {
 	case err != nil:
@@ -67,7 +67,7 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 }
 
 // startLocked logs the start of a call, unless that is in the log already, and
-// counts it as dropLocked and, where there is a turn, leaveLocked take back.
+// counts it as endCallLocked and, where there is a turn, doneLocked take back.
 func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
 	if err := s.usable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
 		return nil, err
@@ -76,7 +76,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 		t.guests.Add(1)
 		defer func() {
 			if err != nil {
-				t.leaveLocked()
+				t.doneLocked()
 			}
 		}()
 	}
@@ -96,17 +96,17 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 			return nil, err
 		}
 	case reported.Start.By != by:
-		return nil, fmt.Errorf("%w: the call %q is somebody else's", eventlog.ErrInvalid, tc.ID)
+		return nil, fmt.Errorf("%w: the call %q was made by another caller", eventlog.ErrInvalid, tc.ID)
 	default:
 		other = s.differsLocked(reported.Start, tc)
 	}
-	c := &call{ToolCall: tc, by: by, turn: t, other: other}
-	s.takeUpLocked(c)
+	c := &call{ToolCall: tc, by: by, turn: t, differs: other}
+	s.beginCallLocked(c)
 	return c, nil
 }
 
-// takeUpLocked begins a call: it can be stopped, and the session waits for its end.
-func (s *Session) takeUpLocked(c *call) {
+// beginCallLocked begins a call: it can be stopped, and the session waits for its end.
+func (s *Session) beginCallLocked(c *call) {
 	parent := s.ctx
 	if c.turn != nil {
 		parent = c.turn.ctx
@@ -118,8 +118,8 @@ func (s *Session) takeUpLocked(c *call) {
 	s.wg.Add(1)
 }
 
-// dropLocked ends what takeUpLocked began.
-func (s *Session) dropLocked(c *call) {
+// endCallLocked ends what beginCallLocked began.
+func (s *Session) endCallLocked(c *call) {
 	if s.calls[c.ID] == c {
 		delete(s.calls, c.ID)
 	}
@@ -154,7 +154,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completion is a result as it is logged.
 func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: c.ID, ResultTokens: priceOf(res.TextForModel), DurationMs: max(0, now.Sub(c.at).Milliseconds())}
+	d := event.ToolExecutionComplete{ToolCallID: c.ID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, now.Sub(c.at).Milliseconds())}
 	if res.Telemetry != nil {
 		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
 		if b, err := json.Marshal(res.Telemetry); err == nil {
@@ -171,8 +171,8 @@ func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionCom
 	return d
 }
 
-// priceOf is how many tokens of a model a text costs.
-func priceOf(text string) int64 {
+// countTokens is how many tokens of a model a text costs.
+func countTokens(text string) int64 {
 	n, _ := tokens.Count(text)
 	return int64(n)
 }
@@ -180,7 +180,7 @@ func priceOf(text string) int64 {
 // perform does everything between the start and the end of a call. It returns
 // within stopGrace after the call's context ended.
 func (s *Session) perform(c *call) agent.Result {
-	res, _, err := within(c.ctx, s, "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
+	res, _, err := runWithGrace(c.ctx, s, "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
 		res = agent.Failure(event.KindInternal, "The tool '%s' failed.", c.Name)
 	}
@@ -190,18 +190,18 @@ func (s *Session) perform(c *call) agent.Result {
 	switch {
 	case res.Type == agent.Success:
 	case err != nil && c.ctx.Err() != nil:
-		return halted(c.ctx)
+		return stoppedResult(c.ctx)
 	case res.Kind == "" && c.ctx.Err() != nil, res.Kind == event.KindAborted:
-		res.Kind, res.By = event.KindAborted, stopper(c.ctx)
+		res.Kind, res.By = event.KindAborted, stoppedBy(c.ctx)
 	}
 	return res
 }
 
 // act checks, asks and runs.
 func (s *Session) act(c *call) agent.Result {
-	if c.other {
-		s.log().Warn("an agent called a tool otherwise than it had announced", "toolCallId", c.ID)
-		return denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
+	if c.differs {
+		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
+		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
 	args, err := screen.Arguments(c.Arguments)
 	if err != nil {
@@ -211,19 +211,19 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
 	}
-	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
-		return halted(c.ctx)
+		return stoppedResult(c.ctx)
 	case !v.Allow:
-		return denied(v.Reason, event.DecidedByHook)
+		return deniedResult(v.Reason, event.DecidedByHook)
 	case v.Arguments != nil:
 		args = v.Arguments
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return halted(c.ctx)
+			return stoppedResult(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindBadArguments)
 	}
@@ -231,24 +231,24 @@ func (s *Session) act(c *call) agent.Result {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
 	}
 	if verdict, asked := s.requestPermission(c, action); asked && verdict.Decision != event.Allow {
-		return denied(verdict.Reason, verdict.By)
+		return deniedResult(verdict.Reason, verdict.By)
 	}
 	if c.ctx.Err() != nil {
-		return halted(c.ctx)
+		return stoppedResult(c.ctx)
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return halted(c.ctx)
+			return stoppedResult(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindInternal)
 	}
-	return s.afterwards(c, args, res)
+	return s.runAfterHooks(c, args, res)
 }
 
 // requestPermission asks the user to allow an action, if it needs permission.
 func (s *Session) requestPermission(c *call, a agent.Action) (v agent.Verdict, asked bool) {
-	ask := s.requests.Needed(c.ctx, a, c.by)
+	ask := s.requests.PermissionFor(c.ctx, a, c.by)
 	if ask == nil {
 		return agent.Verdict{}, false
 	}
@@ -256,7 +256,7 @@ func (s *Session) requestPermission(c *call, a agent.Action) (v agent.Verdict, a
 		c.secret.Store(true)
 		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened."), true
 	}
-	if c.unkept {
+	if c.unlogged {
 		return consent.Denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true
 	}
 	p := *ask
@@ -266,14 +266,14 @@ func (s *Session) requestPermission(c *call, a agent.Action) (v agent.Verdict, a
 	}
 	v, err := s.requests.Ask(c.ctx, p, c.by, nil)
 	if err != nil {
-		s.log().Error("an act was not allowed because nobody could be asked", "error", err)
+		s.log().Error("an act was not allowed because the user could not be asked", "error", err)
 		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
 	}
 	return v, true
 }
 
-// afterwards asks the hooks about a result; a veto hides it from the model.
-func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) agent.Result {
+// runAfterHooks asks the hooks about a result; a veto hides it from the model.
+func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result) agent.Result {
 	if s.cfg.Hooks == nil || c.ctx.Err() != nil {
 		return res
 	}
@@ -281,11 +281,11 @@ func (s *Session) afterwards(c *call, args json.RawMessage, res agent.Result) ag
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hookOf(c, hooks.Call{Within: c.turn.name(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}
-	veto := denied(v.Reason, event.DecidedByHook)
+	veto := deniedResult(v.Reason, event.DecidedByHook)
 	veto.Telemetry, veto.SessionLog = res.Telemetry, res.SessionLog
 	return veto
 }
@@ -322,27 +322,27 @@ func (s *Session) tool(name string) (agent.Tool, error) {
 	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
 }
 
-func denied(reason string, by event.Decider) agent.Result {
+func deniedResult(reason string, by event.Decider) agent.Result {
 	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
 }
 
-// halted is the result of a call that was stopped before it did anything.
-func halted(ctx context.Context) agent.Result {
-	res := agent.Failure(event.KindAborted, "%s", stopped(ctx))
-	res.By = stopper(ctx)
+// stoppedResult is the result of a call that was stopped before it did anything.
+func stoppedResult(ctx context.Context) agent.Result {
+	res := agent.Failure(event.KindAborted, "%s", stopReason(ctx))
+	res.By = stoppedBy(ctx)
 	return res
 }
 
-// stopper is who stopped a call; empty: not by a stop.
-func stopper(ctx context.Context) event.Decider {
+// stoppedBy is who stopped a call; empty: not by a stop.
+func stoppedBy(ctx context.Context) event.Decider {
 	if errors.Is(context.Cause(ctx), errAborted) {
 		return event.DecidedByUser
 	}
 	return ""
 }
 
-// stopped says why a call was stopped.
-func stopped(ctx context.Context) string {
+// stopReason says why a call was stopped.
+func stopReason(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errAborted):
 		return "The user stopped it."

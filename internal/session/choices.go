@@ -117,9 +117,9 @@ func (s *Session) choose(ctx context.Context, what string, same bool, tell func(
 	return s.events.Change(ctx, func() error { return s.events.Append(said) })
 }
 
-// strayLocked stops an agent that went over to a mode in which it does not ask, unless
+// stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless
 // the user allows everything. before is the mode it had.
-func (h *host) strayLocked(d event.SessionModeChanged, before string) {
+func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	s := h.s
 	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
 		return

@@ -26,21 +26,21 @@ func (c *liveConn) close(log *slog.Logger) {
 	if err != nil {
 		log.Warn("a conversation did not close cleanly", "error", err)
 	}
-	c.host.shut()
+	c.host.end()
 }
 
-// left is a conversation whose agent did not stop in time.
-type left struct {
+// unresponsive is a conversation whose agent did not stop in time.
+type unresponsive struct {
 	conn *liveConn
 	back chan error    // receives what Prompt returns, if it does; has room for one
-	over chan struct{} // closed by letGo
+	over chan struct{} // closed by closeUnresponsive
 }
 
-// letGo ends the conversation of an agent that did not stop, unless the agent only
+// closeUnresponsive ends the conversation of an agent that did not stop, unless the agent only
 // waited for a log that was slow: so did the end of the turn, so it is back by now.
-func (s *Session) letGo() {
+func (s *Session) closeUnresponsive() {
 	s.mu.Lock()
-	l := s.left
+	l := s.unresponsive
 	s.mu.Unlock()
 	if l == nil {
 		return
@@ -57,7 +57,7 @@ func (s *Session) letGo() {
 		s.disconnect(l.conn)
 	}
 	s.mu.Lock()
-	s.left = nil
+	s.unresponsive = nil
 	s.mu.Unlock()
 	close(l.over)
 }
@@ -89,12 +89,12 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	s.connecting.Lock()
 	defer s.connecting.Unlock()
 	s.mu.Lock()
-	if l := s.left; l != nil {
+	if l := s.unresponsive; l != nil {
 		s.mu.Unlock()
 		<-l.over // at once, or after logGrace
 		s.mu.Lock()
 	}
-	conn, resume := s.conn, s.past
+	conn, resume := s.conn, s.resumable
 	sum := s.events.Summary()
 	s.mu.Unlock()
 	if conn != nil {
@@ -104,7 +104,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
-	if err := s.cfg.reachable(ctx); err != nil {
+	if err := s.cfg.checkHooksReach(ctx); err != nil {
 		return nil, err
 	}
 	if err := workspaces.Check(s.cfg.Workspace); err != nil {
@@ -123,11 +123,11 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	h := &host{s: s, intercept: info.Intercept}
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	opened, late, err := within(limited, s, "opening "+sum.Backend,
-		func() (began, error) { return openConn(limited, backend, o, h) },
-		func(b began) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
+	opened, late, err := runWithGrace(limited, s, "opening "+sum.Backend,
+		func() (openedConn, error) { return openConn(limited, backend, o, h) },
+		func(b openedConn) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
 	if err != nil {
-		h.shut()
+		h.end()
 		if late && ctx.Err() == nil {
 			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, sum.Backend, openLimit)
 		}
@@ -135,11 +135,11 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	}
 	conn = &liveConn{opened.Conn, h, info.CanResume}
 	if resume && !opened.resumed {
-		s.sayForgotten(ctx)
+		s.reportForgotten(ctx)
 	}
 	s.mu.Lock()
-	s.conn, s.past, s.worked = conn, true, true
-	s.usedLocked()
+	s.conn, s.resumable, s.agentStarted = conn, true, true
+	s.noteUseLocked()
 	model := s.events.Summary().Model
 	s.mu.Unlock()
 	if model != o.Model { // it was changed while the conversation opened
@@ -150,29 +150,29 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	return conn, nil
 }
 
-// began is a conversation that opened, as the one before or anew.
-type began struct {
+// openedConn is a conversation that opened, as the one before or anew.
+type openedConn struct {
 	agent.Conn
 	resumed bool
 }
 
 // openConn resumes where that was asked for and is possible.
-func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (began, error) {
+func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (openedConn, error) {
 	if o.Resume {
 		if o.Resume = b.Info(ctx).CanResume; o.Resume {
 			c, err := b.Open(ctx, o, h)
 			if !errors.Is(err, agent.ErrUnsupported) {
-				return began{c, true}, err
+				return openedConn{c, true}, err
 			}
 			o.Resume = false
 		}
 	}
 	c, err := b.Open(ctx, o, h)
-	return began{Conn: c}, err
+	return openedConn{Conn: c}, err
 }
 
-// sayForgotten tells, if anything was said before, that the agent begins anew.
-func (s *Session) sayForgotten(ctx context.Context) {
+// reportForgotten tells, if anything was said before, that the agent begins anew.
+func (s *Session) reportForgotten(ctx context.Context) {
 	spoken := false
 	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 		d, ok := e.Event.Data.(event.TurnEnd)
@@ -207,7 +207,7 @@ func (s *Session) specs() ([]agent.ToolSpec, error) {
 // disconnect leaves a conversation that died or does not stop: nothing it says
 // counts any more, and the next prompt opens another.
 func (s *Session) disconnect(c *liveConn) {
-	c.host.shut()
+	c.host.end()
 	s.mu.Lock()
 	if s.conn == c {
 		s.conn = nil

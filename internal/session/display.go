@@ -43,8 +43,8 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 		case err == nil:
 			s.nameLocked(c)
 		case errors.Is(err, eventlog.ErrLog): // looking goes on
-			c, err = &call{ToolCall: tc, by: event.ByUser, unkept: true}, nil
-			s.takeUpLocked(c)
+			c, err = &call{ToolCall: tc, by: event.ByUser, unlogged: true}, nil
+			s.beginCallLocked(c)
 		}
 		return err
 	})
@@ -105,9 +105,9 @@ func (s *Session) finish(c *call, res agent.Result) (kept bool) {
 	drop := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.dropLocked(c)
+		s.endCallLocked(c)
 	}
-	if c.unkept {
+	if c.unlogged {
 		drop()
 		return false
 	}
@@ -120,7 +120,7 @@ func (s *Session) finish(c *call, res agent.Result) (kept bool) {
 		drop()
 		return err == nil
 	}
-	go func() { // counted by takeUpLocked
+	go func() { // counted by beginCallLocked
 		defer drop()
 		if err := s.events.Persist(s.ctx, complete); err != nil {
 			s.log().Error("the end of a display was not logged", "error", err)

@@ -45,7 +45,7 @@ func TestEnd(t *testing.T) {
 		}
 		// What runs was begun before the cut.
 		open := event.NewCut(3, 0)
-		open.Owe(0, 0, 1, 0, 0)
+		open.Include(0, 0, 1, 0, 0)
 		if got, err := r.s.End(r.Context(), open, last); err != nil || got[0].Seq != 1 {
 			t.Errorf("%d entries, %v", len(got), err)
 		}

@@ -21,10 +21,10 @@ func Guard[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err 
 	return f()
 }
 
-// within runs f and returns what f returns, but not later than stopGrace after
+// runWithGrace runs f and returns what f returns, but not later than stopGrace after
 // ctx ended. Then late is true, f goes on, and after is called with its result.
 // The caller is counted in s.wg, and so is f.
-func within[T any](ctx context.Context, s *Session, what string, f func() (T, error), after func(T)) (v T, late bool, err error) {
+func runWithGrace[T any](ctx context.Context, s *Session, what string, f func() (T, error), after func(T)) (v T, late bool, err error) {
 	type outcome struct {
 		v   T
 		err error

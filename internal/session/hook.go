@@ -32,13 +32,13 @@ func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
 	})
 }
 
-// hookOf asks the user's hooks about a call. The user's own does not wait for the
+// hookForCall asks the user's hooks about a call. The user's own does not wait for the
 // log.
-func (s *Session) hookOf(c *call, about hooks.Call) (hooks.Verdict, error) {
+func (s *Session) hookForCall(c *call, about hooks.Call) (hooks.Verdict, error) {
 	if c.by != event.ByUser {
 		return s.hook(c.ctx, about)
 	}
-	kept := !c.unkept
+	kept := !c.unlogged
 	return s.runHook(c.ctx, about, func(d event.Data) error {
 		if !kept {
 			return nil
@@ -93,9 +93,9 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 	return v, nil
 }
 
-// reachable returns why hooks that insist cannot reach all tool calls of the backend,
+// checkHooksReach returns why hooks that insist cannot reach all tool calls of the backend,
 // or nil.
-func (c Config) reachable(ctx context.Context) error {
+func (c Config) checkHooksReach(ctx context.Context) error {
 	if c.Hooks == nil || !c.Hooks.Demands(hooks.BeforeTool) {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		c.Arguments = clean
 	}
 	h.s.mu.Lock()
-	within, call := h.s.turn.name(), ""
+	within, call := h.s.turn.turnID(), ""
 	if h.s.events.Open.Tool(c.RequestID) != nil { // most agents name the moment by their call
 		call = c.RequestID
 	}
@@ -151,13 +151,13 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	return agent.HookVerdict{Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt}, err
 }
 
-// beforeAsking asks the before_tool hooks about an act of an agent that tells of
-// its tools only when it asks for leave.
-func (h *host) beforeAsking(ctx context.Context, p agent.Permission) (hooks.Verdict, error) {
+// hookBeforeAsking asks the before_tool hooks about an act of an agent that tells of
+// its tools only when it asks for permission.
+func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (hooks.Verdict, error) {
 	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
 		return hooks.Verdict{Allow: true}, nil // it asked about the call itself
 	}
-	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: consent.Act(p), Fixed: true})
+	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
 }
 
 // hookSessionStart asks before the agent starts.
@@ -187,7 +187,7 @@ func (s *Session) hookSessionEnd() {
 func (s *Session) hookErrors(t *turn, failure error) {
 	s.mu.Lock()
 	errs := slices.Clone(t.errs)
-	fresh := failure != nil && t.whole.Err() == nil && !t.told[failure.Error()]
+	fresh := failure != nil && t.whole.Err() == nil && !t.reported[failure.Error()]
 	s.mu.Unlock()
 	if fresh {
 		e := sessionError(failure)
@@ -195,7 +195,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 			if err := s.events.Append(e); err != nil {
 				return err
 			}
-			t.told[failure.Error()] = true
+			t.reported[failure.Error()] = true
 			return nil
 		})
 		if err != nil {

@@ -22,8 +22,8 @@ type host struct {
 	gone      bool            // guarded by s.mu: the conversation is over
 }
 
-// shut makes everything the conversation still asks for an error.
-func (h *host) shut() {
+// end makes everything the conversation still asks for an error.
+func (h *host) end() {
 	h.s.mu.Lock()
 	h.gone = true
 	h.s.mu.Unlock()
@@ -51,7 +51,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
-		d.ResultTokens = readTokens(d) // here, where no lock is held
+		d.ResultTokens = resultTokens(d) // here, where no lock is held
 		data = d
 	}
 	take := func() error { return h.reportLocked(data) }
@@ -65,13 +65,13 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	return h.s.events.Persist(h.turnOver(), take)
 }
 
-// readTokens is what the model read of an agent's own call.
-func readTokens(d event.ToolExecutionComplete) int64 {
+// resultTokens is what the model read of an agent's own call.
+func resultTokens(d event.ToolExecutionComplete) int64 {
 	switch {
 	case d.Success && d.Result != nil:
-		return priceOf(d.Result.Content)
+		return countTokens(d.Result.Content)
 	case !d.Success && d.Error != nil:
-		return priceOf(d.Error.Message)
+		return countTokens(d.Error.Message)
 	}
 	return 0
 }
@@ -117,10 +117,10 @@ func (h *host) reportLocked(data event.Data) error {
 	}
 	s.openScopeLocked(relay)
 	if mode, ok := relay.(event.SessionModeChanged); ok {
-		h.strayLocked(mode, before)
+		h.stopUnaskedLocked(mode, before)
 	}
 	if t != nil {
-		t.note(relay)
+		t.count(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
 		s.unbilled = fold.AddUsage(s.unbilled, usageOf(u))
 	}
@@ -132,13 +132,13 @@ func usageOf(d event.AssistantUsage) event.Usage {
 		CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 }
 
-// note keeps what the end of the turn has to know.
-func (t *turn) note(d event.Data) {
+// count keeps what the end of the turn has to know.
+func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
 		t.usage = fold.AddUsage(t.usage, usageOf(d))
 	case event.SessionError:
-		t.told[d.Message] = true
+		t.reported[d.Message] = true
 		if len(t.errs) < maxErrors {
 			t.errs = append(t.errs, d)
 		}
@@ -148,10 +148,10 @@ func (t *turn) note(d event.Data) {
 // stateLocked is what a report of the agent is screened by.
 func (s *Session) stateLocked() screen.State {
 	sum := s.events.Summary()
-	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.named, Now: s.events.Now(), Log: s.log(),
+	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
-		st.Stopper = stopper(s.turn.ctx)
+		st.Stopper = stoppedBy(s.turn.ctx)
 	}
 	return st
 }

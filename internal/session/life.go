@@ -23,14 +23,14 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if c.Backend == nil {
 		return nil, fmt.Errorf("%w: a new session needs a backend", eventlog.ErrInvalid)
 	}
-	if err := c.reachable(ctx); err != nil {
+	if err := c.checkHooksReach(ctx); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if start.Title, err = cleanTitle(start.Title); err != nil {
 		return nil, err
 	}
 	s := newSession(c, fold.Summary{ID: ID(start.SessionID)})
-	s.startedAt, s.placed, s.named = c.Now(), true, start.Title != ""
+	s.startedAt, s.placesComplete, s.titleChosen = c.Now(), true, start.Title != ""
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
 	if mode != "" {
@@ -55,7 +55,7 @@ func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
 	}
 	sum.Workspace = c.Workspace
 	s := newSession(c, sum)
-	s.past = sum.LastSeq > 1
+	s.resumable = sum.LastSeq > 1
 	if sum.Unfinished() {
 		switch err := s.recover(ctx); {
 		case errors.Is(err, eventlog.ErrLog):
@@ -78,7 +78,7 @@ func (s *Session) Retire(at time.Time) {
 		for _, c := range s.calls {
 			c.cancel(errAborted)
 		}
-		return s.sayStoppedLocked(t)
+		return s.logStopLocked(t)
 	})
 	if err != nil {
 		s.log().Warn("the stop of a deleted session was not logged", "error", err)
@@ -133,14 +133,14 @@ func (s *Session) Close() {
 		return
 	}
 	s.mu.Lock()
-	if s.resting != nil {
-		s.resting.Stop()
+	if s.idleTimer != nil {
+		s.idleTimer.Stop()
 	}
 	s.mu.Unlock()
 	s.wg.Wait()
 
 	s.mu.Lock()
-	conn, worked := s.conn, s.worked
+	conn, worked := s.conn, s.agentStarted
 	s.conn = nil
 	s.mu.Unlock()
 	if conn != nil {

@@ -27,9 +27,9 @@ type Look struct {
 
 // look is the newest preview of a session, as the events it becomes when it is kept.
 type look struct {
-	begun int // previews so far; a later one supersedes those that still run
-	call  *call
-	end   event.ToolExecutionComplete
+	started int // previews so far; a later one supersedes those that still run
+	call    *call
+	end     event.ToolExecutionComplete
 }
 
 // errLook is why a preview is no display.
@@ -47,16 +47,16 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	if _, err := s.tool(tool); err != nil {
 		return Look{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
-	c := &call{ToolCall: agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}, by: event.ByUser, unkept: true, look: true}
+	c := &call{ToolCall: agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}, by: event.ByUser, unlogged: true, look: true}
 	s.mu.Lock()
 	err = s.usable()
 	if err != nil {
 		s.mu.Unlock()
 		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
 	}
-	s.takeUpLocked(c)
-	s.look.begun++
-	mine := s.look.begun
+	s.beginCallLocked(c)
+	s.look.started++
+	mine := s.look.started
 	s.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { c.cancel(errAborted) })
 	res := s.perform(c)
@@ -68,10 +68,10 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dropLocked(c)
+	s.endCallLocked(c)
 	switch old := s.look.end.OutputID; {
 	case d.OutputID == "":
-	case mine != s.look.begun || d.Error != nil:
+	case mine != s.look.started || d.Error != nil:
 		out.Replaced = []string{d.OutputID}
 	default:
 		if old != "" {

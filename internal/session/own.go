@@ -13,11 +13,11 @@ import (
 
 // ownWork is a turn the agent begins by itself.
 type ownWork struct {
-	ctx   context.Context // of the agent's wait: a turn that was not begun when it ended is not
-	cause string
-	work  func(context.Context) error
-	begun bool // guarded by the session's mu
-	err   error
+	ctx     context.Context // of the agent's wait: a turn that has not started when it ends never does
+	cause   string
+	work    func(context.Context) error
+	started bool // guarded by the session's mu
+	err     error
 }
 
 // start is the event that opens a turn on p.
@@ -43,7 +43,7 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 		if s.turn == nil {
 			s.enqueueLocked(p)
 		} else {
-			s.queue = append([]*prompt{p}, s.queue...) // the agent is at it already
+			s.queue = append([]*prompt{p}, s.queue...) // the agent already works on it
 		}
 		return nil
 	})
@@ -54,7 +54,7 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 	case <-p.done:
 	case <-ctx.Done():
 		s.mu.Lock()
-		begun := own.begun
+		begun := own.started
 		s.mu.Unlock()
 		if !begun {
 			return context.Cause(ctx)
@@ -64,12 +64,12 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 	return own.err
 }
 
-// pursue has the agent do its own work in a turn.
-func (s *Session) pursue(t *turn, own *ownWork) error {
+// runOwnWork has the agent do its own work in a turn.
+func (s *Session) runOwnWork(t *turn, own *ownWork) error {
 	s.mu.Lock()
 	conn := s.conn
-	own.begun = own.ctx.Err() == nil && conn != nil
-	begun := own.begun
+	own.started = own.ctx.Err() == nil && conn != nil
+	begun := own.started
 	s.mu.Unlock()
 	if !begun {
 		own.err = fmt.Errorf("the agent does not want to go on: %w", ErrNoTurn)

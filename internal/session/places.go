@@ -23,7 +23,7 @@ var errRepeated = errors.New("sent before")
 func (s *Session) Place(ctx context.Context, id string) (after int64, known bool, err error) {
 	s.mu.Lock()
 	after, known = s.places[id]
-	complete, last := s.placed, s.events.Summary().LastSeq
+	complete, last := s.placesComplete, s.events.Summary().LastSeq
 	s.mu.Unlock()
 	if known || complete {
 		return after, known, nil
@@ -43,7 +43,7 @@ func (s *Session) Place(ctx context.Context, id string) (after int64, known bool
 	for id, seq := range found {
 		s.places[id] = seq
 	}
-	s.placed = true
+	s.placesComplete = true
 	after, known = s.places[id]
 	return after, known, nil
 }

@@ -40,7 +40,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 		if err == nil && title != s.events.Summary().Title {
 			err = s.events.Append(event.SessionTitleChanged{Title: title})
 		}
-		s.named = s.named || err == nil
+		s.titleChosen = s.titleChosen || err == nil
 		return err
 	})
 	if err != nil || conn == nil {

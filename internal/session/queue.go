@@ -86,7 +86,7 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 	s.prompts[p.id] = p
 	s.places[p.id] = p.place
 	if s.turn != nil && msg.Mode == SendSteer && s.conn != nil && s.turn.joinLocked() {
-		s.goSteer(s.turn, s.conn, p)
+		s.steer(s.turn, s.conn, p)
 		return nil
 	}
 	s.enqueueLocked(p)
@@ -120,12 +120,12 @@ func (s *Session) enqueueLocked(p *prompt) {
 	s.wg.Go(func() { s.work(t) })
 }
 
-// goSteer offers p to the running turn. The turn's end waits for the answer.
-func (s *Session) goSteer(t *turn, conn *liveConn, p *prompt) {
+// steer offers p to the running turn. The turn's end waits for the answer.
+func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 	s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
 		defer cancel()
-		_, late, err := within(ctx, s, "steering", func() (struct{}, error) {
+		_, late, err := runWithGrace(ctx, s, "steering", func() (struct{}, error) {
 			return struct{}{}, conn.Steer(ctx, agent.Prompt{MessageID: p.id, Content: p.content, Attachments: p.attachments})
 		}, nil)
 		if err != nil && !errors.Is(err, agent.ErrUnsupported) {
@@ -133,7 +133,7 @@ func (s *Session) goSteer(t *turn, conn *liveConn, p *prompt) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		defer t.leaveLocked()
+		defer t.doneLocked()
 		switch {
 		case s.turn != t || t.ending: // the turn could not wait for the answer
 			s.enqueueLocked(p)
@@ -173,8 +173,8 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 	s.mu.Lock()
 	stopped := s.stopLocked(event.Abort{Reason: reason, By: event.DecidedByUser})
 	s.mu.Unlock()
-	err := s.aside(logGrace, func() error {
-		return change(func() error { return s.sayStoppedLocked(stopped) })
+	err := s.waitUpTo(logGrace, func() error {
+		return change(func() error { return s.logStopLocked(stopped) })
 	})
 	if err != nil { // the end of the turn says it
 		s.log().Warn("a stop was not logged at once", "error", err)
@@ -224,8 +224,8 @@ func (s *Session) displaysLocked() bool {
 	return false
 }
 
-// sayStoppedLocked logs a stop, unless the end of the turn has said it, or will.
-func (s *Session) sayStoppedLocked(h halt) error {
+// logStopLocked logs a stop, unless the end of the turn has said it, or will.
+func (s *Session) logStopLocked(h halt) error {
 	switch {
 	case h.calls:
 		return s.events.Append(h.abort)
@@ -275,9 +275,9 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 // logGrace is how long those wait for a slow log who have something else to do.
 const logGrace = stopGrace / 4
 
-// aside runs f, which appends, and returns what f returns, but not much later than
+// waitUpTo runs f, which appends, and returns what f returns, but not much later than
 // after limit: then f goes on without its caller.
-func (s *Session) aside(limit time.Duration, f func() error) error {
+func (s *Session) waitUpTo(limit time.Duration, f func() error) error {
 	s.mu.Lock()
 	if s.state >= stateClosing {
 		s.mu.Unlock()

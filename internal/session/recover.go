@@ -63,7 +63,7 @@ func (s *Session) recover(ctx context.Context) error {
 func (s *Session) unfinished(ctx context.Context) (o fold.Work, err error) {
 	sum := s.events.Summary()
 	cut := event.NewCut(1, 0)
-	sum.Owe(cut)
+	sum.IncludeOpen(cut)
 	entries, err := s.End(ctx, cut, sum.LastSeq)
 	for _, e := range entries {
 		o.Apply(e)

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// usedLocked notes that the session's conversation is of use now.
-func (s *Session) usedLocked() {
+// noteUseLocked notes that the session's conversation is of use now.
+func (s *Session) noteUseLocked() {
 	s.usedAt = s.cfg.Now()
 	if s.conn == nil || s.cfg.AgentIdle <= 0 || !s.conn.resumes {
 		return
 	}
-	if s.resting == nil {
-		s.resting = time.AfterFunc(s.cfg.AgentIdle, s.rest)
+	if s.idleTimer == nil {
+		s.idleTimer = time.AfterFunc(s.cfg.AgentIdle, s.closeIdle)
 	}
 }
 
-// neededLocked reports whether something works in the conversation, or somebody looks.
-func (s *Session) neededLocked() bool {
+// inUseLocked reports whether something works in the conversation, or has a subscriber.
+func (s *Session) inUseLocked() bool {
 	return s.turn != nil || len(s.queue) > 0 || len(s.events.Open.Tasks) > 0 || s.events.Watched()
 }
 
-// rest closes a conversation that was of no use for [Config].AgentIdle: the next prompt
+// closeIdle closes a conversation that was of no use for [Config].AgentIdle: the next prompt
 // resumes it. Until then it costs nothing.
-func (s *Session) rest() {
+func (s *Session) closeIdle() {
 	if !s.connecting.TryLock() { // it is of use again
-		s.again(s.cfg.AgentIdle)
+		s.resetIdleTimer(s.cfg.AgentIdle)
 		return
 	}
 	defer s.connecting.Unlock()
@@ -33,38 +33,38 @@ func (s *Session) rest() {
 	conn, left := s.conn, s.cfg.AgentIdle-s.cfg.Now().Sub(s.usedAt)
 	switch {
 	case s.state >= stateClosing || conn == nil:
-		s.resting = nil
+		s.idleTimer = nil
 		s.mu.Unlock()
 		return
-	case s.neededLocked():
+	case s.inUseLocked():
 		left = s.cfg.AgentIdle
 	}
 	if left > 0 {
 		s.mu.Unlock()
-		s.again(left)
+		s.resetIdleTimer(left)
 		return
 	}
-	s.conn, s.resting, s.rested = nil, nil, true
+	s.conn, s.idleTimer, s.closedIdle = nil, nil, true
 	s.wg.Add(1) // not after the state is closing
 	s.mu.Unlock()
 	defer s.wg.Done()
 	conn.close(s.log())
 }
 
-// again looks later.
-func (s *Session) again(in time.Duration) {
+// resetIdleTimer looks later.
+func (s *Session) resetIdleTimer(in time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.resting != nil && s.state < stateClosing {
-		s.resting.Reset(in)
+	if s.idleTimer != nil && s.state < stateClosing {
+		s.idleTimer.Reset(in)
 	}
 }
 
 // startHooks asks the hooks of the session's start, unless the conversation only rested.
 func (s *Session) startHooks(ctx context.Context) error {
 	s.mu.Lock()
-	rested := s.rested
-	s.rested = false
+	rested := s.closedIdle
+	s.closedIdle = false
 	s.mu.Unlock()
 	if rested {
 		return nil

@@ -62,28 +62,28 @@ type Session struct {
 
 	seen seen // what was shown, and what of it the user looked at
 
-	mu        sync.Mutex // guards what follows
-	state     state      // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
-	leftOpen  bool       // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt time.Time  // of this process's work on the session; zero: none yet
-	turn      *turn      // nil: none runs, and the queue is empty
-	queue     []*prompt
-	prompts   map[string]*prompt // all that are not done
-	scopes    map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
-	places    map[string]int64   // prompts in the log, by the sequence before each
-	placed    bool               // those of earlier processes, too
-	conn      *liveConn
-	left      *left // conn, if its agent did not stop in time
-	past      bool  // the agent may remember an earlier conversation of this session
-	worked    bool  // an agent of it was started in this process
-	calls     map[string]*call
-	look      look                       // the newest preview
-	rewritten map[string]json.RawMessage // arguments hooks changed in this turn, by call
-	usedAt    time.Time                  // when the conversation was of use last
-	resting   *time.Timer                // looks whether it still is; nil: there is none
-	rested    bool                       // it was closed since it was not
-	unbilled  event.Usage                // what models took while no turn ran
-	named     bool                       // the user chose the title in this process
+	mu             sync.Mutex // guards what follows
+	state          state      // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
+	leftOpen       bool       // what an earlier process left open is not closed yet: the log cannot be written
+	startedAt      time.Time  // of this process's work on the session; zero: none yet
+	turn           *turn      // nil: none runs, and the queue is empty
+	queue          []*prompt
+	prompts        map[string]*prompt // all that are not done
+	scopes         map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
+	places         map[string]int64   // prompts in the log, by the sequence before each
+	placesComplete bool               // those of earlier processes, too
+	conn           *liveConn
+	unresponsive   *unresponsive // conn, if its agent did not stop in time
+	resumable      bool          // the agent may remember an earlier conversation of this session
+	agentStarted   bool          // an agent of it was started in this process
+	calls          map[string]*call
+	look           look                       // the newest preview
+	rewritten      map[string]json.RawMessage // arguments hooks changed in this turn, by call
+	usedAt         time.Time                  // when the conversation was of use last
+	idleTimer      *time.Timer                // looks whether it still is; nil: there is none
+	closedIdle     bool                       // it was closed since it was not
+	unbilled       event.Usage                // what models took while no turn ran
+	titleChosen    bool                       // the user chose the title in this process
 }
 
 func newSession(c Config, sum fold.Summary) *Session {
@@ -100,9 +100,9 @@ func newSession(c Config, sum fold.Summary) *Session {
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
-	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Left: s.usedLocked}, sum)
+	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopped, Usable: s.usable})
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.usable})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

@@ -104,7 +104,7 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 		return err
 	}
 	s.unbilled = event.Usage{}
-	s.usedLocked()
+	s.noteUseLocked()
 	if scope := s.scopes[d.TaskID]; scope != nil {
 		delete(s.scopes, d.TaskID)
 		scope.ended = true

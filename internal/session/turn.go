@@ -30,29 +30,29 @@ type turn struct {
 	cancel context.CancelCauseFunc
 
 	// What follows is guarded by the session's mu.
-	started bool      // its turn.start is in the log
-	at      time.Time // when the work began
-	usage   event.Usage
-	steered []*prompt       // what joined it
-	dropped []*prompt       // what an abort took out of the queue
-	abort   *event.Abort    // the stop that is not logged yet
-	told    map[string]bool // messages of the errors the backend reported
-	errs    []event.SessionError
-	ended   bool           // nothing joins any more
-	ending  bool           // its end was composed and is being logged
-	named   int            // how many of dropped that end names
-	guests  sync.WaitGroup // steers and tool calls; Add under mu and not after ended
+	started  bool      // its turn.start is in the log
+	at       time.Time // when the work began
+	usage    event.Usage
+	steered  []*prompt       // what joined it
+	dropped  []*prompt       // what an abort took out of the queue
+	abort    *event.Abort    // the stop that is not logged yet
+	reported map[string]bool // messages of the errors the backend reported
+	errs     []event.SessionError
+	ended    bool           // nothing joins any more
+	ending   bool           // its end was composed and is being logged
+	named    int            // how many of dropped that end names
+	guests   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
 func (s *Session) newTurn(p *prompt) *turn {
-	t := &turn{id: string(event.NewID()), prompt: p, told: map[string]bool{}}
+	t := &turn{id: string(event.NewID()), prompt: p, reported: map[string]bool{}}
 	t.whole, t.stop = context.WithCancelCause(s.ctx)
 	t.ctx, t.cancel = context.WithCancelCause(t.whole)
 	return t
 }
 
-// name is the turn's id, empty outside of turns.
-func (t *turn) name() string {
+// turnID is the turn's id, empty outside of turns.
+func (t *turn) turnID() string {
 	if t == nil {
 		return ""
 	}
@@ -68,7 +68,7 @@ func (t *turn) joinLocked() bool {
 	return true
 }
 
-func (t *turn) leaveLocked() { t.guests.Done() }
+func (t *turn) doneLocked() { t.guests.Done() }
 
 // work runs turns until no prompt waits. A turn has one worker: which one is next
 // is decided with the end of the one before, not by looking later.
@@ -98,7 +98,7 @@ func (s *Session) run(t *turn) (next *turn) {
 		if stray, ok := errors.AsType[errUnasked](context.Cause(t.ctx)); ok {
 			err = stray
 		}
-		s.leave(t)
+		s.drain(t)
 		s.hookErrors(t, err)
 	}
 	outcome := event.Completed
@@ -112,12 +112,12 @@ func (s *Session) run(t *turn) (next *turn) {
 	}
 	next = s.end(t, outcome, err)
 	stop() // clears the drafts, now that the log has the messages
-	s.letGo()
+	s.closeUnresponsive()
 	return next
 }
 
-// leave lets what still runs in the turn end: the agent is idle, or was left.
-func (s *Session) leave(t *turn) {
+// drain waits for what still runs in the turn: the agent is idle, or did not stop.
+func (s *Session) drain(t *turn) {
 	s.mu.Lock()
 	t.ended = true
 	s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 		close(p.done)
 	}
 	s.turn = nil
-	s.usedLocked()
+	s.noteUseLocked()
 	dropped := t.dropped[t.named:] // while the end was logged: that does not say so
 	s.queue = append(dropped, s.queue...)
 	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool {
@@ -207,7 +207,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 		data = append(data, *t.abort)
 	}
 	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
-	if outcome == event.Failed && !t.told[failure.Error()] {
+	if outcome == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionError(failure))
 	}
 	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: fold.AddUsage(t.usage, s.unbilled),
@@ -228,7 +228,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 // left because it did not stop.
 func (s *Session) converse(t *turn) error {
 	if own := t.prompt.own; own != nil {
-		return s.pursue(t, own)
+		return s.runOwnWork(t, own)
 	}
 	content, err := s.submitted(t)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Session) converse(t *turn) error {
 // await has the agent work and returns when it is idle, or was left.
 func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	back := make(chan error, 1)
-	_, late, err := within(t.ctx, s, "the agent", func() (struct{}, error) {
+	_, late, err := runWithGrace(t.ctx, s, "the agent", func() (struct{}, error) {
 		err := work()
 		back <- err
 		return struct{}{}, err
@@ -254,7 +254,7 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	switch {
 	case late:
 		s.mu.Lock()
-		s.left = &left{conn, back, make(chan struct{})}
+		s.unresponsive = &unresponsive{conn, back, make(chan struct{})}
 		s.mu.Unlock()
 	case errors.Is(err, agent.ErrDied), errors.Is(err, errPanic):
 		s.disconnect(conn)

@@ -71,7 +71,7 @@ func (d Dock) Alike() []alike {
 
 func (f *State) permission(d event.PermissionRequested) {
 	a := &card.Ask{
-		Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
+		Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
 		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
 		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
 	}
@@ -79,7 +79,7 @@ func (f *State) permission(d event.PermissionRequested) {
 }
 
 func (f *State) question(d event.UserInputRequested) {
-	a := &card.Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.who(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
+	a := &card.Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
 	if a.Question == "" {
 		a.Question = "(an empty question)"
 	}
@@ -99,7 +99,7 @@ func (f *State) addAsk(a *card.Ask) {
 	f.asks.Kids = append(f.asks.Kids, q)
 	f.batch.append(f.asks, q)
 	f.dockChanged()
-	f.batch.sayOf(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
+	f.batch.announceAbout(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
 }
 
 // placeAsk puts the row of a question before that of its call, if there is one, which
@@ -189,7 +189,7 @@ func (f *State) settle(q *node, refused bool) {
 	f.dockChanged()
 	c := q.hides
 	if n := f.nodes["p-"+a.Request]; n != nil {
-		if c != nil && a.Quiet() {
+		if c != nil && a.AllowedByRule() {
 			f.foldInto(c, n)
 		} else {
 			f.stepChanged(n)
@@ -231,8 +231,8 @@ func (f *State) askChanged(callID string) {
 	}
 }
 
-// who is the agent's name, as questions use it.
-func (f *State) who() string {
+// agentName is the agent's name, as questions use it.
+func (f *State) agentName() string {
 	if f.Backend == "" {
 		return "The agent"
 	}

@@ -35,7 +35,7 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: card.AsTyped(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
+		t := f.addTurn(&turn{Prompt: card.CommandLine(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
 		f.add(at, n)
@@ -78,7 +78,7 @@ func (f *State) callProgress(d event.ToolExecutionProgress) {
 		if c.Kind == "" {
 			c.Kind = "terminal"
 		}
-		f.shown(c)
+		f.addToShelf(c)
 	}
 	if c.Output == "" {
 		if d.ProgressMessage != "" {
@@ -92,16 +92,16 @@ func (f *State) callProgress(d event.ToolExecutionProgress) {
 		return
 	}
 	f.touch(n)
-	f.far(n, "attr", c.El(), "data-lines", strconv.FormatInt(d.Lines, 10))
-	f.far(n, "attr", c.El(), "data-bytes", strconv.FormatInt(d.Bytes, 10))
-	f.far(n, "attr", c.El(), "data-elapsed", strconv.FormatInt(d.ElapsedMs, 10))
-	f.far(n, "text", c.Element+".t", "", c.Following())
-	f.far(n, "text", c.Element+".e", "", c.Elapsed())
-	f.far(n, "text", c.Element+".s", "", c.Elapsed()+" · nothing sent yet")
+	f.showProgress(n, "attr", c.El(), "data-lines", strconv.FormatInt(d.Lines, 10))
+	f.showProgress(n, "attr", c.El(), "data-bytes", strconv.FormatInt(d.Bytes, 10))
+	f.showProgress(n, "attr", c.El(), "data-elapsed", strconv.FormatInt(d.ElapsedMs, 10))
+	f.showProgress(n, "text", c.Element+".t", "", c.Following())
+	f.showProgress(n, "text", c.Element+".e", "", c.Elapsed())
+	f.showProgress(n, "text", c.Element+".s", "", c.Elapsed()+" · nothing sent yet")
 }
 
-// far shows how far a running call is, unless its card is shown again anyway.
-func (f *State) far(n *node, action, target, name, value string) {
+// showProgress shows how far a running call is, unless its card is shown again anyway.
+func (f *State) showProgress(n *node, action, target, name, value string) {
 	f.batch.add(change{action: action, target: target, within: n.Call.El(), owner: n, name: name, value: &value})
 }
 
@@ -153,7 +153,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 			c.Kind = t
 		}
 		if c.Output == "" {
-			f.shown(c)
+			f.addToShelf(c)
 		}
 		c.Output = d.OutputID
 		c.ShownAt = f.now
@@ -162,7 +162,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
 	f.callChanged(n)
 	if c.Kind != "" && !c.Hidden() {
-		f.batch.say("say", wording.FirstLine(c.Line, 200))
+		f.batch.announce("say", wording.FirstLine(c.Line, 200))
 	}
 	if c.By == event.ByUser {
 		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {
@@ -171,18 +171,18 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	}
 }
 
-// shown puts a call's output into the rail.
-func (f *State) shown(c *card.Call) {
-	f.outputs = append(slices.DeleteFunc(f.outputs, f.passed), c)
+// addToShelf puts a call's output into the rail.
+func (f *State) addToShelf(c *card.Call) {
+	f.outputs = append(slices.DeleteFunc(f.outputs, f.expired), c)
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
 	}
 	f.ledgerChanged()
 }
 
-// unshow takes a call that is forgotten out of what later displays are compared with.
+// forgetCall takes a call that is forgotten out of what later displays are compared with.
 // In the rail it stays as long as its output can be read.
-func (f *State) unshow(c *card.Call) {
+func (f *State) forgetCall(c *card.Call) {
 	c.Gone = true
 	if !c.Done() {
 		f.lost[c.ID] = c
@@ -201,7 +201,7 @@ func (f *State) unshow(c *card.Call) {
 func (f *State) showLost(c *card.Call, output string) {
 	if output != "" && c.Output == "" {
 		c.Output = output
-		f.shown(c)
+		f.addToShelf(c)
 	}
 }
 

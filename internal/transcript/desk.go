@@ -18,7 +18,7 @@ var ErrNoOutput = errors.New("page: no such output in this session")
 // by /api/outputs. The error is one of w, or [ErrNoOutput].
 func (p *Projector) Pane(w io.Writer, target string) error { return p.pane(w, target, false) }
 
-// Preview writes the same of an output that nobody has opened.
+// Preview writes the same of an output that was not opened.
 func (p *Projector) Preview(w io.Writer, target string) error { return p.pane(w, target, true) }
 
 func (p *Projector) pane(w io.Writer, target string, look bool) error {
@@ -48,8 +48,8 @@ func (f *State) shownAs(target string) *card.Call {
 	return nil
 }
 
-// gave counts what a prompt lets the agent read of what was shown.
-func (f *State) gave(list []event.Attachment) {
+// attached counts what a prompt lets the agent read of what was shown.
+func (f *State) attached(list []event.Attachment) {
 	for _, a := range list {
 		if a.OutputID == "" {
 			continue
@@ -58,7 +58,7 @@ func (f *State) gave(list []event.Attachment) {
 		if c == nil {
 			continue
 		}
-		c.Give(a.Lines)
+		c.CountGiven(a.Lines)
 		if n := f.nodes["c-"+c.ID]; n != nil {
 			c.Rev = f.Seq
 			f.callChanged(n)

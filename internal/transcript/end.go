@@ -35,7 +35,7 @@ type Readable struct {
 // it has to keep.
 func (p *Projector) Cut() *event.Cut {
 	c := event.NewCut(p.cfg.Turns, p.fold.keep)
-	c.Weigh(maxWeight, weigh)
+	c.Weigh(maxWeight, weightOf)
 	return c
 }
 
@@ -48,7 +48,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	f := p.fold
 	f.Backend, f.cards.Cwd = whole.Backend, whole.Cwd
 	p.take(entries)
-	f.lighten()
+	f.trimToWeight()
 	f.listBefore(whole.Readable)
 	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger

@@ -52,9 +52,9 @@ type change struct {
 
 // batch collects the changes of one Feed.
 type batch struct {
-	list  []change
-	index map[string]int // changes of which only the last one counts, by what they change
-	says  []said
+	list          []change
+	index         map[string]int // changes of which only the last one counts, by what they change
+	announcements []announcement
 }
 
 func (b *batch) add(c change) {
@@ -101,15 +101,15 @@ func (b *batch) trim(first string) { b.add(change{action: "trim", target: "turns
 
 func (b *batch) title(text string) { b.add(change{action: "title", value: &text}) }
 
-func (b *batch) say(action, text string) { b.sayOf(nil, action, text) }
+func (b *batch) announce(action, text string) { b.announceAbout(nil, action, text) }
 
-// sayOf says something about n, unless n is gone when the batch is over.
-func (b *batch) sayOf(n *node, action, text string) {
-	b.says = append(b.says, said{n, Op{Action: action, HTML: text}})
+// announceAbout says something about n, unless n is gone when the batch is over.
+func (b *batch) announceAbout(n *node, action, text string) {
+	b.announcements = append(b.announcements, announcement{n, Op{Action: action, HTML: text}})
 }
 
-// said is what a screen reader is told.
-type said struct {
+// announcement is what a screen reader is told.
+type announcement struct {
 	about *node
 	op    Op
 }
@@ -156,7 +156,7 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 		}
 		out = append(out, op)
 	}
-	for _, s := range b.says {
+	for _, s := range b.announcements {
 		if s.about == nil || !s.about.gone {
 			out = append(out, s.op)
 		}

@@ -33,7 +33,7 @@ func (l *ledger) show(t card.Telemetry) {
 // seen is what only the user saw.
 func (l *ledger) seen() int64 { return max(0, l.shown-l.sent) }
 
-// window is how much the model holds at most, as far as somebody knows.
+// window is how much the model holds at most, as far as that is known.
 func (l *ledger) window() int64 {
 	if l.limit > 0 {
 		return l.limit
@@ -140,8 +140,8 @@ func (r *Rail) Count() string {
 	return wording.Count(r.f.ledger.count + len(r.f.ledger.growing))
 }
 
-// passed reports whether neither a card shows an output any more nor its address does.
-func (f *State) passed(c *card.Call) bool {
+// expired reports whether neither a card shows an output any more nor its address does.
+func (f *State) expired(c *card.Call) bool {
 	_, readable := f.cfg.Outputs.Output(c.Output)
 	return c.Gone && !readable
 }
@@ -151,7 +151,7 @@ func (f *State) passed(c *card.Call) bool {
 func (r *Rail) Outputs() []card.OutputRow {
 	rows := make([]card.OutputRow, 0, len(r.f.outputs))
 	for _, c := range r.f.outputs {
-		if r.f.passed(c) {
+		if r.f.expired(c) {
 			continue
 		}
 		rows = append(rows, c.Shelf())

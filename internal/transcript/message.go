@@ -147,7 +147,7 @@ func (f *State) said(prefix, id, parentCall, content string, partial, reasoning 
 		f.batch.replace(n)
 	}
 	if !reasoning && parentCall == "" {
-		f.batch.say("say", wording.FirstLine(content, 300))
+		f.batch.announce("say", wording.FirstLine(content, 300))
 	}
 }
 

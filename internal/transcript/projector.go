@@ -70,7 +70,7 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 }
 
 // Load takes events as Feed does, when there is no page yet to bring forward:
-// nothing becomes HTML before somebody asks for it.
+// nothing becomes HTML before it is asked for.
 func (p *Projector) Load(entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 // State is the state of one session as a page shows it. It is fed events in
 // order; what they change is collected in its batch.
 type State struct {
-	cfg    *Config
-	cards  *card.Session
-	batch  batch
-	root   *node // its children are turns
-	Seq    int64 // of the last logged event
-	first  int64 // of the first event of the first turn that is kept
-	keep   int64 // the turn of this event and those after it are kept, however many; 0: none
-	begun  bool
-	weight int // of the turns that are kept
+	cfg      *Config
+	cards    *card.Session
+	batch    batch
+	root     *node // its children are turns
+	Seq      int64 // of the last logged event
+	first    int64 // of the first event of the first turn that is kept
+	keep     int64 // the turn of this event and those after it are kept, however many; 0: none
+	hasFirst bool
+	weight   int // of the turns that are kept
 
 	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
 	past    [][]uint64       // those of the turns forgotten last
@@ -55,15 +55,15 @@ func (f *State) take(e event.Entry) {
 	if logged(e) {
 		f.Seq = max(f.Seq, e.Seq)
 	}
-	if !f.begun && e.Seq > 0 {
-		f.begun, f.first = true, e.Seq
+	if !f.hasFirst && e.Seq > 0 {
+		f.hasFirst, f.first = true, e.Seq
 	}
 	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) && !f.background(e.Event.Data) {
 		f.consent(e.Event.Data)
 	}
 	f.setStatus()
 	if logged(e) {
-		f.carry(e.Event.Data)
+		f.addWeight(e.Event.Data)
 	}
 	f.trim()
 }
@@ -80,7 +80,7 @@ func (f *State) setTrouble(text string) {
 	f.Trouble = text
 	f.batch.part(nil, "trouble", "trouble", func() any { return f.Trouble })
 	if text != "" {
-		f.batch.say("alert", text)
+		f.batch.announce("alert", text)
 	}
 }
 
@@ -88,7 +88,7 @@ func (f *State) setTrouble(text string) {
 func (f *State) logTrouble(d event.SessionError) {
 	if d.ErrorType == event.ErrorSaved {
 		f.setTrouble("")
-		f.batch.say("say", d.Message)
+		f.batch.announce("say", d.Message)
 		return
 	}
 	f.setTrouble(d.Message)
@@ -132,7 +132,7 @@ func (f *State) session(data event.Data) bool {
 			break
 		}
 		f.note("is-fail", "alert", d.Message).Note.failure(d)
-		f.batch.say("say", d.Message)
+		f.batch.announce("say", d.Message)
 	case event.SessionCompactionStart:
 		f.note("", "again", "Making room: the conversation so far is being summed up")
 	case event.SessionCompactionComplete:

@@ -106,5 +106,5 @@ func (f *State) taskCompleted(d event.TaskCompleted) {
 	text := how + ": " + wording.FirstLine(wording.Plain(t.Title), 120)
 	f.note("", "check", text)
 	f.tasksChanged()
-	f.batch.say("say", text)
+	f.batch.announce("say", text)
 }

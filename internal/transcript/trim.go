@@ -48,7 +48,7 @@ func (f *State) forget(n *node) {
 		delete(f.nodes, n.key())
 	}
 	if n.Call != nil {
-		f.unshow(n.Call)
+		f.forgetCall(n.Call)
 	}
 }
 

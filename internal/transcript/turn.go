@@ -67,27 +67,27 @@ func (f *State) addTurn(t *turn, id string) *node {
 	f.root.Kids = append(f.root.Kids, n)
 	f.batch.append(f.root, n)
 	f.batch.attr(nil, "hello", "hidden", ptr(""))
-	f.loads(n)
+	f.addInstructions(n)
 	return n
 }
 
-// loads says in the first turn which instructions the agent reads in this folder.
-func (f *State) loads(turn *node) {
+// addInstructions says in the first turn which instructions the agent reads in this folder.
+func (f *State) addInstructions(turn *node) {
 	if len(f.instructions) == 0 {
 		return
 	}
 	n := f.node("n-loads")
 	n.Note = &note{Icon: "read", Text: "The agent reads these instructions of this folder:"}
 	for _, path := range f.instructions {
-		n.Note.Files = append(n.Note.Files, f.loaded(path))
+		n.Note.Files = append(n.Note.Files, f.instruction(path))
 	}
 	f.instructions = nil
 	f.add(turn, n)
 }
 
-// loaded is a file of the workspace by its name there, which can be shown; another
+// instruction is a file of the workspace by its name there, which can be shown; another
 // one by its path.
-func (f *State) loaded(path string) file {
+func (f *State) instruction(path string) file {
 	rel, err := filepath.Rel(f.cards.Cwd, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return file{Name: wording.Plain(path)}
@@ -106,7 +106,7 @@ func (f *State) prompt(d event.UserMessage) {
 		return
 	}
 	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
-	f.gave(d.Attachments)
+	f.attached(d.Attachments)
 }
 
 func (f *State) turnStart(d event.TurnStart) {
@@ -179,7 +179,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		f.current = nil
 	}
 	f.countUsage(d.Usage)
-	f.batch.say("say", spoken(n, d.Outcome))
+	f.batch.announce("say", endAnnouncement(n, d.Outcome))
 }
 
 // countUsage adds what models took to the ledger.
@@ -202,8 +202,8 @@ func endsWith(n *node, icon string) bool {
 	return false
 }
 
-// spoken is what a screen reader hears at the end of a turn.
-func spoken(n *node, o event.Outcome) string {
+// endAnnouncement is what a screen reader hears at the end of a turn.
+func endAnnouncement(n *node, o event.Outcome) string {
 	if o != event.Completed {
 		return "The turn ended: " + string(o)
 	}
@@ -286,7 +286,7 @@ func (f *State) retrying(d event.SessionError) {
 		return
 	}
 	f.noteIn(place, "is-ask", "again", d.Message).Note.Kind = string(event.KindRetrying)
-	f.batch.say("say", d.Message)
+	f.batch.announce("say", d.Message)
 }
 
 // stopped says that a turn was stopped, or why.

@@ -12,8 +12,8 @@ import (
 // makes it larger, as turns of long answers do that a reader loads.
 const maxWeight = 268_000
 
-// weigh is about how many bytes of a page an event makes.
-func weigh(data event.Data) int {
+// weightOf is about how many bytes of a page an event makes.
+func weightOf(data event.Data) int {
 	switch d := data.(type) {
 	case event.UserMessage:
 		return 1000 + len(d.Content)
@@ -58,15 +58,15 @@ func prose(text string) (n int) {
 	return n
 }
 
-// lighten forgets the oldest turns of what is too much to be opened.
-func (f *State) lighten() {
+// trimToWeight forgets the oldest turns of what is too much to be opened.
+func (f *State) trimToWeight() {
 	for len(f.root.Kids) > 1 && f.weight > maxWeight && f.trimOne() {
 	}
 }
 
-// carry adds what an event weighs to its turn.
-func (f *State) carry(data event.Data) {
-	w := weigh(data)
+// addWeight adds what an event weighs to its turn.
+func (f *State) addWeight(data event.Data) {
+	w := weightOf(data)
 	if w == 0 || len(f.root.Kids) == 0 {
 		return
 	}
