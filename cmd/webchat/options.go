@@ -19,6 +19,12 @@ import (
 	"webchat/internal/guard"
 )
 
+// defaultListen has a port that nobody is assigned, that no system gives to outgoing
+// connections and that development servers do not use: what another program once
+// stored in the browser under this name and port would be read by our pages, and
+// ours by its.
+const defaultListen = "localhost:24287"
+
 // options is what flags and environment say, checked as far as one can without
 // touching anything.
 type options struct {

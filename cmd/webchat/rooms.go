@@ -18,6 +18,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/mcpserver"
 	"webchat/internal/outputs"
+	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/session"
@@ -106,7 +107,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, r.outputs, kept), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown{r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
+		Outputs: attach.Outputs{Store: r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
 	"webchat/internal/policy"
+	"webchat/internal/sse"
 )
 
 // shutdownTime is how long a stop may take.
@@ -65,13 +66,13 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	if err != nil {
 		return err
 	}
-	listeners, port, err := o.listeners(ctx)
+	listeners, port, err := daemon.Listeners(ctx, o.Listen, o.listenGiven, sse.ListenControl)
 	if err != nil {
 		return err
 	}
 	r, err := o.newRooms(ctx, c, workspace, path, old, log)
 	if err != nil {
-		closeAll(listeners)
+		daemon.CloseAll(listeners)
 		return err
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
@@ -84,7 +85,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 			return daemon.Prune(ctx, r.sessions, r.db, older)
 		}, Lend: r.lender.lendIn})
 	if err != nil {
-		closeAll(listeners)
+		daemon.CloseAll(listeners)
 		return err
 	}
 	defer func() { err = errors.Join(err, ctl.Close(), daemon.RemoveRedirect(path)) }()
@@ -96,7 +97,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: webchat url does not find this server", "error", err)
 	} else if err != nil {
-		closeAll(listeners)
+		daemon.CloseAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}
 	var done chan error // nil: beside did not begin

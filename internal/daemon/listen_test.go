@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"net"
@@ -16,33 +16,30 @@ func TestListenersHaveBothFamilies(t *testing.T) {
 	}
 	defer other.Close()
 	taken := other.Addr().(*net.TCPAddr).Port
-	o := &options{Listen: "localhost:" + strconv.Itoa(taken)}
-	list, port, err := o.listeners(t.Context())
+	list, port, err := Listeners(t.Context(), "localhost:"+strconv.Itoa(taken), false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if closeAll(list); port <= taken || port > taken+tries {
+	if CloseAll(list); port <= taken || port > taken+tries {
 		t.Errorf("%d is taken; it listens on %d", taken, port)
 	}
 	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
-		o := &options{Listen: host + ":" + strconv.Itoa(taken), listenGiven: true}
-		if list, port, err := o.listeners(t.Context()); err == nil {
-			closeAll(list)
+		if list, port, err := Listeners(t.Context(), host+":"+strconv.Itoa(taken), true, nil); err == nil {
+			CloseAll(list)
 			t.Errorf("%s: %d was asked for and is taken; it listens on %d", host, taken, port)
 		}
-		o.Listen = host + ":0"
-		list, port, err := o.listeners(t.Context())
+		list, port, err := Listeners(t.Context(), host+":0", true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, family := range []string{"127.0.0.1", "::1"} {
 			c, err := net.Dial("tcp", net.JoinHostPort(family, strconv.Itoa(port)))
 			if err != nil {
-				t.Errorf("%s does not listen on %s: %v", o.Listen, family, err)
+				t.Errorf("%s does not listen on %s: %v", host, family, err)
 				continue
 			}
 			_ = c.Close()
 		}
-		closeAll(list)
+		CloseAll(list)
 	}
 }

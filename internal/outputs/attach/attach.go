@@ -1,4 +1,5 @@
-package main
+// Package attach makes attachments of a prompt out of outputs, when the user says so.
+package attach
 
 import (
 	"bytes"
@@ -16,12 +17,12 @@ import (
 // maxAttached is how many bytes of an output go to a model at most.
 const maxAttached = 1 << 20
 
-// shown lets sessions attach outputs to prompts, when the user says so.
-type shown struct{ store *outputs.Store }
+// Outputs are the outputs of sessions. It may be used concurrently.
+type Outputs struct{ Store *outputs.Store }
 
 // Read implements session.Outputs.
-func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
-	o, err := s.store.Get(outputs.ID(outputID))
+func (s Outputs) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)
 	}
@@ -55,7 +56,7 @@ func (s shown) Read(ctx context.Context, id session.ID, outputID, lines string) 
 }
 
 // DeleteSession implements sessions.Outputs.
-func (s shown) DeleteSession(session string) { s.store.DeleteSession(session) }
+func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
 // parseLines reads "A-B" or "A", or several of them in ascending order, parted by
 // commas; nothing means all.

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"context"
@@ -8,25 +8,20 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"webchat/internal/daemon"
-	"webchat/internal/sse"
 )
-
-// defaultListen has a port that nobody is assigned, that no system gives to outgoing
-// connections and that development servers do not use: what another program once
-// stored in the browser under this name and port would be read by our pages, and
-// ours by its.
-const defaultListen = "localhost:24287"
 
 // tries is how many ports after the usual one are looked at.
 const tries = 100
 
-// listeners opens the listeners; all have the same port. The pages are shown as
-// localhost, which a browser may look for in either loopback family first, so who
-// asks for one of them gets both: no other program can have the other.
-func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
-	host, text, err := net.SplitHostPort(o.Listen)
+type controlFunc = func(network, address string, c syscall.RawConn) error
+
+// Listeners opens the listeners of an address, host:port; all have the same port, which
+// is returned. The pages are shown as localhost, which a browser may look for in either
+// loopback family first, so an address of one of them gets both: no other program can
+// have the other. fixed keeps to the port, else the next free one is taken. control is
+// that of [net.ListenConfig].
+func Listeners(ctx context.Context, address string, fixed bool, control controlFunc) ([]net.Listener, int, error) {
+	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -39,16 +34,16 @@ func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	last := port
-	if !o.listenGiven {
+	if !fixed {
 		last += tries
 	}
 	for p := port; ; p++ {
-		list, err := listenAll(ctx, hosts, p)
+		list, err := listenAll(ctx, control, hosts, p)
 		switch {
 		case err == nil:
 			return list, list[0].Addr().(*net.TCPAddr).Port, nil
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
-			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", o.Listen, daemon.Plain(err))
+			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", address, Plain(err))
 		case p >= last:
 			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with --listen, such as --listen localhost:0", port)
 		}
@@ -57,24 +52,24 @@ func (o *options) listeners(ctx context.Context) ([]net.Listener, int, error) {
 
 // listenAll listens on one port of every host. Port 0 is picked by the first; when
 // another program has it on the second family, another is picked.
-func listenAll(ctx context.Context, hosts []string, port int) (list []net.Listener, err error) {
+func listenAll(ctx context.Context, control controlFunc, hosts []string, port int) (list []net.Listener, err error) {
 	for range 10 {
-		if list, err = listenOnce(ctx, hosts, port); err == nil || port != 0 {
+		if list, err = listenOnce(ctx, control, hosts, port); err == nil || port != 0 {
 			return list, err
 		}
 	}
 	return nil, err
 }
 
-func listenOnce(ctx context.Context, hosts []string, port int) (list []net.Listener, err error) {
-	config := net.ListenConfig{Control: sse.ListenControl}
+func listenOnce(ctx context.Context, control controlFunc, hosts []string, port int) (list []net.Listener, err error) {
+	config := net.ListenConfig{Control: control}
 	for _, h := range hosts {
 		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(h, strconv.Itoa(port)))
 		if err != nil {
 			if len(list) > 0 && isMissingFamily(err) {
 				continue // a machine without IPv6
 			}
-			closeAll(list)
+			CloseAll(list)
 			return nil, err
 		}
 		list = append(list, l)
@@ -83,7 +78,8 @@ func listenOnce(ctx context.Context, hosts []string, port int) (list []net.Liste
 	return list, nil
 }
 
-func closeAll(list []net.Listener) {
+// CloseAll closes listeners that have not accepted a connection.
+func CloseAll(list []net.Listener) {
 	for _, l := range list {
 		_ = l.Close() // nothing was accepted
 	}
