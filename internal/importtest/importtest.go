@@ -135,7 +135,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/page", "internal/displaytools", "internal/store",
+	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store",
 		"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
 	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
 	"flag":    {"*"},                                          // kong reads the command line
