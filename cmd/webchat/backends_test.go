@@ -20,7 +20,7 @@ func TestMissedRules(t *testing.T) {
 	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch", "run_and_display", "docs-find", "", "write", "read"} {
 		c.Permissions = append(c.Permissions, ruleConfig{Tool: tool, Decision: "deny"})
 	}
-	all, err := o.backends(c, t.TempDir(), lendNothing, slog.New(slog.DiscardHandler))
+	all, err := o.backends(c, t.TempDir(), (&ownLender{}).host, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

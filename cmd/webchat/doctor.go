@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/canary"
@@ -22,7 +24,7 @@ import (
 )
 
 // doctor says what was found, one line each, and fails when nothing could answer.
-func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
+func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	c, err := o.loadConfig()
 	if err != nil {
 		return err
@@ -43,7 +45,12 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	} else {
 		say("running", "no")
 	}
-	backends, err := o.backends(c, dir, lendNothing, slog.New(slog.DiscardHandler))
+	lend, err := lendHere(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lend.close()) }()
+	backends, err := o.backends(c, dir, lend.host, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -74,7 +81,10 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 		info := b.Info(ctx)
 		cancel()
 		version := info.Version
-		if version == "" {
+		switch _, started := b.(*acp.Backend); {
+		case version == "" && started:
+			version = "its version is known once it was started"
+		case version == "":
 			version = "built in"
 		}
 		if !info.Available {
@@ -87,6 +97,9 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 			usable = "; no session starts on it: a before_tool hook is not best_effort"
 		}
 		say("backend", "%s: available, %s, hooks reach %s%s", b.Name(), version, info.Intercept, usable)
+		if len(info.Lacks) > 0 {
+			say("lacks", "%s: %s", b.Name(), strings.Join(info.Lacks, "; "))
+		}
 	}
 	if !found {
 		return errors.New("no backend is available")
@@ -118,6 +131,10 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 		cancel()
 		if err != nil {
 			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": "))
+			continue
+		}
+		if _, started := b.(*acp.Backend); started {
+			say("session", "%s: opens, version %s, signed in as far as it says; the display tools are lent to it", b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
 			continue
 		}
 		say("session", "%s: opens, with the display tools and without view", b.Name())

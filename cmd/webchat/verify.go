@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary"
+	"webchat/internal/canary/scripted"
+	"webchat/internal/displaytools"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -38,22 +43,105 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	b, reported, err := o.watched(ctx, c, t)
+	lend, err := lendHere(ctx)
 	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, lend.close()) }()
+	b, reported, err := o.watched(ctx, c, t, lend)
+	if err != nil {
+		return err
+	}
+	if _, started := b.(*acp.Backend); started {
+		return o.verifyOffline(ctx, c, b.Name(), t, lend)
 	}
 	return t.Run(ctx, b, reported)
 }
 
+// verifyOffline tries an agent that speaks the Agent Client Protocol, whose model cannot
+// be looked at, with a model in this program and with a home of its own.
+func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *canary.Trial, lend *ownLender) (err error) {
+	p := o.preset(c, name)
+	if p.offline == nil {
+		return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", name)
+	}
+	model, err := scripted.New(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+	state, err := os.MkdirTemp("", "webchat-verify-home-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(state)) }()
+	at := func(model, state string, lend agent.Lender) (agent.Backend, error) {
+		env, err := p.offline(model, state)
+		if err != nil {
+			return nil, err
+		}
+		return p.backend(name, c, o, state, lend, slog.New(slog.DiscardHandler), env...)
+	}
+	b, err := at(model.URL(), state, lend.host)
+	if err != nil {
+		return err
+	}
+	model.Play(scripted.Step{Tool: displaytools.RenderFile, Arguments: `{"path":"canary.txt"}`})
+	t.Say("model", "one in this program, which keeps what it is sent; the agent has an empty home and no login")
+	if err := t.Run(ctx, b, sent{model, t.Text()}); err != nil {
+		return err
+	}
+	rows, err := canary.Table{Backend: func(model, state, server string) (agent.Backend, error) {
+		return at(model, state, func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+			return agent.Lent{URL: server, Header: "Authorization", Value: "Bearer none"}, func() {}, nil
+		})
+	}}.Try(ctx)
+	sayTable(rows, t.Say)
+	return err
+}
+
+// sent is what a scripted model was sent.
+type sent struct {
+	*scripted.Model
+	text string
+}
+
+// Seen implements [canary.Report].
+func (s sent) Seen() (messages int, found bool) {
+	all := s.Requests()
+	return len(all), slices.ContainsFunc(all, func(b []byte) bool { return bytes.Contains(b, []byte(s.text)) })
+}
+
+// sayTable prints which parts of a tool's result reach the model.
+func sayTable(rows []canary.Row, say func(name, format string, args ...any)) {
+	for _, r := range rows {
+		found := "is kept from the model"
+		switch {
+		case !r.Tried:
+			found = "was not tried: the agent did not call the tool"
+		case r.Reached && r.Lost:
+			found = "REACHES THE MODEL, in the place of the line for it"
+		case r.Reached:
+			found = "reaches the model"
+		case r.Lost:
+			found = "is kept from the model, and so is the line for it"
+		}
+		if r.Relied && !r.Reached {
+			found += ", on which webchat relies"
+		}
+		say("part", "%-40s %s", r.Part, found)
+	}
+}
+
 // watched makes the backend that a new session would get, so that t sees what it
 // sends to its model.
-func (o *options) watched(ctx context.Context, c *config, t *canary.Trial) (agent.Backend, canary.Report, error) {
+func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend *ownLender) (agent.Backend, canary.Report, error) {
 	dir, err := o.madeDataDir()
 	if err != nil {
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	all, err := o.backends(c, dir, lendNothing, quiet)
+	all, err := o.backends(c, dir, lend.host, quiet)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -84,6 +84,9 @@ type Info struct {
 	Reason    string    // why it is unavailable and what to do, one sentence
 	Intercept Intercept // how far hooks reach
 	CanResume bool      // Options.Resume is honoured
+	// Lacks is what a user should know before they choose it, each in a few words that
+	// go on after its name: "asks nothing before it reads files".
+	Lacks []string
 }
 
 // Intercept is how far hooks can reach into a backend's tool calls.

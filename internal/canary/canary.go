@@ -5,14 +5,13 @@
 // A [Trial] sees that either in front of the models themselves ([Trial.Before]) or by
 // what the backend reports ([Report]). It proves one turn and is then used up; its
 // methods belong to one goroutine. [Closed] tries whether a workspace can have
-// anything run without a question.
+// anything run without a question, and [Table] which parts of a tool's result an agent
+// hands to its model.
 package canary
 
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,9 +63,7 @@ type Trial struct {
 
 // New makes a workspace with the file. Close removes it.
 func New(c Config) (*Trial, error) {
-	b := make([]byte, 12)
-	_, _ = rand.Read(b) // it never fails
-	t := &Trial{Config: c, text: "canary" + hex.EncodeToString(b)}
+	t := &Trial{Config: c, text: secret()}
 	var err error
 	if t.workspace, err = os.MkdirTemp("", "webchat-verify-"); err != nil {
 		return nil, err
@@ -197,9 +194,9 @@ func (t *Trial) leaks(b agent.Backend, reported Report) error {
 			return loud
 		}
 		if n == 0 {
-			return errors.New("nothing was proven: the CLI did not report what it sent to the model")
+			return errors.New("nothing was proven: it is not known what was sent to the model")
 		}
-		t.Say("sent", "the canary is in none of the %d messages that the CLI reports to have sent", n)
+		t.Say("sent", "the canary is in none of the %d messages that were sent to the model", n)
 	case len(t.proxies) > 0:
 		var requests, size int64
 		for _, p := range t.proxies {

@@ -30,14 +30,15 @@ var ours = map[string][]string{
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
-	"internal/files":    {"internal/proc"},
-	"internal/jsonrpc":  {"internal/proc"},
-	"internal/agent":    {"internal/event"},
-	"internal/search":   {"internal/event"},
-	"internal/fold":     {"internal/event"},
-	"internal/screen":   {"internal/event", "internal/fold", "internal/strictjson"},
-	"internal/eventlog": {"internal/event", "internal/fold"},
-	"internal/policy":   {"internal/agent", "internal/event"},
+	"internal/files":           {"internal/proc"},
+	"internal/canary/scripted": {},
+	"internal/jsonrpc":         {"internal/proc"},
+	"internal/agent":           {"internal/event"},
+	"internal/search":          {"internal/event"},
+	"internal/fold":            {"internal/event"},
+	"internal/screen":          {"internal/event", "internal/fold", "internal/strictjson"},
+	"internal/eventlog":        {"internal/event", "internal/fold"},
+	"internal/policy":          {"internal/agent", "internal/event"},
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event"},
@@ -72,7 +73,7 @@ var ours = map[string][]string{
 	"internal/daemon":   {"internal/proc"},
 	"internal/takeover": {"internal/daemon"}, // the lock of a data folder
 	"internal/service":  {"internal/proc"},   // systemctl and launchctl are programs
-	"internal/canary":   {"internal/agent", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
+	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown
@@ -114,7 +115,7 @@ var theirs = map[string][]string{
 	"golang.org/x/text":                        {"internal/outputs"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
-	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver"},
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/canary"},
 	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 

@@ -41,6 +41,10 @@ type Config struct {
 	Meta map[string]any
 	// Login is the authentication method that is chosen after the start; empty: none.
 	Login string
+	// SignIn is the command that signs in, for people; empty: it is not known.
+	SignIn string
+	// Lacks is what [agent.Info] says.
+	Lacks []string
 	// Silence is after how long without a sign of life the user is told; 0: a minute.
 	Silence time.Duration
 	Logger  *slog.Logger // nil: nothing is logged
@@ -81,11 +85,20 @@ func (b *Backend) Name() string { return b.cfg.Name }
 // Info implements [agent.Backend]. Of an agent's own calls only those are seen before
 // they run that it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
-	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: b.recalled().Version}
+	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: b.recalled().Version, Lacks: b.cfg.Lacks}
 	if i.Available = b.found(); !i.Available {
 		i.Reason = fmt.Sprintf("%s is not installed: %s is not on PATH.", b.cfg.Title, b.cfg.Command[0])
 	}
 	return i
+}
+
+// signIn says what to do where the agent is not signed in.
+func (b *Backend) signIn() error {
+	how := "with its own command"
+	if b.cfg.SignIn != "" {
+		how = "by \"" + b.cfg.SignIn + "\" in a terminal"
+	}
+	return fmt.Errorf("%w: %s is not signed in; sign in %s, then try again", agent.ErrUnavailable, b.cfg.Title, how)
 }
 
 // found looks for the program as its start does.

@@ -114,7 +114,7 @@ func (c *conn) failed(err error) error {
 		return err
 	}
 	if theirs.Code == -32000 || theirs.Code == 401 {
-		return fmt.Errorf("%w: %s is not signed in; sign in with its own command, then try again", agent.ErrUnavailable, c.b.cfg.Title)
+		return c.b.signIn()
 	}
 	return fmt.Errorf("%s failed: %s", c.b.cfg.Title, said(theirs.Message))
 }

@@ -53,8 +53,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 		var theirs *jsonrpc.Error
 		switch {
 		case errors.As(err, &theirs) && theirs.Code == -32000:
-			return fmt.Errorf("%w: %s is not signed in; sign in with its own command, then try again", agent.ErrUnavailable, cfg.Title)
+			return c.b.signIn()
 		case errors.Is(err, jsonrpc.ErrClosed):
+			c.drop(p) // then it has said all
 			return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, cfg.Title, p.rpc.Said())
 		case errors.Is(err, context.DeadlineExceeded):
 			return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, cfg.Title, startPatience, p.rpc.Said())

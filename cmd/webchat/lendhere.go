@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/mcpserver"
+)
+
+// ownLender lends the display tools to agents for a command that runs no server of
+// webchat: on loopback, with a key for each conversation.
+type ownLender struct {
+	*mcpserver.Server
+	http   *http.Server
+	served chan error
+	url    string
+
+	mu   sync.Mutex // guards keys
+	keys map[string]bool
+}
+
+func lendHere(ctx context.Context) (*ownLender, error) {
+	l := &ownLender{served: make(chan error, 1), keys: map[string]bool{}}
+	var err error
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: noClients{}, Tools: lent(), Version: version(), Visitor: l.visitor})
+	if err != nil {
+		return nil, err
+	}
+	at, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l.url = "http://" + at.Addr().String() + "/mcp"
+	l.http = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: l.Server}
+	go func() { l.served <- l.http.Serve(at) }()
+	return l, nil
+}
+
+// close ends what was lent.
+func (l *ownLender) close() error {
+	l.Server.Close()
+	err := l.http.Close()
+	if e := <-l.served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// visitor lets in who has a key.
+func (l *ownLender) visitor(r *http.Request) (mcpserver.Visitor, bool) {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return mcpserver.Visitor{Key: key}, l.keys[key]
+}
+
+// host is an [agent.Lender].
+func (l *ownLender) host(_ string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	key := rand.Text()
+	l.mu.Lock()
+	l.keys[key] = true
+	l.mu.Unlock()
+	end := l.Host(key, call)
+	return agent.Lent{URL: l.url, Header: "Authorization", Value: "Bearer " + key}, func() {
+		end()
+		l.mu.Lock()
+		delete(l.keys, key)
+		l.mu.Unlock()
+	}, nil
+}
+
+// noClients has no sessions of clients: every call has the key of a conversation.
+type noClients struct{}
+
+var errNoClients = errors.New("no sessions begin here")
+
+// Begin implements [mcpserver.Sessions].
+func (noClients) Begin(context.Context, mcpserver.Visit) (string, error) { return "", errNoClients }
+
+// Wake implements [mcpserver.Sessions].
+func (noClients) Wake(context.Context, string) error { return errNoClients }
+
+// Stage implements [mcpserver.Sessions].
+func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) { return s }
