@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/policy"
+	"webchat/internal/wording"
 )
 
 // workspace is the folder files are shown from. Reading goes through an [os.Root] of
@@ -60,20 +61,7 @@ func (w *workspace) present() error {
 }
 
 // shown is the workspace as messages name it.
-func (w *workspace) shown() string { return tilde(w.real, w.home) }
-
-func tilde(path, home string) string {
-	if home == "" || home == string(filepath.Separator) {
-		return path
-	}
-	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
-		if rel == "." {
-			return "~"
-		}
-		return "~/" + filepath.ToSlash(rel)
-	}
-	return path
-}
+func (w *workspace) shown() string { return wording.Tilde(w.real, w.home) }
 
 // home is the user's folder by the environment env.
 func home(env []string) string {

@@ -113,7 +113,8 @@ type layout struct {
 	Static  string // folder of the static files
 	Page    string // session, home, auth or error
 	Session string
-	Probe   bool // signed out as far as the server could see
+	Folder  string // the path of the page's workspace
+	Probe   bool   // signed out as far as the server could see
 	Title   string
 	Styles  []string
 }

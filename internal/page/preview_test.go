@@ -102,7 +102,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 		return func(_ testing.TB, b *strings.Builder) error {
 			pr := p.Projector(id)
 			pr.Feed(newLog().add(data...).entries...)
-			return p.Session(b, page.View{Sessions: list(id), Backends: backends, Today: page.Tally{Outputs: 214, Sent: 1926, Saved: 612408}}, pr)
+			return p.Session(b, page.View{Workspace: "/home/me/code/relay", Side: page.Side{Active: list(id)[:3], Folders: []page.Folder{{ID: "w1", Path: "/home/me/code/relay", Name: "relay", Open: true, Count: 9, Part: page.Part{Sessions: list(id)[3:]}}, {ID: "w2", Path: "/home/me/code/pump", Name: "pump", Count: 12}}}, Backends: backends, Today: page.Tally{Outputs: 214, Sent: 1926, Saved: 612408}}, pr)
 		}
 	}
 	st := stories()

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"html/template"
 	"io"
-	"path/filepath"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"webchat/internal/card"
 	"webchat/internal/event"
@@ -21,7 +19,7 @@ type View struct {
 	Workspace string // the path of the session's folder
 	Missing   bool   // it is not there now
 
-	Sessions []Session
+	Side     Side
 	Backends []Backend
 	Tries    []Try
 	Sample   *Sample // for an empty session
@@ -33,19 +31,6 @@ type View struct {
 	Unsaved     string // why nothing is saved now
 	Notice      string // what the user should know about the saved sessions
 	Bytes       int64  // they take on the disk; 0: unknown
-}
-
-// Session is a row of the list.
-type Session struct {
-	ID, Title string
-	Status    event.Status
-	Failed    bool   // its last turn ended with an error
-	Asks      string // what an open question wants to do
-	Pending   int
-	Pinned    bool
-	LastSeq   int64 // of the last event that is news
-	UpdatedAt time.Time
-	Since     time.Time // since when it runs
 }
 
 // Backend is a kind of agent in the list of who may answer.
@@ -71,34 +56,19 @@ type Tally struct {
 	Outputs, Sent, Saved int64
 }
 
-// group is a part of the list of sessions.
-type group struct {
-	Name  string
-	Count int // shown when it says something
-	Rows  []row
-}
-
-type row struct {
-	Session
-	Current bool
-	Mark    string // data-status
-	Word    string // the mark in words
-	When    string
-}
-
 // chrome is the data of the page around the transcript.
 type chrome struct {
 	layout
 	View
-	fold   *transcript.State
-	ID     string
-	home   string
-	cfg    *Config
-	Groups []group
-	Turns  any
-	Seq    int64
-	Fresh  bool // nothing was said yet
-	Before int64
+	fold     *transcript.State
+	ID       string
+	home     string
+	cfg      *Config
+	Sessions *side
+	Turns    any
+	Seq      int64
+	Fresh    bool // nothing was said yet
+	Before   int64
 }
 
 // Session writes the page of a session: v around what p has folded.
@@ -120,19 +90,20 @@ func (p *Pages) chrome(page string, v View, f *transcript.State) *chrome {
 	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home, cfg: &p.cfg,
 		Turns: f.Turns(), Seq: f.Seq, Fresh: f.Empty()}
 	c.layout.Session = id
-	c.Groups = p.groups(v.Sessions, id)
+	c.Sessions = p.side(v, id)
+	c.layout.Folder = v.Workspace
 	return c
 }
 
 // Where is the workspace as people write it.
-func (c *chrome) Where() string { return tilde(c.Workspace, c.home) }
+func (c *chrome) Where() string { return wording.Tilde(c.Workspace, c.home) }
 
-// tilde writes a folder as people do: ~/code/relay.
-func tilde(path, home string) string {
-	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(filepath.Join("~", rel))
-	}
-	return path
+// New is the address of the page that begins a session in the workspace.
+func (c *chrome) New() string { return newIn(c.cfg.Base, c.Workspace) }
+
+// newIn is the address of the page that begins a session in a folder.
+func newIn(base, path string) string {
+	return base + "/?" + url.Values{"workspace": {path}}.Encode()
 }
 
 // Rail is the right column.
@@ -195,115 +166,4 @@ func (c *chrome) Foot() string {
 		return "Show something to start counting"
 	}
 	return wording.Plural(c.Today.Outputs, "output") + " shown, " + wording.Plural(c.Today.Sent, "token") + " sent"
-}
-
-// SessionsList writes the inner HTML of #sessions, and of #today in a template.
-func (p *Pages) SessionsList(w io.Writer, v View, current string) error {
-	return p.write(w, "sessions.now", &chrome{View: v, fold: &transcript.State{}, Groups: p.groups(v.Sessions, current)})
-}
-
-// groups sorts sessions, which come latest first, into the parts of the list.
-func (p *Pages) groups(list []Session, current string) []group {
-	var out []group
-	add := func(name string, counted bool, rows []row) {
-		if len(rows) == 0 {
-			return
-		}
-		g := group{Name: name, Rows: rows}
-		if counted {
-			g.Count = len(rows)
-		}
-		out = append(out, g)
-	}
-	var waiting, running, pinned []row
-	var order []string
-	by := map[string][]row{}
-	for _, s := range list {
-		r := p.row(s, current)
-		switch {
-		case s.Status == event.Waiting:
-			waiting = append(waiting, r)
-		case s.Status == event.Running:
-			running = append(running, r)
-		case s.Pinned:
-			pinned = append(pinned, r)
-		default:
-			name := p.day(s.UpdatedAt)
-			if by[name] == nil {
-				order = append(order, name)
-			}
-			by[name] = append(by[name], r)
-		}
-	}
-	add("Waiting for you", true, waiting)
-	add("Running", true, running)
-	add("Pinned", false, pinned)
-	for _, name := range order {
-		add(name, false, by[name])
-	}
-	return out
-}
-
-func (p *Pages) row(s Session, current string) row {
-	r := row{Session: s, Current: s.ID == current, Mark: string(s.Status)}
-	if r.Title == "" {
-		r.Title = "New session"
-	}
-	r.Asks = wording.Plain(s.Asks)
-	switch {
-	case s.Status == event.Waiting:
-		r.Word = "waiting for you"
-	case s.Status == event.Running:
-		r.Word = "running"
-		if !s.Since.IsZero() {
-			r.When = ago(p.cfg.Now().Sub(s.Since))
-		}
-	case s.Failed:
-		r.Mark, r.Word = "failed", "ended with an error"
-	default:
-		r.Mark = "idle"
-	}
-	if r.When == "" && r.Word != "waiting for you" && p.day(s.UpdatedAt) == "Today" {
-		r.When = s.UpdatedAt.In(p.cfg.Location).Format("15:04")
-	}
-	return r
-}
-
-// Last is up to where its log holds news.
-func (r row) Last() string { return strconv.FormatInt(r.LastSeq, 10) }
-
-// Stamp is since when it is as it is.
-func (r row) Stamp() string {
-	t := r.UpdatedAt
-	if !r.Since.IsZero() {
-		t = r.Since
-	}
-	return event.Time(t).String()
-}
-
-// ago is a running time in a list: 14 s, 6 min.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + " s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min"
-	}
-	return strconv.Itoa(int(d.Hours())) + " h"
-}
-
-func (p *Pages) day(t time.Time) string {
-	now := p.cfg.Now().In(p.cfg.Location)
-	t = t.In(p.cfg.Location)
-	y, m, d := now.Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, p.cfg.Location)
-	switch {
-	case !t.Before(today):
-		return "Today"
-	case !t.Before(today.AddDate(0, 0, -1)):
-		return "Yesterday"
-	case t.Year() == now.Year():
-		return t.Format("January")
-	}
-	return t.Format("January 2006")
 }

@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -59,9 +58,9 @@ func (s *Server) pageRoutes() []route {
 	}
 	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
 	return []route{
-		{get, "/", guard.Page, s.home, 200, nil, html("The page of a new session"), "", "Home"},
+		{get, "/", guard.Page, s.home, 200, nil, html("The page of a new session"), "workspace", "Home"},
 		{get, "/auth", guard.Door, s.auth, 200, nil, html("The page that signs in"), "", "Sign in"},
-		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current", "The list of sessions, as the page has it"},
+		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
 		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
 		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, html("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
@@ -76,7 +75,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), in.Path)
+	view, err := s.view(r.Context(), sideWish{workspace: in.Path})
 	if err != nil {
 		return err
 	}
@@ -86,20 +85,6 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) auth(w http.ResponseWriter, _ *http.Request) error {
 	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
-}
-
-func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
-	in, err := s.workspace(r)
-	if err != nil {
-		return err
-	}
-	view, err := s.view(r.Context(), in.Path)
-	if err != nil {
-		return err
-	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.SessionsList(b, view, r.URL.Query().Get("current"))
-	})
 }
 
 // writePage sends a page that could be written whole, or nothing.
@@ -116,28 +101,18 @@ func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) erro
 }
 
 // view is what stands around a transcript in a workspace.
-func (s *Server) view(ctx context.Context, workspace string) (page.View, error) {
-	v := page.View{Workspace: workspace, Missing: workspaces.Check(workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+func (s *Server) view(ctx context.Context, wish sideWish) (v page.View, err error) {
+	v = page.View{Workspace: wish.workspace, Missing: workspaces.Check(wish.workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
-		var err error
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)
 		}
 	}
-	list, err := s.Sessions.List(ctx, sessions.Query{Limit: 100})
-	if err != nil {
+	if v.Side, err = s.side(ctx, wish); err != nil {
 		return v, err
 	}
-	today := time.Now().UTC().Format(time.DateOnly)
-	for _, f := range list.Sessions {
-		if d := f.Open.Day; d.Date == today {
-			v.Today.Outputs += d.Outputs
-			v.Today.Sent += d.Tokens.Sent
-			v.Today.Saved += d.Tokens.Saved
-		}
-		if f.LastSeq > 1 { // else nothing was said or kept in it: it was made for a look
-			v.Sessions = append(v.Sessions, rowOf(f.Summary))
-		}
+	if v.Today, err = s.today(ctx); err != nil {
+		return v, err
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
 		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})
@@ -148,14 +123,19 @@ func (s *Server) view(ctx context.Context, workspace string) (page.View, error) 
 	return v, nil
 }
 
-// rowOf is a session as the list shows it.
-func rowOf(s fold.Summary) page.Session {
-	r := page.Session{ID: string(s.ID), Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
-		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, UpdatedAt: s.UpdatedAt}
-	if s.Open.Since > 0 {
-		r.Since = time.UnixMilli(s.Open.Since)
+// today is what was kept out of the sessions in which something happened today, of the
+// latest hundred.
+func (s *Server) today(ctx context.Context) (t page.Tally, err error) {
+	list, err := s.Sessions.List(ctx, sessions.Query{Limit: 100})
+	today := time.Now().UTC().Format(time.DateOnly)
+	for _, f := range list.Sessions {
+		if d := f.Open.Day; d.Date == today {
+			t.Outputs += d.Outputs
+			t.Sent += d.Tokens.Sent
+			t.Saved += d.Tokens.Saved
+		}
 	}
-	return r
+	return t, err
 }
 
 // Refuse answers a person whom the guard refuses a page, for guard.Config. Who is

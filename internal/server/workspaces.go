@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/sessions"
+	"webchat/internal/wording"
 	"webchat/internal/workspaces"
 )
 
@@ -63,6 +64,8 @@ func (s *Server) closeWorkspace(w http.ResponseWriter, r *http.Request) error {
 // folderShape is a folder that could be opened.
 type folderShape struct {
 	Path    string             `json:"path"`
+	Shown   string             `json:"shown"` // as people write it
+	Open    bool               `json:"open"`
 	Warning workspaces.Warning `json:"warning,omitempty"` // root, home, inside or repository: why to think about it
 	Text    string             `json:"text,omitempty"`    // the warning in words
 	Known   bool               `json:"known"`             // it was open before
@@ -81,7 +84,7 @@ func (s *Server) completeFolders(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := folderList{Folders: []folderShape{}}
 	for _, f := range s.Sessions.Workspaces().Complete(s.Home, q.Get("q"), limit) {
-		list.Folders = append(list.Folders, folderShape{f.Path, f.Warning, f.Warning.Text(), f.Known})
+		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, s.Home), f.Open, f.Warning, f.Warning.Text(), f.Known})
 	}
 	return reply(w, http.StatusOK, list)
 }
@@ -105,11 +108,21 @@ func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
 		}
 		f.Workspaces = []string{w.Path}
 	}
-	switch f.State = sessions.State(q.Get("state")); f.State {
-	case "", "idle", "running", "waiting", sessions.Active, sessions.Failed, sessions.Pinned:
-		return f, nil
+	if f.State = sessions.State(q.Get("state")); !knownState(f.State) {
+		return f, errState
 	}
-	return f, invalid("bad_query", "Give state as one of idle, running, waiting, active, failed and pinned.")
+	return f, nil
+}
+
+var errState = invalid("bad_query", "Give state as one of idle, running, waiting, active, resting, failed and pinned.")
+
+// knownState reports whether sessions can be in a state; empty is any.
+func knownState(s sessions.State) bool {
+	switch s {
+	case "", "idle", "running", "waiting", sessions.Active, sessions.Resting, sessions.Failed, sessions.Pinned:
+		return true
+	}
+	return false
 }
 
 // completeFiles names the files of a workspace.

@@ -51,25 +51,29 @@ type Filter struct {
 	Workspaces []string // only sessions of these; none: all
 	Hidden     []string // no session of these
 	State      State    // empty: whatever it is
+	Begun      bool     // no session in which nothing was said or kept yet
 }
 
 // None reports whether nothing is kept out.
-func (f Filter) None() bool { return len(f.Workspaces) == 0 && len(f.Hidden) == 0 && f.State == "" }
+func (f Filter) None() bool {
+	return len(f.Workspaces) == 0 && len(f.Hidden) == 0 && f.State == "" && !f.Begun
+}
 
 // State is what a session in a list is like.
 type State string
 
 // The states, beside the values of [event.Status].
 const (
-	Active State = "active" // it runs or waits
-	Failed State = "failed" // its last turn ended with an error
-	Pinned State = "pinned"
+	Active  State = "active"  // it runs or waits
+	Resting State = "resting" // it does not, and is not pinned
+	Failed  State = "failed"  // its last turn ended with an error
+	Pinned  State = "pinned"
 )
 
 // Workspace is what a catalog knows of a folder that sessions work in.
 type Workspace struct {
 	Path      string // empty: of the sessions whose log names none
-	Sessions  int    // that are not deleted
+	Sessions  int    // that are not deleted, and in which something was said or kept
 	UpdatedAt time.Time
 }
 

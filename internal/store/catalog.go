@@ -259,10 +259,15 @@ func (p page) filter() (query string, args []any) {
 	if len(p.Hidden) > 0 {
 		query, args = query+` AND workspace NOT IN (SELECT value FROM json_each(?))`, append(args, jsonOf(p.Hidden))
 	}
+	if p.Begun {
+		query += ` AND last_seq > 1`
+	}
 	switch p.State {
 	case "":
 	case sessions.Active:
 		query += ` AND status <> 'idle'`
+	case sessions.Resting:
+		query += ` AND status = 'idle' AND pinned = 0`
 	case sessions.Pinned:
 		query += ` AND pinned = 1`
 	case sessions.Failed:
@@ -302,7 +307,7 @@ func (p page) page(found []row) sessions.Page {
 
 // Workspaces implements [sessions.Catalog].
 func (db *DB) Workspaces(ctx context.Context) ([]sessions.Workspace, error) {
-	rows, err := db.read.QueryContext(ctx, `SELECT workspace, count(*), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	rows, err := db.read.QueryContext(ctx, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
 	if err != nil {
 		return nil, fmt.Errorf("list the workspaces: %w", ours(err))
 	}

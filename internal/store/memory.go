@@ -142,7 +142,7 @@ func (p page) selects(r row) bool {
 
 // fits is what [page.filter] asks for.
 func (p page) fits(s fold.Summary) bool {
-	if len(p.Workspaces) > 0 && !slices.Contains(p.Workspaces, s.Workspace) || slices.Contains(p.Hidden, s.Workspace) {
+	if len(p.Workspaces) > 0 && !slices.Contains(p.Workspaces, s.Workspace) || slices.Contains(p.Hidden, s.Workspace) || p.Begun && s.LastSeq < 2 {
 		return false
 	}
 	switch p.State {
@@ -150,6 +150,8 @@ func (p page) fits(s fold.Summary) bool {
 		return true
 	case sessions.Active:
 		return s.Status != event.Idle
+	case sessions.Resting:
+		return s.Status == event.Idle && !s.Pinned
 	case sessions.Pinned:
 		return s.Pinned
 	case sessions.Failed:
@@ -187,7 +189,9 @@ func (m *Memory) Workspaces(context.Context) ([]sessions.Workspace, error) {
 	for _, k := range m.sessions {
 		if k.DeletedAt.IsZero() {
 			w := by[k.Workspace]
-			w.Path, w.Sessions = k.Workspace, w.Sessions+1
+			if w.Path = k.Workspace; k.LastSeq > 1 {
+				w.Sessions++
+			}
 			if k.UpdatedAt.After(w.UpdatedAt) {
 				w.UpdatedAt = k.UpdatedAt
 			}

@@ -4,6 +4,7 @@
 package wording
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -94,4 +95,15 @@ func Ended(s string) string {
 		return s
 	}
 	return s + "."
+}
+
+// Tilde writes a folder as people do, ~/code/relay, if it lies below their home folder.
+func Tilde(path, home string) string {
+	if home == "" || home == string(filepath.Separator) {
+		return path
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return strings.TrimSuffix("~/"+filepath.ToSlash(rel), "/.")
+	}
+	return path
 }

@@ -16,24 +16,30 @@ const mostEntries = 10_000
 type Folder struct {
 	Path    string
 	Warning Warning
-	Known   bool // it was open before
+	Known   bool // it is or was open
+	Open    bool // it is
 }
 
-// Complete returns up to limit folders that a person may mean by q: those that were
-// closed first, then folders below the home folder whose name begins so. q may begin
+// Complete returns up to limit folders that a person may mean by q: those that are open
+// first, then those that were, then folders below the home folder whose name begins so. q may begin
 // with ~; a folder named in full is found wherever it is. What begins with a dot is
 // offered when the dot is typed.
 func (l *List) Complete(home, q string, limit int) (found []Folder) {
-	path := expand(home, strings.TrimSpace(q))
+	q = strings.TrimSpace(q)
+	path := expand(home, q)
+	if q == "~" || q == "~/" {
+		q = ""
+	}
+	open := l.All()
 	add := func(path string) {
 		if len(found) < limit && !slices.ContainsFunc(found, func(f Folder) bool { return f.Path == path }) {
-			found = append(found, Folder{path, Warn(path, home), l.knows(path)})
+			found = append(found, Folder{path, Warn(path, home), l.knows(path), slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
 		}
 	}
 	if real, err := resolve(path); err == nil && q != "" {
 		add(real)
 	}
-	for _, w := range l.Closed() {
+	for _, w := range append(open, l.Closed()...) {
 		if w.Available() && (q == "" || strings.Contains(strings.ToLower(w.Name), strings.ToLower(q)) || strings.HasPrefix(w.Path, path)) {
 			add(w.Path)
 		}

@@ -214,7 +214,7 @@ func (l *List) Find(path string) (Workspace, error) {
 			return all[i], nil
 		}
 	}
-	return Workspace{}, fmt.Errorf("the folder %s is %w; POST /api/workspaces opens it", path, ErrUnknown)
+	return Workspace{}, fmt.Errorf("the folder %s is %w: open it first", path, ErrUnknown)
 }
 
 // ByID returns the open workspace of that id.

@@ -157,12 +157,12 @@ func TestWarn(t *testing.T) {
 
 // TestComplete: folders are offered below the home folder only, closed ones first.
 func TestComplete(t *testing.T) {
-	top := tree(t, "home/code/relay", "home/code/Reader", "home/.config/x", "home/notes", "other/place", "old")
+	top := tree(t, "home/code/relay", "home/code/Reader", "home/.config/x", "base", "home/notes", "other/place", "old")
 	home := filepath.Join(top, "home")
 	if err := os.Symlink(filepath.Join(top, "other"), filepath.Join(home, "way")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	l := open(t, workspaces.Config{First: []string{home}})
+	l := open(t, workspaces.Config{First: []string{filepath.Join(top, "base")}})
 	old, _, err := l.Open(filepath.Join(top, "old"))
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +171,8 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for q, want := range map[string][]string{
-		"":                          {"old", "home/code", "home/notes"},
-		"~":                         {"home", "home/code", "home/notes"},
+		"":                          {"base", "old", "home/code", "home/notes"},
+		"~":                         {"base", "old", "home/code", "home/notes"},
 		"co":                        {"home/code"},
 		"~/code/re":                 {"home/code/Reader", "home/code/relay"},
 		home + "/code/rel":          {"home/code/relay"},

@@ -85,3 +85,10 @@ export const newID = () => [...crypto.getRandomValues(new Uint8Array(16))].map((
 /** The session of this page, and a path below it. */
 export const session = () => document.body.dataset.session ?? ''
 export const path = (rest = '') => `/api/sessions/${session()}${rest}`
+
+/** The folder of this page, and the page that begins a session in one. */
+export const folder = () => document.body.dataset.folder ?? ''
+export const inFolder = (path = folder()) => `/?workspace=${encodeURIComponent(path)}`
+
+/** Files of this page's folder that one may mean by q. */
+export const filesLike = async (q, limit, options) => (await getJSON(`/api/files?workspace=${encodeURIComponent(folder())}&limit=${limit}&q=${encodeURIComponent(q)}`, options)).files

@@ -1,5 +1,6 @@
 // The buttons of output cards.
 
+import { confirmed } from './confirm.js'
 import { getText, path, post } from './api.js'
 import { base } from './base.js'
 import { display } from './display.js'
@@ -90,14 +91,6 @@ async function fold(card) {
 async function again(card) {
   if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return
   await display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
-}
-
-function confirmed(title, text, yes) {
-  const dialog = document.getElementById('confirm')
-  for (const [part, words] of Object.entries({ title, text, yes })) dialog.querySelector(`[data-part=${part}]`).textContent = words
-  dialog.returnValue = ''
-  dialog.showModal()
-  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }))
 }
 
 function goTo(card) {

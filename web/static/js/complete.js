@@ -1,7 +1,7 @@
 // What the menu offers while one types: commands after /, paths after @ and
 // after /show and /image, models and backends from the picker.
 
-import { getJSON, patch, path, session } from './api.js'
+import { filesLike, getJSON, patch, path, session } from './api.js'
 import { commands } from './commands.js'
 import * as menu from './menu.js'
 import { failed } from './toast.js'
@@ -18,9 +18,9 @@ async function files(field, q, from, wrap) {
   asking = new AbortController()
   const text = field.value
   try {
-    const { files } = await getJSON(`/api/files?q=${encodeURIComponent(q)}`, { signal: asking.signal })
+    const names = await filesLike(q, 20, { signal: asking.signal })
     if (field.value !== text) return // sent, or changed by other means than typing
-    menu.open(files.slice(0, 12).map((f) => ({ label: f, value: f, same: wrap(f) === q })), field, (item) => replaceWord(field, from, wrap(item.value)))
+    menu.open(names.slice(0, 12).map((f) => ({ label: f, value: f, same: wrap(f) === q })), field, (item) => replaceWord(field, from, wrap(item.value)))
   } catch (err) {
     if (err.name !== 'AbortError') menu.close()
   }

@@ -1,6 +1,6 @@
 // The field where prompts and commands are typed.
 
-import { getJSON, newID, patch, path, post, session } from './api.js'
+import { filesLike, folder, newID, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
@@ -49,7 +49,7 @@ export function fill(text) {
 export async function ensure() {
   if (session()) return
   const { backend, model } = composer.dataset
-  const made = await post('/api/sessions', { backend: backend || undefined, model: model || undefined })
+  const made = await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })
   draft.save('') // from here on it is the new session's
   document.body.dataset.session = made.id
   fresh = true
@@ -75,7 +75,7 @@ async function freeWay(text) {
   const wish = onlyShow(text)
   if (!wish) return null
   try {
-    const { files } = await getJSON(`/api/files?limit=200&q=${encodeURIComponent(wish.path)}`)
+    const files = await filesLike(wish.path, 200)
     return files.includes(wish.path.replace(/^\.\//, '')) ? showing(wish) : null
   } catch { return null }
 }

@@ -10,7 +10,7 @@ import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
 import { openBar } from './openbar.js'
-import { path, post } from './api.js'
+import { inFolder, path, post } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
@@ -68,7 +68,7 @@ const acts = {
   side, theme,
   shelf: openShelf,
   ledger: figures,
-  new: () => visit('/'),
+  new: () => visit(inFolder()),
   'open-bar': () => openBar(),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),

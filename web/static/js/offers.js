@@ -2,9 +2,10 @@
 // shown here, sessions, and things to do. > does, : goes to a line, ! runs, # finds a
 // definition in what is in front.
 
-import { getJSON, getText, session } from './api.js'
+import { filesLike, folder, getJSON, getText, inFolder, post, session } from './api.js'
 import { visit } from './base.js'
 import { showing } from './commands.js'
+import { confirmed } from './confirm.js'
 import { consent } from './consent.js'
 import { fill, look } from './composer.js'
 import { isShown, openOutput } from './desk.js'
@@ -19,7 +20,8 @@ const press = (act) => () => document.querySelector(`[data-act=${act}]`)?.click(
 
 /** Everything that can be done by name. */
 const things = [
-  { label: 'New session', end: 'n', icon: 'pen', run: () => visit('/') },
+  { label: 'New session', end: 'n', icon: 'pen', run: () => visit(inFolder()) },
+  { label: 'Open a folder', end: '~', icon: 'folder', again: '~/' },
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
   { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
@@ -68,14 +70,14 @@ async function opened(wanted, lines) {
 
 async function files(q, signal) {
   const [, name, lines] = /^(.*?)(?::(\d+(?:-\d+)?))?$/.exec(q)
-  const { files: list } = await getJSON(`/api/files?limit=200&q=${encodeURIComponent(name)}`, { signal })
+  const list = await filesLike(name, 200, { signal })
   return { name: 'Files', total: list.length, list: list.slice(0, most).map((path) => file(path, lines)) }
 }
 
 /** Before anything is typed: what was looked at last, then what the workspace begins with. */
 async function lately(signal) {
   const seen = shown().filter((r) => r.kind !== 'terminal').map((r) => r.name)
-  const { files: top } = await getJSON('/api/files?limit=20&q=', { signal })
+  const top = await filesLike('', 20, { signal })
   const all = [...new Set([...seen, ...top])]
   return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path)) }
 }
@@ -104,8 +106,21 @@ function here(q, limit) {
 async function sessions(q, limit, signal) {
   const found = await getJSON(`/api/sessions?limit=${limit + 1}&q=${encodeURIComponent(q)}`, { signal })
   const list = found.sessions.filter((s) => s.id !== session() || s.url).slice(0, limit)
-    .map((s) => ({ key: `session ${s.id}`, label: s.title || 'New session', parts: s.parts, icon: 'side', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
+    .map((s) => ({ key: `session ${s.id}`, label: s.title || 'New session', in: s.workspace === folder() ? '' : s.workspace.split(/[\\/]/).pop(), parts: s.parts, icon: 'side', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
   return { name: 'Sessions', list }
+}
+
+/** Opens a folder as a workspace; about an unusual one it asks once. */
+async function openFolder(f) {
+  if (f.warning && !f.known && !await confirmed(`Open ${f.shown}?`, f.text, 'Open it')) return
+  const { path } = await post('/api/workspaces', { path: f.path })
+  visit(inFolder(path))
+}
+
+/** Folders to open: those that were open, then those below the home folder. */
+async function folders(q, signal) {
+  const { folders: list } = await getJSON(`/api/folders?limit=40&q=${encodeURIComponent(q)}`, { signal })
+  return { name: 'Folders', list: list.map((f) => ({ key: `folder ${f.path}`, label: f.shown, mono: true, icon: 'folder', end: f.open ? 'open' : f.known ? 'closed' : '', again: `${f.shown}/`, run: () => openFolder(f) })) }
 }
 
 const running = (command) => ({ key: `run ${command}`, label: `Run ${command}`, mono: true, icon: 'term', end: '!', run: () => look({ tool: 'run_and_display', arguments: { command } }) })
@@ -146,6 +161,7 @@ async function symbols(q, signal) {
 /** Finds what fits q and gives it to show, group by group, as it is known. */
 export async function offers(q, { all, signal }, show) {
   const rest = q.slice(1).trim()
+  if (/^[~/]/.test(q)) return show([await folders(q, signal)])
   if (q.startsWith('>')) return show([todo(rest)])
   if (q.startsWith('!')) return show([commands(rest)])
   if (q.startsWith(':')) return show([line(rest)])

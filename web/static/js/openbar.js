@@ -55,6 +55,14 @@ function label(option, q) {
   return marked(whole)
 }
 
+/** The name of another folder, behind what is in it. */
+function place(name) {
+  const el = document.createElement('span')
+  el.className = 'in'
+  el.textContent = name
+  return el
+}
+
 function draw(groups, q) {
   const box = document.getElementById('open-hits')
   const was = moved && options[at]?.key
@@ -69,7 +77,7 @@ function draw(groups, q) {
       const i = options.push(option) - 1
       hit.root.id = `hit-${i}`
       hit.root.classList.toggle('mono', Boolean(option.path || option.mono))
-      hit.parts.text.replaceChildren(...label(option, q))
+      hit.parts.text.replaceChildren(...label(option, q), ...(option.in ? [place(option.in)] : []))
       hit.parts.at.replaceChildren(...marked(option.parts ?? [option.end ?? '']))
       hit.root.querySelector('use').setAttribute('href', `#i-${option.icon}`)
       hit.root.addEventListener('click', (e) => { at = i; choose({ beside: e.ctrlKey || e.metaKey }) })
@@ -118,9 +126,16 @@ async function update() {
   }
 }
 
+/** Goes on with another text. */
+function again(text) {
+  input.value = text
+  update()
+}
+
 async function choose({ beside = false } = {}) {
   const option = options[at]
   if (!option) return
+  if (!option.run) return again(option.again)
   close({ kept: Boolean(option.peeks) })
   try {
     if (option.peeks && await keepLook(option, { beside })) return
@@ -171,6 +186,7 @@ export function openBar({ text = '', texts = false } = {}) {
 
 function ask() {
   const option = options[at]
+  if (option?.again) return again(option.again)
   close()
   fill(option?.path && !/^[>!#:]/.test(input.value) ? `@${option.path} ` : input.value.trim())
 }

@@ -1,9 +1,10 @@
 // The list of sessions: the server draws it; here it is read again when
 // something changed, and unread ones are marked.
 
-import { getText, patch, post, remove, session } from './api.js'
+import { getText, inFolder, patch, post, remove, session } from './api.js'
 import { base, visit } from './base.js'
 import { onChanged } from './connection.js'
+import { ends, folders, listed } from './folders.js'
 import { clone, fragment } from './html.js'
 import { popup } from './popup.js'
 import { failed, toast } from './toast.js'
@@ -46,7 +47,7 @@ async function refresh() {
   stale = false
   try {
     if (list.querySelector('input')) return soon() // a title is being typed
-    const fresh = fragment(await getText(`/sessions?current=${encodeURIComponent(session())}`))
+    const fresh = fragment(await getText(listed()))
     const focused = document.activeElement?.closest?.('#sessions [data-session]')
     const today = fresh.querySelector('template[data-today]')
     today.remove()
@@ -55,6 +56,7 @@ async function refresh() {
     trouble.remove()
     document.getElementById('trouble')?.replaceWith(document.importNode(trouble.content, true))
     list.replaceChildren(fresh)
+    ends()
     marks()
     if (focused) list.querySelector(`${focused.localName}[data-session="${CSS.escape(focused.dataset.session)}"]`)?.focus({ preventScroll: true })
   } catch { stale = true }
@@ -69,7 +71,7 @@ async function drop(id) {
   await remove(`/api/sessions/${id}`)
   const undo = { label: 'Undo', run: () => post(`/api/sessions/${id}/restore`).then(soon).catch(failed) }
   toast('Deleted. It can be restored for 30 seconds', { act: undo, ms: 28_000 })
-  if (id === session()) setTimeout(() => visit('/'), 28_000)
+  if (id === session()) setTimeout(() => visit(inFolder()), 28_000)
   soon()
 }
 
@@ -137,6 +139,7 @@ export function sessions() {
   marks()
   markRead()
   onChanged(soon)
+  folders(refresh)
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (stale) refresh() } })
   document.addEventListener('webchat:frame', markRead)
   addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
