@@ -116,16 +116,16 @@ func (c *Call) card(rows bool) *card {
 		return v
 	}
 	if c.Output == "" {
-		v.failed()
+		v.fillFailed()
 		return v
 	}
 	out, ok := c.In.Outputs.Output(c.Output)
 	if !ok {
-		v.expired()
+		v.fillExpired()
 		return v
 	}
 	v.Readable = v.readable()
-	v.fill(out)
+	v.fillDone(out)
 	return v
 }
 
@@ -137,8 +137,8 @@ func (v *card) ReadTitle() string {
 	return "Adds " + wording.Plural(v.Telemetry.TokensShown, "token") + " to your next prompt"
 }
 
-// failed makes the card of a display that showed nothing.
-func (v *card) failed() {
+// fillFailed makes the card of a display that showed nothing.
+func (v *card) fillFailed() {
 	v.State, v.Classes, v.Icon = "failed", "err", "alert"
 	v.Meta = "not shown"
 	if v.Kind == "terminal" {
@@ -155,14 +155,14 @@ func (v *card) failed() {
 		bold += "."
 	}
 	v.Say = &say{Bold: bold, Text: rest}
-	v.nearest()
+	v.offerNearest()
 	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" {
 		v.Say.Actions = append(v.Say.Actions, Action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
 	}
 }
 
-// nearest makes buttons of the files that are named like one that is not there.
-func (v *card) nearest() {
+// offerNearest makes buttons of the files that are named like one that is not there.
+func (v *card) offerNearest() {
 	if len(v.Fault.Nearest) == 0 || v.Kind == "terminal" {
 		return
 	}
@@ -172,8 +172,8 @@ func (v *card) nearest() {
 	}
 }
 
-// expired makes the card of an output whose life is over, from the log alone.
-func (v *card) expired() {
+// fillExpired makes the card of an output whose life is over, from the log alone.
+func (v *card) fillExpired() {
 	v.State, v.Classes, v.Icon = "expired", "gone", "gone"
 	t := v.Telemetry
 	var parts []string
@@ -223,8 +223,8 @@ func (v *card) whyExpired() *say {
 	return s
 }
 
-// fill makes the card of an output that can be read.
-func (v *card) fill(o views.Output) {
+// fillDone makes the card of an output that can be read.
+func (v *card) fillDone(o views.Output) {
 	v.State = "done"
 	v.Expires = event.Time(o.ExpiresAt).String()
 	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.In.Now()), v.In.OutputTTL), o.Pinned
@@ -242,10 +242,10 @@ func (v *card) fill(o views.Output) {
 		v.compareWithLast()
 		return
 	case o.Binary:
-		v.hex(o)
+		v.fillHex(o)
 		return
 	case v.Kind == "terminal":
-		v.exit(o)
+		v.fillExit(o)
 		v.Meta = join(wording.Took(v.Took), wording.Plural(o.TotalLines, "line"))
 	default:
 		v.Meta = join(o.Language, linesOf(o), wording.Size(o.Bytes))
@@ -259,14 +259,14 @@ func (v *card) fill(o views.Output) {
 	}
 	v.compareWithLast()
 	if !v.bare {
-		v.window(o)
+		v.chooseLines(o)
 	}
 	v.Classes = classes("term", v.Kind == "terminal", "wide", wide(v.Rows),
 		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)
 }
 
-// window chooses the lines the page holds: a file's first, a command's last.
-func (v *card) window(o views.Output) {
+// chooseLines chooses the lines the page holds: a file's first, a command's last.
+func (v *card) chooseLines(o views.Output) {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
 	if v.In.Whole {
@@ -295,7 +295,7 @@ func (v *card) window(o views.Output) {
 	v.Rows, v.Shown = rows, itoa(int64(from))+"-"+itoa(int64(to))
 }
 
-func (v *card) exit(o views.Output) {
+func (v *card) fillExit(o views.Output) {
 	switch {
 	case o.TimedOut || v.Fault.Code == "timeout":
 		v.Exit, v.ExitClass = "timed out", "cut"

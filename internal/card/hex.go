@@ -10,9 +10,9 @@ import (
 // hexBytes is how much of a file that is not text a card shows.
 const hexBytes = 256
 
-// hex makes the card of a file that is not text: it has no lines, so there is
+// fillHex makes the card of a file that is not text: it has no lines, so there is
 // nothing to wrap, to find or to unfold.
-func (v *card) hex(o views.Output) {
+func (v *card) fillHex(o views.Output) {
 	v.Kind, v.Icon, v.Wrap = "hex", "hex", false
 	v.Meta = wording.Size(o.Bytes)
 	v.Say = &say{Bold: "Not text:", Text: wording.Size(o.Bytes)}

@@ -101,12 +101,12 @@ func (o *Work) Apply(e event.Entry) {
 	case event.TurnStart:
 		o.Turn, o.TurnAt = d, e.Event.Timestamp
 		o.Done = nil
-		o.dequeue(d.MessageID)
+		o.removeQueued(d.MessageID)
 	case event.TurnEnd:
 		o.Turn = event.TurnStart{}
 		o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return o.Helper(f.Parent) == nil })
 		for _, id := range d.Steered {
-			o.dequeue(id)
+			o.removeQueued(id)
 		}
 	case event.ToolExecutionStart:
 		o.Tools = append(o.Tools, Tool{Start: d, At: e.Event.Timestamp})
@@ -121,7 +121,7 @@ func (o *Work) Apply(e event.Entry) {
 	case event.HookEnd:
 		o.Hooks = slices.DeleteFunc(o.Hooks, func(h event.HookStart) bool { return h.HookID == d.HookID })
 	case event.AssistantMessageDiscarded:
-		o.drop(MessageKey(d.MessageID))
+		o.remove(MessageKey(d.MessageID))
 	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
 		o.applyTask(e)
 	}
@@ -135,17 +135,17 @@ func (o *Work) finish(key string) {
 		}
 		o.Done[key] = true
 	}
-	o.drop(key)
+	o.remove(key)
 	o.Tools = slices.DeleteFunc(o.Tools, func(t Tool) bool { return ToolKey(t.Start.ToolCallID) == key })
 	o.Requests = slices.DeleteFunc(o.Requests, func(e event.Entry) bool { return requestKey(QuestionID(e.Event.Data)) == key })
 }
 
-func (o *Work) drop(key string) {
+func (o *Work) remove(key string) {
 	o.Version++
 	o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return f.Key() == key })
 }
 
-func (o *Work) dequeue(messageID string) {
+func (o *Work) removeQueued(messageID string) {
 	o.Queued = slices.DeleteFunc(o.Queued, func(id string) bool { return id == messageID })
 }
 

@@ -63,7 +63,7 @@ func BetweenTurns(d event.Data) bool {
 func (s State) Report(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
 	case event.SessionError:
-		d.Kind = known(d.Kind, event.KindOfStatus(d.StatusCode))
+		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
 		return d, nil
 	case event.SessionUsageInfo, event.SessionTruncation,
 		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
@@ -125,9 +125,9 @@ func (s State) message(data event.Data) (event.Data, error) {
 	var text string
 	switch d := data.(type) {
 	case event.AssistantMessage:
-		return unlessDone(s, d, d.MessageID, len(d.Content))
+		return ignoreIfDone(s, d, d.MessageID, len(d.Content))
 	case event.AssistantReasoning:
-		return unlessDone(s, d, d.ReasoningID, len(d.Content))
+		return ignoreIfDone(s, d, d.ReasoningID, len(d.Content))
 	case event.AssistantMessageDiscarded:
 		if s.Work.Message(fold.MessageKey(d.MessageID)) == nil {
 			return nil, nil
@@ -147,8 +147,8 @@ func (s State) message(data event.Data) (event.Data, error) {
 	return data, nil
 }
 
-// unlessDone returns the end of a message, nil for its second one.
-func unlessDone(s State, d event.Data, id string, size int) (event.Data, error) {
+// ignoreIfDone returns the end of a message, nil for its second one.
+func ignoreIfDone(s State, d event.Data, id string, size int) (event.Data, error) {
 	switch {
 	case id == "":
 		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
@@ -173,13 +173,13 @@ func (s State) tool(data event.Data) (event.Data, error) {
 		d.Arguments = Loggable(d.Arguments)
 		return d, nil
 	case event.ToolExecutionProgress:
-		if !s.foreign(d.ToolCallID) {
+		if !s.agentsTool(d.ToolCallID) {
 			return nil, nil
 		}
 		d.OutputID = ""
 		return d, nil
 	case event.ToolExecutionPartialResult:
-		if !s.foreign(d.ToolCallID) {
+		if !s.agentsTool(d.ToolCallID) {
 			return nil, nil
 		}
 		if len(d.PartialOutput) > maxPartial {
@@ -192,9 +192,9 @@ func (s State) tool(data event.Data) (event.Data, error) {
 	return nil, nil
 }
 
-// foreign reports whether the call runs and is the agent's own affair: not
+// agentsTool reports whether the call runs and is the agent's own affair: not
 // one that the session runs and tells about itself.
-func (s State) foreign(toolCallID string) bool {
+func (s State) agentsTool(toolCallID string) bool {
 	t := s.Work.Tool(toolCallID)
 	return t != nil && t.Start.By == event.ByAgent && !s.Ours(toolCallID)
 }
@@ -205,7 +205,7 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
 	case s.Ours(d.ToolCallID) || s.Work.Done[fold.ToolKey(d.ToolCallID)]:
 		return nil, nil
-	case !s.foreign(d.ToolCallID):
+	case !s.agentsTool(d.ToolCallID):
 		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)
 	}
 	var stripped bool
@@ -226,7 +226,7 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 		}
 		e := *d.Error
-		e.Kind, e.Nearest, e.By, e.Limit = known(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
+		e.Kind, e.Nearest, e.By, e.Limit = isKnown(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
 		if e.Kind == event.KindAborted {
 			e.By = s.Stopper
 		}
@@ -302,8 +302,8 @@ func (s State) task(data event.Data) (event.Data, error) {
 	return nil, nil
 }
 
-// known returns kind if the language of events has it, else other.
-func known(kind, other event.ErrorKind) event.ErrorKind {
+// isKnown returns kind if the language of events has it, else other.
+func isKnown(kind, other event.ErrorKind) event.ErrorKind {
 	if slices.Contains(event.ErrorKinds(), kind) {
 		return kind
 	}

@@ -43,14 +43,14 @@ func (t translation) past(ctx context.Context, after, last int64, send func(dial
 			return gapAt(seq, last)
 		}
 		seq = entries[len(entries)-1].Seq
-		if err := t.tell(entries, after, send); err != nil {
+		if err := t.translate(entries, after, send); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t translation) tell(entries []event.Entry, after int64, send func(dialect.Frame) error) error {
+func (t translation) translate(entries []event.Entry, after int64, send func(dialect.Frame) error) error {
 	for _, e := range entries {
 		for _, f := range t.fold.Project(e) {
 			if e.Seq <= after && event.Logged(e.Event.Data) {
@@ -106,7 +106,7 @@ func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *s
 		if err := t.past(ctx, after, now.LastSeq, tell); err != nil {
 			return 0, err
 		}
-		return 0, t.tell(now.InFlight, after, tell)
+		return 0, t.translate(now.InFlight, after, tell)
 	}, func(ctx context.Context, publish func(...sse.Frame)) error {
 		tell := func(f dialect.Frame) error { publish(sse.Frame{ID: f.Seq, Data: f.JSON}); return nil }
 		for {
@@ -115,7 +115,7 @@ func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *s
 				return err
 			}
 			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return e.Pos <= from })
-			if err := t.tell(entries, after, tell); err != nil {
+			if err := t.translate(entries, after, tell); err != nil {
 				return err
 			}
 		}

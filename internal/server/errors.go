@@ -74,7 +74,7 @@ func status(err error) (_ refusal, known bool) {
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {
 			if x.sentence == "" {
-				x.refusal.sentence = sentence(err)
+				x.refusal.sentence = messageOf(err)
 			}
 			return x.refusal, true
 		}
@@ -82,14 +82,14 @@ func status(err error) (_ refusal, known bool) {
 	return refusal{}, false
 }
 
-// sentence is an error's own text as one says it to a person. That it is invalid the
+// messageOf is an error's own text as one says it to a person. That it is invalid the
 // status says.
-func sentence(err error) string {
+func messageOf(err error) string {
 	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
 
-// answerTo decides what a client is told of err, and logs an unexpected one.
-func (s *Server) answerTo(r *http.Request, err error) refusal {
+// refusalFor decides what a client is told of err, and logs an unexpected one.
+func (s *Server) refusalFor(r *http.Request, err error) refusal {
 	if x, known := status(err); known {
 		return x
 	}
@@ -104,7 +104,7 @@ func (s *Server) answerTo(r *http.Request, err error) refusal {
 // fail answers a program. What was written already cannot be taken back: then the
 // connection is cut, so that a part is not taken for the whole.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.answerTo(r, err)
+	x := s.refusalFor(r, err)
 	if o, ok := w.(*observed); ok && o.status != 0 {
 		panic(http.ErrAbortHandler)
 	}

@@ -45,7 +45,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		defer func() {
 			if p := recover(); p != nil {
-				s.recovered(o, r, p)
+				s.recoverPanics(o, r, p)
 			}
 			s.Logger.Debug("request", "method", r.Method, "route", routeOf(r), "status", o.status, "took", time.Since(start).Round(time.Microsecond))
 		}()
@@ -53,9 +53,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// recovered answers instead of a handler that panicked. The value may hold
+// recoverPanics answers instead of a handler that panicked. The value may hold
 // content, so only its type is logged.
-func (s *Server) recovered(o *observed, r *http.Request, p any) {
+func (s *Server) recoverPanics(o *observed, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}

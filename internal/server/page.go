@@ -160,7 +160,7 @@ func (p *Pages) problem(w http.ResponseWriter, x refusal, heading string) {
 
 // failPage answers a person.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.answerTo(r, err)
+	x := s.refusalFor(r, err)
 	if o, ok := w.(*observed); ok && o.status != 0 {
 		panic(http.ErrAbortHandler)
 	}

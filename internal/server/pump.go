@@ -57,7 +57,7 @@ func (p *pumps) acquire(reader context.Context, topic string, begin func() sourc
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if x.readers--; x.readers == 0 && !p.closed {
-			x.idle = time.AfterFunc(linger, func() { p.retire(x) })
+			x.idle = time.AfterFunc(linger, func() { p.release(x) })
 		}
 	}
 }
@@ -111,8 +111,8 @@ func (p *pumps) end(topic string, x *pump) {
 	}
 }
 
-// retire ends a pump without readers.
-func (p *pumps) retire(x *pump) {
+// release ends a pump without readers.
+func (p *pumps) release(x *pump) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x.readers == 0 {

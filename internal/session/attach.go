@@ -23,7 +23,7 @@ func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, er
 		return "", fmt.Errorf("%w: the attachment is empty", eventlog.ErrInvalid)
 	}
 	s.mu.Lock()
-	err = s.usable()
+	err = s.checkUsable()
 	s.mu.Unlock()
 	if err != nil {
 		return "", err

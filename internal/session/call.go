@@ -69,11 +69,11 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 // startLocked logs the start of a call, unless that is in the log already, and
 // counts it as endCallLocked and, where there is a turn, doneLocked take back.
 func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
-	if err := s.usable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
+	if err := s.checkUsable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
 		return nil, err
 	}
 	if t != nil {
-		t.guests.Add(1)
+		t.joined.Add(1)
 		defer func() {
 			if err != nil {
 				t.doneLocked()

@@ -103,7 +103,7 @@ func (s *Session) noChoice(what, id string, names []string) error {
 // choose tells the open conversation of a choice, and the log.
 func (s *Session) choose(ctx context.Context, what string, same bool, tell func(agent.Chooser) error, said event.Data) error {
 	s.mu.Lock()
-	err := s.usable()
+	err := s.checkUsable()
 	conn := s.conn
 	s.mu.Unlock()
 	if err != nil || same {

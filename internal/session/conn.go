@@ -16,8 +16,8 @@ import (
 // liveConn is an open conversation with its host.
 type liveConn struct {
 	agent.Conn
-	host    *host
-	resumes bool // what was said in it is known to one that is opened later
+	host      *host
+	canResume bool // what was said in it is known to one that is opened later
 }
 
 // close ends the conversation and waits until nothing of it is left.
@@ -67,7 +67,7 @@ func (s *Session) closeUnresponsive() {
 // opening.
 func (s *Session) Wake(ctx context.Context) error {
 	err := s.events.Change(ctx, func() error {
-		if err := s.usable(); err != nil {
+		if err := s.checkUsable(); err != nil {
 			return err
 		}
 		s.wg.Add(1)
@@ -113,7 +113,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err := s.startHooks(ctx); err != nil {
 		return nil, err
 	}
-	specs, err := s.specs()
+	specs, err := s.toolSpecs()
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,8 @@ func (s *Session) reportForgotten(ctx context.Context) {
 	}
 }
 
-// specs are the session's tools as an agent is offered them.
-func (s *Session) specs() ([]agent.ToolSpec, error) {
+// toolSpecs are the session's tools as an agent is offered them.
+func (s *Session) toolSpecs() ([]agent.ToolSpec, error) {
 	tools, err := s.tools()
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 		c, err = s.startLocked(tc, event.ByUser, nil)
 		switch {
 		case err == nil:
-			s.nameLocked(c)
+			s.titleFromCallLocked(c)
 		case errors.Is(err, eventlog.ErrLog): // looking goes on
 			c, err = &call{ToolCall: tc, by: event.ByUser, unlogged: true}, nil
 			s.beginCallLocked(c)
@@ -64,8 +64,8 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	}
 }
 
-// nameLocked calls a session without a title by what its user looks at first.
-func (s *Session) nameLocked(c *call) {
+// titleFromCallLocked calls a session without a title by what its user looks at first.
+func (s *Session) titleFromCallLocked(c *call) {
 	if s.events.Summary().Title != "" {
 		return
 	}
@@ -91,7 +91,7 @@ func subject(c *call) string {
 func (s *Session) display(c *call) DisplayResult {
 	res := s.perform(c)
 	d := completion(c, res, s.cfg.Now())
-	kept := s.finish(c, res)
+	kept := s.finishDisplay(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
 		out.Output = &fold.OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
@@ -99,9 +99,9 @@ func (s *Session) display(c *call) DisplayResult {
 	return out
 }
 
-// finish ends a user's call, in the log, too. It reports whether that has it: if
+// finishDisplay ends a user's call, in the log, too. It reports whether that has it: if
 // not, it is tried again by itself, unless the log knows nothing of the call.
-func (s *Session) finish(c *call, res agent.Result) (kept bool) {
+func (s *Session) finishDisplay(c *call, res agent.Result) (kept bool) {
 	drop := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

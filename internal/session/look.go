@@ -49,7 +49,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	}
 	c := &call{ToolCall: agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}, by: event.ByUser, unlogged: true, look: true}
 	s.mu.Lock()
-	err = s.usable()
+	err = s.checkUsable()
 	if err != nil {
 		s.mu.Unlock()
 		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
@@ -117,7 +117,7 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 		return err
 	}
 	err = s.events.Change(ctx, func() error {
-		if err := s.usable(); err != nil {
+		if err := s.checkUsable(); err != nil {
 			return err
 		}
 		if outputID == "" || s.look.end.OutputID != outputID {
@@ -128,7 +128,7 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 			return err
 		}
 		s.look.call, s.look.end = nil, event.ToolExecutionComplete{}
-		s.nameLocked(kept.call)
+		s.titleFromCallLocked(kept.call)
 		return nil
 	})
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Session) Open(ctx context.Context, outputID string) error {
 		return err
 	}
 	return s.events.Change(ctx, func() error {
-		if err := s.usable(); err != nil || !s.seen.first(outputID) {
+		if err := s.checkUsable(); err != nil || !s.seen.first(outputID) {
 			return err
 		}
 		if err := s.beginLocked(event.OutputOpened{OutputID: outputID}); err != nil {

@@ -34,7 +34,7 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 	own := &ownWork{ctx: ctx, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
 	p := &prompt{own: own, done: make(chan struct{})}
 	err := s.events.Change(ctx, func() error {
-		switch err := s.usable(); {
+		switch err := s.checkUsable(); {
 		case h.gone:
 			return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
 		case err != nil:

@@ -36,7 +36,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 	var conn *liveConn
 	err = s.events.Change(ctx, func() error {
 		conn = s.conn
-		err := s.usable()
+		err := s.checkUsable()
 		if err == nil && title != s.events.Summary().Title {
 			err = s.events.Append(event.SessionTitleChanged{Title: title})
 		}
@@ -57,7 +57,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 // refuses with [agent.ErrUnsupported].
 func (s *Session) SetModel(ctx context.Context, model string) error {
 	s.mu.Lock()
-	err := s.usable()
+	err := s.checkUsable()
 	conn, same := s.conn, model == s.events.Summary().Model
 	s.mu.Unlock()
 	if err != nil || same {

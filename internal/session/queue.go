@@ -63,7 +63,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 
 // acceptLocked logs a prompt and gives it its turn.
 func (s *Session) acceptLocked(p *prompt, msg Message) error {
-	if err := s.usable(); err != nil {
+	if err := s.checkUsable(); err != nil {
 		return err
 	}
 	if _, twice := s.places[p.id]; twice {

@@ -8,7 +8,7 @@ import (
 // noteUseLocked notes that the session's conversation is of use now.
 func (s *Session) noteUseLocked() {
 	s.usedAt = s.cfg.Now()
-	if s.conn == nil || s.cfg.AgentIdle <= 0 || !s.conn.resumes {
+	if s.conn == nil || s.cfg.AgentIdle <= 0 || !s.conn.canResume {
 		return
 	}
 	if s.idleTimer == nil {

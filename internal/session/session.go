@@ -102,7 +102,7 @@ func newSession(c Config, sum fold.Summary) *Session {
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.usable})
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.checkUsable})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }
@@ -112,8 +112,8 @@ func (s *Session) ID() ID { return s.id }
 
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 
-// usable returns why nothing new may begin, or nil. The caller holds s.mu.
-func (s *Session) usable() error {
+// checkUsable returns why nothing new may begin, or nil. The caller holds s.mu.
+func (s *Session) checkUsable() error {
 	switch {
 	case s.state == stateOpen && s.leftOpen:
 		return fmt.Errorf("session %s is not recovered yet: %w", s.id, eventlog.ErrLog)
@@ -126,9 +126,9 @@ func (s *Session) usable() error {
 	}
 }
 
-// resumed returns the event that opens this process's work on the session, if it
+// resumeEvents returns the event that opens this process's work on the session, if it
 // is not open yet. The caller holds s.mu and appends it first.
-func (s *Session) resumed() []event.Data {
+func (s *Session) resumeEvents() []event.Data {
 	if !s.startedAt.IsZero() {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (s *Session) resumed() []event.Data {
 
 // beginLocked appends data behind what opens this process's work.
 func (s *Session) beginLocked(data ...event.Data) error {
-	if err := s.events.Append(append(s.resumed(), data...)...); err != nil {
+	if err := s.events.Append(append(s.resumeEvents(), data...)...); err != nil {
 		return err
 	}
 	if s.startedAt.IsZero() {

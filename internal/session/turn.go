@@ -41,7 +41,7 @@ type turn struct {
 	ended    bool           // nothing joins any more
 	ending   bool           // its end was composed and is being logged
 	named    int            // how many of dropped that end names
-	guests   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
+	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
 func (s *Session) newTurn(p *prompt) *turn {
@@ -64,11 +64,11 @@ func (t *turn) joinLocked() bool {
 	if t.ended {
 		return false
 	}
-	t.guests.Add(1)
+	t.joined.Add(1)
 	return true
 }
 
-func (t *turn) doneLocked() { t.guests.Done() }
+func (t *turn) doneLocked() { t.joined.Done() }
 
 // work runs turns until no prompt waits. A turn has one worker: which one is next
 // is decided with the end of the one before, not by looking later.
@@ -94,7 +94,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	stop := func() {}
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
-		err = s.converse(t)
+		err = s.prompt(t)
 		if stray, ok := errors.AsType[errUnasked](context.Cause(t.ctx)); ok {
 			err = stray
 		}
@@ -123,7 +123,7 @@ func (s *Session) drain(t *turn) {
 	s.mu.Unlock()
 	t.cancel(errTurnOver)
 	gone := make(chan struct{})
-	s.wg.Go(func() { t.guests.Wait(); close(gone) })
+	s.wg.Go(func() { t.joined.Wait(); close(gone) })
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
 	select {
@@ -224,13 +224,13 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	return data
 }
 
-// converse has the agent work on the prompt and returns when it is idle, or was
+// prompt has the agent work on the prompt and returns when it is idle, or was
 // left because it did not stop.
-func (s *Session) converse(t *turn) error {
+func (s *Session) prompt(t *turn) error {
 	if own := t.prompt.own; own != nil {
 		return s.runOwnWork(t, own)
 	}
-	content, err := s.submitted(t)
+	content, err := s.hookPrompt(t)
 	if err != nil {
 		return err
 	}
@@ -262,8 +262,8 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	return err
 }
 
-// submitted asks the hooks about the prompt and returns it as they left it.
-func (s *Session) submitted(t *turn) (string, error) {
+// hookPrompt asks the hooks about the prompt and returns it as they left it.
+func (s *Session) hookPrompt(t *turn) (string, error) {
 	v, err := s.hook(t.ctx, hooks.Call{RequestID: t.prompt.id, Event: hooks.PromptSubmitted, Prompt: t.prompt.content})
 	switch {
 	case err != nil:

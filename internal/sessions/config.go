@@ -91,8 +91,8 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// each returns what every session works with, but for its backend and its workspace.
-func (c Config) each(owner eventlog.Owner) (session.Config, error) {
+// sessionConfig returns what every session works with, but for its backend and its workspace.
+func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}
 	if c.Attachments != nil { // a nil of one interface is none of another
 		one.Attachments = c.Attachments

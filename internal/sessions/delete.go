@@ -88,7 +88,7 @@ func (m *Manager) purge(id session.ID) {
 		s.Close()
 	}
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
-		defer m.forget(id, sum.Backend)
+		defer m.unload(id, sum.Backend)
 	}
 	if err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0); err != nil {
 		m.cfg.Logger.Error("a deleted session could not be removed; it is tried again", "session", string(id), "error", err)
@@ -108,18 +108,18 @@ func (m *Manager) purge(id session.ID) {
 	delete(m.sessions, id)
 	delete(m.purges, id)
 	m.mu.Unlock()
-	m.scrub()
+	m.eraseDeletedText()
 }
 
-// scrubber is a Catalog on a disk, where what was deleted is not gone yet.
-type scrubber interface {
+// textEraser is a Catalog on a disk, where what was deleted is not gone yet.
+type textEraser interface {
 	Scrub(ctx context.Context) error
 }
 
-// scrub takes what is left of purged sessions off the disk, once for all that were
+// eraseDeletedText takes what is left of purged sessions off the disk, once for all that were
 // purged before it began.
-func (m *Manager) scrub() {
-	disk, ok := m.cfg.Catalog.(scrubber)
+func (m *Manager) eraseDeletedText() {
+	disk, ok := m.cfg.Catalog.(textEraser)
 	if !ok {
 		return
 	}
@@ -128,7 +128,7 @@ func (m *Manager) scrub() {
 	m.scrubs++
 	m.mu.Unlock()
 	if !first {
-		return // who is at it does it again
+		return // the call that runs erases once more
 	}
 	for {
 		m.mu.Lock()
@@ -147,9 +147,9 @@ func (m *Manager) scrub() {
 	}
 }
 
-// forget has a backend remove what it keeps of a deleted session. That may take
+// unload has a backend remove what it keeps of a deleted session. That may take
 // the start of a program, so nothing waits for it but the end of the manager.
-func (m *Manager) forget(id session.ID, backend string) {
+func (m *Manager) unload(id session.ID, backend string) {
 	f, ok := m.backends[backend].(agent.Forgetter)
 	if !ok {
 		return

@@ -12,9 +12,9 @@ import (
 // of the same instructions.
 const lookedBack = 20
 
-// tellInstructions puts into a session's start which files of the folder its agent
+// logInstructions puts into a session's start which files of the folder its agent
 // will load, and whether an earlier session there loaded the same.
-func (m *Manager) tellInstructions(ctx context.Context, b agent.Backend, workspace string, start *event.SessionStart) {
+func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspace string, start *event.SessionStart) {
 	i, ok := b.(agent.Instructor)
 	if !ok {
 		return

@@ -27,7 +27,7 @@ type Manager struct {
 	chosen string    // the backend of sessions that name none
 
 	cfg      Config
-	one      session.Config // of every session, but for its backend and its workspace
+	base     session.Config // of every session, but for its backend and its workspace
 	rooms    rooms
 	backends map[string]agent.Backend
 	ready    chan struct{}   // closed when recovery is over
@@ -59,7 +59,7 @@ func New(c Config) (*Manager, error) {
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
 	}
-	if m.one, err = c.each(m); err != nil {
+	if m.base, err = c.sessionConfig(m); err != nil {
 		return nil, err
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -97,7 +97,7 @@ func (m *Manager) recover(ctx context.Context) {
 		}
 		m.cfg.Workspaces.Add(known)
 	}
-	err := m.each(ctx, QueryUnfinished, func(s fold.Summary) {
+	err := m.forEach(ctx, QueryUnfinished, func(s fold.Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
@@ -105,7 +105,7 @@ func (m *Manager) recover(ctx context.Context) {
 	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
-	err = m.each(ctx, QueryDeleted, func(s fold.Summary) {
+	err = m.forEach(ctx, QueryDeleted, func(s fold.Summary) {
 		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
 	})
 	if err != nil && ctx.Err() == nil {
@@ -113,8 +113,8 @@ func (m *Manager) recover(ctx context.Context) {
 	}
 }
 
-// each collects all sessions of a kind before it calls f, which may change them.
-func (m *Manager) each(ctx context.Context, kind QueryKind, f func(fold.Summary)) error {
+// forEach collects all sessions of a kind before it calls f, which may change them.
+func (m *Manager) forEach(ctx context.Context, kind QueryKind, f func(fold.Summary)) error {
 	var all []fold.Summary
 	for q := (Query{Kind: kind, Limit: 500}); ; {
 		page, err := m.cfg.Catalog.List(ctx, q)
@@ -215,7 +215,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	with, err := m.with(o.Backend, w.Path)
+	with, err := m.configFor(o.Backend, w.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -226,16 +226,16 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	}
 	defer release()
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
-	m.tellInstructions(ctx, backend, w.Path, &start)
+	m.logInstructions(ctx, backend, w.Path, &start)
 	s, err := session.Create(ctx, with, start, o.Mode)
 	if err != nil {
 		return nil, err
 	}
-	return s, m.keep(s)
+	return s, m.register(s)
 }
 
-// keep makes a session known.
-func (m *Manager) keep(s *session.Session) error {
+// register makes a session known.
+func (m *Manager) register(s *session.Session) error {
 	m.mu.Lock()
 	if !m.closed {
 		m.sessions[s.ID()] = s
@@ -285,7 +285,7 @@ func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, er
 	if err != nil {
 		return nil, err // it names the session
 	}
-	with, err := m.with(sum.Backend, m.workspaceOf(sum))
+	with, err := m.configFor(sum.Backend, m.workspaceOf(sum))
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, er
 	if err != nil {
 		return nil, err
 	}
-	return s, m.keep(s)
+	return s, m.register(s)
 }
 
 // workspaceOf is where a session works: an older log may not say.

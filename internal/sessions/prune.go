@@ -18,7 +18,7 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
 		return 0, err
 	}
 	n := 0
-	for _, s := range m.old(ctx, before) {
+	for _, s := range m.expired(ctx, before) {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
@@ -59,9 +59,9 @@ func prunable(s fold.Summary, before time.Time) bool {
 	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
 }
 
-// old lists what Prune is about; what cannot be read is not old.
-func (m *Manager) old(ctx context.Context, before time.Time) (all []fold.Summary) {
-	err := m.each(ctx, QueryPresent, func(s fold.Summary) {
+// expired lists what Prune is about; what cannot be read is not old.
+func (m *Manager) expired(ctx context.Context, before time.Time) (all []fold.Summary) {
+	err := m.forEach(ctx, QueryPresent, func(s fold.Summary) {
 		if prunable(s, before) {
 			all = append(all, s)
 		}

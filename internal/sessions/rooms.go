@@ -107,13 +107,13 @@ func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
 	return by, nil
 }
 
-// with is what a session of that backend and workspace works with.
-func (m *Manager) with(backend, workspace string) (session.Config, error) {
+// configFor is what a session of that backend and workspace works with.
+func (m *Manager) configFor(backend, workspace string) (session.Config, error) {
 	room, err := m.Room(workspace)
 	if err != nil {
 		return session.Config{}, err
 	}
-	c := m.one
+	c := m.base
 	c.Backend, c.Workspace = m.backends[backend], workspace
 	c.Context = func() event.Context { return contextOf(workspace) }
 	c.Tools, c.Hooks, c.Policy, c.Kept = room.Tools, room.Hooks, room.Policy, room.Kept

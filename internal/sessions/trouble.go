@@ -48,7 +48,7 @@ func (m *Manager) Wrote(err error, size int) error {
 	m.trouble.most = max(m.trouble.most, size, leastTried)
 	if m.Unsaved() == "" {
 		m.cfg.Logger.Error("the log cannot be written", "error", err)
-		m.tell(refusalText(err))
+		m.announce(troubleText(err))
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if !m.closed {
@@ -58,8 +58,8 @@ func (m *Manager) Wrote(err error, size int) error {
 	return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
 }
 
-// refusalText says err to users.
-func refusalText(err error) string {
+// troubleText says err to users.
+func troubleText(err error) string {
 	if r, ok := errors.AsType[Refusal](err); ok {
 		return fmt.Sprintf("The log cannot be written: %v. %s; saving is tried again by itself.", r, r.Advice())
 	}
@@ -79,14 +79,14 @@ func (m *Manager) awaitLog() {
 		defer m.trouble.mu.Unlock()
 		m.trouble.most = 0
 		m.cfg.Logger.Info("the log can be written again")
-		m.tell("")
+		m.announce("")
 		return nil
 	})
 }
 
-// tell tells every reader of every session, those who come later too, what is wrong
+// announce tells every reader of every session, those who come later too, what is wrong
 // with the log; no text: nothing is any more.
-func (m *Manager) tell(text string) {
+func (m *Manager) announce(text string) {
 	// Who joins from here on reads it, who joined before is told below.
 	m.trouble.text.Store(&text)
 	m.mu.Lock()

@@ -107,7 +107,7 @@ func (f *State) addAsk(a *card.Ask) {
 func (f *State) placeAsk(n *node) *node {
 	c := f.nodes["c-"+n.Ask.Call]
 	if n.Ask.Call == "" || c == nil {
-		f.addStep(f.place(""), n)
+		f.addStep(f.container(""), n)
 		return nil
 	}
 	n.Ask.About = c.Call
@@ -167,7 +167,7 @@ func (f *State) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
 		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, wording.Plain(d.Reason), d.By
-		f.settle(q, d.Decision == event.Deny)
+		f.closeQuestion(q, d.Decision == event.Deny)
 	}
 }
 
@@ -175,13 +175,13 @@ func (f *State) answered(d event.UserInputCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && !q.Question.IsPermission() {
 		q.Question.Answer = d.Answer
 		q.Question.Cancelled = d.By == event.DecidedByAbort || d.By == event.DecidedByTimeout
-		f.settle(q, false)
+		f.closeQuestion(q, false)
 	}
 }
 
-// settle takes the card of an answered question out of the dock; its row says how
+// closeQuestion takes the card of an answered question out of the dock; its row says how
 // it was answered.
-func (f *State) settle(q *node, refused bool) {
+func (f *State) closeQuestion(q *node, refused bool) {
 	a := q.Question
 	a.Answered, a.Rev = true, f.Seq
 	q.detach()
@@ -190,7 +190,7 @@ func (f *State) settle(q *node, refused bool) {
 	c := q.hides
 	if n := f.nodes["p-"+a.Request]; n != nil {
 		if c != nil && a.AllowedByRule() {
-			f.foldInto(c, n)
+			f.mergeIntoCall(c, n)
 		} else {
 			f.stepChanged(n)
 			f.batch.replace(n)
@@ -203,8 +203,8 @@ func (f *State) settle(q *node, refused bool) {
 	}
 }
 
-// foldInto makes a decision part of its call's row.
-func (f *State) foldInto(c, n *node) {
+// mergeIntoCall makes a decision part of its call's row.
+func (f *State) mergeIntoCall(c, n *node) {
 	c.Call.Allowed = n.Ask
 	f.touch(n)
 	steps := n.parent

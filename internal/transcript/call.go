@@ -30,7 +30,7 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	}
 	var at *node
 	if d.By != event.ByUser {
-		at = f.place(d.ParentToolCallID) // before the call exists: it must not be in itself
+		at = f.container(d.ParentToolCallID) // before the call exists: it must not be in itself
 	}
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
@@ -211,7 +211,7 @@ func (f *State) helper(id, name, state, problem string) {
 	if n == nil {
 		n = f.newCall(id, "task", nil, event.ByAgent)
 		n.Call.Agent, n.Call.Early = name, true
-		f.addStep(f.place(""), n)
+		f.addStep(f.container(""), n)
 	}
 	c := n.Call
 	c.Agent = name

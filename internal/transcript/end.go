@@ -47,9 +47,9 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	defer p.mu.Unlock()
 	f := p.fold
 	f.Backend, f.cards.Cwd = whole.Backend, whole.Cwd
-	p.take(entries)
+	p.apply(entries)
 	f.trimToWeight()
-	f.listBefore(whole.Readable)
+	f.addEarlierOutputs(whole.Readable)
 	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger
 	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
@@ -59,8 +59,8 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	f.batch = batch{}
 }
 
-// listBefore puts outputs into the rail whose calls were not among what was loaded.
-func (f *State) listBefore(all []Readable) {
+// addEarlierOutputs puts outputs into the rail whose calls were not among what was loaded.
+func (f *State) addEarlierOutputs(all []Readable) {
 	var before []*card.Call
 	for _, r := range all {
 		known := slices.ContainsFunc(f.outputs, func(c *card.Call) bool { return c.ID == r.Call && c.Output == r.Output })

@@ -120,7 +120,7 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 	whole := map[*node]bool{} // rendered whole, or appended and removed again
 	set := map[string]bool{}
 	for _, c := range b.list {
-		if c.action == "" || covered(c.owner, whole) || set[c.key] {
+		if c.action == "" || renderedWhole(c.owner, whole) || set[c.key] {
 			continue
 		}
 		if set[c.within] {
@@ -164,7 +164,7 @@ func (b *batch) ops(render func(tmpl string, data any) string) []Op {
 	return out
 }
 
-func covered(n *node, whole map[*node]bool) bool {
+func renderedWhole(n *node, whole map[*node]bool) bool {
 	for ; n != nil; n = n.parent {
 		if whole[n] || n.gone {
 			return true

@@ -43,7 +43,7 @@ func (f *State) hookStart(d event.HookStart) {
 	n := f.node(elementID("h-", d.HookID))
 	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command, call: f.calledFor(d)}
 	f.nodes["h-"+d.HookID] = n
-	f.addStep(f.place(""), n)
+	f.addStep(f.container(""), n)
 }
 
 // calledFor is the call a hook is asked about: the one it names, or the only one

@@ -77,8 +77,8 @@ func (m *message) Body() string { return m.id + ".b" }
 // First is the start of the text, for a folded row.
 func (m *message) First() string { return wording.FirstLine(m.start(), 90) }
 
-// delta adds to a message in flight: text = text[:offset] + piece.
-func (f *State) delta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
+// messageDelta adds to a message in flight: text = text[:offset] + piece.
+func (f *State) messageDelta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		if offset > 0 {
@@ -108,7 +108,7 @@ func (n *node) body() *message {
 func (f *State) newMessage(prefix, id, parentCall string, reasoning bool) *node {
 	n := f.node(elementID(prefix, id))
 	m := &message{key: prefix + id, id: n.ID}
-	parent := f.place(parentCall)
+	parent := f.container(parentCall)
 	f.nodes[m.key] = n
 	if reasoning {
 		n.Reasoning = m
@@ -120,8 +120,8 @@ func (f *State) newMessage(prefix, id, parentCall string, reasoning bool) *node 
 	return n
 }
 
-// said makes a message whole.
-func (f *State) said(prefix, id, parentCall, content string, partial, reasoning bool) {
+// messageComplete makes a message whole.
+func (f *State) messageComplete(prefix, id, parentCall, content string, partial, reasoning bool) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		if content == "" {
@@ -133,7 +133,7 @@ func (f *State) said(prefix, id, parentCall, content string, partial, reasoning 
 	f.touch(n)
 	switch {
 	case content == "":
-		f.discard(prefix, id)
+		f.messageDiscarded(prefix, id)
 		return
 	case !m.whole && strings.HasPrefix(content, string(m.text)):
 		f.extend(n, content[len(m.text):])
@@ -151,7 +151,7 @@ func (f *State) said(prefix, id, parentCall, content string, partial, reasoning 
 	}
 }
 
-func (f *State) discard(prefix, id string) {
+func (f *State) messageDiscarded(prefix, id string) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		return

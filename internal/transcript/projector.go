@@ -59,7 +59,7 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 	defer p.mu.Unlock()
 	f := p.fold
 	before := f.Seq
-	p.take(entries)
+	p.apply(entries)
 	ops := f.batch.ops(p.cfg.render)
 	f.batch = batch{}
 	if len(ops) == 0 && f.Seq == before {
@@ -74,18 +74,18 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 func (p *Projector) Load(entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.take(entries)
+	p.apply(entries)
 	p.fold.batch = batch{}
 }
 
-// take folds the events it has not seen. p.mu is held.
-func (p *Projector) take(entries []event.Entry) {
+// apply folds the events it has not seen. p.mu is held.
+func (p *Projector) apply(entries []event.Entry) {
 	for _, e := range entries {
 		if logged(e) && e.Seq <= p.fold.Seq || e.Pos > 0 && e.Pos <= p.past {
 			continue
 		}
 		p.past = max(p.past, e.Pos)
-		p.fold.take(e)
+		p.fold.apply(e)
 	}
 	p.fed.Broadcast()
 }
@@ -118,7 +118,7 @@ func (p *Projector) InFlight(pos int64, entries ...event.Entry) {
 	defer p.mu.Unlock()
 	for _, e := range entries {
 		if !logged(e) {
-			p.fold.take(e)
+			p.fold.apply(e)
 		}
 	}
 	p.past = max(p.past, pos)

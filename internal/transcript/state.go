@@ -49,8 +49,8 @@ func NewState(cfg *Config) *State {
 	return &State{cfg: cfg, cards: &card.Session{Config: &cfg.Config, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, Status: event.Idle}
 }
 
-// take folds one event.
-func (f *State) take(e event.Entry) {
+// apply folds one event.
+func (f *State) apply(e event.Entry) {
 	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
 	if logged(e) {
 		f.Seq = max(f.Seq, e.Seq)
@@ -84,8 +84,8 @@ func (f *State) setTrouble(text string) {
 	}
 }
 
-// logTrouble folds an error about the log, which cannot be in it.
-func (f *State) logTrouble(d event.SessionError) {
+// troubleChanged folds an error about the log, which cannot be in it.
+func (f *State) troubleChanged(d event.SessionError) {
 	if d.ErrorType == event.ErrorSaved {
 		f.setTrouble("")
 		f.batch.announce("say", d.Message)
@@ -124,7 +124,7 @@ func (f *State) session(data event.Data) bool {
 		f.turnEnd(d)
 	case event.SessionError:
 		if f.unlogged {
-			f.logTrouble(d)
+			f.troubleChanged(d)
 			break
 		}
 		if d.Kind == event.KindRetrying {
@@ -155,15 +155,15 @@ func (f *State) session(data event.Data) bool {
 func (f *State) speech(data event.Data) bool {
 	switch d := data.(type) {
 	case event.AssistantMessageDelta:
-		f.delta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
+		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
 	case event.AssistantReasoningDelta:
-		f.delta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent, true)
+		f.messageDelta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent, true)
 	case event.AssistantMessageDiscarded:
-		f.discard("m-", d.MessageID)
+		f.messageDiscarded("m-", d.MessageID)
 	case event.AssistantMessage:
-		f.said("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial, false)
+		f.messageComplete("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial, false)
 	case event.AssistantReasoning:
-		f.said("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false, true)
+		f.messageComplete("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false, true)
 	default:
 		return false
 	}
@@ -242,9 +242,9 @@ func (f *State) Working() Working { return Working{f.tasks} }
 // Plan is what the agent means to do.
 func (f *State) Plan() Plan { return Plan{f.todos} }
 
-// place is the container for what happens now, inside of a helper agent's call
+// container is the container for what happens now, inside of a helper agent's call
 // if there is one.
-func (f *State) place(parentCall string) *node {
+func (f *State) container(parentCall string) *node {
 	if n := f.nodes["c-"+parentCall]; parentCall != "" && n != nil {
 		return n
 	}

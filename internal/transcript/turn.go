@@ -236,7 +236,7 @@ type note struct {
 }
 
 func (f *State) note(class, icon, text string) *node {
-	return f.noteIn(f.place(""), class, icon, text)
+	return f.noteIn(f.container(""), class, icon, text)
 }
 
 func (f *State) noteIn(parent *node, class, icon, text string) *node {
@@ -278,7 +278,7 @@ func (n *note) failure(d event.SessionError) {
 
 // retrying shows that the provider is tried again: one line for all the tries.
 func (f *State) retrying(d event.SessionError) {
-	place := f.place("")
+	place := f.container("")
 	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
 		n.Note.Text = d.Message
 		f.touch(n)
