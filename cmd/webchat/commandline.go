@@ -17,7 +17,15 @@ import (
 type cli struct {
 	Options options `embed:""`
 
-	Serve struct{} `cmd:"" default:"1" help:"start the server (the default)"`
+	Serve struct {
+		Where []string `arg:"" optional:"" name:"folder" help:"as webchat open"`
+	} `cmd:"" default:"withargs" help:"start the server, or open the folder in the one that runs (the default)"`
+	Open struct {
+		Where []string `arg:"" name:"folder" help:"a folder, a file, or FILE:LINE"`
+	} `cmd:"" help:"open a folder in the running server, or show a file there; starts one if none runs"`
+	Show struct {
+		Name string `default:"standard input" help:"what it is called"`
+	} `cmd:"" help:"show standard input in the running server while it comes"`
 	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
 	Token struct {
 		MCP bool `name:"mcp" help:"print the one for MCP alone"`
@@ -61,7 +69,7 @@ type givenFlag struct{ name, value string }
 type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": serve, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "stop": stopServer, "logout": logout, "doctor": doctor,
+	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "stop": stopServer, "logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
 	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion, "man": printManual,
 }
@@ -99,18 +107,22 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	parsed, err := k.Parse(ordered(k, args))
 	if err != nil {
-		return "", nil, c.explain(k, args, err)
+		return "", nil, explain(err)
 	}
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell}
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: append(c.Serve.Where, c.Open.Where...)}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}
-	o.listenGiven, o.configGiven = given("listen"), given("config")
+	o.listenGiven, o.configGiven, o.workspaceGiven = given("listen"), given("config"), given("workspace")
 	if err := o.absolute(); err != nil {
 		return "", nil, err
+	}
+	o.commands, o.flags = commandNames(k), map[string]string{}
+	for _, f := range k.Model.Flags {
+		o.flags[f.Name] = fmt.Sprint(f.Target.Interface())
 	}
 	for _, p := range parsed.Path {
 		if p.Flag != nil && slices.Contains(k.Model.Flags, p.Flag) {
@@ -161,7 +173,7 @@ func ordered(k *kong.Kong, args []string) []string {
 }
 
 // explain says what is wrong with a command line.
-func (c *cli) explain(k *kong.Kong, args []string, err error) error {
+func explain(err error) error {
 	list := "; webchat -h lists commands and flags"
 	text := err.Error()
 	for _, r := range inWords {
@@ -170,11 +182,6 @@ func (c *cli) explain(k *kong.Kong, args []string, err error) error {
 	switch {
 	case strings.HasSuffix(text, "?"):
 		list = "" // it says what may have been meant
-	case strings.HasPrefix(text, "unexpected argument"):
-		first := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
-		if first >= 0 && meant(k, args) == k.Model.Node {
-			return usage("there is no command %q; there are %s", args[first], strings.Join(commandNames(k), ", "))
-		}
 	case strings.HasPrefix(text, "expected "):
 		text = "something is missing: " + text
 	}

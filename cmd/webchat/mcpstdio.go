@@ -32,36 +32,23 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 		return err
 	}
 	running := daemon.Client{Dir: dir, Token: g.Token()}
-	limit, tick := time.After(startTime), time.NewTicker(startTick)
-	defer tick.Stop()
-	for {
+	return joined(ctx, func() (bool, error) {
 		conn, err := running.Lend(ctx, workspace)
-		if err == nil {
-			return join(ctx, conn, os.Stdin, stdout)
+		if err != nil {
+			return false, err
 		}
+		return true, join(ctx, conn, os.Stdin, stdout)
+	}, func() error {
 		alone := *o
 		alone.NoOpen = true // programs start this, more often than a page is wanted
-		none := serveWith(ctx, &alone, io.Discard, stderr, func(ctx context.Context, r *rooms) error {
+		return alone.serve(ctx, []string{workspace}, io.Discard, stderr, beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
 			serve, err := r.lender.lendIn(workspace)
 			if err != nil {
 				return err
 			}
 			return serve(ctx, stdio{os.Stdin, stdout})
-		})
-		switch {
-		case !errors.Is(none, daemon.ErrInUse):
-			return none
-		case errors.Is(err, daemon.ErrRefused):
-			return err
-		}
-		select { // another one is starting
-		case <-tick.C:
-		case <-limit:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		}})
+	})
 }
 
 // join carries bytes between a client and the running server until either ends.

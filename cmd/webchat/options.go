@@ -28,11 +28,11 @@ const defaultListen = "localhost:24287"
 // options is what flags and environment say, checked as far as one can without
 // touching anything.
 type options struct {
-	Listen    string `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given"`
-	Workspace string `default:"." placeholder:"FOLDER" help:"the folder display tools may read and commands run in"`
-	DataDir   string `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default one folder for you"`
-	Backend   string `default:"auto" placeholder:"NAME" help:"the kind of agent of new sessions"`
-	Model     string `placeholder:"NAME" help:"the model of new sessions"`
+	Listen    string   `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given"`
+	Workspace []string `default:"." sep:"none" placeholder:"FOLDER" help:"a folder display tools may read and commands run in; may be given several times"`
+	DataDir   string   `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default one folder for you"`
+	Backend   string   `default:"auto" placeholder:"NAME" help:"the kind of agent of new sessions"`
+	Model     string   `placeholder:"NAME" help:"the model of new sessions"`
 	Provider  struct {
 		URL     string `name:"url" placeholder:"URL" help:"address of your own model"`
 		Type    string `placeholder:"NAME" help:"its protocol"`
@@ -58,7 +58,10 @@ type options struct {
 	commandOptions `kong:"-"`
 	listenGiven    bool
 	configGiven    bool
-	given          []givenFlag // all of them, in their order
+	workspaceGiven bool
+	given          []givenFlag       // all of them, in their order
+	commands       []string          // the names of all there are
+	flags          map[string]string // all there are, with their values
 	env            []string
 	container      bool
 }
@@ -68,8 +71,10 @@ type commandOptions struct {
 	OlderThan age
 	MCP       bool
 	HTTP, Yes bool
-	Client    string // that "mcp install" connects
-	Shell     string // that "completion" is for
+	Client    string   // that "mcp install" connects
+	Shell     string   // that "completion" is for
+	Name      string   // of what "show" shows
+	Where     []string // what is to be opened
 }
 
 // absolute makes the names of files independent of where they are used later. A
@@ -172,19 +177,31 @@ func isLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// workspaceDir returns the workspace as one absolute path, however it was given.
+// workspaceDirs returns the workspaces as absolute paths, however they were given.
+func (o *options) workspaceDirs() (dirs []string, err error) {
+	for _, name := range o.Workspace {
+		dir, err := filepath.Abs(name)
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		if err != nil {
+			return nil, usage("--workspace %s: %v", name, daemon.Plain(err))
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, usage("--workspace %s: it is not a folder", name)
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// workspaceDir returns the first of them.
 func (o *options) workspaceDir() (string, error) {
-	dir, err := filepath.Abs(o.Workspace)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	dirs, err := o.workspaceDirs()
 	if err != nil {
-		return "", usage("--workspace %s: %v", o.Workspace, daemon.Plain(err))
+		return "", err
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", usage("--workspace %s: it is not a folder", o.Workspace)
-	}
-	return dir, nil
+	return dirs[0], nil
 }
 
 // dataPath says which data folder it is. The default is the user's.

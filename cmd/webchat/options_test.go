@@ -38,7 +38,7 @@ func TestOptionErrorsAreUsage(t *testing.T) {
 		says string
 	}{
 		{[]string{"--unknown"}, nil, "unknown"},
-		{[]string{"extra"}, nil, `"extra"`},
+		{[]string{"url", "extra"}, nil, `extra`},
 		{[]string{"--permissions", "maybe"}, nil, "ask, allow or deny"},
 		{[]string{"--instructions", "maybe"}, nil, "on or off"},
 		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},

@@ -16,6 +16,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
 	"webchat/internal/guard"
+	"webchat/internal/handover"
 	"webchat/internal/mcpserver"
 	"webchat/internal/outputs"
 	"webchat/internal/outputs/attach"
@@ -40,21 +41,22 @@ type rooms struct {
 	sessions *sessions.Manager
 	hub      *sse.Hub
 	lender   *lender
+	handover *handover.Handover
 	server   *server.Server
 	looking  sync.WaitGroup // for agents, which may take a while
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, out *outputs.Store, inputs *displaytools.Inputs) func(session.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id session.ID) (agent.Toolset, error) {
 		return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout})
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: inputs})
 	}
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.host(id, call)
@@ -98,15 +100,16 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 	if err != nil {
 		return nil, err
 	}
-	folders, err := openWorkspaces(dir, []string{workspace}, log)
+	folders, err := openWorkspaces(dir, first, log)
 	if err != nil {
 		return nil, err
 	}
 	if r.lender, err = newLender(r.guard, folders, log); err != nil {
 		return nil, err
 	}
+	inputs := &displaytools.Inputs{}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: o.room(c, dir, r.outputs, kept), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: o.room(c, dir, r.outputs, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: attach.Outputs{Store: r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
@@ -115,6 +118,7 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 		return nil, err
 	}
 	r.lender.manager = r.sessions
+	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
@@ -125,10 +129,10 @@ func (o *options) newRooms(ctx context.Context, c *config, workspace, dir string
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *outputs.Store, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, dir string, out *outputs.Store, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
-		room = sessions.Room{Tools: o.tools(c, workspace, out), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
+		room = sessions.Room{Tools: o.tools(c, workspace, out, inputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err
@@ -139,9 +143,12 @@ func (o *options) room(c *config, dir string, out *outputs.Store, kept *policy.K
 	}
 }
 
+// workspacesFile lists in the data folder which folders are open.
+const workspacesFile = "workspaces.json"
+
 // openWorkspaces reads which folders are open, and opens the first.
 func openWorkspaces(dir string, first []string, log *slog.Logger) (*workspaces.List, error) {
-	list, moved, err := workspaces.New(workspaces.Config{File: filepath.Join(dir, "workspaces.json"), First: first, Logger: log})
+	list, moved, err := workspaces.New(workspaces.Config{File: filepath.Join(dir, workspacesFile), First: first, Logger: log})
 	if moved != "" {
 		log.Warn("the list of open folders was damaged: those with sessions are listed again", "moved to", moved)
 	}

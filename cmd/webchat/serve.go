@@ -12,26 +12,28 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
-	"webchat/internal/policy"
 	"webchat/internal/sse"
 )
 
 // shutdownTime is how long a stop may take.
 const shutdownTime = 10 * time.Second
 
-// serve is the server, from its start to a signal.
-func serve(ctx context.Context, o *options, stdout, stderr io.Writer) error {
-	return serveWith(ctx, o, stdout, stderr, nil)
+// beside is what runs beside a server from when it is ready. present prints a sign-in
+// link and opens it in the browser.
+type beside struct {
+	run  func(ctx context.Context, r *rooms, present func(link string) error) error
+	ends bool // the server ends with it
 }
 
-// serveWith serves until a signal or until beside, which runs beside the server if it
-// is not nil, returns. Whatever fails while it starts leaves nothing behind.
-func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside func(context.Context, *rooms) error) (err error) {
+// serve is the server, with those folders open, from its start until a signal or the end
+// of what runs beside it. Whatever fails while it starts leaves nothing behind.
+func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io.Writer, b beside) (err error) {
 	// The heap may grow to 16 MB before it is collected first: that would take a tenth
 	// of the start, and go on beside the first page.
 	usual := debug.SetGCPercent(400)
@@ -40,10 +42,6 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	defer stop()
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	c, err := o.loadConfig()
-	if err != nil {
-		return err
-	}
-	workspace, err := o.workspaceDir()
 	if err != nil {
 		return err
 	}
@@ -70,7 +68,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	if err != nil {
 		return err
 	}
-	r, err := o.newRooms(ctx, c, workspace, path, old, log)
+	r, err := o.newRooms(ctx, c, folders, path, old, log)
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err
@@ -78,12 +76,15 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	defer r.looking.Wait()
 	o.warn(c, log)
-	o.warnWorkspace(workspace, log)
+	for _, folder := range folders {
+		o.warnWorkspace(folder, log)
+	}
 	base := "http://localhost:" + strconv.Itoa(port)
+	r.handover.Link = func(path string) string { return r.guard.LinkTo(base, path) }
 	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll, Stop: stop,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
-		}, Lend: r.lender.lendIn})
+		}, Lend: r.lender.lendIn, Open: r.handover.Open, Show: r.handover.Show})
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err
@@ -100,7 +101,7 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 		daemon.CloseAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)
 	}
-	var done chan error // nil: beside did not begin
+	var done chan error // nil: what runs beside it did not begin
 	defer func() {
 		if done != nil {
 			err = errors.Join(err, <-done)
@@ -108,28 +109,22 @@ func serveWith(ctx context.Context, o *options, stdout, stderr io.Writer, beside
 	}()
 	return r.serve(ctx, stop, listeners, mostConnections(o.MaxStreams+o.MaxRequests), log, func() error {
 		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
-		err := o.announce(r, c, path, base, workspace, stdout, log)
-		if err == nil && beside != nil {
-			done = make(chan error, 1)
-			go func() { defer stop(); done <- beside(ctx, r) }()
-		}
-		return err
-	})
-}
-
-// announce prints the one line of standard output and opens the browser.
-func (o *options) announce(r *rooms, c *config, dir, base, workspace string, stdout io.Writer, log *slog.Logger) error {
-	if _, err := fmt.Fprintln(stdout, r.guard.Link(base)); err != nil {
-		return fmt.Errorf("print the sign-in link: %w", err)
-	}
-	log.Info("webchat is ready", "url", base, "workspace", workspace, "data", dir)
-	if !o.mayOpen() {
+		log.Info("webchat is ready", "url", base, "workspace", strings.Join(folders, " "), "data", path)
+		done = make(chan error, 1)
+		go func() {
+			err := b.run(ctx, r, func(link string) error { return o.present(path, link, stdout, stderr) })
+			if !b.ends && err != nil && ctx.Err() == nil {
+				log.Error("what was asked for at the start was not done", "error", err)
+			}
+			if b.ends {
+				defer stop()
+			} else {
+				err = nil
+			}
+			done <- err
+		}()
 		return nil
-	}
-	if err := daemon.OpenBrowser(dir, r.guard.Link(base), policy.InheritWhole(o.env, c.keyVariables())); err != nil {
-		log.Info("the browser was not opened: open the printed link", "error", err)
-	}
-	return nil
+	})
 }
 
 // warn says what the user should know about this start.

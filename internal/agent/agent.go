@@ -331,6 +331,7 @@ type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
+	UserOnly    bool            `json:"-"`          // no agent is offered it
 }
 
 // Tool is something a session can do for its agent or its user. Its methods may

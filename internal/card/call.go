@@ -67,6 +67,7 @@ var displays = map[string]string{
 	"render_file_contents": "file",
 	"run_and_display":      "terminal",
 	"display_image":        "image",
+	"show_input":           "terminal",
 }
 
 // KindOf finds a display tool under the longer name an agent may give it.
@@ -97,6 +98,9 @@ func (c *Call) El() string { return c.Element + ".r" }
 
 // CommandLine is how the user asked for a display of their own.
 func CommandLine(c *Call) string {
+	if c.Tool == "show_input" {
+		return "webchat show --name " + c.Name()
+	}
 	switch c.Kind {
 	case "terminal":
 		return "/run " + c.Name()

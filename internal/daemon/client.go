@@ -79,10 +79,50 @@ var (
 	ErrRefused = errors.New("refused")
 )
 
+// Opening is what a command asks the running server to open.
+type Opening struct {
+	Folders []string          `json:"folders"`        // absolute paths of workspaces; the first is the one to land in
+	File    string            `json:"file,omitempty"` // absolute path of a file of that to show
+	Line    int               `json:"line,omitempty"` // to go to; 0: none
+	Name    string            `json:"name,omitempty"` // what is shown is called
+	Flags   map[string]string `json:"flags"`          // those of the server that were given, in which it must not differ
+}
+
+// Shown is what the server says of what it shows, a line of JSON each.
+type Shown struct {
+	URL   string `json:"url,omitempty"` // a sign-in link that leads there, once it is there
+	Error string `json:"error,omitempty"`
+}
+
+// Open has the server open something and returns a sign-in link that leads there.
+func (c Client) Open(ctx context.Context, o Opening) (string, error) {
+	r, err := c.ask(ctx, "open?opening="+o.query(), askTime)
+	return r.URL, err
+}
+
+// Show returns a connection over which the server shows what is written to it, and says
+// in lines of [Shown] what comes of that.
+func (c Client) Show(ctx context.Context, o Opening) (*Lent, error) {
+	return c.connect(ctx, "show?opening="+o.query(), showUpgrade)
+}
+
+func (o Opening) query() string {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // texts and a number
+	}
+	return url.QueryEscape(string(b))
+}
+
 // Lend returns a connection over which the running server serves an MCP client in a
 // folder. CloseWrite of it says that nothing more is asked. The error wraps [ErrNone]
 // if no server runs.
 func (c Client) Lend(ctx context.Context, folder string) (*Lent, error) {
+	return c.connect(ctx, "mcp?folder="+url.QueryEscape(folder), mcpUpgrade)
+}
+
+// connect makes a request a connection.
+func (c Client) connect(ctx context.Context, what, upgrade string) (*Lent, error) {
 	info, place, err := c.find()
 	if err != nil {
 		return nil, err
@@ -93,11 +133,11 @@ func (c Client) Lend(ctx context.Context, folder string) (*Lent, error) {
 		return nil, info.silent(err)
 	}
 	conn := dialed.(*net.UnixConn)
-	req, err := http.NewRequest(http.MethodPost, "http://localhost/mcp?folder="+url.QueryEscape(folder), nil)
+	req, err := http.NewRequest(http.MethodPost, "http://localhost/"+what, nil)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {mcpUpgrade}, "Authorization": {"Bearer " + c.Token}}
+	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {upgrade}, "Authorization": {"Bearer " + c.Token}}
 	if err := errors.Join(conn.SetDeadline(time.Now().Add(askTime)), req.Write(conn)); err != nil {
 		return nil, errors.Join(info.silent(err), conn.Close())
 	}

@@ -24,6 +24,11 @@ type ControlConfig struct {
 	Logout  func() (int, error)                                  // ends every sign-in and returns how many there were
 	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
 	Stop    func()                                               // has the server end as after a signal
+	// Open opens folders and shows a file, and returns a sign-in link that leads there.
+	Open func(context.Context, Opening) (string, error)
+	// Show returns what shows a name's content as it comes over a connection, until that
+	// or its context ends. The first line it writes is a [Shown].
+	Show func(Opening) (func(context.Context, io.ReadWriteCloser) error, error)
 	// Lend returns what serves an MCP client in a folder over a connection until that or
 	// its context ends; an error says why this server does not. nil: it never does.
 	Lend func(folder string) (func(context.Context, io.ReadWriteCloser) error, error)
@@ -37,7 +42,7 @@ type Control struct {
 	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read
 	server *http.Server
 	done   chan error
-	lent   sync.WaitGroup  // connections of MCP clients
+	lent   sync.WaitGroup  // connections that requests became
 	ctx    context.Context // of those
 	cancel context.CancelFunc
 }
@@ -95,30 +100,59 @@ func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 		}
 		p, err := config.Prune(r.Context(), older)
 		if err != nil {
-			http.Error(w, strings.ReplaceAll(err.Error(), "\n", "; "), http.StatusInternalServerError)
+			http.Error(w, oneLine(err), http.StatusInternalServerError)
 			return
 		}
 		answer(w, reply{Pruned: p}, nil)
 	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{}, nil); config.Stop() })
-	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) { c.lend(w, r, config) })
+	mux.HandleFunc("POST /open", func(w http.ResponseWriter, r *http.Request) {
+		var o Opening
+		link, err := "", json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o)
+		if err == nil {
+			link, err = config.Open(r.Context(), o)
+		}
+		if err != nil {
+			http.Error(w, oneLine(err), http.StatusConflict)
+			return
+		}
+		answer(w, reply{URL: link}, nil)
+	})
+	mux.HandleFunc("POST /show", func(w http.ResponseWriter, r *http.Request) {
+		var o Opening
+		if err := json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o); err != nil {
+			http.Error(w, oneLine(err), http.StatusBadRequest)
+			return
+		}
+		c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) { return config.Show(o) })
+	})
+	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
+		if config.Lend == nil {
+			http.Error(w, "this server lends no tools", http.StatusNotFound)
+			return
+		}
+		c.connect(w, mcpUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
+			return config.Lend(r.URL.Query().Get("folder"))
+		})
+	})
 	c.server = &http.Server{Handler: config.Protect(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
 	go func() { c.done <- c.server.Serve(l) }()
 	return c, nil
 }
 
-// mcpUpgrade is the protocol that a request for a connection changes to.
-const mcpUpgrade = "webchat-mcp"
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// lend makes a request the connection of an MCP client.
-func (c *Control) lend(w http.ResponseWriter, r *http.Request, config ControlConfig) {
-	if config.Lend == nil {
-		http.Error(w, "this server lends no tools", http.StatusNotFound)
-		return
-	}
-	serve, err := config.Lend(r.URL.Query().Get("folder"))
+// The protocols that a request for a connection changes to.
+const (
+	mcpUpgrade  = "webchat-mcp"
+	showUpgrade = "webchat-show"
+)
+
+// connect makes a request a connection, which what begin returns serves.
+func (c *Control) connect(w http.ResponseWriter, upgrade string, begin func() (func(context.Context, io.ReadWriteCloser) error, error)) {
+	serve, err := begin()
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
+		http.Error(w, oneLine(err), http.StatusConflict)
 		return
 	}
 	c.lent.Add(1)
@@ -128,7 +162,7 @@ func (c *Control) lend(w http.ResponseWriter, r *http.Request, config ControlCon
 		http.Error(w, "the connection cannot be used", http.StatusInternalServerError)
 		return
 	}
-	_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+mcpUpgrade+"\r\n\r\n")
+	_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\n\r\n")
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})
 	}

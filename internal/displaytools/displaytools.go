@@ -30,6 +30,7 @@
 package displaytools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -44,6 +45,7 @@ const (
 	RenderFile   = "render_file_contents"
 	RunCommand   = "run_and_display"
 	DisplayImage = "display_image"
+	ShowInput    = "show_input" // the user's alone
 )
 
 // DefaultCommandTimeout is how long a command may run.
@@ -65,6 +67,8 @@ type Config struct {
 	EnvDeny  []string // the variables that hold providers' keys
 
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
+
+	Inputs *Inputs // what users pipe to be shown; nil: nothing
 }
 
 // Set is the tools of one session.
@@ -78,6 +82,9 @@ type Set struct {
 	// readTime is how long one showing of a file may read.
 	readTime time.Duration
 	tools    []agent.Tool
+	inputs   *Inputs
+	life     context.Context // ends with Close
+	endLife  context.CancelFunc
 
 	mu       sync.Mutex
 	closed   bool           // guarded by mu
@@ -98,8 +105,12 @@ func New(c Config) (*Set, error) {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
-		shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+		inputs: c.Inputs, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+	s.life, s.endLife = context.WithCancel(context.Background())
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
+	if s.inputs != nil {
+		s.tools = append(s.tools, inputTool{s})
+	}
 	return s, nil
 }
 
@@ -113,6 +124,7 @@ func (s *Set) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.endLife()
 	err := s.endChildren()
 	s.running.Wait()
 	return err

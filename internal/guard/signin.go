@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -21,6 +22,16 @@ func (g *Guard) Link(base string) string {
 		base = g.public.String()
 	}
 	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.create(g.config.Now())
+}
+
+// LinkTo is [Guard.Link] for a page of the server, by its path with what may follow,
+// which stays behind the # too: it may name an output.
+func (g *Guard) LinkTo(base, path string) string {
+	link := g.Link(base)
+	if path != "" {
+		link += "&to=" + url.QueryEscape(path)
+	}
+	return link
 }
 
 // SignIn spends a launch secret: it sets the cookie that reads and returns the

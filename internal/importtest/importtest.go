@@ -71,8 +71,9 @@ var ours = map[string][]string{
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},
-	"internal/takeover": {"internal/daemon"}, // the lock of a data folder
-	"internal/service":  {"internal/proc"},   // systemctl and launchctl are programs
+	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, and the command's request
+	"internal/takeover": {"internal/daemon"},                                                                   // the lock of a data folder
+	"internal/service":  {"internal/proc"},                                                                     // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"internal/importtest":    {},
@@ -104,6 +105,7 @@ var theirs = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
 	"github.com/alecthomas/kong":               {"cmd/webchat"},
+	"github.com/mattn/go-isatty":               {"cmd/webchat"}, // is somebody there to be asked
 	"go.yaml.in/yaml/v4":                       {"cmd/webchat", "internal/views"},
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},

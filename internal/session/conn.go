@@ -189,7 +189,8 @@ func (s *Session) reportForgotten(ctx context.Context) {
 	}
 }
 
-// toolSpecs are the session's tools as an agent is offered them.
+// toolSpecs are the session's tools as an agent is offered them, without those that are
+// the user's alone.
 func (s *Session) toolSpecs() ([]agent.ToolSpec, error) {
 	tools, err := s.tools()
 	if err != nil {
@@ -198,7 +199,9 @@ func (s *Session) toolSpecs() ([]agent.ToolSpec, error) {
 	return Guard(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
 		specs := make([]agent.ToolSpec, 0, len(tools))
 		for _, t := range tools {
-			specs = append(specs, t.Spec())
+			if spec := t.Spec(); !spec.UserOnly {
+				specs = append(specs, spec)
+			}
 		}
 		return specs, nil
 	})

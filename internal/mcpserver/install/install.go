@@ -162,7 +162,7 @@ func (c Config) Connect(ctx context.Context, name string) error {
 		}
 	}
 	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, commandLine(args), hint)
-	if !c.Yes && !c.agreed() {
+	if !c.Yes && !Agreed(c.Out, c.In) {
 		fmt.Fprintln(c.Out, "Nothing was changed.")
 		return nil
 	}
@@ -186,10 +186,10 @@ func (c Config) run(ctx context.Context, to client, args []string) error {
 	return err
 }
 
-// agreed asks the user.
-func (c Config) agreed() bool {
-	fmt.Fprint(c.Out, "\nGo on? [y/N] ")
-	line, _ := bufio.NewReader(c.In).ReadString('\n') // no answer means no
+// Agreed asks the user whether to go on.
+func Agreed(out io.Writer, in io.Reader) bool {
+	fmt.Fprint(out, "\nGo on? [y/N] ")
+	line, _ := bufio.NewReader(in).ReadString('\n') // no answer means no
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
 }

@@ -10,10 +10,15 @@ const shown = (id) => {
 }
 
 /** The page to go to: the one that was asked for, never another site's. */
-const goal = () => (location.pathname === `${base}/auth` ? `${base}/` : location.pathname + location.search)
+const goal = (to) => {
+  const wanted = new URL(base + (to ?? '/'), location.origin)
+  if (location.pathname !== `${base}/auth`) return location.pathname + location.search
+  return to?.startsWith('/') && wanted.origin === location.origin ? wanted.href : `${base}/`
+}
 
 async function signIn() {
-  const token = new URLSearchParams(location.hash.slice(1)).get('t')
+  const given = new URLSearchParams(location.hash.slice(1))
+  const [token, to] = [given.get('t'), given.get('to')]
   history.replaceState(null, '', location.pathname + location.search)
   if (token) {
     try {
@@ -24,7 +29,7 @@ async function signIn() {
       shown('auth-bad')
       return
     }
-    location.replace(goal())
+    location.replace(goal(to))
     return
   }
   // A link from another site comes without our SameSite cookie, though we may
@@ -32,7 +37,7 @@ async function signIn() {
   // brings the cookie along.
   try {
     await get('/api/sessions?limit=1')
-    if (secret.get()) location.replace(goal())
+    if (secret.get()) location.replace(goal(to))
     else shown('auth-out')
   } catch {
     shown('auth-out')

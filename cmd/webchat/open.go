@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"webchat/internal/daemon"
+	"webchat/internal/mcpserver/install"
+	"webchat/internal/policy"
+	"webchat/internal/workspaces"
+)
+
+// open is "webchat", "webchat DIR" and "webchat open": it opens folders, or shows a
+// file, in the running server of the data folder, or starts one with them.
+func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	what, err := o.opening(stderr)
+	if err != nil {
+		return err
+	}
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	running := daemon.Client{Dir: dir, Token: g.Token()}
+	return joined(ctx, func() (bool, error) {
+		link, err := running.Open(ctx, what)
+		if err != nil {
+			return false, err
+		}
+		return true, o.present(dir, link, stdout, stderr)
+	}, func() error {
+		return o.serve(ctx, what.Folders, stdout, stderr, beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
+			link, err := r.handover.Open(ctx, what)
+			if err != nil {
+				link = r.handover.Link("")
+			}
+			return errors.Join(err, present(link))
+		}})
+	})
+}
+
+// show is "webchat show": it shows standard input in the running server, or in one that
+// it starts and that stays.
+func show(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	what, err := o.opening(stderr)
+	if err != nil {
+		return err
+	}
+	what.Name = o.Name
+	dir, g, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	running := daemon.Client{Dir: dir, Token: g.Token()}
+	return joined(ctx, func() (bool, error) {
+		conn, err := running.Show(ctx, what)
+		if err != nil {
+			return false, err
+		}
+		return true, o.pipe(ctx, conn, dir, os.Stdin, stdout, stderr)
+	}, func() error {
+		return o.serve(ctx, what.Folders, stdout, stderr, beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
+			in, writes := io.Pipe() // which can be closed while standard input is waited for
+			go func() {
+				_, err := io.Copy(writes, os.Stdin)
+				_ = writes.CloseWithError(err) // never fails
+			}()
+			return r.handover.Input(ctx, what, in, func(link string) {
+				if err := present(link); err != nil {
+					fmt.Fprintln(stderr, "webchat:", err)
+				}
+			})
+		}})
+	})
+}
+
+// present prints a sign-in link and opens it in the browser.
+func (o *options) present(dir, link string, stdout, stderr io.Writer) error {
+	if _, err := fmt.Fprintln(stdout, link); err != nil {
+		return fmt.Errorf("print the sign-in link: %w", err)
+	}
+	if !o.mayOpen() {
+		return nil
+	}
+	c, err := o.loadConfig()
+	if err == nil {
+		err = daemon.OpenBrowser(dir, link, policy.InheritWhole(o.env, c.keyVariables()))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "webchat: the browser was not opened: open the printed link (%v)\n", err)
+	}
+	return nil
+}
+
+// pipe carries standard input to the running server until its end, or until the page
+// stops it.
+func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin io.Reader, stdout, stderr io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	ended := make(chan struct{})
+	go func() { // ends with the process: nothing else interrupts a read
+		_, err := io.Copy(conn, stdin)
+		if err == nil {
+			close(ended)
+		}
+		_ = conn.CloseWrite() // that the server has gone is noticed below
+	}()
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		var said daemon.Shown
+		if err := json.Unmarshal(lines.Bytes(), &said); err != nil {
+			return err
+		}
+		if said.Error != "" {
+			return errors.New(said.Error)
+		}
+		if err := o.present(dir, said.URL, stdout, stderr); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-ended:
+		return errors.Join(lines.Err(), conn.Close())
+	default:
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return errors.New("the showing was stopped before standard input ended: run it again to see the rest")
+}
+
+// joined has the running server do something, or starts one that does. Of two that start
+// at once the later one joins the other. join reports whether it did.
+func joined(ctx context.Context, join func() (bool, error), serve func() error) error {
+	limit, tick := time.After(startTime), time.NewTicker(startTick)
+	defer tick.Stop()
+	for {
+		did, err := join()
+		switch {
+		case did:
+			return err
+		case errors.Is(err, daemon.ErrRefused):
+			return &usageError{err.Error()}
+		}
+		none := serve()
+		if !errors.Is(none, daemon.ErrInUse) {
+			return none
+		}
+		select { // another one is starting
+		case <-tick.C:
+		case <-limit:
+			return errors.Join(none, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// opening is what the command line asks to be opened, as far as it can be said without
+// a server. Unusual folders are asked about once, if somebody sits at the terminal.
+func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
+	if len(o.Where) > 1 {
+		return what, usage("give one folder or file at a time, or several folders by --workspace")
+	}
+	if what.Folders, err = o.workspaceDirs(); err != nil {
+		return what, err
+	}
+	if len(o.Where) == 1 {
+		first, file, line, err := o.place(o.Where[0])
+		if err != nil {
+			return what, err
+		}
+		if what.File, what.Line = file, line; !o.workspaceGiven {
+			what.Folders = nil
+		}
+		what.Folders = append([]string{first}, what.Folders...)
+	}
+	what.Flags = map[string]string{}
+	for _, f := range o.given {
+		if !slices.Contains([]string{"workspace", "data-dir", "no-open"}, f.name) {
+			what.Flags[f.name] = f.value
+		}
+	}
+	for _, folder := range what.Folders {
+		if err := o.agree(folder, stderr); err != nil {
+			return what, err
+		}
+	}
+	return what, nil
+}
+
+// atLine is a file with the line to go to, as compilers print it.
+var atLine = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?:?$`)
+
+// place finds what a word of the command line names: a folder, or a file with the
+// workspace it is shown in: the innermost one that is open, else its repository, else
+// its folder.
+func (o *options) place(word string) (folder, file string, line int, err error) {
+	real, err := resolved(word)
+	if m := atLine.FindStringSubmatch(word); err != nil && m != nil {
+		if real, err = resolved(m[1]); err == nil {
+			line, err = strconv.Atoi(m[2])
+		}
+	}
+	if err != nil {
+		return "", "", 0, usage("there is no file or folder %q, and no such command; there are %s", word, strings.Join(o.commands, ", "))
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return "", "", 0, usage("%s: %v", word, daemon.Plain(err))
+	case info.IsDir():
+		return real, "", 0, nil
+	}
+	open, _ := workspaces.Peek(filepath.Join(o.dataPath(), workspacesFile))
+	for _, w := range open {
+		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) && len(w) > len(folder) {
+			folder = w
+		}
+	}
+	if folder == "" {
+		folder = workspaces.RepositoryOf(filepath.Dir(real))
+	}
+	return folder, real, line, nil
+}
+
+func resolved(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// agree asks whether a folder is meant that is unusual as a workspace and was never
+// open.
+func (o *options) agree(folder string, stderr io.Writer) error {
+	home, _ := lookup(o.env, "HOME")
+	why := workspaces.Warn(folder, home)
+	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
+		return nil
+	}
+	open, closed := workspaces.Peek(filepath.Join(o.dataPath(), workspacesFile))
+	if slices.Contains(open, folder) || slices.Contains(closed, folder) {
+		return nil
+	}
+	fmt.Fprintf(stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))
+	if !install.Agreed(stderr, os.Stdin) {
+		return errors.New("nothing was opened: give another folder, such as webchat ~/code/relay")
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+// Package handover takes what the command line hands to a server that runs: folders to
+// open, a file to show, standard input to show while it comes. All are the user's own
+// displays, of which no model is told.
+//
+// A file and an input are shown in the newest session of their folder, or in a new one
+// if it has none. Everything leads to the path of a page, which may end in the output to
+// look at.
+//
+// # Concurrency
+//
+// A Handover may be used by any number of goroutines.
+//
+//	h := &handover.Handover{Sessions: manager, Inputs: inputs, Flags: flags, Link: guard.LinkTo}
+//	link, err := h.Open(ctx, daemon.Opening{Folders: []string{"/home/me/relay"}})
+package handover
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"webchat/internal/daemon"
+	"webchat/internal/displaytools"
+	"webchat/internal/session"
+	"webchat/internal/sessions"
+)
+
+// Handover is complete with all of its fields.
+type Handover struct {
+	Sessions *sessions.Manager
+	Inputs   *displaytools.Inputs
+	Flags    map[string]string        // of the server
+	Link     func(path string) string // signs in and leads to a page
+}
+
+// patience is how long a link waits for a file that is asked about first, since it may
+// hold secrets; the page asks.
+const patience = 2 * time.Second
+
+// Open opens folders and shows a file, and returns a link that leads there. It refuses
+// to when a flag was given that this server has otherwise.
+func (h *Handover) Open(ctx context.Context, o daemon.Opening) (link string, err error) {
+	folder, err := h.folders(o)
+	if err != nil {
+		return "", err
+	}
+	if o.File == "" {
+		return h.Link("/?workspace=" + url.QueryEscape(folder)), nil
+	}
+	s, err := h.session(ctx, folder)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(folder, o.File)
+	if err != nil {
+		return "", err
+	}
+	args, err := json.Marshal(map[string]string{"path": filepath.ToSlash(rel)})
+	if err != nil {
+		return "", err
+	}
+	asked, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	shown, err := s.Display(asked, displaytools.RenderFile, args)
+	switch {
+	case err != nil && asked.Err() == nil:
+		return "", err
+	case shown.Error != nil:
+		return "", errors.New(shown.Error.Message)
+	case shown.Output == nil:
+		return h.Link(pageOf(s)), nil
+	}
+	return h.Link(pageOf(s) + outputAt(shown.Output.ID, o.Line)), nil
+}
+
+// Show returns what shows an input that comes over a connection; see
+// [daemon.ControlConfig].
+func (h *Handover) Show(o daemon.Opening) (func(context.Context, io.ReadWriteCloser) error, error) {
+	if _, err := h.folders(o); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, conn io.ReadWriteCloser) error {
+		defer conn.Close()
+		say := json.NewEncoder(conn)
+		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(daemon.Shown{URL: link}) }) // who has gone needs no link
+		if err != nil {
+			return say.Encode(daemon.Shown{Error: err.Error()})
+		}
+		return nil
+	}, nil
+}
+
+// Input shows in while it comes, and returns at its end or when the showing was stopped.
+// shown is called once with a link to it.
+func (h *Handover) Input(ctx context.Context, o daemon.Opening, in io.ReadCloser, shown func(link string)) error {
+	folder, err := h.folders(o)
+	if err != nil {
+		return err
+	}
+	s, err := h.session(ctx, folder)
+	if err != nil {
+		return err
+	}
+	args, err := json.Marshal(map[string]string{"name": o.Name})
+	if err != nil {
+		return err
+	}
+	withdraw := h.Inputs.Announce(string(s.ID()), o.Name, displaytools.Input{ReadCloser: in,
+		Shown: func(id string) { shown(h.Link(pageOf(s) + outputAt(id, 0))) }})
+	defer withdraw()
+	res, err := s.Display(ctx, displaytools.ShowInput, args)
+	if err == nil && res.Error != nil {
+		err = errors.New(res.Error.Message)
+	}
+	return err
+}
+
+// folders opens the folders of o and returns the first, which has to be open then.
+func (h *Handover) folders(o daemon.Opening) (first string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(o.Flags)) {
+		if asked, has := o.Flags[name], h.Flags[name]; asked != has {
+			return "", fmt.Errorf("it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quoted(has), quoted(asked))
+		}
+	}
+	for _, path := range o.Folders {
+		w, _, err := h.Sessions.Workspaces().Open(path)
+		if err != nil {
+			return "", err
+		}
+		if first == "" {
+			first = w.Path
+		}
+	}
+	if first == "" {
+		return "", errors.New("no folder was named")
+	}
+	return first, nil
+}
+
+func quoted(value string) string {
+	if value == "" {
+		return `""`
+	}
+	return value
+}
+
+// session returns the session of a folder in which something happened last, or a new
+// one.
+func (h *Handover) session(ctx context.Context, folder string) (*session.Session, error) {
+	list, err := h.Sessions.List(ctx, sessions.Query{Limit: 200, Filter: sessions.Filter{Workspaces: []string{folder}}})
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Sessions) == 0 {
+		return h.Sessions.Create(ctx, sessions.Options{Workspace: folder})
+	}
+	// Pinned ones come first in a list.
+	newest := slices.MaxFunc(list.Sessions, func(a, b sessions.Found) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	return h.Sessions.Get(ctx, newest.ID)
+}
+
+func pageOf(s *session.Session) string { return "/sessions/" + url.PathEscape(string(s.ID())) }
+
+// outputAt is what the page goes to: an output on the Desk, at a line of it.
+func outputAt(id string, line int) string {
+	at := "#out/" + id
+	if line > 0 {
+		at += ":" + strconv.Itoa(line)
+	}
+	return at
+}
