@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
@@ -18,7 +19,7 @@ import (
 
 // kinds are the agents this version knows, in the order in which --backend auto
 // looks for them.
-var kinds = []string{"copilot", "offline"}
+var kinds = []string{"copilot", autohand.Name, "offline"}
 
 func (o *options) checkBackend(c *config) error {
 	others := slices.Sorted(maps.Keys(presets()))
@@ -49,8 +50,16 @@ func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.L
 	if err != nil {
 		return nil, err
 	}
+	hand, err := o.autohand(c, dir, lend, log)
+	if err != nil {
+		return nil, err
+	}
+	third, err := autohand.New(hand)
+	if err != nil {
+		return nil, err
+	}
 	path, _ := lookup(o.env, "PATH")
-	all := append([]agent.Backend{cli}, own...)
+	all := append(append([]agent.Backend{cli}, own...), third)
 	return append(append(all, offline.New(offline.Config{Path: path})), found...), nil
 }
 
@@ -114,7 +123,7 @@ func missedRules(c *config, all []agent.Backend) (missed []string) {
 // the same, and each session says it again.
 func (o *options) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
 	for _, b := range all {
-		wanted := o.Backend == b.Name() || b.Name() == "copilot" && (o.Provider.URL != "" || o.CopilotPath != "")
+		wanted := o.Backend == b.Name() || b.Name() == "copilot" && (o.Provider.URL != "" || o.CopilotPath != "") || b.Name() == autohand.Name && o.AutohandPath != ""
 		if !wanted {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
+	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/canary"
@@ -138,6 +139,9 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 			continue
 		}
 		say("session", "%s: opens, with the display tools and without view", b.Name())
+		if b.Name() == autohand.Name {
+			say("reading", "%s: %s", b.Name(), autohand.Reading())
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	proc.Main() // this process may be the helper of another one
+	proc.Main()         // this process may be the helper of another one
+	hooked(os.Args[1:]) // or a hook of an agent
 	if err := proc.Server(); err != nil {
 		fmt.Fprintln(os.Stderr, "webchat:", err) // it works, with fewer guarantees
 	}

@@ -39,6 +39,7 @@ type options struct {
 		KeyFile string `placeholder:"FILE" help:"file with its key (or WEBCHAT_PROVIDER_KEY)"`
 	} `embed:"" prefix:"provider-"`
 	CopilotPath       string        `placeholder:"FILE" help:"the GitHub Copilot CLI"`
+	AutohandPath      string        `placeholder:"FILE" help:"the Autohand CLI"`
 	OutputTTL         time.Duration `name:"output-ttl" default:"30m" help:"life of an output, from the moment it is complete"`
 	OutputBudget      size          `default:"256MiB" help:"memory for outputs; the least recently used go first"`
 	KeepOutputs       age           `default:"0s" help:"keep outputs on disk so long after their life, such as 30d; 0 keeps none"`
@@ -80,8 +81,8 @@ type commandOptions struct {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.Provider.KeyFile, &o.CopilotPath} {
-		program := name == &o.CopilotPath
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
+		program := name == &o.CopilotPath || name == &o.AutohandPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
+	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary"
 	"webchat/internal/canary/scripted"
@@ -150,7 +151,12 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend 
 	if info := b.Info(ctx); !info.Available {
 		return nil, nil, fmt.Errorf("%s cannot be used: %s", name, info.Reason)
 	}
-	if name != "copilot" {
+	switch name {
+	case autohand.Name:
+		b, err := o.routed(ctx, c, t, dir, lend.host)
+		return b, nil, err
+	case "copilot":
+	default:
 		return b, nil, nil
 	}
 	cfg, err := o.copilot(c, dir, quiet)
@@ -170,4 +176,15 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend 
 	cfg.MCPServers = nil // they have no part in this
 	b, err = copilot.New(cfg)
 	return b, nil, err
+}
+
+// routed is the Autohand CLI with t in front of its model, where its settings say where
+// that is.
+func (o *options) routed(ctx context.Context, c *config, t *canary.Trial, dir string, lend agent.Lender) (agent.Backend, error) {
+	cfg, err := o.autohand(c, dir, lend, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Route = func(address string) (string, error) { return t.Before(ctx, address) }
+	return autohand.New(cfg)
 }

@@ -154,8 +154,20 @@ func (s *Server) Host(key string, call Call) (end func()) {
 	s.hosts[key] = call
 	return func() {
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		delete(s.hosts, key)
+		var gone []*peer
+		for v, p := range s.byPeer {
+			if v.Key == key {
+				gone = append(gone, p)
+				delete(s.byPeer, v)
+			}
+		}
+		s.mu.Unlock()
+		for _, p := range gone { // agents that end do not say that they leave
+			for session := range p.server.Sessions() {
+				_ = session.Close() // it says how its connection ended
+			}
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ var acts = map[string]act{
 	"fetch_url": {agent.KindURL, "open an address"}, "web_search": {agent.KindURL, "search the web"}, "web_repo": {agent.KindURL, "read a repository on the web"},
 }
 
+// folders are asked for with this act.
+var folders = act{agent.KindRead, "read and write in a folder outside of the workspace"}
+
 // names are searches of names only, which return no contents.
 var names = map[string]bool{"fff_find": true, "find": true, "glob": true, "list_tree": true}
 
@@ -46,6 +49,10 @@ var free = map[string]bool{"tool_search": true, "tools_registry": true, "plan": 
 	"task_list": true, "task_update": true, "task_output": true, "create_task": true, "task_stop": true, "team_status": true, "sleep": true, "skill": true,
 	"smart_context_cropper": true, "recall_memory": true, "inspect_memory": true, "list_schedules": true, "cancel_schedule": true,
 	"delegate_task": true, "delegate_parallel": true} // whose calls ask the same hooks
+
+// askFolder is the tool with which the CLI asks for a folder outside of the workspace,
+// by a question of its own.
+const askFolder = "request_directory_access"
 
 // askUser is the tool with which the CLI asks the user, which it cannot by its protocol.
 const askUser = "ask_followup_question"
@@ -79,6 +86,9 @@ func (k *call) paths() (all []string) {
 // permission is what a call asks for, as the session understands it.
 func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.tool]
+	if k.tool == askFolder {
+		a = folders
+	}
 	p := agent.Permission{ToolCallID: k.id, ToolName: k.tool, Kind: a.kind, Action: a.action}
 	command := strings.TrimSpace(strings.Join(append([]string{in.Command}, in.Args...), " "))
 	path := cmp.Or(in.To, in.Path, in.FilePath, r.Context.Path)

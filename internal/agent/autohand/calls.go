@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"webchat/internal/agent"
@@ -14,16 +15,17 @@ import (
 
 // call is a tool call of the CLI's own.
 type call struct {
-	id     string // in the session: those of providers may repeat
-	tool   string
-	args   json.RawMessage
-	begun  bool // reported
-	done   bool
-	hooked bool // the CLI asked its hooks about it
-	asked  bool // the CLI asked for leave
-	ran    bool // the CLI said that it started
-	silent bool // it is told by other events
-	wrote  []change
+	id      string // in the session: those of providers may repeat
+	tool    string
+	args    json.RawMessage
+	begun   bool // reported
+	done    bool
+	hooked  bool // the CLI asked its hooks about it
+	asked   bool // the CLI asked for leave
+	allowed bool // by the session, when the CLI asked its hooks
+	ran     bool // the CLI said that it started
+	silent  bool // it is told by other events
+	wrote   []change
 }
 
 // take returns the call with an id of the CLI's, a new one if it is the first to hear
@@ -41,11 +43,11 @@ func (t *turn) take(id, tool string, args json.RawMessage) *call {
 	return k
 }
 
-// waiting returns the latest call of a tool that the CLI has not asked for leave for:
-// its questions do not name their call.
-func (t *turn) waiting(tool string) *call {
-	for i := len(t.order) - 1; i >= 0; i-- {
-		if k := t.calls[t.order[i]]; k.tool == tool && k.hooked && !k.asked && !k.ran && !k.done {
+// latest returns the latest call of a tool that fits: the CLI's questions do not name
+// their call.
+func (t *turn) latest(tool string, fits func(*call) bool) *call {
+	for _, id := range slices.Backward(t.order) {
+		if k := t.calls[id]; k.tool == tool && fits(k) {
 			return k
 		}
 	}
@@ -152,7 +154,9 @@ func (c *conn) outcome(t *turn, k *call, success bool, output, why, kind string)
 // and the calls of which nothing else is told, since they were refused.
 func (c *conn) stepEnd(p *process, t *turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
-		c.report(t.tell, event.AssistantMessage{MessageID: string(event.NewID()), Content: thought, ToolRequests: c.requests(t, s)})
+		id := string(event.NewID())
+		c.report(t.tell, event.AssistantMessageDelta{MessageID: id, DeltaContent: thought})
+		c.report(t.tell, event.AssistantMessage{MessageID: id, Content: thought, ToolRequests: c.requests(t, s)})
 	}
 	for i, r := range s.Step.ToolResults {
 		if i >= len(s.Step.ToolCalls) {
@@ -204,8 +208,8 @@ func (c *conn) held(p *process, t *turn, method string, b batch) {
 	switch method {
 	case "changesBatchUpdate":
 		t.changes = append(t.changes, b.Change)
-		for i := len(t.order) - 1; i >= 0; i-- { // it does not name its call
-			if k := t.calls[t.order[i]]; k.ran && !k.done && acts[k.tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
+		for _, id := range slices.Backward(t.order) { // it does not name its call
+			if k := t.calls[id]; k.ran && !k.done && acts[k.tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
 				k.wrote = append(k.wrote, b.Change)
 				break
 			}

@@ -8,9 +8,9 @@
 //   - A conversation has settings, a state folder and a home folder of its own: the
 //     user's provider and login are copied into them, the user's files stay as they are.
 //   - Before each tool call of its own the CLI asks this package, by a hook: the user's
-//     hooks run, and everything that acts, reads files or is not known is asked about.
-//     Every answer is for once; what lasts is the session's to remember, so the CLI
-//     keeps no answer in the workspace.
+//     hooks run, and everything that acts, reads files or is not known is asked about
+//     then. Settings in a workspace can switch off the CLI's own questions, not this.
+//     A question it asks all the same is answered for once, so it keeps no answer.
 //   - The CLI's tool that reads a file into the context is refused. It has no setting
 //     that hides one tool, so its model is still offered it.
 //   - Files the CLI holds back until the end of a turn are accepted then, since each was

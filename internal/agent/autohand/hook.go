@@ -10,9 +10,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // maxMoment bounds what a hook is told, in bytes.
@@ -105,6 +107,9 @@ func (c *conn) before(t *turn, m moment) answer {
 	}
 	c.begin(t, k)
 	t.told.Unlock()
+	if slices.Contains(excluded, m.Tool) { // settings in the workspace may have it offered again
+		return answer{Decision: "deny", Reason: refusal(m.Tool)}
+	}
 	v, err := c.host.RunHook(t.ctx, agent.HookCall{RequestID: k.id, Event: "before_tool", Tool: k.tool, Arguments: k.args})
 	switch {
 	case err != nil:
@@ -112,17 +117,34 @@ func (c *conn) before(t *turn, m moment) answer {
 	case !v.Allow:
 		return answer{Decision: "deny", Reason: v.Reason}
 	}
-	said := answer{Decision: "ask"}
-	if free[m.Tool] {
-		said.Decision = "allow"
-	}
+	t.told.Lock()
 	if v.Arguments != nil {
-		t.told.Lock()
 		k.args = v.Arguments
-		t.told.Unlock()
-		said.UpdatedInput = v.Arguments
 	}
-	return said
+	act := c.act(k, permissionRequest{})
+	t.told.Unlock()
+	if !free[m.Tool] {
+		// The CLI's own question could be switched off by settings in the workspace.
+		decided, err := c.host.AskPermission(t.ctx, act)
+		switch {
+		case err != nil:
+			return answer{Decision: "deny", Reason: "Nobody could be asked."}
+		case decided.Decision != event.Allow:
+			return answer{Decision: "deny", Reason: cmp.Or(decided.Reason, "The user said no.")}
+		}
+	}
+	t.told.Lock()
+	k.allowed = true
+	t.told.Unlock()
+	return answer{Decision: "allow", UpdatedInput: v.Arguments}
+}
+
+// refusal is what the model reads of a tool that is never run.
+func refusal(tool string) string {
+	if tool == "read_file" {
+		return "read_file is not available here. To show a file to the user, call " + ours + "render_file_contents; to look for something, search."
+	}
+	return tool + " is not available here."
 }
 
 // question puts the CLI's question to the user. The CLI has no way to answer it, so the

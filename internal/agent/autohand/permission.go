@@ -3,6 +3,7 @@ package autohand
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -16,13 +17,13 @@ const answerPatience = 55 * time.Minute
 
 // permission answers the CLI's question for leave; t.told is held.
 func (c *conn) permission(p *process, t *turn, r permissionRequest) {
-	k := t.waiting(r.Tool)
+	k := t.latest(r.Tool, func(k *call) bool { return k.hooked && !k.asked && !k.ran && !k.done })
 	if k == nil { // its hooks did not run
 		k = t.take("question "+r.RequestID, r.Tool, nil)
 	}
 	k.asked = true
-	mine := c.mine(r.Tool)
-	if mine {
+	known := c.mine(r.Tool) || k.allowed // the session was asked, or will be
+	if c.mine(r.Tool) {
 		k.silent = true
 	} else {
 		c.begin(t, k)
@@ -33,7 +34,7 @@ func (c *conn) permission(p *process, t *turn, r permissionRequest) {
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
 	t.spawn(func() {
-		if mine { // it asks by itself
+		if known {
 			_ = p.Call(t.tell, "autohand.permissionResponse", object{"requestId": r.RequestID, "decision": "allow_once"}, nil)
 			return
 		}
@@ -49,15 +50,22 @@ func (c *conn) permission(p *process, t *turn, r permissionRequest) {
 
 // directory answers the CLI's question for a folder outside of the workspace.
 func (c *conn) directory(p *process, t *turn, r permissionRequest) {
-	k := t.waiting("request_directory_access")
+	k := t.latest(askFolder, func(k *call) bool { return !k.done })
 	if k == nil {
-		k = t.take("question "+r.RequestID, "request_directory_access", nil)
+		k = t.take("question "+r.RequestID, askFolder, nil)
 	}
-	k.asked = true
 	c.begin(t, k)
-	act := c.act(k, r)
-	act.Kind, act.Action, act.Resource = agent.KindRead, "read and write in a folder outside of the workspace", cmp.Or(r.Path, act.Resource)
-	t.spawn(func() { c.decide(p, "autohand.directoryAccess", r.RequestID, "granted", [2]any{false, true}, act) })
+	if k.args == nil {
+		k.args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
+	}
+	known, act := k.allowed, c.act(k, r)
+	t.spawn(func() {
+		if known {
+			_ = p.Call(t.tell, "autohand.directoryAccessResponse", object{"requestId": r.RequestID, "granted": true}, nil)
+			return
+		}
+		c.decide(p, "autohand.directoryAccess", r.RequestID, "granted", [2]any{false, true}, act)
+	})
 }
 
 // decide tells the CLI that a question is shown, asks the session, and answers with no

@@ -27,7 +27,8 @@ type stage struct {
 type toolCall struct {
 	id, tool string
 	args     object
-	delay    time.Duration
+	after    <-chan struct{} // when it ends; nil: at once
+	ends     chan<- struct{} // is closed then
 }
 
 // asks are the tools that the CLI asks leave for without a hook.
@@ -43,12 +44,18 @@ func (s *stage) perform(text string) string {
 		s.step("", toolCall{tool: "mcp__webchat__run_and_display", args: object{"command": rest}})
 	case "write":
 		s.step("I write it.", toolCall{tool: "write_file", args: object{"path": rest, "contents": "new\n"}})
+	case "question": // as if it had not asked its hooks
+		if !s.permitted("perm", object{"tool": "run_command", "description": "Allow the command?", "context": object{"command": rest}}) {
+			return "It was not allowed."
+		}
+		return "It was allowed."
 	case "shell":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest}})
 	case "leave":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest, "background": true}})
 	case "both":
-		s.step("Two at once.", toolCall{tool: "run_command", args: object{"command": "echo slow"}, delay: 20 * time.Millisecond}, toolCall{tool: "fff_grep", args: object{"query": "x"}})
+		other := make(chan struct{})
+		s.step("Two at once.", toolCall{tool: "run_command", args: object{"command": "echo slow"}, after: other}, toolCall{tool: "fff_grep", args: object{"query": "x"}, ends: other})
 	case "read":
 		s.step("", toolCall{tool: "read_file", args: object{"path": rest}}, toolCall{tool: "no_such_tool", args: object{"a": 1}})
 	case "ask":
@@ -147,7 +154,7 @@ func (s *stage) authorize(c *toolCall) (why, kind string) {
 		return refused, "authorization"
 	}
 	maps.Copy(c.args, said.UpdatedInput)
-	if said.Decision == "ask" || said.Decision == "" && asks[c.tool] {
+	if !s.unrestricted && (said.Decision == "ask" || said.Decision == "" && asks[c.tool]) {
 		s.tell("hook.permissionRequest", object{"tool": c.tool})
 		if !s.permitted("perm", object{"tool": c.tool, "description": "Allow it?", "context": object{"command": c.args["command"], "path": c.args["path"]}}) {
 			return "Tool execution skipped by user.", "authorization"
@@ -189,7 +196,9 @@ func (s *stage) execute(c toolCall) object {
 	case "run_command":
 		output, success = s.command(c)
 	}
-	time.Sleep(c.delay) // the other one ends first
+	if c.after != nil {
+		<-c.after
+	}
 	s.tell("hook.postTool", object{"toolId": c.id, "toolName": c.tool, "success": success, "duration": 3})
 	s.hook("post-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args, "tool_response": output, "tool_success": success})
 	end := object{"toolId": c.id, "toolName": c.tool, "success": success}
@@ -200,6 +209,9 @@ func (s *stage) execute(c toolCall) object {
 		end["error"], result["error"], result["kind"] = output, output, "operational"
 	}
 	s.tell("toolEnd", end)
+	if c.ends != nil {
+		close(c.ends)
+	}
 	return result
 }
 

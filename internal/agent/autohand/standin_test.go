@@ -42,6 +42,8 @@ type cli struct {
 	tools  *mcp.ClientSession
 	offers []string // names of tools the model is offered
 
+	unrestricted bool
+
 	mu      sync.Mutex // guards what follows
 	id      string     // of the stored session
 	turn    context.CancelFunc
@@ -114,6 +116,7 @@ func standIn(manner string) {
 	if err != nil || json.Unmarshal(text, &a.config) != nil {
 		panic(fmt.Sprint("no settings: ", err))
 	}
+	a.local()
 	fail := func(code int, why string) {
 		a.send(object{"error": object{"code": code, "message": why, "data": object{"stage": "startup"}}, "id": nil})
 		os.Exit(1)
@@ -152,7 +155,26 @@ func standIn(manner string) {
 		signal.Ignore(syscall.SIGTERM)
 		select {}
 	}
-	_ = a.tools.Close()
+	os.Exit(0) // it does not tell the MCP server that it leaves
+}
+
+// local takes over what the CLI does of the settings in the workspace: they replace ours.
+func (a *cli) local() {
+	text, err := os.ReadFile(filepath.Join(a.workspace, ".autohand", "settings.local.json"))
+	if err != nil {
+		return
+	}
+	var s struct {
+		Permissions struct {
+			Mode          string
+			ExcludedTools *[]struct{ Kind string }
+		}
+	}
+	_ = json.Unmarshal(text, &s)
+	a.unrestricted = s.Permissions.Mode == "unrestricted"
+	if s.Permissions.ExcludedTools != nil {
+		a.config.Permissions.ExcludedTools = *s.Permissions.ExcludedTools
+	}
 }
 
 // wrapper is what the CLI writes around every prompt, as far as its filter of MCP tools
@@ -324,7 +346,7 @@ func (a *cli) run(ctx context.Context, text string) {
 	a.tell("changesBatchStart", object{"batchId": a.batchID})
 	a.tell("hook.prePrompt", object{"instruction": text})
 	s := &stage{cli: a, ctx: ctx, msg: msg}
-	if strings.HasPrefix(strings.TrimSpace(text), "/") {
+	if strings.HasPrefix(strings.TrimSpace(text), "/") || a.manner == "stuck" && text == "panel" {
 		a.mu.Lock()
 		a.stuck = true // a panel that waits for a key
 		a.mu.Unlock()

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/autohand"
+	"webchat/internal/policy"
+)
+
+// agentHook is the hidden command that the Autohand CLI runs as its hook; the name of a
+// socket follows.
+const agentHook = "agent-hook"
+
+// hooked runs this process as a hook of an agent, if it is one, and does not return then.
+// Status 2 refuses what the agent wants to do.
+func hooked(args []string) {
+	if len(args) != 2 || args[0] != agentHook {
+		return
+	}
+	if err := autohand.Forward(args[1], os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(0)
+}
+
+// autohand is what the Autohand CLI gets of flags, environment and file.
+func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.Logger) (autohand.Config, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
+	}
+	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(dir, "agents", autohand.Name),
+		Settings: o.autohandSettings(), Lend: lend, Hook: []string{self, agentHook}, Logger: log}
+	providers, err := o.providers(c)
+	if err != nil {
+		return cfg, err
+	}
+	for _, p := range providers {
+		if o.Provider.URL != "" && p.Name == "" && (p.Type == "" || p.Type == "openai") && p.WireAPI == "" {
+			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: o.Model}
+		}
+	}
+	return cfg, nil
+}
+
+// autohandSettings is where the Autohand CLI keeps its settings.
+func (o *options) autohandSettings() string {
+	if file, _ := lookup(o.env, "AUTOHAND_CONFIG"); file != "" {
+		return file
+	}
+	dir, _ := lookup(o.env, "AUTOHAND_HOME")
+	if dir == "" {
+		variable := "HOME"
+		if runtime.GOOS == "windows" {
+			variable = "USERPROFILE"
+		}
+		home, _ := lookup(o.env, variable)
+		dir = cmp.Or(home, ".") + "/.autohand"
+	}
+	return filepath.Join(filepath.FromSlash(dir), "config.json")
+}
