@@ -113,7 +113,7 @@ func TestSlashIsNoCommand(t *testing.T) {
 func TestLines(t *testing.T) {
 	h := sit(t, "escapes", nil, nil)
 	h.must("huge")
-	if said := h.Said(); len(said) != 1 || len(said[0]) != 9<<20 {
+	if said := h.Said(); len(said) != 1 || len(said[0]) != 3<<20 {
 		t.Error("a long message did not come whole")
 	}
 }

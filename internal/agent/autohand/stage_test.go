@@ -92,7 +92,7 @@ func (s *stage) perform(text string) string {
 		s.tell("messageUpdate", object{"messageId": s.msg, "delta": "word "})
 		<-s.ctx.Done()
 	case "huge":
-		return strings.Repeat("x", 9<<20)
+		return strings.Repeat("x", 3<<20)
 	case "think":
 		s.tell("messageUpdate", object{"messageId": s.msg, "delta": "", "thought": "Hm."})
 	}
