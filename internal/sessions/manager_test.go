@@ -246,7 +246,7 @@ func TestBackendsAndModels(t *testing.T) {
 		r.backend.info = agent.Info{Available: true, Version: "1", Intercept: agent.InterceptAll}
 	}, func(r *rig) {
 		got := r.m.Backends(r.Context())
-		if len(got) != 1 || got[0] != (sessions.BackendInfo{Info: r.backend.info, Name: "scripted", Default: true}) {
+		if len(got) != 1 || !reflect.DeepEqual(got[0], sessions.BackendInfo{Info: r.backend.info, Name: "scripted", Default: true}) {
 			t.Errorf("%+v", got)
 		}
 		models, err := r.m.Models(r.Context(), "")
