@@ -174,6 +174,14 @@ func (o *Old) one(ctx context.Context, folder string) error {
 		return nil // the user decides
 	}
 	lock, err := daemon.Open(folder)
+	if errors.Is(err, daemon.ErrInUse) {
+		pid := 0
+		if info, err := daemon.Read(folder); err == nil {
+			pid = info.PID
+		}
+		o.Logger.Warn("an old data folder is in use by a webchat: end that, and the next start takes the folder over", "folder", folder, "pid", pid)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

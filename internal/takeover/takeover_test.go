@@ -192,7 +192,7 @@ func TestALockedFolderWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, said := takeOver(t, dir, lists{}); !strings.Contains(said, "tried again at the next start") || !strings.Contains(said, "is in use by webchat with pid") || strings.Count(said, "was taken over") != 1 {
+	if _, said := takeOver(t, dir, lists{}); !strings.Contains(said, "is in use by a webchat: end that, and the next start takes the folder over") || strings.Count(said, "was taken over") != 1 {
 		t.Error(said)
 	}
 	holds(t, dir, map[string]string{"webchat.db": "t1"})
