@@ -31,10 +31,10 @@ type lender struct {
 }
 
 // newLender makes the MCP server for workspaces.
-func newLender(g *guard.Guard, folders *workspaces.List, log *slog.Logger) (*lender, error) {
+func newLender(g *guard.Guard, folders *workspaces.List, reads bool, log *slog.Logger) (*lender, error) {
 	l := &lender{keys: g, folders: folders}
 	var err error
-	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: lent(), Base: l.address, Version: version(), Logger: log,
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: lent(), Base: l.address, HostsRead: reads, Version: version(), Logger: log,
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 			id := r.PathValue("workspaceId")
 			w, ok := folders.ByID(id)

@@ -46,6 +46,7 @@ type options struct {
 	MaxStreams        int           `default:"1024" help:"open event streams; one more is answered 503"`
 	MaxRequests       int           `default:"1024" help:"other requests at work; a quarter of them for those who are not signed in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
+	ReadOutput        string        `default:"on" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only"`
 	Instructions      string        `default:"on" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told"`
 	Permissions       string        `default:"ask" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny"`
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
@@ -101,6 +102,9 @@ func (o *options) check() error {
 	case consent.ModeAsk, consent.ModeAllow, consent.ModeDeny:
 	default:
 		return usage("--permissions %q: it must be ask, allow or deny", o.Permissions)
+	}
+	if o.ReadOutput != "on" && o.ReadOutput != "off" {
+		return usage("--read-output %q: it must be on or off", o.ReadOutput)
 	}
 	if o.Instructions != "on" && o.Instructions != "off" {
 		return usage("--instructions %q: it must be on or off", o.Instructions)

@@ -104,13 +104,14 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = newLender(r.guard, folders, log); err != nil {
+	if r.lender, err = newLender(r.guard, folders, o.ReadOutput == "on", log); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}
+	shown := &releases{Outputs: attach.Outputs{Store: r.outputs}}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: o.room(c, dir, r.outputs, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: attach.Outputs{Store: r.outputs}, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
+		Workspaces: folders, Room: o.room(c, dir, shown, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
+		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
@@ -129,10 +130,14 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *outputs.Store, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, dir string, out *releases, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
-		room = sessions.Room{Tools: o.tools(c, workspace, out, inputs), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
+		tools := o.tools(c, workspace, out.Store, inputs)
+		if o.ReadOutput == "on" {
+			tools = out.reading(tools)
+		}
+		room = sessions.Room{Tools: tools, Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err

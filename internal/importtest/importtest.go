@@ -59,7 +59,8 @@ var ours = map[string][]string{
 	"internal/displaytools":      {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":             {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest":   {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
-	"internal/mcpserver":         {"internal/agent", "internal/event"},
+	"internal/released":          {"internal/agent", "internal/event"},
+	"internal/mcpserver":         {"internal/agent", "internal/event", "internal/released"},
 	"internal/mcpserver/install": {"internal/proc"},
 	"internal/dialect":           {"internal/event"},
 	"internal/card":              {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},

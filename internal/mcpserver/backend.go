@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"webchat/internal/agent"
+	"webchat/internal/released"
 )
 
 // BackendName is what clients' sessions have in the place of an agent's name.
@@ -55,11 +56,10 @@ type conn struct {
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
-	client   string     // who it is, as people read it
-	reads    bool       // whether it is offered what was released
-	released []released // the oldest first
-	numbered int        // releases so far
-	turn     *shared    // the one that calls join; nil: the next call begins one
+	client   string // who it is, as people read it
+	reads    bool   // whether it is offered what was released
+	released released.Shelf
+	turn     *shared // the one that calls join; nil: the next call begins one
 }
 
 // shared is a turn that lasts as long as a call of it runs.

@@ -89,10 +89,13 @@ type Config struct {
 	Visitor func(r *http.Request) (Visitor, bool)
 	// Base returns the address that those of pages and outputs begin with, without a
 	// secret; empty while there is none. nil: there never is one.
-	Base    func() string
-	Version string
-	Logger  *slog.Logger     // nil: nothing is logged
-	Now     func() time.Time // nil: time.Now
+	Base func() string
+	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what
+	// was released, too.
+	HostsRead bool
+	Version   string
+	Logger    *slog.Logger     // nil: nothing is logged
+	Now       func() time.Time // nil: time.Now
 }
 
 // Server lends tools to clients.

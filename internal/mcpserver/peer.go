@@ -44,8 +44,12 @@ func (s *Server) newPeer(v Visitor) *peer {
 	for _, t := range s.cfg.Tools {
 		p.add(t, s.handler(p, t))
 	}
-	if v.Reads {
-		for _, t := range readTools {
+	hosted := s.hostOf(v.Key) != nil
+	for _, t := range readTools() {
+		switch {
+		case hosted && s.cfg.HostsRead: // the session has such tools of its own
+			p.add(t, s.handler(p, t))
+		case v.Reads && !hosted:
 			p.add(t, s.reading(p, t.Name))
 		}
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"webchat/internal/agent"
+	"webchat/internal/outputs/attach"
+	"webchat/internal/released"
+	"webchat/internal/session"
+)
+
+// releases are the outputs that users attach to prompts, which the agents of their
+// sessions can read again by tools.
+type releases struct {
+	attach.Outputs
+
+	mu      sync.Mutex // guards shelves
+	shelves map[session.ID]*released.Shelf
+}
+
+// shelf is what the user released in a session.
+func (r *releases) shelf(id session.ID) *released.Shelf {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shelves == nil {
+		r.shelves = map[session.ID]*released.Shelf{}
+	}
+	if r.shelves[id] == nil {
+		r.shelves[id] = &released.Shelf{}
+	}
+	return r.shelves[id]
+}
+
+// Read implements session.Outputs.
+func (r *releases) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+	a, err := r.Outputs.Read(ctx, id, outputID, lines)
+	if err == nil {
+		r.shelf(id).Add(a.Name, a.Data)
+	}
+	return a, err
+}
+
+// DeleteSession implements sessions.Outputs.
+func (r *releases) DeleteSession(id string) {
+	r.Outputs.DeleteSession(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.shelves, session.ID(id))
+}
+
+// reading adds to the tools of each session those that read what was released in it.
+func (r *releases) reading(tools func(session.ID) (agent.Toolset, error)) func(session.ID) (agent.Toolset, error) {
+	return func(id session.ID) (agent.Toolset, error) {
+		set, err := tools(id)
+		if err != nil {
+			return nil, err
+		}
+		return moreTools{set, r.shelf(id).Tools()}, nil
+	}
+}
+
+// moreTools is a set of tools with some more.
+type moreTools struct {
+	agent.Toolset
+	more []agent.Tool
+}
+
+// Tools implements [agent.Toolset].
+func (t moreTools) Tools() []agent.Tool { return append(slices.Clone(t.Toolset.Tools()), t.more...) }
