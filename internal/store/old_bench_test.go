@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -114,6 +115,23 @@ func BenchmarkOldAge(b *testing.B) {
 			})
 		})
 	}
+	b.Run("search", func(b *testing.B) {
+		took := map[string][]float64{}
+		for b.Loop() {
+			for _, text := range []string{"the answer", "word77"} {
+				began := time.Now()
+				if _, err := db.List(b.Context(), sessions.Query{Text: text}); err != nil {
+					b.Fatal(err)
+				}
+				took[text] = append(took[text], time.Since(began).Seconds())
+			}
+		}
+		for _, list := range took {
+			slices.Sort(list)
+		}
+		common, rare := took["the answer"], took["word77"]
+		b.ReportMetric(common[len(common)/2]/rare[len(rare)/2], "common/rare")
+	})
 	b.Run("append", func(b *testing.B) {
 		s, err := db.Summary(context.Background(), "s5")
 		if err != nil {
