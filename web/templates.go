@@ -9,7 +9,7 @@ import (
 )
 
 // Parse adds the files of [FS] that match the patterns to t and returns it. Line
-// breaks between tags are for whoever reads the files: they are left out, so
+// breaks between tags are for readers of the files: they are left out, so
 // that no frame of a stream carries them and :empty means what it says. What
 // must have one writes {{"\n"}}.
 func Parse(t *template.Template, patterns ...string) (*template.Template, error) {

@@ -74,7 +74,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 }
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to
-// be asked every time, which not every backend can honour.
+// be asked every time, which not every backend can do.
 func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say func(string, string, ...any)) error {
 	found := false
 	for _, b := range all {

@@ -339,7 +339,7 @@ type ToolSpec struct {
 type Tool interface {
 	Spec() ToolSpec
 	// Plan decodes the arguments and says what would be done, without doing it.
-	// Arguments it cannot honour are an error whose text is for the model and
+	// Arguments it cannot accept are an error whose text is for the model and
 	// the user: it names the rule that was broken.
 	Plan(ctx context.Context, args json.RawMessage) (Action, error)
 }

@@ -25,7 +25,7 @@ import (
 const (
 	readSize = 256 << 10
 	// hugeEnd is what is kept of each end of a file that is over half the budget:
-	// nobody reads it whole, and it must not push out what somebody does.
+	// no user reads it whole, and it must not push out outputs that are read.
 	hugeEnd = 4 << 20
 	// sizeless is how much is read of files that say they have no size, as those
 	// of /proc do.

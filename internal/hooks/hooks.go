@@ -262,10 +262,10 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 		return Verdict{}, fmt.Errorf("log the start of a hook: %w", err)
 	}
 	began := time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errLate)
+	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errTimeout)
 	defer cancel()
 	code, v := s.execute(limited, h, c)
-	v = v.within(c)
+	v = v.checked(c)
 	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: h.Command, ExitCode: code,
 		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
 	if err != nil {
@@ -274,18 +274,18 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 	return v, nil
 }
 
-var errLate = errors.New("the hook took too long")
+var errTimeout = errors.New("the hook took too long")
 
 // stopped is the verdict when ctx ended a hook.
 func (h hook) stopped(ctx context.Context) Verdict {
-	if errors.Is(context.Cause(ctx), errLate) {
+	if errors.Is(context.Cause(ctx), errTimeout) {
 		return no("The hook did not answer within %v.", h.Timeout)
 	}
 	return no("The hook was stopped before it answered.")
 }
 
-// within refuses what cannot be changed and makes reasons presentable.
-func (v Verdict) within(c Call) Verdict {
+// checked denies the call if the verdict changes what cannot be changed.
+func (v Verdict) checked(c Call) Verdict {
 	switch {
 	case !v.Allow:
 		return no("%s", v.Reason)

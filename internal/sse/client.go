@@ -84,7 +84,7 @@ func (c *client) probe() error {
 	if err := c.arm(); err != nil {
 		return fmt.Errorf("%w (%w)", ErrUnsupported, err)
 	}
-	// A read deadline, set by whoever bounds the reading of bodies, would end the
+	// A read deadline, set by the handler that bounds the reading of bodies, would end the
 	// stream: net/http watches the connection by reading from it. A ResponseWriter
 	// that knows none has none to lift.
 	_ = c.rc.SetReadDeadline(time.Time{})

@@ -163,7 +163,7 @@ func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 		return whole
 	}
 	if all, err := p.term.advance(ctx); !all || err != nil {
-		return whole // who asks for these rows gets the lines, or the error
+		return whole // a request for these rows gets the lines, or the error
 	}
 	return p.first + p.term.Total() - 1
 }

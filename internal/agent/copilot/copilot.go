@@ -67,7 +67,7 @@ type Config struct {
 	// for in the PATH of Env and in npm's folders.
 	Path string
 	// Home is the folder the CLI keeps its state in, an absolute path. It is made
-	// when it is first needed. Nobody else may use it.
+	// when it is first needed. It must not be shared.
 	Home string
 	// Env is this program's environment; the CLI gets an allow-list of it.
 	Env []string

@@ -9,7 +9,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// handlers are the events of the CLI that are taken: all others end at the door.
+// handlers are the events of the CLI that are handled: all others are dropped.
 // Those of helper agents, which look the same, are told apart by agentId.
 var handlers = map[string]func(*conn, cli.Event){
 	"user.message":                      (*conn).onUserMessage, // that it began; the text ends here

@@ -44,7 +44,7 @@ func (c *conn) beforeTool(h nativeHook) (any, error) {
 			call.RequestID, x.hooked = id, true
 		}
 	})
-	if t == nil { // nobody could be asked, and nothing acts unasked
+	if t == nil { // no turn in which the user could be asked
 		return denied("No turn runs."), nil
 	}
 	defer t.work.Done()

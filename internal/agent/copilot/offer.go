@@ -57,8 +57,8 @@ type offer struct {
 // errExposed says that the offered tools are not what they have to be.
 var errExposed = errors.New("the session was not started, because")
 
-// inspect reads back which tools are offered, and has what nobody allowed left
-// out. The CLI ignores a wrong list in silence, so the list of what it offers is
+// inspect reads back which tools are offered, and excludes those that are not
+// allowed. The CLI ignores a wrong list in silence, so the list of what it offers is
 // the only sign.
 func (c *conn) inspect(ctx context.Context) error {
 	excess, err := c.look(ctx)

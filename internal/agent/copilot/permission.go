@@ -99,7 +99,7 @@ func (c *conn) caller(t *turn, r nativeRequest) (id string, found *execution) {
 			continue
 		}
 		if found != nil {
-			return "", nil // nobody can tell which
+			return "", nil // ambiguous
 		}
 		id, found = call, x
 	}

@@ -112,7 +112,7 @@ func (c *conn) leaveOut(ctx context.Context, tool string, arguments json.RawMess
 // of its name, and opens what it really leads to.
 func (c *conn) describeSearch(p *agent.Permission, x *execution) {
 	s, ok := searchOf(x)
-	if !ok { // of a folder, nobody could tell what is shown
+	if !ok { // what a search of a folder would show is not known
 		p.Sensitive = !c.isFile(p.Resource)
 		return
 	}

@@ -258,8 +258,8 @@ func (c *conn) onToolRequested(e cli.Event) {
 	})
 }
 
-// reply answers an event that asks. That nobody waits any more ({"success":false})
-// is no failure, and that the process ended is told elsewhere.
+// reply answers an event that asks. An answer that is no longer awaited
+// ({"success":false}) is not an error, and the end of the process is reported elsewhere.
 func (c *conn) reply(ctx context.Context, method, requestID, field string, value any) {
 	err := c.ask(ctx, method, c.named(map[string]any{"requestId": requestID, field: value}), nil)
 	if err != nil && ctx.Err() == nil {

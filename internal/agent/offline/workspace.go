@@ -18,7 +18,7 @@ const (
 	maxNear    = 5      // names suggested
 )
 
-// skipped are folders whose files nobody asks for by a vague name.
+// skipped are folders whose files are never meant by a vague name.
 var skipped = map[string]bool{
 	".git": true, ".hg": true, ".svn": true, ".jj": true, "node_modules": true, "__pycache__": true, ".venv": true,
 	"venv": true, ".tox": true, ".cache": true, ".next": true, ".idea": true, "target": true, ".terraform": true,

@@ -65,7 +65,7 @@ func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *outputs.Outpu
 		return
 	}
 	hits, err := o.Find(r.Context(), e, q.within)
-	h.leave()
+	h.exit()
 	if err != nil {
 		return // the client left
 	}
@@ -99,7 +99,7 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *outputs.Out
 	if e == nil || !h.enter(r) {
 		return
 	}
-	defer h.leave()
+	defer h.exit()
 	m := o.Meta()
 	first := m.First()
 	last := first + max(o.TotalLines(), 1) - 1
@@ -128,7 +128,7 @@ func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *outputs.Outpu
 	if !h.enter(r) {
 		return
 	}
-	defer h.leave()
+	defer h.exit()
 	if len(q.ranges) == 0 {
 		q.ranges = [][2]int{{}}
 	}

@@ -49,7 +49,7 @@ func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *outputs.Output
 		return
 	}
 	found := search(r.Context(), o, e, q.from, q.to)
-	h.leave()
+	h.exit()
 	p := &paced{ResponseWriter: w}
 	defer p.done()
 	if q.format == "json" {

@@ -164,7 +164,7 @@ func (h *Handler) compressed(r *http.Request, e outputs.Encoding, c *outputs.Sna
 	if !h.enter(r) {
 		return nil
 	}
-	defer h.leave()
+	defer h.exit()
 	return c.Compress(e)
 }
 
@@ -178,7 +178,7 @@ func (h *Handler) enter(r *http.Request) bool {
 	}
 }
 
-func (h *Handler) leave() { <-h.heavy }
+func (h *Handler) exit() { <-h.heavy }
 
 // unchanged answers 304 when the client has what etag names.
 func (h *Handler) unchanged(w http.ResponseWriter, r *http.Request, etag string) bool {

@@ -60,7 +60,7 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *outputs.Output
 		return
 	}
 	win, err := h.views.View(r.Context(), o, q.ask)
-	h.leave()
+	h.exit()
 	if no, ok := errors.AsType[*views.Refusal](err); ok {
 		refuse(w, r, http.StatusBadRequest, no.Code, no.Sentence)
 		return

@@ -135,8 +135,8 @@ func (t *termScreen) arm() {
 	t.probe = probe{probeArmed, t.screen.LinesScrolledOut}
 }
 
-// position obeys an absolute position. Which row is meant nobody knows, since the size of the window the program thinks
-// of is not known; the library takes the next one unless the present one is empty. What is empty here depends on what
+// position obeys an absolute position. Which row is meant is not known, since the size of the window the program
+// assumes is not known; the library takes the next one unless the present one is empty. What is empty here depends on what
 // was written last and not on what stands there, so that it is the same wherever one starts from.
 func (t *termScreen) position(column int) {
 	if t.wrote {

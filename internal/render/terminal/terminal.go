@@ -203,7 +203,7 @@ func (t *Document) settle() {
 	}
 	t.changes = append(t.changes, change{t.version, t.lowest})
 	if len(t.changes) > maxChanges {
-		// Nobody is told less than what changed, those far behind are told more.
+		// Callers that are far behind are told of more rows than changed, never of fewer.
 		t.changes[1].low = t.changes[0].low
 		t.changes = append(t.changes[:0], t.changes[1:]...)
 	}

@@ -294,7 +294,7 @@ func (p *Process) Gone() <-chan struct{} { return p.gone }
 // Version is that of the binary.
 func (p *Process) Version() string { return p.found.version }
 
-// Quit ends the process, whoever uses it.
+// Quit ends the process for all its sessions.
 func (p *Process) Quit() { p.quit() }
 
 // pipes are the CLI's standard output and input.

@@ -42,7 +42,7 @@ func Instructions(folder string) (files []string, refusal string) {
 // .github/instructions/**/*.instructions.md and .claude/rules/**/*.md, in those
 // between them .claude/CLAUDE.md; and within a git repository the files that AGENTS.md and CLAUDE.md import by "@path". It
 // follows links to any file of the machine, and imports .env as it does anything
-// else: the model would read what nobody was asked about.
+// else: the model would read files the user was not asked about.
 func findInstructions(workspace string) *instructions {
 	i := &instructions{left: maxInstructionDir}
 	folders := []string{workspace}
@@ -136,7 +136,7 @@ func (i *instructions) add(name string, imports bool) {
 	}
 	shown, real := strings.TrimPrefix(name, i.top+string(filepath.Separator)), policy.Resolve(name)
 	switch {
-	case !within(i.root, real):
+	case !contains(i.root, real):
 		i.refuse(shown + " leads to " + real + ", which is outside")
 	case real != filepath.Join(i.root, shown) && policy.SensitiveFile(real):
 		i.refuse(shown + " leads to " + real + ", which may hold keys or passwords")
@@ -162,7 +162,7 @@ func (i *instructions) addImport(from, name string) {
 		full = filepath.Join(filepath.Dir(from), name)
 	}
 	// What lies outside of the repository is not imported.
-	if !within(i.root, filepath.Join(policy.Resolve(filepath.Dir(full)), filepath.Base(full))) {
+	if !contains(i.root, filepath.Join(policy.Resolve(filepath.Dir(full)), filepath.Base(full))) {
 		return
 	}
 	i.add(full, true)
@@ -178,7 +178,7 @@ func (i *instructions) refuse(why string) {
 	}
 }
 
-func within(root, name string) bool {
+func contains(root, name string) bool {
 	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
