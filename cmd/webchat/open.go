@@ -45,9 +45,13 @@ func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		return true, o.present(dir, link, stdout, stderr)
 	}, func() error {
 		return o.serve(ctx, what.Folders, stdout, stderr, beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
-			link, err := r.handover.Open(ctx, what)
-			if err != nil {
-				link = r.handover.Link("")
+			link := r.handover.Link("")
+			if what.File == "" { // it begins in the first folder
+				return present(link)
+			}
+			shown, err := r.handover.Open(ctx, what)
+			if err == nil {
+				link = shown
 			}
 			return errors.Join(err, present(link))
 		}})
