@@ -10,6 +10,8 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,12 +61,19 @@ func Handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		b, err := FS.ReadFile("static/" + name)
-		if err != nil {
+		b := file(name)
+		if b == nil {
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", contentType(name))
+		w.Header().Set("Vary", "Accept-Encoding")
+		if e := Encoding(r); e != "" && path.Ext(name) != ".png" {
+			if small := packed(name, e, b); small != nil {
+				w.Header().Set("Content-Encoding", e)
+				b = small
+			}
+		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		w.Header().Set("Cache-Control", "no-cache")
 		if v == version() {
@@ -75,6 +84,63 @@ func Handler() http.Handler {
 		}
 	})
 }
+
+// file is what stands under a name: of the embedded ones, or made of several of them.
+// nil: there is none.
+func file(name string) []byte {
+	switch name {
+	case "css/first.css":
+		return joined(First)
+	case "css/later.css":
+		return joined(Later)
+	}
+	b, err := FS.ReadFile("static/" + name)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// The style sheets in the order of their layers: what is drawn first, which comes as
+// css/first.css, and what something is done for, css/later.css.
+var (
+	First = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
+		"terminal", "tasks", "ask", "composer", "meter", "hello", "desk", "pane"}
+	Later = []string{"palette", "overlay", "views"}
+)
+
+// joined is style sheets one after the other.
+func joined(names []string) (all []byte) {
+	for _, name := range names {
+		b, err := FS.ReadFile("static/css/" + name + ".css")
+		if err != nil { // an embedded file system cannot fail to read
+			panic(err)
+		}
+		all = append(all, b...)
+	}
+	return all
+}
+
+// imported finds what a module imports when it is loaded.
+var imported = regexp.MustCompile(`(?m)^(?:import|export) [^'"]*?'\./([\w-]+)\.js'|^import '\./([\w-]+)\.js'`)
+
+// Modules names the scripts that js/main.js needs to begin with, so that a page asks for
+// all of them at once instead of one layer after the other.
+var Modules = sync.OnceValue(func() []string {
+	all := []string{"main"}
+	for i := 0; i < len(all); i++ {
+		b, err := FS.ReadFile("static/js/" + all[i] + ".js")
+		if err != nil { // an embedded file system cannot fail to read
+			panic(err)
+		}
+		for _, m := range imported.FindAllSubmatch(b, -1) {
+			if name := string(append(m[1], m[2]...)); !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+})
 
 // contentType does not ask the system's table, which may lie about .js.
 func contentType(name string) string {

@@ -1,15 +1,19 @@
 package web_test
 
 import (
+	"compress/gzip"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
 	"webchat/web"
@@ -94,5 +98,61 @@ func TestStyleSheetsKeepTheirOrder(t *testing.T) {
 		for _, c := range colour.FindAllString(css, -1) {
 			t.Errorf("%s has a colour of its own: %s", name, c)
 		}
+	}
+}
+
+// Files come compressed to who takes that, the same bytes for everybody.
+func TestFilesAreStoredCompressed(t *testing.T) {
+	plain, err := fs.ReadFile(web.FS, "static/js/main.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accept, want := range map[string]string{"": "", "br": "", "gzip;q=0, identity": "", "gzip, deflate, br, zstd": "zstd", "GZIP;q=0.5": "gzip"} {
+		r := httptest.NewRequest(http.MethodGet, web.Static()+"/js/main.js", nil)
+		r.Header.Set("Accept-Encoding", accept)
+		w := httptest.NewRecorder()
+		web.Handler().ServeHTTP(w, r)
+		if got := w.Result().Header.Get("Content-Encoding"); got != want {
+			t.Errorf("%q gets %q, want %q", accept, got, want)
+		}
+		var body io.Reader = w.Body
+		switch want {
+		case "gzip":
+			body, err = gzip.NewReader(body)
+		case "zstd":
+			body, err = zstd.NewReader(body)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(body); err != nil || string(b) != string(plain) {
+			t.Errorf("%q: %d bytes, want %d: %v", accept, len(b), len(plain), err)
+		}
+	}
+}
+
+// A page asks at once for every script that its first one imports, and for all style sheets.
+func TestScriptsAndStylesAreNamed(t *testing.T) {
+	known := map[string]bool{}
+	for _, name := range web.Modules() {
+		known[name] = true
+	}
+	for _, name := range []string{"main", "desk", "viewer", "api", "html"} {
+		if !known[name] {
+			t.Errorf("%s is not among the scripts to begin with: %v", name, web.Modules())
+		}
+	}
+	names, err := fs.Glob(web.FS, "static/css/*.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Concat(web.First, web.Later, []string{"export"})
+	for _, name := range names {
+		if own := strings.TrimSuffix(path.Base(name), ".css"); !slices.Contains(all, own) {
+			t.Errorf("%s is in no style sheet that a page loads", own)
+		}
+	}
+	if r := get(t, http.MethodGet, web.Static()+"/css/first.css"); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/css; charset=utf-8" {
+		t.Errorf("the first style sheet: %d, %q", r.StatusCode, r.Header.Get("Content-Type"))
 	}
 }

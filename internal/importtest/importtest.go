@@ -94,7 +94,7 @@ var everywhere = []string{"internal/wording"}
 var theirs = map[string][]string{
 	"github.com/go-chi/chi/v5":                 {"internal/server"},
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
-	"github.com/klauspost/compress":            {"internal/outputs"},
+	"github.com/klauspost/compress":            {"internal/outputs", "web"},
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},

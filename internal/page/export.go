@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (p *Pages) Export(w io.Writer, x Export, pr *transcript.Projector) error {
 // stylesheet is all of the page's styles in their order, and what a file changes.
 func stylesheet() (template.CSS, error) {
 	var b bytes.Buffer
-	for _, name := range append(styles[:len(styles):len(styles)], "export") {
+	for _, name := range slices.Concat(web.First, web.Later, []string{"export"}) {
 		css, err := web.FS.ReadFile("static/css/" + name + ".css")
 		if err != nil {
 			return "", err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,15 +117,11 @@ type layout struct {
 	Folder  string // the path of the page's workspace
 	Probe   bool   // signed out as far as the server could see
 	Title   string
-	Styles  []string
+	Modules string // the scripts to begin with
 }
 
-// styles in the order of their layers.
-var styles = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
-	"terminal", "palette", "tasks", "ask", "composer", "overlay", "meter", "hello", "desk", "pane", "views"}
-
 func (p *Pages) layout(page, title string) layout {
-	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Styles: styles}
+	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Modules: strings.Join(web.Modules(), " ")}
 }
 
 func (p *Pages) write(w io.Writer, name string, data any) error {

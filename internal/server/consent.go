@@ -161,7 +161,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Hooks = append(v.Hooks, page.Term{Verdict: "run", About: about, Text: h.Command})
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Consent(b, v) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Consent(b, v) })
 }
 
 // term is the rule as a line of the page.

@@ -18,7 +18,7 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
 	}
 	target := chi.URLParam(r, "output")
 	if look := one.Looked(target); look != nil {
-		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Look(b, string(one.ID()), target, look...) })
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Look(b, string(one.ID()), target, look...) })
 	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer release()
 	draw := func(p *transcript.Projector) error {
-		return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return p.Pane(b, target) })
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return p.Pane(b, target) })
 	}
 	if err = draw(src.projector); !errors.Is(err, transcript.ErrNoOutput) {
 		return err

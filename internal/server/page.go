@@ -80,23 +80,32 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.Tries, view.Sample = tries(in.Path), sample(in.Path)
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 
-func (s *Server) auth(w http.ResponseWriter, _ *http.Request) error {
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
+func (s *Server) auth(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
 }
 
 // writePage sends a page that could be written whole, or nothing.
-func writePage(w http.ResponseWriter, status int, write func(*bytes.Buffer) error) error {
+func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.Header().Set("Vary", "Accept-Encoding")
+	body := b.Bytes()
+	if e := web.Encoding(r); e != "" {
+		// No page holds a secret, so its length tells nothing about one.
+		if small := web.Compress(e, body); small != nil {
+			w.Header().Set("Content-Encoding", e)
+			body = small
+		}
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a client that has gone needs no answer
+	_, _ = w.Write(body) // a client that has gone needs no answer
 	return nil
 }
 
@@ -141,16 +150,16 @@ func (s *Server) today(ctx context.Context) (t page.Tally, err error) {
 // Refuse answers a person whom the guard refuses a page, for guard.Config. Who is
 // not signed in may be so after all: a link from another site comes without the
 // cookie, and a script of that page finds out.
-func (p *Pages) Refuse(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence string) {
 	if status == http.StatusUnauthorized {
-		_ = writePage(w, status, func(b *bytes.Buffer) error { return p.pages.Auth(b, true) })
+		_ = writePage(w, r, status, func(b *bytes.Buffer) error { return p.pages.Auth(b, true) })
 		return
 	}
-	p.problem(w, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))
+	p.problem(w, r, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))
 }
 
-func (p *Pages) problem(w http.ResponseWriter, x refusal, heading string) {
-	err := writePage(w, x.status, func(b *bytes.Buffer) error {
+func (p *Pages) problem(w http.ResponseWriter, r *http.Request, x refusal, heading string) {
+	err := writePage(w, r, x.status, func(b *bytes.Buffer) error {
 		return p.pages.Error(b, page.Problem{Status: x.status, Heading: heading, Text: x.sentence})
 	})
 	if err != nil {
@@ -168,5 +177,5 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, eventlog.ErrNotFound) { // every page that is looked for is a session's
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
 	}
-	s.Pages.problem(w, x, heading)
+	s.Pages.problem(w, r, x, heading)
 }

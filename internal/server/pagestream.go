@@ -122,7 +122,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, src.projector) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, src.projector) })
 }
 
 // earlierPage shows the turns before an event.
@@ -136,7 +136,7 @@ func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *sessio
 	if err := (past{s.Outputs, one, p}).load(r.Context(), p.Cut(), min(end-1, sum.LastSeq), sum); err != nil {
 		return err
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
 }
 
 // pageFrom shows everything from the turn of an event on: what a search found may
@@ -150,5 +150,5 @@ func (s *Server) pageFrom(w http.ResponseWriter, r *http.Request, one *session.S
 	if _, err := (past{s.Outputs, one, p}).catchUp(r.Context()); err != nil {
 		return err
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
 }

@@ -53,7 +53,7 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		return s.Pages.pages.SessionsList(b, view, q.Get("current"))
 	})
 }
@@ -78,7 +78,7 @@ func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sideWi
 	default:
 		view.Side.Folders = []page.Folder{{ID: key, Part: part}}
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		return s.Pages.pages.SessionsPart(b, view, key, q.Get("current"))
 	})
 }

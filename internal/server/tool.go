@@ -43,7 +43,7 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return writePage(w, http.StatusOK, func(b *bytes.Buffer) error {
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		b.WriteString(content)
 		return nil
 	})

@@ -196,20 +196,26 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
 	p.compose("/show go.mod")
-	if p.true(`told.length`) {
-		t.Error("permission to notify was asked for before a click")
-	}
 	p.click("[data-act=send]")
 	p.wait(`location.pathname.startsWith('/sessions/')`)
-	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.live()
 	p.say("run echo done")
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
+	p.wait(`document.title.startsWith('(1) ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-waiting.svg')`)
 	p.js(`window.away = true`)
 	p.click("[data-act=allow-once]")
-	p.wait(`told.some((w) => w.endsWith('is done'))`)
-	p.js(`const { post, path } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'api.js')); await post(path('/messages'), { content: 'run echo more' })`)
-	p.wait(`told.some((w) => w.endsWith('waits for your answer'))`)
+	p.wait(`document.title.startsWith('✓ ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-done.svg')`)
+	if p.true(`told.length`) {
+		t.Error("permission to notify was asked for before it would have helped")
+	}
+	p.js(`window.away = false; document.dispatchEvent(new Event('visibilitychange'))`)
+	p.has("#toasts", "The agent finished while you were elsewhere")
+	p.wait(`!document.title.startsWith('✓ ')`)
+	p.click("#toasts [data-part=do]")
+	p.is(`localStorage.getItem('test.granted')`, "1")
+	p.js(`Notification.permission = 'granted'; window.away = true`)
+	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run echo more' })`)
+	p.wait(`told.some((w) => w.endsWith('asked you something'))`)
 }
 
 func TestKeyboardOnly(t *testing.T) {

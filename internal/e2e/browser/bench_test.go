@@ -65,8 +65,8 @@ func BenchmarkFirstWindow(b *testing.B) {
 	}
 	window := func(name string, from int) float64 {
 		return eval[float64](p, fmt.Sprintf(`(async () => {
-			const { rowsOf } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'lines.js'))
-			const { fragment } = await import(document.querySelector('script[type=module]').src.replace('main.js', 'html.js'))
+			const { rowsOf } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'lines.js'))
+			const { fragment } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'html.js'))
 			const card = [...document.querySelectorAll('[data-card]')].find((c) => c.dataset.name === %s)
 			const start = performance.now()
 			const rows = fragment(await rowsOf(card.dataset.output, %d, %d))
@@ -175,7 +175,7 @@ func (p *page) busy(js string) float64 {
 // benchScript is the two pages that are measured: ours, by its own queue, and one
 // that puts the whole message anew ("whole").
 const benchScript = `
-	const from = (name) => import(document.querySelector('script[type=module]').src.replace('main.js', name))
+	const from = (name) => import(document.querySelector('script[data-modules]').src.replace('theme.js', name))
 	const { push } = await from('queue.js')
 	const { apply } = await from('ops.js')
 	const { fragment } = await from('html.js')

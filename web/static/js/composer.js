@@ -206,7 +206,7 @@ export const pickModel = acts.pick
 
 export function compose() {
   if (!composer) return
-  field.value = draft.load()
+  field.value ||= draft.load() // what was typed before this came stays
   grow()
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)
@@ -225,7 +225,6 @@ export function compose() {
     }
   })
   attach(composer, field)
-  if (!/^#(?!out\/)/.test(location.hash) && !matchMedia('(pointer: coarse)').matches) field.focus({ preventScroll: true })
   document.addEventListener('webchat:state', connected)
   document.addEventListener('webchat:attach', (e) => { e.detail.remove = add(e.detail.label, e.detail.attachment, e.detail) })
 }

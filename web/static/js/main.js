@@ -29,6 +29,7 @@ import { reaching } from './reach.js'
 import { scroll } from './scroll.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
+import { statuses } from './status.js'
 import { tasks } from './tasks.js'
 import { shelves } from './shelf.js'
 import { toast } from './toast.js'
@@ -69,5 +70,6 @@ if (!auth()) {
   keyboard()
   copying()
   notifying()
+  statuses()
   connect()
 }

@@ -1,20 +1,27 @@
-// Calls the user back when the page is out of sight and a turn ended or a
-// question waits. Permission is asked for once, on a click.
+// Calls the user back when the page is out of sight and a turn ended or a question
+// waits. Whether it may is asked when it would have helped: at the next look.
 
 import { visit } from './base.js'
 import { onChanged } from './connection.js'
+import { toast } from './toast.js'
 
 const asked = 'webchat.notify.asked'
 const was = new Map() // session → what it was like
 
-function ask() {
-  if (!globalThis.Notification || Notification.permission !== 'default' || localStorage.getItem(asked)) return
+let missed = '' // what happened out of sight and could not be told
+
+/** Offers to tell the next time, once. */
+function offer() {
+  if (document.hidden || !missed) return
+  toast(`The agent ${missed} while you were elsewhere`, { how: 'ask', stay: true, act: { label: 'Notify me next time', run: () => Notification.requestPermission() } })
   localStorage.setItem(asked, '1')
-  Notification.requestPermission()
+  missed = ''
 }
 
 function tell(s, words) {
-  if (globalThis.Notification?.permission !== 'granted') return
+  if (!globalThis.Notification) return
+  if (Notification.permission === 'default' && !localStorage.getItem(asked)) missed = words
+  if (Notification.permission !== 'granted') return
   const n = new Notification(s.title || 'webchat', { body: words, tag: s.sessionId })
   n.addEventListener('click', () => {
     window.focus()
@@ -24,7 +31,7 @@ function tell(s, words) {
 }
 
 export function notifying() {
-  document.addEventListener('click', (e) => { if (e.target.closest?.('[data-act=send]')) ask() })
+  document.addEventListener('visibilitychange', offer)
   onChanged((s) => {
     if (!s) return
     const before = was.get(s.sessionId)
@@ -32,7 +39,7 @@ export function notifying() {
     // One tab tells: the one that shows the session, or else any home page.
     const mine = s.sessionId === document.body.dataset.session
     if (!before || !document.hidden || !mine) return
-    if (s.pending > before.pending) tell(s, 'waits for your answer')
-    else if (s.status === 'idle' && before.status !== 'idle') tell(s, 'is done')
+    if (s.pending > before.pending) tell(s, 'asked you something')
+    else if (s.status === 'idle' && before.status !== 'idle') tell(s, 'finished')
   })
 }

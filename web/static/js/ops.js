@@ -2,6 +2,7 @@
 
 import { fragment } from './html.js'
 import { inherit } from './more.js'
+import { title } from './status.js'
 
 const byId = (id) => document.getElementById(id)
 
@@ -77,7 +78,7 @@ const does = {
 /** Applies one operation. An unknown one, or one without its target, does nothing. */
 export function apply(op) {
   if (op.a === 'title') {
-    document.title = op.h
+    title(op.h)
     return
   }
   if (op.a === 'say' || op.a === 'alert') {

@@ -1,3 +1,33 @@
-// Runs before the first paint, so a chosen theme never flashes.
-const theme = localStorage.getItem('webchat.theme');
-if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+// Runs before the first paint, so a chosen theme never flashes. What a page needs to be
+// used comes right behind the first paint.
+{
+  const theme = localStorage.getItem('webchat.theme')
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+
+  const here = document.currentScript
+  let begun = false
+  const link = (rel, name) => {
+    const el = document.createElement('link')
+    el.rel = rel
+    el.href = new URL(name, here.src)
+    document.head.append(el)
+  }
+  const begin = () => {
+    if (begun) return
+    begun = true
+    for (const name of here.dataset.modules.split(' ')) link('modulepreload', `${name}.js`)
+    link('stylesheet', '../css/later.css')
+    import('./main.js')
+  }
+  // A page that nobody looks at is not painted, and its scripts are needed all the same.
+  const painted = () => {
+    if (document.hidden) return begin()
+    new PerformanceObserver((list) => { if (list.getEntriesByName('first-contentful-paint').length) begin() }).observe({ type: 'paint', buffered: true })
+    setTimeout(begin, 1500) // some browsers do not tell
+  }
+  document.addEventListener('DOMContentLoaded', () => {
+    painted()
+    if (!/^#(?!out\/)/.test(location.hash) && !matchMedia('(pointer: coarse)').matches) document.getElementById('prompt')?.focus({ preventScroll: true })
+  })
+  document.addEventListener('visibilitychange', () => document.readyState === 'loading' || begin())
+}

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressMin is the size below which a reply is one packet anyway, in bytes.
+const compressMin = 1400
+
+// Encoding returns the content coding, zstd or gzip, that a request takes and that
+// replies here are compressed with; empty: none.
+func Encoding(r *http.Request) string {
+	taken := map[string]bool{}
+	for _, value := range r.Header["Accept-Encoding"] {
+		for part := range strings.SplitSeq(value, ",") {
+			name, rest, _ := strings.Cut(part, ";")
+			weight, given := strings.CutPrefix(strings.TrimSpace(rest), "q=")
+			q, err := strconv.ParseFloat(weight, 64)
+			taken[strings.ToLower(strings.TrimSpace(name))] = !given || err == nil && q > 0
+		}
+	}
+	for _, name := range []string{"zstd", "gzip"} {
+		if taken[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// Compress returns b in an encoding, made in little time; nil: it is not worth it.
+func Compress(encoding string, b []byte) []byte {
+	return compress(encoding, b, gzip.BestSpeed, zstd.SpeedFastest)
+}
+
+func compress(encoding string, b []byte, gz int, zs zstd.EncoderLevel) []byte {
+	if len(b) < compressMin {
+		return nil
+	}
+	var out []byte
+	switch encoding {
+	case "gzip":
+		var buf bytes.Buffer
+		w, err := gzip.NewWriterLevel(&buf, gz)
+		if err != nil {
+			return nil
+		}
+		if _, err = w.Write(b); err != nil || w.Close() != nil {
+			return nil
+		}
+		out = buf.Bytes()
+	case "zstd":
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zs), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			return nil
+		}
+		out = w.EncodeAll(b, nil)
+		_ = w.Close() // it has no stream to end
+	}
+	if len(out) == 0 || len(out) >= len(b) {
+		return nil
+	}
+	return out
+}
+
+// stored is what was compressed once, by the name of the file and the encoding.
+var stored sync.Map
+
+// packed returns a file in an encoding. The first reader makes it, and it is kept.
+func packed(name, encoding string, b []byte) []byte {
+	make := sync.OnceValue(func() []byte { return compress(encoding, b, gzip.BestCompression, zstd.SpeedBestCompression) })
+	once, _ := stored.LoadOrStore(name+" "+encoding, make)
+	return once.(func() []byte)()
+}
