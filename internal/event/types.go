@@ -161,6 +161,7 @@ type (
 		Path     string `json:"path,omitempty"`     // a file of the workspace
 		OutputID string `json:"outputId,omitempty"` // a shown output the user lets the agent read
 		Lines    string `json:"lines,omitempty"`    // of the output: "A-B", counted as shown
+		Mention  bool   `json:"mention,omitempty"`  // of the output only its name and these lines' numbers are given
 		Name     string `json:"name,omitempty"`
 		MimeType string `json:"mimeType,omitempty"`
 	}

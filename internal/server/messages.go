@@ -28,7 +28,8 @@ type attachmentRef struct {
 	Path     string `json:"path,omitempty"`
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
-	Name     string `json:"name,omitempty"` // what people call it
+	Mention  bool   `json:"mention,omitempty"` // only the name and the numbers of the lines go with the prompt
+	Name     string `json:"name,omitempty"`    // what people call it
 }
 
 type messageReply struct {
@@ -65,7 +66,7 @@ func (messageReply) streams() string {
 func (m messageRequest) message() session.Message {
 	out := session.Message{ID: m.MessageID, Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
-		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Name: attachmentName(x.Name)})
+		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Mention: x.Mention, Name: attachmentName(x.Name)})
 	}
 	return out
 }

@@ -68,6 +68,7 @@ func (s *Server) routes() []route {
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
 		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},
 		{get, one + "/export", guard.Read, s.export, 200, nil, bytesOf("the session as a file"), "format", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html)"},
+		{get, one + "/places", guard.Read, s.namedPlaces, 200, nil, placeList{}, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesOf("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},

@@ -59,8 +59,8 @@ func (s *Session) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 		}
 	}
 	switch {
-	case set != 1 || n.Lines != "" && n.OutputID == "":
-		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines)", eventlog.ErrInvalid)
+	case set != 1 || (n.Lines != "" || n.Mention) && n.OutputID == "":
+		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
 		return workspaceFile(s.cfg.Workspace, n.Path)
 	case n.ID != "" && s.cfg.Attachments != nil:
@@ -69,10 +69,26 @@ func (s *Session) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, eventlog.ErrNotFound)
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
+	case n.Mention && s.cfg.Outputs != nil:
+		return s.mention(ctx, n)
 	case n.OutputID != "" && s.cfg.Outputs != nil:
 		return s.cfg.Outputs.Read(ctx, s.id, n.OutputID, n.Lines)
 	}
 	return agent.Attachment{}, eventlog.ErrNotFound
+}
+
+// mention says what the user looks at, and gives nothing of its content.
+func (s *Session) mention(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
+	line, _, _ := strings.Cut(n.Lines, "-")
+	a, err := s.cfg.Outputs.Read(ctx, s.id, n.OutputID, line)
+	if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
+		return agent.Attachment{}, err
+	}
+	text := "The user is looking at " + a.Name
+	if n.Lines != "" {
+		text += ", lines " + n.Lines
+	}
+	return agent.Attachment{Name: a.Name, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}, nil
 }
 
 // workspaceFile finds a regular file inside the workspace; links that leave it are

@@ -51,7 +51,7 @@ func (f *State) shownAs(target string) *card.Call {
 // attached counts what a prompt lets the agent read of what was shown.
 func (f *State) attached(list []event.Attachment) {
 	for _, a := range list {
-		if a.OutputID == "" {
+		if a.OutputID == "" || a.Mention {
 			continue
 		}
 		c := f.shownAs(a.OutputID)

@@ -12,6 +12,7 @@ import { desks } from './desk.js'
 import { dividing } from './divider.js'
 import { expiring } from './expire.js'
 import { failures } from './failure.js'
+import { ghosts } from './ghost.js'
 import { giving } from './give.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
@@ -24,6 +25,7 @@ import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
 import { paneViews } from './paneviews.js'
 import { popups } from './popup.js'
+import { references } from './prose.js'
 import { copying } from './copy.js'
 import { reaching } from './reach.js'
 import { scroll } from './scroll.js'
@@ -55,12 +57,14 @@ if (!auth()) {
   paneActs()
   paneMaps()
   paneViews()
+  references()
   failures()
   metering()
   desks()
   shelves()
   asking()
   compose()
+  ghosts()
   lives()
   expiring()
   sessions()
