@@ -57,7 +57,7 @@ func TestPointingWithoutHandingOver(t *testing.T) {
 	p.shot("desk-ghost")
 	p.press("Enter")
 	p.done()
-	p.has("#turns .turn .with", "big.log :1-")
+	p.has("#turns .turn .with", "big.log")
 	log := eval[string](p, `(async () => JSON.stringify((await (await fetch('/api/sessions/' + document.body.dataset.session + '/events')).json()).events.filter((e) => e.type === 'user.message')))()`)
 	if !strings.Contains(log, `"mention":true`) || strings.Contains(log, "pump frame=") {
 		t.Errorf("the log says %s", log)
