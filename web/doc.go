@@ -56,10 +56,13 @@
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
-//	                  in template[data-today], that of #today: what was kept out today, and
+//	                  in template[data-today], that of #today: what sessions take on the disk, and
 //	                  in template[data-trouble] #trouble
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
 //	#scroll           the one scroller of the page
+//	#hello            the start page, below the composer; hidden once something was said. A
+//	                  script fills its lists, [data-list=changed|looked|run], and #start-head
+//	                  from GET /api/start, by clones of #tpl-start
 //	#turns            data-seq=SEQ; children: section.turn
 //	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
 //	                  #earlier and children of #turns go before the present ones
@@ -167,7 +170,7 @@
 //	data-act on panes     the same, and find-previous to-failure tab close-tab reload-tab newer keep-out, in the
 //	                      bubble ask copy-lines link-lines
 //	data-act elsewhere    side desk shelf split ledger title-menu new open-bar keys rename pin delete close
-//	                      try[data-text] (fills the composer), use[data-backend]
+//	                      use[data-backend]
 //	                      retry, model, restart, recall (errors), latest, show[data-path]
 //
 // What a button needs stands on it or on its card. data-key names the key that

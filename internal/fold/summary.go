@@ -50,7 +50,6 @@ type Open struct {
 	Tasks  int      `json:"tasks,omitempty"`  // tasks without an end
 	LastID event.ID `json:"lastId,omitempty"` // the id of the last logged event
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
-	Day    Day      `json:"day,omitzero"`     // what was displayed on the last day on which something was
 	Mode   string   `json:"mode,omitempty"`   // the agent works in; empty: its own
 	Effort string   `json:"effort,omitempty"` // how hard its model thinks; empty: the model's own
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
@@ -70,13 +69,6 @@ type Open struct {
 type Given struct {
 	event.Grant
 	At int64 `json:"at"` // in milliseconds since 1970
-}
-
-// Day is the ledger of one day.
-type Day struct {
-	Date    string `json:"date"` // in UTC, as 2006-01-02
-	Outputs int64  `json:"outputs"`
-	Tokens  Tokens `json:"tokens"`
 }
 
 // Unfinished reports whether the log ends with something open: after a restart
@@ -137,15 +129,10 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Tools = max(0, s.Open.Tools-1)
 		s.Tokens = addTelemetry(s.Tokens, d.ToolTelemetry)
 		if d.OutputID != "" {
-			if date := e.Event.Timestamp.UTC().Format(time.DateOnly); s.Open.Day.Date != date {
-				s.Open.Day = Day{Date: date}
-			}
-			s.Open.Day.Outputs++
 			if n := s.Open.Outputs; n != nil {
 				s.Open.Outputs = new(*n + 1)
 			}
 			s.Open.Estimated = s.Open.Estimated || estimated(d.ToolTelemetry)
-			s.Open.Day.Tokens = addTelemetry(s.Open.Day.Tokens, d.ToolTelemetry)
 		}
 	case event.PermissionRequested:
 		s.Pending++

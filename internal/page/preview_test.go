@@ -102,7 +102,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 		return func(_ testing.TB, b *strings.Builder) error {
 			pr := p.Projector(id)
 			pr.Feed(newLog().add(data...).entries...)
-			return p.Session(b, page.View{Workspace: "/home/me/code/relay", Side: page.Side{Active: list(id)[:3], Folders: []page.Folder{{ID: "w1", Path: "/home/me/code/relay", Name: "relay", Open: true, Count: 9, Part: page.Part{Sessions: list(id)[3:]}}, {ID: "w2", Path: "/home/me/code/pump", Name: "pump", Count: 12}}}, Backends: backends, Today: page.Tally{Outputs: 214, Sent: 1926, Saved: 612408}}, pr)
+			return p.Session(b, page.View{Workspace: "/home/me/code/relay", Side: page.Side{Active: list(id)[:3], Folders: []page.Folder{{ID: "w1", Path: "/home/me/code/relay", Name: "relay", Open: true, Count: 9, Part: page.Part{Sessions: list(id)[3:]}}, {ID: "w2", Path: "/home/me/code/pump", Name: "pump", Count: 12}}}, Backends: backends}, pr)
 		}
 	}
 	st := stories()
@@ -137,8 +137,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 		"all":      session("s4", join(all...)...),
 		"wide":     session("s1", join(m("m1", "show me internal/pump/pump.go"), show("c1", "render_file_contents", `{"path":"internal/pump/pump.go"}`, "out_L", `{"tokensShown":11862,"tokensSent":9}`), event.AssistantMessage{MessageID: "a", Content: "Select lines.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```\n\n- one\n- two\n"}, end("m1"))...),
 		"empty": func(_ testing.TB, b *strings.Builder) error {
-			return p.Home(b, page.View{Backends: backends, Backend: "offline", Sample: &page.Sample{Shown: "<span class=\"k\">module</span> example.com/relay\n\ngo <span class=\"m\">1.26</span>", Sent: "Displayed go.mod to user\n(10 lines)", ShownTokens: "112 tokens", SentTokens: "9 tokens"},
-				Tries: []page.Try{{Icon: "file", Text: "show me go.mod", About: "Highlighted, with line numbers", Cost: "112 → 9 tokens"}, {Icon: "term", Text: "$ go test ./...", About: "A live terminal you can stop", Cost: "any length → 11 tokens"}}})
+			return p.Home(b, page.View{Backends: backends, Backend: "offline"})
 		},
 		"auth": func(_ testing.TB, b *strings.Builder) error { return p.Auth(b, true) },
 		"error": func(_ testing.TB, b *strings.Builder) error {

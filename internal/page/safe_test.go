@@ -49,7 +49,7 @@ func wholeStory(t *testing.T, p *page.Pages, entries []event.Entry) string {
 	pr.Feed(entries...)
 	var b strings.Builder
 	list := []page.Session{{ID: "s1", Title: "One", Status: event.Waiting, Asks: "rm -rf \u202e x", Pinned: true}, {ID: "s2", Status: event.Running, Since: start}, {ID: "s3", Failed: true, UpdatedAt: start.AddDate(-1, 0, 0)}}
-	view := page.View{Side: page.Side{Active: list[:2], Folders: []page.Folder{{ID: "w1", Path: "/home/me/<b>", Name: "<b>", Open: true, Count: 1, Part: page.Part{Sessions: list[2:], Cursor: "next"}}}}, Backends: []page.Backend{{Name: "offline", Available: true, InUse: true}, {Name: "copilot", Reason: "not found"}}, Tries: []page.Try{{Icon: "file", Text: "show me go.mod"}}}
+	view := page.View{Side: page.Side{Active: list[:2], Folders: []page.Folder{{ID: "w1", Path: "/home/me/<b>", Name: "<b>", Open: true, Count: 1, Part: page.Part{Sessions: list[2:], Cursor: "next"}}}}, Backends: []page.Backend{{Name: "offline", Available: true, InUse: true}, {Name: "copilot", Reason: "not found"}}}
 	if err := p.Session(&b, view, pr); err != nil {
 		t.Fatal(err)
 	}

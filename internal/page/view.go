@@ -2,9 +2,9 @@ package page
 
 import (
 	"cmp"
-	"html/template"
 	"io"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,9 +21,6 @@ type View struct {
 
 	Side     Side
 	Backends []Backend
-	Tries    []Try
-	Sample   *Sample // for an empty session
-	Today    Tally
 	Backend  string // who would answer a session that does not exist yet
 	Model    string
 	// Permissions is "ask", "allow" or "deny".
@@ -37,23 +34,6 @@ type View struct {
 type Backend struct {
 	Name, Version, Reason string
 	Available, InUse      bool
-}
-
-// Try is an example for an empty session.
-type Try struct {
-	Icon, Text, About, Cost string
-}
-
-// Sample is a file of the workspace as its two readers get it.
-type Sample struct {
-	Shown                   template.HTML // highlighted, some lines
-	Sent                    string        // what the model reads
-	ShownTokens, SentTokens string        // "112 tokens"
-}
-
-// Tally is what was kept out of all sessions today.
-type Tally struct {
-	Outputs, Sent, Saved int64
 }
 
 // chrome is the data of the page around the transcript.
@@ -143,6 +123,13 @@ func (c *chrome) NoModel() bool {
 	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.cfg.NoModel, b.Name) })
 }
 
+// Connectable are the backends that could answer by a model.
+func (c *chrome) Connectable() []Backend {
+	return slices.DeleteFunc(slices.Clone(c.Backends), func(b Backend) bool {
+		return slices.Contains(c.cfg.NoModel, b.Name) || slices.Contains(c.cfg.Elsewhere, b.Name)
+	})
+}
+
 // Elsewhere says that the session's agent runs in another program: it is prompted there.
 func (c *chrome) Elsewhere() bool { return slices.Contains(c.cfg.Elsewhere, c.fold.Backend) }
 
@@ -157,13 +144,24 @@ func (c *chrome) Stored() string {
 	return wording.Size(c.Bytes) + " on disk"
 }
 
-// Tally in words.
-func (c *chrome) Saved() string { return wording.Count(c.Today.Saved) }
+// FolderName is the name of the session's folder.
+func (c *chrome) FolderName() string { return filepath.Base(c.Workspace) }
 
-// Foot is the second line below the list.
-func (c *chrome) Foot() string {
-	if c.Today.Outputs == 0 {
-		return "Show something to start counting"
+// Placeholder says what can be written.
+func (c *chrome) Placeholder() string {
+	if slices.Contains(c.cfg.NoModel, c.fold.Backend) {
+		return c.FreeWords()
 	}
-	return wording.Plural(c.Today.Outputs, "output") + " shown, " + wording.Plural(c.Today.Sent, "token") + " sent"
+	return c.AskWords()
 }
+
+// AskWords invite to write to a model, FreeWords where there is none.
+func (c *chrome) AskWords() string {
+	if c.Fresh {
+		return "Ask about " + c.FolderName() + ", or name a file to see it"
+	}
+	return "Ask, or say what to show"
+}
+
+// FreeWords say what can be done without a model.
+func (c *chrome) FreeWords() string { return "Name a file to see it, or start with ! to run a command" }

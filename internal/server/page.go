@@ -13,7 +13,6 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
-	"webchat/internal/sessions"
 	"webchat/internal/views"
 	"webchat/internal/workspaces"
 	"webchat/web"
@@ -79,7 +78,6 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view.Tries, view.Sample = tries(in.Path), sample(in.Path)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 
@@ -120,9 +118,6 @@ func (s *Server) view(ctx context.Context, wish sideWish) (v page.View, err erro
 	if v.Side, err = s.side(ctx, wish); err != nil {
 		return v, err
 	}
-	if v.Today, err = s.today(ctx); err != nil {
-		return v, err
-	}
 	for _, b := range s.Sessions.Backends(ctx) {
 		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})
 		if b.Default {
@@ -130,21 +125,6 @@ func (s *Server) view(ctx context.Context, wish sideWish) (v page.View, err erro
 		}
 	}
 	return v, nil
-}
-
-// today is what was kept out of the sessions in which something happened today, of the
-// latest hundred.
-func (s *Server) today(ctx context.Context) (t page.Tally, err error) {
-	list, err := s.Sessions.List(ctx, sessions.Query{Limit: 100})
-	today := time.Now().UTC().Format(time.DateOnly)
-	for _, f := range list.Sessions {
-		if d := f.Open.Day; d.Date == today {
-			t.Outputs += d.Outputs
-			t.Sent += d.Tokens.Sent
-			t.Saved += d.Tokens.Saved
-		}
-	}
-	return t, err
 }
 
 // Refuse answers a person whom the guard refuses a page, for guard.Config. Who is

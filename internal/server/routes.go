@@ -40,6 +40,7 @@ func (s *Server) routes() []route {
 		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},
 		{get, "/api/hooks", guard.Read, s.hooks, 200, nil, hookList{}, "", "The user's hooks"},
 		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "workspace q limit", "Files of a workspace, for completing a path"},
+		{get, "/api/start", guard.Read, s.start, 200, nil, startShape{}, "workspace", "What a new session in a workspace may begin with: changed files, what was looked at lately, commands"},
 
 		{get, "/api/folders", guard.Read, s.completeFolders, 200, nil, folderList{}, "q limit", "Folders that could be opened: closed ones first, then those below the home folder that begin like q"},
 		{get, "/api/workspaces", guard.Read, s.listWorkspaces, 200, nil, []workspaceShape{}, "", "The open workspaces, the one opened last first"},

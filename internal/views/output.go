@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"webchat/internal/outputs"
-	"webchat/internal/render"
-	"webchat/internal/render/code"
 )
 
 // Output is a stored output as it can be shown now.
@@ -78,15 +76,4 @@ func (c content) Read(limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return b, nil
-}
-
-// Excerpt highlights the first lines of a text, each without a number, and says how
-// many lines the text has.
-func Excerpt(name string, text []byte, lines int) (html template.HTML, total int) {
-	source := code.Text(text)
-	rows, err := code.New(code.Language(name, text), source, render.RowOptions{Bare: true}).Rows(context.Background(), 1, lines)
-	if err != nil { // its source has none
-		return "", 0
-	}
-	return rows.HTML, source.Total()
 }

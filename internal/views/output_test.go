@@ -32,14 +32,3 @@ func TestOutputs(t *testing.T) {
 		t.Error("it is there after it was deleted")
 	}
 }
-
-func TestExcerpt(t *testing.T) {
-	html, total := Excerpt("a.go", []byte("package a\n\nvar s = \"</code><b>\"\n"), 2)
-	if total != 3 || string(html) != "<span class=\"kn\">package</span> a\n\n" {
-		t.Errorf("%q of %d lines", html, total)
-	}
-	html, _ = Excerpt("a.txt", []byte("</code><b>"), 7)
-	if string(html) != "&lt;/code&gt;&lt;b&gt;\n" {
-		t.Errorf("%q", html)
-	}
-}

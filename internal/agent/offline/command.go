@@ -1,9 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"webchat/internal/files"
 )
 
 // builtins are the words a POSIX shell runs itself. Those that open a compound
@@ -85,79 +84,8 @@ func isProgramFile(stat func(string) (fs.FileInfo, error), path string) bool {
 	return err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0
 }
 
-// testCommand says how the project's tests are run, judging by its files, or
-// returns "".
-func (w *workspace) testCommand() string {
-	has := func(name string) bool {
-		fi, err := w.root.Stat(name)
-		return err == nil && fi.Mode().IsRegular()
-	}
-	switch {
-	case has("go.mod"):
-		return "go test ./..."
-	case w.npmTests():
-		switch {
-		case has("pnpm-lock.yaml"):
-			return "pnpm test"
-		case has("yarn.lock"):
-			return "yarn test"
-		}
-		return "npm test"
-	case w.makeTests("Makefile"), w.makeTests("makefile"), w.makeTests("GNUmakefile"):
-		return "make test"
-	case has("Cargo.toml"):
-		return "cargo test"
-	case has("pyproject.toml"), has("setup.py"), has("setup.cfg"), has("pytest.ini"), has("tox.ini"):
-		return w.python() + " -m pytest"
-	case has("deno.json"), has("deno.jsonc"):
-		return "deno test"
-	case has("mix.exs"):
-		return "mix test"
-	case has("mvnw"):
-		return "./mvnw test"
-	case has("pom.xml"):
-		return "mvn test"
-	case has("gradlew"):
-		return "./gradlew test"
-	}
-	return ""
-}
-
-func (w *workspace) python() string {
-	if w.isCommand("python3") {
-		return "python3"
-	}
-	return "python"
-}
-
-func (w *workspace) npmTests() bool {
-	b, err := w.readSmall("package.json")
-	if err != nil {
-		return false
-	}
-	var p struct{ Scripts struct{ Test string } }
-	return json.Unmarshal(b, &p) == nil && p.Scripts.Test != ""
-}
-
-var testTarget = regexp.MustCompile(`(?m)^(?:[\w.-]+\s+)*test(?:\s+[\w.-]+)*\s*::?(?:[^=]|$)`)
-
-func (w *workspace) makeTests(name string) bool {
-	b, err := w.readSmall(name)
-	return err == nil && testTarget.Match(b)
-}
+// testCommand says how the project's tests are run, or returns "".
+func (w *workspace) testCommand() string { return files.TestCommand(w.root, w.isCommand) }
 
 // readSmall reads a regular file of at most 256 KiB.
-func (w *workspace) readSmall(name string) ([]byte, error) {
-	const limit = 256 << 10
-	if fi, err := w.root.Stat(name); err != nil {
-		return nil, err
-	} else if !fi.Mode().IsRegular() || fi.Size() > limit { // a FIFO would block
-		return nil, errors.ErrUnsupported
-	}
-	f, err := w.root.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
-}
+func (w *workspace) readSmall(name string) ([]byte, error) { return files.ReadSmall(w.root, name) }

@@ -2,6 +2,9 @@ package browser
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,14 +36,55 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.has("#pick-backend", "offline")
-	p.has(".tries", "show me README.md")
-	p.has(".tries", "/image logo.png")
-	p.click("[data-act=try]")
-	p.is(prompt+`.value`, "show me README.md")
+	p.is(prompt+`.placeholder`, "Name a file to see it, or start with ! to run a command")
+	p.has("#meter", "No model. Nothing is sent. Files, commands and search work")
+	p.has("[data-list=run]", "go test ./...")
+	p.shots("start")
+	p.write("README.md") // nothing but the name of a file
+	p.has(".free", "shows it, no model")
 	p.press("Enter")
 	p.wait(card)
 	p.done()
 	p.has("#turns .slip", "Displayed README.md to user (6 lines)")
+}
+
+// The start page lists what changed, what was looked at and what ran; a file opens on
+// the Desk, a command runs there.
+func TestStartPageLists(t *testing.T) {
+	s := start(t)
+	git := func(args ...string) {
+		cmd := exec.Command("git", append([]string{"-C", s.workspace, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("add", "-A")
+	git("commit", "-qm", "x")
+	for name, text := range map[string]string{"README.md": "# Relay\n\nAnother line.\n", "new.txt": "x\n"} {
+		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := s.open("/")
+	p.look(1440, 900, "light")
+	p.is(`[...document.querySelectorAll('#start-head span')].map((e) => e.textContent).join()`, "main,2 files changed")
+	p.has("[data-list=changed]", "README.md +1")
+	p.has("[data-list=changed]", "new.txt new")
+	p.has("[data-list=changed]", "All 2 changes")
+	p.shot("start-changed")
+	p.accessible("the start page")
+	p.js(`[...document.querySelectorAll('[data-list=changed] button')].find((b) => b.innerText.includes('new.txt')).click()`)
+	p.wait(`location.pathname.startsWith('/sessions/')`)
+	p.live()
+	p.front("new.txt")
+	p.do(chromedp.Navigate(s.url + "/"))
+	p.live()
+	p.has("[data-list=looked]", "new.txt")
+	p.js(`[...document.querySelectorAll('[data-list=run] button')].find((b) => b.innerText.includes('git status')).click()`)
+	p.wait(`location.pathname.startsWith('/sessions/')`)
+	p.live()
+	p.front("git status")
 }
 
 func TestCommandAsksRunsAndShows(t *testing.T) {

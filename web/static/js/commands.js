@@ -78,8 +78,11 @@ function distance(a, b) {
 
 const asks = /^(?:show|cat|view|open|display)\s+(?:me\s+)?(?:the\s+)?(?:file\s+)?(\S+(?:\s+lines?\s+\d+\s*-\s*\d+)?)$/i
 
-/** The path, if text is nothing but a wish to see one. */
+const named = /^[^\s@]*[./][^\s@]*$/
+
+/** The path, if text is nothing but a wish to see one, or what may be the name of a file. */
 export function onlyShow(text) {
-  const m = asks.exec(text.trim())
-  return m ? range(m[1]) : null
+  const line = text.trim()
+  const m = asks.exec(line)
+  return m || named.test(line) ? range(m ? m[1] : line) : null
 }

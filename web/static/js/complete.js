@@ -75,4 +75,6 @@ export function use(composer, backend, model = '') {
   composer.dataset.model = model
   document.getElementById('pick-backend').textContent = backend
   document.getElementById('pick-model').textContent = model || (composer.dataset.noModel.split(' ').includes(backend) ? 'no model' : 'the default model')
+  const field = document.getElementById('prompt')
+  field.placeholder = composer.dataset.noModel.split(' ').includes(backend) ? field.dataset.freeWords : field.dataset.modelWords
 }

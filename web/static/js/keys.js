@@ -1,7 +1,7 @@
 // Keys of the whole page, and the buttons that are in no card and no list.
 // Single letters act only while the focus is outside of text fields.
 
-import { fill, pickModel, stop } from './composer.js'
+import { pickModel, stop } from './composer.js'
 import { use } from './complete.js'
 import { isShown, sheet, view } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
@@ -72,7 +72,6 @@ const acts = {
   'open-bar': () => openBar(),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
-  try: (b) => fill(b.dataset.text),
   use: (b) => {
     use(document.getElementById('composer'), b.dataset.backend)
     document.getElementById('prompt').focus()

@@ -171,7 +171,8 @@ export async function offers(q, { all, signal }, show) {
   const fixed = q.length < 2 && !all ? [] : [here(q, limit / 2)]
   const does = [...fixed, todo(q, true)]
   const lists = all ? [sessions(q, limit, signal)] : [files(q, signal), sessions(q, limit / 2, signal)]
-  const [first] = await Promise.all(lists.slice(0, 1))
+  for (const list of lists) list.catch(() => {}) // whoever awaits it hears of it
+  const first = await lists[0]
   show([first, ...does])
   const [one, two] = await Promise.all(lists)
   if (two) show([one, ...fixed, two, todo(q, true)])

@@ -20,6 +20,7 @@ let asking = null
 let soon = 0
 let all = false // texts of all sessions first
 let before = null // what had the focus
+let drawn = Promise.resolve() // until something is offered for what is typed
 
 /** A text cut at each place that holds q: plain, matched, plain … */
 function cut(text, q) {
@@ -119,11 +120,14 @@ async function update() {
   const { signal } = asking
   const q = input.value.trim()
   moved &&= q !== ''
+  const { promise, resolve } = Promise.withResolvers()
+  drawn = promise
   try {
-    await offers(q, { all, signal }, (groups) => { if (!signal.aborted && dialog.open) draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) })
+    await offers(q, { all, signal }, (groups) => { if (!signal.aborted && dialog.open) { draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) ; resolve() } })
   } catch (err) {
     if (err.name !== 'AbortError') failed(err)
   }
+  if (!signal.aborted) resolve()
 }
 
 /** Goes on with another text. */
@@ -132,7 +136,10 @@ function again(text) {
   update()
 }
 
+/** Opens the option under the cursor, of what is offered for what is typed. */
 async function choose({ beside = false } = {}) {
+  await drawn
+  if (!dialog.open) return
   const option = options[at]
   if (!option) return
   if (!option.run) return again(option.again)

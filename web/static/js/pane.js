@@ -2,7 +2,7 @@
 
 import { getText, session } from './api.js'
 import { clone, fragment } from './html.js'
-import { choose } from './select.js'
+import { choose, selection } from './select.js'
 import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
@@ -70,6 +70,7 @@ async function draw(tab, into) {
   const old = panes.get(tab.key)
   const was = old && viewerOf(old)
   const kept = was ? { pos: was.pos, wrap: was.wrapped, following: was.following, find: old.querySelector('.find') } : null
+  const chosen = old && selection(old)
   pane.dataset.key = tab.key
   pane.dataset.target = out
   if (old) pane.hidden = old.hidden
@@ -83,6 +84,7 @@ async function draw(tab, into) {
   trim()
   if (tab.place?.wrap || kept?.wrap) pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
   if (pane.querySelector('.tall')) rows(pane, tab, kept)
+  if (chosen && viewerOf(pane) && !tab.lines) choose(pane, chosen.from, chosen.to)
   if (focused) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   return pane
@@ -125,10 +127,11 @@ export async function place(tab, lines) {
   tab.lines = lines
   const pane = asked.get(tab.key) ? await asked.get(tab.key).coming : panes.get(tab.key)
   const v = pane && viewerOf(pane)
-  if (!v) return
-  tab.lines = ''
   const [from, to] = lines.split('-').map(Number)
+  if (!v || (v.running && v.last < from)) return // it is drawn again when it is whole
+  tab.lines = ''
   await v.line(Math.min(v.last, from))
+  if (!pane.isConnected && panes.get(tab.key)) return place(tab, lines) // drawn again meanwhile
   choose(pane, from, Math.min(v.last, to ?? from))
 }
 
