@@ -216,11 +216,11 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	if err := c.Call(ctx, "wait", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	peer.send(t, `{"jsonrpc":"2.0","id":0,"result":"late"}`+"\n") // harmless
+	peer.send(t, `{"jsonrpc":"2.0","id":1,"result":"late"}`+"\n") // harmless
 	peer.send(t, `{"jsonrpc":"2.0","id":77,"result":"unknown"}`+"\n")
 	go func() {
 		_, _ = peer.r.ReadString('\n')
-		peer.send(t, `{"jsonrpc":"2.0","id":1,"result":"yes"}`+"\n")
+		peer.send(t, `{"jsonrpc":"2.0","id":2,"result":"yes"}`+"\n")
 	}()
 	var got string
 	if err := c.Call(t.Context(), "again", nil, &got); err != nil || got != "yes" {
