@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/jsonrpc"
 )
 
@@ -45,8 +46,8 @@ func notHelpers(*turn) bool { return false }
 // Request implements [cli.Session].
 func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	var q struct {
-		nativeQuestion
-		nativeHook
+		wire.Question
+		wire.Hook
 	}
 	if method != "userInput.request" && method != "hooks.invoke" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
@@ -59,13 +60,13 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 	}
 	defer c.turns.Done()
 	if method == "hooks.invoke" {
-		return c.hook(q.nativeHook)
+		return c.hook(q.Hook)
 	}
-	return c.answer(ctx, q.nativeQuestion)
+	return c.answer(ctx, q.Question)
 }
 
 // answer puts the agent's question to the user; ctx ends with the process.
-func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {
+func (c *conn) answer(ctx context.Context, q wire.Question) (any, error) {
 	question := agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform}
 	t := c.turnOf(notHelpers, func(t *turn) {
 		for id, x := range t.tools {
@@ -86,7 +87,7 @@ func (c *conn) answer(ctx context.Context, q nativeQuestion) (any, error) {
 	case err != nil:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
 	case !a.Answered:
-		return nativeAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
+		return wire.Answer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
 	}
-	return nativeAnswer{a.Text, a.WasFreeform}, nil
+	return wire.Answer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
 }

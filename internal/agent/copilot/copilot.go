@@ -59,6 +59,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/wire"
 )
 
 // Config is what the backend works with. Home and Env are needed.
@@ -250,7 +251,7 @@ func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
 
 // Forget implements [agent.Forgetter].
 func (b *Backend) Forget(ctx context.Context, sessionID string) error {
-	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", wire.ID(sessionID))); errors.Is(err, fs.ErrNotExist) {
 		return nil // it never had a prompt; nothing has to be started to know that
 	}
 	p, err := b.cli.Acquire(ctx)
@@ -262,7 +263,7 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 		Success bool
 		Error   string
 	}
-	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
+	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": wire.ID(sessionID)}, &done); err != nil {
 		return fmt.Errorf("forget the session: %w", err)
 	}
 	if !done.Success && !strings.Contains(strings.ToLower(done.Error), "not found") {

@@ -3,11 +3,11 @@ package copilot
 import (
 	"encoding/json"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
@@ -18,7 +18,7 @@ var none = struct{}{}
 // after, and keeps sensitive files out of what is searched. For the session's tools
 // the session does that itself. "allow" is never said: it would keep the CLI from
 // asking for leave.
-func (c *conn) hook(h nativeHook) (any, error) {
+func (c *conn) hook(h wire.Hook) (any, error) {
 	switch {
 	case c.owns(h.Input.ToolName):
 		return none, nil
@@ -30,8 +30,8 @@ func (c *conn) hook(h nativeHook) (any, error) {
 	return none, nil
 }
 
-func (c *conn) beforeTool(h nativeHook) (any, error) {
-	arguments, inString := objectOf(h.Input.ToolArgs)
+func (c *conn) beforeTool(h wire.Hook) (any, error) {
+	arguments, inString := wire.Object(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "before_tool", Tool: h.Input.ToolName, Arguments: arguments}
 	var x *execution
 	mine := func(t *turn) bool {
@@ -68,11 +68,11 @@ func (c *conn) beforeTool(h nativeHook) (any, error) {
 	if x != nil {
 		c.post(func() { x.changed, x.without = changed, without }) // before the CLI asks for leave
 	}
-	return map[string]any{"output": map[string]any{"modifiedArgs": nativeArguments(changed, inString)}}, nil
+	return map[string]any{"output": map[string]any{"modifiedArgs": wire.Arguments(changed, inString)}}, nil
 }
 
-func (c *conn) afterTool(h nativeHook) (any, error) {
-	arguments, _ := objectOf(h.Input.ToolArgs)
+func (c *conn) afterTool(h wire.Hook) (any, error) {
+	arguments, _ := wire.Object(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	var without []string
 	mine := func(t *turn) bool {
@@ -117,7 +117,7 @@ func (c *conn) owns(tool string) bool {
 // find returns a running call by what hooks are told of it, which is not its id.
 func (t *turn) find(tool string, arguments json.RawMessage, also func(*execution) bool) (id string, found *execution) {
 	for call, x := range t.tools {
-		if x.name == tool && !x.called && !x.completed && also(x) && sameJSON(x.changedOr(x.arguments), arguments) {
+		if x.name == tool && !x.called && !x.completed && also(x) && wire.SameJSON(x.changedOr(x.arguments), arguments) {
 			return call, x
 		}
 	}
@@ -130,45 +130,6 @@ func (x *execution) changedOr(made json.RawMessage) json.RawMessage {
 		return x.changed
 	}
 	return made
-}
-
-// sameJSON compares values: the CLI writes 3 also as 3.0.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-// inputField is where arguments are that are a text, as those of apply_patch.
-const inputField = "input"
-
-// objectOf returns arguments as an object. Those of apply_patch are a text, and
-// hooks of version 1.0.75 get each object as a text.
-func objectOf(arguments json.RawMessage) (object json.RawMessage, inString bool) {
-	var text string
-	if string(arguments) == "null" || json.Unmarshal(arguments, &text) != nil {
-		if len(arguments) == 0 {
-			arguments = json.RawMessage("{}")
-		}
-		return arguments, false
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) == nil && fields != nil {
-		return json.RawMessage(text), false
-	}
-	b, err := json.Marshal(map[string]string{inputField: text})
-	if err != nil {
-		return json.RawMessage("{}"), false
-	}
-	return b, true
-}
-
-// nativeArguments is the way back.
-func nativeArguments(object json.RawMessage, inString bool) any {
-	var a map[string]json.RawMessage
-	if inString && json.Unmarshal(object, &a) == nil && len(a) == 1 && a[inputField] != nil {
-		return a[inputField]
-	}
-	return object
 }
 
 func isRegular(name string) bool {

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
@@ -131,9 +132,9 @@ func (c *conn) signedIn(ctx context.Context) error {
 // model, so it is sent at each start and resumption: without it, view and the
 // hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
-	var tools []nativeTool
+	var tools []wire.Tool
 	for _, t := range c.o.Tools {
-		tools = append(tools, nativeTool{t.Name, t.Description, t.Parameters, true})
+		tools = append(tools, wire.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
 	}
 	skip, _ := c.skipInstructions() // why, the first prompt says
 	c.mu.Lock()

@@ -1,9 +1,6 @@
 package copilot
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -11,29 +8,15 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
 
-// nativeRequest is what the CLI wants to do.
-type nativeRequest struct {
-	Kind            string
-	ToolCallID      string
-	FullCommandText string // shell
-	FileName        string // write
-	Diff            string
-	FileEdits       []struct{ Before, After struct{ Path string } } // write
-	Path            string                                          // read
-	URL             string                                          // url
-	ServerName      string                                          // mcp
-	ToolName        string                                          // mcp, custom-tool
-	Args            json.RawMessage                                 // mcp, custom-tool
-}
-
 // question is a request for permission that waits for its answer.
 type question struct {
 	id      string
-	request nativeRequest
+	request wire.Request
 	raw     json.RawMessage
 }
 
@@ -90,7 +73,7 @@ func (c *conn) settleHeld(t *turn, late *question) {
 
 // caller returns the call a request belongs to, nil if it has not started. Where
 // the request does not name it, it is the one that does the same.
-func (c *conn) caller(t *turn, r nativeRequest) (id string, found *execution) {
+func (c *conn) caller(t *turn, r wire.Request) (id string, found *execution) {
 	if r.ToolCallID != "" {
 		return c.call(t, r.ToolCallID)
 	}
@@ -142,7 +125,7 @@ func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 // all of the request but what changes from one call to the next.
 func (c *conn) permissions(q *question, id string, x *execution) []agent.Permission {
 	r := q.request
-	p := agent.Permission{ToolCallID: id, Digest: digestOf(q.raw), Cwd: c.o.Workspace}
+	p := agent.Permission{ToolCallID: id, Digest: wire.Digest(q.raw), Cwd: c.o.Workspace}
 	if x != nil {
 		p.ToolName = x.name
 	}
@@ -169,11 +152,11 @@ func (c *conn) permissions(q *question, id string, x *execution) []agent.Permiss
 		p.ToolName, p.Kind, p.Action, p.Resource = orElse(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
 	case "mcp":
 		p.ToolName, p.Server = orElse(p.ToolName, r.ToolName), r.ServerName
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+compact(r.Args)
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+wire.Compact(r.Args)
 	}
 	switch {
 	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
-		p.ToolName, p.Action, p.Resource, p.Sensitive = orElse(p.ToolName, "copilot"), "do something of the kind "+r.Kind, compact(q.raw), true
+		p.ToolName, p.Action, p.Resource, p.Sensitive = orElse(p.ToolName, "copilot"), "do something of the kind "+r.Kind, wire.Compact(q.raw), true
 		p.Kind = agent.Kind(orElse(string(p.Kind), string(agent.KindShell)))
 	case p.ToolName == "": // no rule by the name of the tool could hold
 		p.ToolName, p.Sensitive = r.Kind, true
@@ -212,7 +195,7 @@ func (c *conn) knowsFolder() bool {
 }
 
 // does reports whether a request may be one of this call's.
-func (x *execution) does(r nativeRequest, workspace string) bool {
+func (x *execution) does(r wire.Request, workspace string) bool {
 	var a struct{ Command, Path, URL string }
 	if json.Unmarshal(x.arguments, &a) != nil {
 		return false
@@ -231,26 +214,4 @@ func (x *execution) does(r nativeRequest, workspace string) bool {
 		return x.name == r.ToolName
 	}
 	return false
-}
-
-func digestOf(raw json.RawMessage) string {
-	var fields map[string]any
-	if json.Unmarshal(raw, &fields) == nil {
-		for _, k := range []string{"toolCallId", "intention", "canOfferSessionApproval"} {
-			delete(fields, k)
-		}
-		if b, err := json.Marshal(fields); err == nil { // keys in order
-			raw = b
-		}
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return string(raw)
-	}
-	return b.String()
 }

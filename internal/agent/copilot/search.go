@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/policy"
 )
 
@@ -129,7 +130,7 @@ func (c *conn) describeSearch(p *agent.Permission, x *execution) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = digestOf(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.changedOr(x.arguments)...), '}'))
+	p.Digest = wire.Digest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.changedOr(x.arguments)...), '}'))
 	p.Action = "search a folder"
 	if s.names {
 		p.Action = "search a folder for names"

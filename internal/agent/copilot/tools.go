@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -120,7 +121,7 @@ func (c *conn) startTool(e cli.Event, id, name string, arguments json.RawMessage
 	if x != nil {
 		return ours, x
 	}
-	arguments, _ = objectOf(arguments)
+	arguments, _ = wire.Object(arguments)
 	delete(t.wishes, id)
 	x = &execution{name: name, at: time.Now(), arguments: arguments}
 	t.tools[ours] = x
@@ -269,8 +270,8 @@ func (c *conn) reply(ctx context.Context, method, requestID, field string, value
 
 // answerOf is a tool's result in the CLI's words. "denied" has the model read
 // the text and go on; "rejected" also ends the turn.
-func answerOf(r agent.Result) nativeResult {
-	n := nativeResult{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
+func answerOf(r agent.Result) wire.Result {
+	n := wire.Result{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
 	if len(r.Binary) > 0 {
 		n.Binary = r.Binary
 	}

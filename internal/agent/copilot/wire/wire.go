@@ -1,0 +1,164 @@
+// Package wire holds the messages of GitHub Copilot CLI's protocol, and reads and
+// writes the forms in which it has ids and arguments. Facts are those of version
+// 1.0.102.
+package wire
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"reflect"
+	"regexp"
+)
+
+// Question is the request userInput.request.
+type Question struct {
+	Question      string   `json:"question"`
+	Choices       []string `json:"choices"`
+	AllowFreeform bool     `json:"allowFreeform"`
+}
+
+type Answer struct {
+	Answer      string `json:"answer"`
+	WasFreeform bool   `json:"wasFreeform"`
+}
+
+// Hook is the request hooks.invoke.
+type Hook struct {
+	HookType string `json:"hookType"`
+	Input    struct {
+		ToolName   string          `json:"toolName"`
+		ToolArgs   json.RawMessage `json:"toolArgs"`
+		ToolResult json.RawMessage `json:"toolResult"`
+		Error      string          `json:"error"`
+	} `json:"input"`
+}
+
+// Tool is a tool as it is registered. skipPermission keeps the CLI from
+// asking what the session asks itself.
+type Tool struct {
+	Name           string          `json:"name"`
+	Description    string          `json:"description"`
+	Parameters     json.RawMessage `json:"parameters,omitempty"`
+	SkipPermission bool            `json:"skipPermission"`
+}
+
+// Send is the request session.send.
+type Send struct {
+	SessionID     string       `json:"sessionId"`
+	Prompt        string       `json:"prompt"`
+	DisplayPrompt string       `json:"displayPrompt,omitempty"`
+	Mode          string       `json:"mode,omitempty"`
+	Attachments   []Attachment `json:"attachments,omitempty"`
+}
+
+type Attachment struct {
+	Type        string `json:"type"` // file or blob
+	Path        string `json:"path,omitempty"`
+	Data        []byte `json:"data,omitempty"` // base64 on the wire
+	MimeType    string `json:"mimeType,omitempty"`
+	DisplayName string `json:"displayName,omitempty"`
+}
+
+// Result is a tool's result. What it says as toolTelemetry comes back and
+// is stored by the CLI; online it may be uploaded: an id and numbers, no more.
+type Result struct {
+	Text      string `json:"textResultForLlm"`
+	Type      string `json:"resultType"`
+	Error     string `json:"error,omitempty"`
+	Binary    any    `json:"binaryResultsForLlm,omitempty"`
+	Telemetry any    `json:"toolTelemetry,omitempty"`
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// ID is the CLI's name of a session: a UUID, ours if it is one. The same
+// session has the same name in a later process.
+func ID(sessionID string) string {
+	if uuidForm.MatchString(sessionID) {
+		return sessionID
+	}
+	sum := sha256.Sum256([]byte("webchat session " + sessionID))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: of our own making
+	h := hex.EncodeToString(sum[:16])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// Request is what the CLI wants to do.
+type Request struct {
+	Kind            string
+	ToolCallID      string
+	FullCommandText string // shell
+	FileName        string // write
+	Diff            string
+	FileEdits       []struct{ Before, After struct{ Path string } } // write
+	Path            string                                          // read
+	URL             string                                          // url
+	ServerName      string                                          // mcp
+	ToolName        string                                          // mcp, custom-tool
+	Args            json.RawMessage                                 // mcp, custom-tool
+}
+
+// SameJSON compares values: the CLI writes 3 also as 3.0.
+func SameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// inputField is where arguments are that are a text, as those of apply_patch.
+const inputField = "input"
+
+// Object returns arguments as an object. Those of apply_patch are a text, and
+// hooks of version 1.0.75 get each object as a text.
+func Object(arguments json.RawMessage) (object json.RawMessage, inString bool) {
+	var text string
+	if string(arguments) == "null" || json.Unmarshal(arguments, &text) != nil {
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
+		}
+		return arguments, false
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &fields) == nil && fields != nil {
+		return json.RawMessage(text), false
+	}
+	b, err := json.Marshal(map[string]string{inputField: text})
+	if err != nil {
+		return json.RawMessage("{}"), false
+	}
+	return b, true
+}
+
+// Arguments returns what [Object] returned in the form it had.
+func Arguments(object json.RawMessage, inString bool) any {
+	var a map[string]json.RawMessage
+	if inString && json.Unmarshal(object, &a) == nil && len(a) == 1 && a[inputField] != nil {
+		return a[inputField]
+	}
+	return object
+}
+
+// Digest covers all of a request but what changes from one call to the next.
+func Digest(raw json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) == nil {
+		for _, k := range []string{"toolCallId", "intention", "canOfferSessionApproval"} {
+			delete(fields, k)
+		}
+		if b, err := json.Marshal(fields); err == nil { // keys in order
+			raw = b
+		}
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// Compact is a value without white space.
+func Compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
