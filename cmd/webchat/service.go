@@ -28,8 +28,8 @@ func stopServer(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	return err
 }
 
-// service is the server with the flags that were given, as a service.
-func (o *options) service(stdout io.Writer) (*service.Service, error) {
+// service is the server with the flags that were given and those folders, as a service.
+func (o *options) service(folders []string, stdout io.Writer) (*service.Service, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -39,11 +39,9 @@ func (o *options) service(stdout io.Writer) (*service.Service, error) {
 		return nil, err
 	}
 	c := service.Config{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: []string{self, "serve", "--no-open"}, Env: o.env, Out: stdout}
-	workspace, err := o.workspaceDir()
-	if err != nil {
-		return nil, err
+	for _, folder := range folders {
+		c.Program = append(c.Program, "--workspace="+folder)
 	}
-	c.Program = append(c.Program, "--workspace", workspace)
 	for _, f := range o.given {
 		if f.name != "workspace" && f.name != "no-open" {
 			c.Program = append(c.Program, "--"+f.name+"="+f.value)
@@ -57,8 +55,12 @@ func (o *options) service(stdout io.Writer) (*service.Service, error) {
 	return service.New(c), nil
 }
 
-func installService(ctx context.Context, o *options, stdout, _ io.Writer) error {
-	s, err := o.service(stdout)
+func installService(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	what, err := o.opening(stderr)
+	if err != nil {
+		return err
+	}
+	s, err := o.service(what.Folders, stdout)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func installService(ctx context.Context, o *options, stdout, _ io.Writer) error 
 }
 
 func removeService(ctx context.Context, o *options, stdout, _ io.Writer) error {
-	s, err := o.service(stdout)
+	s, err := o.service(nil, stdout)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func removeService(ctx context.Context, o *options, stdout, _ io.Writer) error {
 }
 
 func serviceStatus(ctx context.Context, o *options, stdout, _ io.Writer) error {
-	s, err := o.service(stdout)
+	s, err := o.service(nil, stdout)
 	if err != nil {
 		return err
 	}

@@ -143,13 +143,16 @@ func Run(ctx context.Context, c Config) (*Old, error) {
 		return nil, fmt.Errorf("look for data folders of the version before: %w", err)
 	}
 	file := filepath.Join(c.Dir, recordFile)
+	b, err := os.ReadFile(file)
 	if len(list) == 0 {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if err == nil {
+			err = os.Remove(file)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.Logger.Warn("the list of old data folders was not removed; none is left", "error", err)
 		}
 		return o, nil
 	}
-	b, err := os.ReadFile(file)
 	if err == nil && json.Unmarshal(b, &o.taken) != nil {
 		o.taken = map[string]record{} // damaged: everything is compared again
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
