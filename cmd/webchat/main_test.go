@@ -5,12 +5,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"webchat/internal/agent/autohand/autohandtest"
 	"webchat/internal/proc"
 )
 
@@ -61,5 +63,10 @@ func httpClient() {
 
 func TestMain(m *testing.M) {
 	proc.Main()
+	hooked(os.Args[1:])
+	if filepath.Base(os.Args[0]) == "autohand" { // see TestScript
+		autohandtest.Main("polite")
+		return
+	}
 	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests})
 }

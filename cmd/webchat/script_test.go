@@ -41,6 +41,19 @@ import (
 //	older DIR             has the sessions in a data folder be kept as the version before kept them
 func TestScript(t *testing.T) {
 	honest, leaky := copilottest.New(t), copilottest.New(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir() // where go keeps what it built, whatever home a script has
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build"))
 	leaky.Answer(leak)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -72,11 +85,20 @@ func TestScript(t *testing.T) {
 			e.Setenv("WEBCHAT_NO_OPEN", "true")
 			e.Setenv("WEBCHAT_BACKEND", "offline") // whatever is installed on this machine
 			e.Setenv("MODEL_URL", honest.URL())
+			e.Setenv("AUTOHAND", filepath.Join(e.WorkDir, "cli", "autohand"))
+			e.Setenv("SOURCE", source)
+			e.Setenv("GOCACHE", cache)
 			e.Setenv("LEAKY_URL", leaky.URL())
 			e.Setenv("COPILOT", realCopilot)
 			e.Setenv("COPILOT_CACHE", filepath.Join(filepath.Dir(realCopilot), "..", "..", "home"))
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755); err != nil {
+				return err
+			}
+			if err := os.Mkdir(filepath.Join(e.WorkDir, "cli"), 0o755); err != nil {
+				return err
+			}
+			if err := os.Symlink(self, filepath.Join(e.WorkDir, "cli", "autohand")); err != nil && runtime.GOOS != "windows" {
 				return err
 			}
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))

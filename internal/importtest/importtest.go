@@ -50,6 +50,8 @@ var ours = map[string][]string{
 	"internal/agent/copilot/workspace":   {"internal/policy"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
+	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
+
 	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/session":           {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
@@ -78,6 +80,7 @@ var ours = map[string][]string{
 	"internal/service":  {"internal/proc"},                                                                     // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
+	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},
 	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown
 	"internal/e2e/proxy":     {}, // tests only: a real nginx before a server
@@ -119,7 +122,7 @@ var theirs = map[string][]string{
 	"golang.org/x/text":                        {"internal/outputs"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
-	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/canary"},
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/canary", "internal/agent/autohand/autohandtest"},
 	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 
@@ -142,6 +145,6 @@ var forTests = []string{
 var standardRefused = map[string][]string{
 	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store",
 		"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
-	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy"}, // only proc starts processes
-	"flag":    {"*"},                                          // kong reads the command line
+	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
+	"flag":    {"*"},                                                                                   // kong reads the command line
 }

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"webchat/internal/dialect"
 	"webchat/internal/event"
 	"webchat/internal/guard"
 )
@@ -44,6 +46,14 @@ func describe(routes []route, version string) ([]byte, error) {
 	}
 	// An event of a type not listed here has the same envelope.
 	schemas["Event"] = schema{"anyOf": events}
+	var translated []any
+	known := dialect.Known()
+	for _, kind := range slices.Sorted(maps.Keys(known)) {
+		name := "autohand." + string(kind)
+		schemas[name] = dialectSchema(kind, known[kind])
+		translated = append(translated, schema{"$ref": "#/components/schemas/" + name})
+	}
+	schemas["AutohandEvent"] = schema{"anyOf": translated}
 	return json.Marshal(schema{
 		"openapi": "3.1.0",
 		"info":    schema{"title": "webchat", "version": version},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/dialect"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
@@ -136,4 +137,19 @@ func eventSchema(d event.Data) schema {
 		delete(s["properties"].(schema), "ephemeral")
 	}
 	return s
+}
+
+// dialectSchema describes an event in another contract's words.
+func dialectSchema(kind dialect.Type, data any) schema {
+	return schema{
+		"type": "object",
+		"properties": schema{
+			"id":        schema{"type": "string"},
+			"timestamp": schema{"type": "string", "format": "date-time"},
+			"type":      schema{"const": kind},
+			"data":      schemaOf(reflect.TypeOf(data), false),
+		},
+		"required":             []any{"id", "timestamp", "type", "data"},
+		"additionalProperties": false,
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/autohand"
+	"webchat/internal/agent/autohand/autohandtest"
 	"webchat/internal/mcpserver"
 	"webchat/internal/proc"
 )
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if manner := os.Getenv("AUTOHAND_STANDIN"); manner != "" {
-		standIn(manner)
+		autohandtest.Main(manner)
 		return
 	}
 	goleak.VerifyTestMain(m)

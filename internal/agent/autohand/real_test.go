@@ -25,6 +25,8 @@ type model struct {
 	n       int
 }
 
+type object = map[string]any
+
 type turnOfModel struct {
 	Role    string
 	Content json.RawMessage

@@ -1,4 +1,4 @@
-package autohand_test
+package autohandtest
 
 import (
 	"context"

@@ -1,4 +1,14 @@
-package autohand_test
+// Package autohandtest plays Autohand CLI 0.8.2 as it was recorded, for tests: a program
+// of theirs calls [Main] and is the CLI then. It reads its settings, reaches the tools
+// that are lent to it, runs its hooks by a shell, holds back what it writes, and does
+// what a prompt says instead of asking a model.
+//
+// A process is one CLI; nothing of this package is for use by goroutines.
+//
+//	if manner := os.Getenv("AUTOHAND_STANDIN"); manner != "" {
+//		autohandtest.Main(manner)
+//	}
+package autohandtest
 
 import (
 	"bufio"
@@ -97,8 +107,10 @@ func (a *cli) expect(id string) chan json.RawMessage {
 	return got
 }
 
-// standIn is the CLI on standard input and output.
-func standIn(manner string) {
+// Main is the CLI on standard input and output. Manners are polite, escapes, broken,
+// dies, stuck and refuses. A file that AUTOHAND_OFFERED names gets the tools that its
+// model is offered.
+func Main(manner string) {
 	a := &cli{manner: manner, waiting: map[string]chan json.RawMessage{}, acked: map[string]bool{}, writes: map[string]string{}, state: os.Getenv("AUTOHAND_HOME")}
 	config := ""
 	for i, arg := range os.Args {
@@ -204,7 +216,10 @@ func (a *cli) connect() error {
 			}
 		}
 	}
-	return os.WriteFile(os.Getenv("AUTOHAND_OFFERED"), []byte(strings.Join(a.offers, "\n")), 0o600)
+	if name := os.Getenv("AUTOHAND_OFFERED"); name != "" {
+		return os.WriteFile(name, []byte(strings.Join(a.offers, "\n")), 0o600)
+	}
+	return nil
 }
 
 type headers map[string]string

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"webchat/internal/dialect"
+	"webchat/internal/event"
+)
+
+// docs is where the page for authors of clients is. WEBCHAT_UPDATE_DOCS=1 writes it.
+var docs = filepath.Join("..", "..", "docs")
+
+// meaning is, for each event of the dialect, what of ours it is made of.
+var meaning = map[dialect.Type]string{
+	dialect.TypeSessionStart:      "`session.start`, `session.resume`",
+	dialect.TypeSessionEnd:        "`session.shutdown`",
+	dialect.TypeTurnStart:         "`turn.start`; `assistant.turn_start` for each further iteration",
+	dialect.TypeMessageUpdate:     "`assistant.message_delta`, `assistant.message`",
+	dialect.TypeToolStart:         "`tool.execution_start`",
+	dialect.TypeToolEnd:           "`tool.execution_complete`",
+	dialect.TypePermissionRequest: "`permission.requested`",
+	dialect.TypeHookInvoked:       "`hook.end`",
+	dialect.TypeError:             "`session.error`",
+}
+
+// fieldsOf lists the JSON fields of a struct with their types.
+func fieldsOf(t reflect.Type, typeOf func(reflect.Type) string) (all []string) {
+	for f := range jsonFields(t) {
+		mark := ""
+		if f.optional {
+			mark = "?"
+		}
+		all = append(all, f.name+mark+": "+typeOf(f.Type))
+	}
+	return all
+}
+
+// typeScript is how a Go type travels, in TypeScript.
+func typeScript(t reflect.Type) string {
+	if values, ok := enums[t]; ok {
+		var all []string
+		for _, v := range values {
+			all = append(all, fmt.Sprintf("%q", fmt.Sprint(v)))
+		}
+		return strings.Join(all, " | ")
+	}
+	switch t {
+	case reflect.TypeFor[event.Time]():
+		return "string"
+	case reflect.TypeFor[json.RawMessage]():
+		return "unknown"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeScript(t.Elem())
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "string" // base64
+		}
+		return "(" + typeScript(t.Elem()) + ")[]"
+	case reflect.Map:
+		return "Record<string, " + typeScript(t.Elem()) + ">"
+	case reflect.Struct:
+		return "{ " + strings.Join(fieldsOf(t, typeScript), "; ") + " }"
+	case reflect.Interface:
+		return "unknown"
+	}
+	return "number"
+}
+
+func typesPage() string {
+	var b strings.Builder
+	b.WriteString("// The events of webchat, made from its code. Backends may add fields to the data of ours.\n\n")
+	b.WriteString("export interface Envelope<T extends string, D> { id: string; timestamp: string; parentId: string | null; ephemeral?: true; type: T; data: D }\n")
+	b.WriteString("export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: T; data: D }\n\nexport type WebchatEvent =\n")
+	for _, d := range event.Known() {
+		fmt.Fprintf(&b, "  | Envelope<%q, %s>\n", event.TypeOf(d), typeScript(reflect.TypeOf(d)))
+	}
+	b.WriteString("\n// With ?dialect=autohand.\nexport type AutohandEvent =\n")
+	known := dialect.Known()
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&b, "  | AutohandEnvelope<%q, %s>\n", name, typeScript(reflect.TypeOf(known[name])))
+	}
+	return b.String()
+}
+
+// clientRoutes are the paths that the page describes.
+var clientRoutes = regexp.MustCompile(`^/api/(backends|models|sessions|stream|outputs|permissions|hooks|openapi)`)
+
+func eventsPage(routes []route) string {
+	var b strings.Builder
+	b.WriteString(preface)
+	b.WriteString("| route | body | query | does |\n| --- | --- | --- | --- |\n")
+	for _, r := range routes {
+		if !clientRoutes.MatchString(r.pattern) {
+			continue
+		}
+		in := ""
+		if t := reflect.TypeOf(r.in); t != nil && t.Kind() == reflect.Struct {
+			in = "`{" + strings.Join(fieldsOf(t, typeScript), ", ") + "}`"
+		}
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.method, r.pattern, cell(in), cell(r.query), cell(r.about))
+	}
+	b.WriteString("\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
+	known := dialect.Known()
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name, cell(strings.Join(fieldsOf(reflect.TypeOf(known[name]), typeScript), ", ")), meaning[name])
+	}
+	b.WriteString("\n| webchat's own | logged | its data |\n| --- | --- | --- |\n")
+	for _, d := range event.Known() {
+		logged := ""
+		if event.Logged(d) {
+			logged = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", event.TypeOf(d), logged, cell(strings.Join(fieldsOf(reflect.TypeOf(d), typeScript), ", ")))
+	}
+	b.WriteString(promises)
+	for _, r := range shown {
+		fmt.Fprintf(&b, "| %s | %s | `%s` in `%s` |\n", r.what, r.here, r.test, r.room)
+	}
+	return b.String()
+}
+
+// cell is a text in a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+func TestEventsPage(t *testing.T) {
+	s := &Server{}
+	for name, want := range map[string]string{"events.md": eventsPage(s.routes()), filepath.Join("examples", "events.ts"): typesPage()} {
+		file := filepath.Join(docs, name)
+		if os.Getenv("WEBCHAT_UPDATE_DOCS") != "" {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s is not what the code says; WEBCHAT_UPDATE_DOCS=1 go test ./internal/server -run TestEventsPage writes it", name)
+		}
+	}
+	for name := range dialect.Known() {
+		if meaning[name] == "" {
+			t.Errorf("the page does not say what %s is made of", name)
+		}
+	}
+}
+
+// The tests that the page names exist.
+func TestEventsPageNamesTests(t *testing.T) {
+	for _, r := range shown {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(r.room), "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				continue // a folder
+			}
+			script, isScript := strings.CutPrefix(r.test, "script ")
+			found = found || isScript && filepath.Base(file) == script+".txt" || strings.Contains(string(text), "func "+r.test+"(")
+		}
+		if !found {
+			t.Errorf("%s: there is no %s in %s", r.what, r.test, r.room)
+		}
+	}
+}
