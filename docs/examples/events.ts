@@ -19,7 +19,7 @@ export type WebchatEvent =
   | Envelope<"session.truncation", {  }>
   | Envelope<"session.compaction_start", {  }>
   | Envelope<"session.compaction_complete", {  }>
-  | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; name?: string; mimeType?: string })[] }>
+  | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; mention?: boolean; name?: string; mimeType?: string })[] }>
   | Envelope<"assistant.turn_start", { turnId: string }>
   | Envelope<"assistant.turn_end", { turnId: string }>
   | Envelope<"assistant.message_delta", { messageId: string; offset: number; deltaContent: string; totalResponseSizeBytes?: number; parentToolCallId?: string }>
