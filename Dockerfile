@@ -1,4 +1,5 @@
 # docker build -t webchat . && docker run --rm -p 127.0.0.1:8080:8080 -v "$PWD:/workspace" webchat
+# Several folders: mount each below /workspaces, such as -v ~/code/relay:/workspaces/relay.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -192,12 +192,43 @@ func (o *options) workspaceDirs() (dirs []string, err error) {
 		if err != nil {
 			return nil, usage("--workspace %s: %v", name, daemon.Plain(err))
 		}
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if !isFolder(dir) {
 			return nil, usage("--workspace %s: it is not a folder", name)
 		}
 		dirs = append(dirs, dir)
 	}
+	if o.container && len(dirs) == 1 {
+		return mounted(dirs[0]), nil
+	}
 	return dirs, nil
+}
+
+// mounted returns the folders that a container works in: its workspace, and each below
+// a folder named workspaces beside it. Then a workspace that nothing was mounted at,
+// which is empty, is none.
+func mounted(workspace string) (dirs []string) {
+	beside := filepath.Join(filepath.Dir(workspace), "workspaces")
+	entries, err := os.ReadDir(beside)
+	if err != nil {
+		return []string{workspace}
+	}
+	if own, err := os.ReadDir(workspace); err == nil && len(own) > 0 {
+		dirs = append(dirs, workspace)
+	}
+	for _, e := range entries {
+		if dir, err := filepath.EvalSymlinks(filepath.Join(beside, e.Name())); err == nil && e.Name()[0] != '.' && isFolder(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		dirs = append(dirs, workspace)
+	}
+	return dirs
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // workspaceDir returns the first of them.

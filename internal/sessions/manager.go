@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
@@ -35,6 +36,7 @@ type Manager struct {
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup // claims, the wait for the log, and what backends forget
 	trouble  trouble
+	unplaced atomic.Bool // there are sessions whose log does not say where they work
 
 	mu       sync.Mutex // guards what follows
 	sessions map[session.ID]*session.Session
@@ -313,7 +315,7 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 		for _, w := range m.cfg.Workspaces.Closed() {
 			q.Hidden = append(q.Hidden, w.Path)
 		}
-	} else if slices.Contains(q.Workspaces, m.cfg.Workspaces.First()) {
+	} else if m.unplaced.Load() && slices.Contains(q.Workspaces, m.cfg.Workspaces.First()) {
 		q.Workspaces = append(slices.Clone(q.Workspaces), "") // whose log does not say
 	}
 	page, err := m.cfg.Catalog.List(ctx, q)

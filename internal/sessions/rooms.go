@@ -94,6 +94,7 @@ func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
 	by := map[string]Workspace{}
 	for _, w := range all {
 		if w.Path == "" {
+			m.unplaced.Store(true)
 			w.Path = m.cfg.Workspaces.First()
 		}
 		if one, ok := by[w.Path]; ok {

@@ -224,7 +224,9 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 		query += `deleted_at <> 0`
 	default:
 		query += `deleted_at = 0`
-		order = ` ORDER BY pinned DESC, updated_at DESC, key DESC`
+		if order = ` ORDER BY pinned DESC, updated_at DESC, key DESC`; p.active() {
+			order = ` ORDER BY +pinned DESC, updated_at DESC, key DESC` // these are few: the order's index would lead through all
+		}
 	}
 	filter, values := p.filter()
 	query, args = query+filter, append(args, values...)
@@ -262,10 +264,11 @@ func (p page) filter() (query string, args []any) {
 	if p.Begun {
 		query += ` AND last_seq > 1`
 	}
+	if p.active() {
+		query += ` AND status <> 'idle' AND status IN ('running', 'waiting')` // as their index is found
+	}
 	switch p.State {
-	case "":
-	case sessions.Active:
-		query += ` AND status <> 'idle'`
+	case "", sessions.Active:
 	case sessions.Resting:
 		query += ` AND status = 'idle' AND pinned = 0`
 	case sessions.Pinned:
@@ -276,6 +279,11 @@ func (p page) filter() (query string, args []any) {
 		query, args = query+` AND status = ?`, append(args, string(p.State))
 	}
 	return query, args
+}
+
+// active reports whether only sessions are listed in which something runs or waits.
+func (p page) active() bool {
+	return p.State == sessions.Active || p.State == sessions.State(event.Running) || p.State == sessions.State(event.Waiting)
 }
 
 // jsonOf is a list of texts as one parameter.

@@ -78,7 +78,7 @@ var migrations = []string{
 	`ALTER TABLE sessions ADD COLUMN workspace TEXT NOT NULL DEFAULT '';
 	UPDATE sessions SET workspace = coalesce((SELECT json_extract(text, '$.data.context.cwd')
 		FROM (SELECT CAST(json AS TEXT) AS text FROM events WHERE at = key << 32 | 1) WHERE json_valid(text)), '');
-	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, updated_at DESC, key DESC, last_seq) WHERE deleted_at = 0;
+	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, updated_at DESC, key DESC, last_seq, deleted_at) WHERE deleted_at = 0;
 	CREATE INDEX sessions_active     ON sessions (status) WHERE deleted_at = 0 AND status <> 'idle';`,
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -265,5 +266,67 @@ func drafts(t *testing.T, r *rig) {
 	}
 	if got, err := r.LoadDrafts(t.Context(), "none"); err != nil || len(got) != 0 {
 		t.Errorf("drafts of an unknown session: %+v, %v", got, err)
+	}
+}
+
+// listFilters: what keeps sessions out of a list, page by page.
+func listFilters(t *testing.T, r *rig) {
+	in := func(id fold.ID, workspace string, data ...event.Data) {
+		t.Helper()
+		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: workspace, Backend: "offline"})}
+		for _, d := range data {
+			entries = append(entries, Entry(t, int64(len(entries)+1), d))
+		}
+		if err := r.Append(t.Context(), id, entries, Fold(fold.Summary{}, entries)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := event.TurnStart{TurnID: "t", MessageID: "m"}
+	in("a1", "/a", event.SessionTitleChanged{Title: "one"})
+	in("a2", "/a", turn)
+	in("a3", "/a") // nothing was said in it
+	in("b1", "/b", event.PermissionRequested{RequestID: "p"})
+	in("b2", "/b", turn, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Failed})
+	in("c1", "", event.SessionTitleChanged{Title: "one of nowhere"})
+	in("d1", "/d", turn)
+	if err := r.Mark(t.Context(), "a1", sessions.Mark{Pinned: ptr(true)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Mark(t.Context(), "d1", sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
+		t.Fatal(err)
+	}
+	r.again()
+	for _, c := range []struct {
+		f    sessions.Filter
+		text string
+		want string
+	}{
+		{f: sessions.Filter{Workspaces: []string{"/a"}}, want: "a1 a2 a3"},
+		{f: sessions.Filter{Workspaces: []string{"/a", ""}, Begun: true}, want: "a1 c1 a2"},
+		{f: sessions.Filter{Hidden: []string{"/a"}}, want: "b2 c1 b1"},
+		{f: sessions.Filter{Hidden: []string{"/a"}}, text: "one", want: "c1"},
+		{f: sessions.Filter{State: sessions.Active}, want: "b1 a2"},
+		{f: sessions.Filter{State: sessions.State(event.Waiting)}, want: "b1"},
+		{f: sessions.Filter{State: sessions.Failed}, want: "b2"},
+		{f: sessions.Filter{State: sessions.Pinned}, want: "a1"},
+		{f: sessions.Filter{State: sessions.Resting, Begun: true}, want: "b2 c1"},
+		{f: sessions.Filter{Workspaces: []string{"/a"}, State: sessions.State(event.Running)}, want: "a2"},
+	} {
+		if got := r.list(sessions.Query{Filter: c.f, Text: c.text, Limit: 1}); got != c.want {
+			t.Errorf("%+v %q lists %q, want %q", c.f, c.text, got, c.want)
+		}
+	}
+	all, err := r.Workspaces(t.Context())
+	counts := map[string]int{}
+	for _, w := range all {
+		if counts[w.Path] = w.Sessions; w.UpdatedAt.Before(epoch) {
+			t.Errorf("%+v", w)
+		}
+	}
+	if want := map[string]int{"/a": 2, "/b": 2, "": 1}; err != nil || !maps.Equal(counts, want) {
+		t.Errorf("workspaces: %v, %v, want %v", counts, err, want)
+	}
+	if _, err := r.List(t.Context(), sessions.Query{Kind: sessions.QueryDeleted, Filter: sessions.Filter{Begun: true}}); !errors.Is(err, eventlog.ErrInvalid) {
+		t.Errorf("deleted sessions are filtered: %v", err)
 	}
 }

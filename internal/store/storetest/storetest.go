@@ -50,6 +50,7 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"ListCursors":      listCursors,
 		"ListText":         listText,
 		"ListKinds":        listKinds,
+		"ListFilters":      listFilters,
 		"Search":           search,
 		"SearchPages":      searchPages,
 		"Delete":           deletion,
