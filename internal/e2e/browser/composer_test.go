@@ -47,7 +47,7 @@ func TestComposerGrowsAndKeepsDrafts(t *testing.T) {
 	p.compose("for the first")
 	p.press("Control+k", "Escape")
 	p.do(chromedp.Navigate(s.url + "/"))
-	p.wait(`document.body.dataset.page`)
+	p.live()
 	p.is(prompt+`.value`, "")
 	p.compose("for a new one")
 	p.do(chromedp.Navigate(s.url + "/sessions/" + first))

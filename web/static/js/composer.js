@@ -206,7 +206,8 @@ export const pickModel = acts.pick
 
 export function compose() {
   if (!composer) return
-  field.value ||= draft.load() // what was typed before this came stays
+  if (field.value) draft.save(field.value) // what was typed before this came stays
+  else field.value = draft.load()
   grow()
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)

@@ -67,8 +67,11 @@ export function references() {
   const run = () => {
     timer = 0
     if (!session()) return
-    for (const said of waiting) if (said.isConnected && !said.closest('[aria-busy=true]')) look(said).catch(() => { /* they stay text */ })
-    waiting.clear()
+    for (const said of waiting) {
+      if (said.isConnected && said.closest('[aria-busy=true]')) continue // its end comes here again
+      waiting.delete(said)
+      if (said.isConnected) look(said).catch(() => { /* they stay text */ })
+    }
   }
   const add = (el) => {
     waiting.add(el)
@@ -79,7 +82,7 @@ export function references() {
     for (const { target, addedNodes } of changes) {
       const said = target.closest?.('.said')
       if (said) add(said)
-      else for (const el of addedNodes) for (const one of el.querySelectorAll?.('.said') ?? []) add(one)
+      else for (const el of addedNodes.length ? addedNodes : [target]) for (const one of el.querySelectorAll?.('.said') ?? []) add(one)
     }
   }).observe(turns, { subtree: true, childList: true, attributes: true, attributeFilter: ['aria-busy'] })
   for (const el of turns.querySelectorAll('.said')) add(el)

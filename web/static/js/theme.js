@@ -17,8 +17,28 @@
     begun = true
     for (const name of here.dataset.modules.split(' ')) link('modulepreload', `${name}.js`)
     link('stylesheet', '../css/later.css')
-    import('./main.js')
+    import('./main.js').then(() => {
+      for (const [name, f] of Object.entries(takers)) document.removeEventListener(name, f, true)
+      for (const again of early) again()
+    })
   }
+
+  // What is pressed before that waits for it.
+  const early = []
+  const takers = {
+    click(e) {
+      const el = e.target.closest?.('button[data-act], [data-slip]')
+      if (!el) return
+      e.preventDefault()
+      early.push(() => el.click())
+    },
+    keydown(e) {
+      if (e.key !== 'Enter' || e.shiftKey || e.isComposing || e.target.id !== 'prompt') return
+      e.preventDefault()
+      early.push(() => e.target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', altKey: e.altKey, bubbles: true, cancelable: true })))
+    },
+  }
+  for (const [name, f] of Object.entries(takers)) document.addEventListener(name, f, true)
   // A page that nobody looks at is not painted, and its scripts are needed all the same.
   const painted = () => {
     if (document.hidden) return begin()
