@@ -21,7 +21,7 @@ for system in "$@"; do
 	os=${system%/*} arch=${system#*/} name=webchat
 	[ "$os" != windows ] || name=webchat.exe
 	echo "building for $system"
-	CGO_ENABLED=0 GOOS=$os GOARCH=$arch GOFLAGS=-mod=readonly $go build -trimpath -ldflags '-s -w -buildid=' -o "$stage/bin/$os-$arch/$name" ./cmd/webchat
+	CGO_ENABLED=0 GOOS=$os GOARCH=$arch GOFLAGS=-mod=readonly $go build -trimpath -buildvcs=true -ldflags '-s -w -buildid=' -o "$stage/bin/$os-$arch/$name" ./cmd/webchat
 	CGO_ENABLED=0 GOOS=$os GOARCH=$arch $go list -deps -f '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/webchat >>"$stage/modules"
 done
 

@@ -18,10 +18,10 @@ type cli struct {
 	Options options `embed:""`
 
 	Serve struct {
-		Where []string `arg:"" optional:"" name:"folder" help:"as webchat open"`
+		Where string `arg:"" optional:"" name:"folder" help:"as webchat open"`
 	} `cmd:"" default:"withargs" help:"start the server, or open the folder in the one that runs (the default)"`
 	Open struct {
-		Where []string `arg:"" name:"folder" help:"a folder, a file, or FILE:LINE"`
+		Where string `arg:"" name:"folder" help:"a folder, a file, or FILE:LINE"`
 	} `cmd:"" help:"open a folder in the running server, or show a file there; starts one if none runs"`
 	Show struct {
 		Name string `default:"standard input" help:"what it is called"`
@@ -112,7 +112,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: append(c.Serve.Where, c.Open.Where...)}
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}

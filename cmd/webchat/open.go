@@ -179,14 +179,11 @@ func joined(ctx context.Context, join func() (bool, error), serve func() error) 
 // opening is what the command line asks to be opened, as far as it can be said without
 // a server. Unusual folders are asked about once, if somebody sits at the terminal.
 func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
-	if len(o.Where) > 1 {
-		return what, usage("give one folder or file at a time, or several folders by --workspace")
-	}
 	if what.Folders, err = o.workspaceDirs(); err != nil {
 		return what, err
 	}
-	if len(o.Where) == 1 {
-		first, file, line, err := o.place(o.Where[0])
+	if o.Where != "" {
+		first, file, line, err := o.place(o.Where)
 		if err != nil {
 			return what, err
 		}

@@ -73,10 +73,10 @@ type commandOptions struct {
 	OlderThan age
 	MCP       bool
 	HTTP, Yes bool
-	Client    string   // that "mcp install" connects
-	Shell     string   // that "completion" is for
-	Name      string   // of what "show" shows
-	Where     []string // what is to be opened
+	Client    string // that "mcp install" connects
+	Shell     string // that "completion" is for
+	Name      string // of what "show" shows
+	Where     string // what is to be opened; empty: the workspaces
 }
 
 // absolute makes the names of files independent of where they are used later. A
