@@ -18,6 +18,7 @@ type Side struct {
 	Active  []Session // that run or wait, of all folders
 	Pinned  Part      // of those that rest
 	Folders []Folder  // the page's own first
+	Short   bool      // there is more than this, which the page asks for
 	Found   *Part     // what a filter found, in place of all above; nil: there is no filter
 }
 

@@ -74,7 +74,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sideWish{workspace: in.Path})
+	view, err := s.view(r.Context(), sideWish{workspace: in.Path, short: true})
 	if err != nil {
 		return err
 	}

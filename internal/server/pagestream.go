@@ -105,7 +105,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sideWish{workspace: one.Summary().Workspace})
+	view, err := s.view(r.Context(), sideWish{workspace: one.Summary().Workspace, short: true})
 	if err != nil {
 		return err
 	}

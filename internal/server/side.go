@@ -18,6 +18,9 @@ import (
 const (
 	sideRows = 30  // that a part of the list has at first, and that it gets more at once
 	mostRows = 200 // of one question to the catalog
+
+	// A page's first list is short, and the page asks for the whole one once it is painted.
+	shortRows, shortFolders = 12, 8
 )
 
 // sideWish is what a list of sessions is to hold.
@@ -26,6 +29,7 @@ type sideWish struct {
 	rows      map[string]int // how many rows the parts have: of "pinned", "found", and of open workspaces by their ids
 	text      string         // only sessions that match
 	state     sessions.State // only such sessions
+	short     bool
 }
 
 // sessionRows answers with the list, or with ?part= with the next rows of one part.
@@ -147,12 +151,19 @@ func (s *Server) side(ctx context.Context, wish sideWish) (side page.Side, err e
 	if e != nil {
 		return side, e
 	}
-	for _, w := range s.folders(wish.workspace, counts) {
+	folders, n := s.folders(wish.workspace, counts), sideRows
+	if wish.short {
+		n = shortRows
+		side.Short = len(folders) > shortFolders
+		folders = folders[:min(len(folders), shortFolders)]
+	}
+	for _, w := range folders {
 		own := w.Path == wish.workspace
 		f := page.Folder{ID: w.ID, Path: w.Path, Name: w.Name, Count: counts[w.Path].Sessions, Missing: !w.Available()}
 		_, f.Open = wish.rows[w.ID]
 		if f.Open = f.Open || own; f.Open {
-			f.Part = get(w.ID, sideRows)
+			f.Part = get(w.ID, n)
+			side.Short = side.Short || wish.short && f.Part.Cursor != ""
 		}
 		if n, asked := wish.rows[w.ID]; asked && n == 0 {
 			f.Open = false

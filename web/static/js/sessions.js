@@ -140,6 +140,7 @@ export function sessions() {
   markRead()
   onChanged(soon)
   folders(refresh)
+  if ('short' in list.dataset) requestAnimationFrame(() => setTimeout(refresh)) // once the page is painted
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (stale) refresh() } })
   document.addEventListener('webchat:frame', markRead)
   addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
