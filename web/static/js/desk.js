@@ -1,5 +1,6 @@
 // The Desk: what only the user sees. Opening anything here sends nothing.
 
+import { path, post } from './api.js'
 import { clone } from './html.js'
 import { announce } from './ops.js'
 import { begin, drop, paneOf, place, refresh } from './pane.js'
@@ -114,7 +115,10 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   draw()
   if (!isShown() && !wide.matches) return
   arrange()
-  if (!byItself) address(tab, lines)
+  if (!byItself) {
+    address(tab, lines)
+    looked(tab)
+  }
   if (lines) place(tab, lines).catch(failed)
   if (focus) view()?.focus({ preventScroll: true })
 }
@@ -185,9 +189,26 @@ export function reopen() {
 /** Keeps a tab at the end of the strip, where nothing closes it. */
 export function pin(tab = front()) {
   if (!tab) return
-  tab.pinned = !tab.pinned
-  announce(tab.pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
-  draw()
+  const pinned = !tab.pinned
+  const mark = (on) => {
+    tab.pinned = on
+    rowOf(tab.out)?.toggleAttribute('data-pinned', on)
+    const words = paneOf(tab.key)?.querySelector('[data-pin]')
+    if (words) words.hidden = !on
+    draw()
+  }
+  mark(pinned)
+  announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
+  if (!tab.call && tab.state !== 'gone') post(path(`/outputs/${tab.out}/pin`), { pinned }).catch((err) => { mark(!pinned); failed(err) })
+}
+
+const seen = new Set() // outputs whose opening the server was told of
+
+/** Notes in the log that the reader looked at what is in front. */
+function looked(tab) {
+  if (!tab || tab.call || tab.look || tab.state !== 'done' || seen.has(tab.out)) return
+  seen.add(tab.out)
+  post(path(`/outputs/${tab.out}/open`)).catch(() => seen.delete(tab.out)) // the next look tries again
 }
 
 export function split() {
@@ -269,7 +290,6 @@ function restore() {
   for (const tab of desk.tabs) {
     const old = was?.tabs?.find((t) => t.key === tab.key)
     tab.closed = old ? Boolean(old.closed) : tab.state === 'gone'
-    tab.pinned = old?.pinned
     tab.place = old?.place
   }
   desk.hidden = Boolean(was?.hidden)
@@ -348,7 +368,7 @@ export function desks() {
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
   document.addEventListener('webchat:display', (e) => { wanted = e.detail.name; wantedLines = e.detail.lines })
-  document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key === desk.front) touched = true })
+  document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
   document.addEventListener('webchat:chosen', (e) => { if (e.target.dataset.key === desk.front) touched = true })
   document.addEventListener('click', click)
   strip.addEventListener('pointerdown', drag)

@@ -120,6 +120,10 @@ export function keyboard() {
       e.preventDefault()
       return openBar({ texts: e.shiftKey })
     }
+    if (e.key.toLowerCase() === 'p' && (e.metaKey || e.ctrlKey) && !e.shiftKey && !e.altKey && app) {
+      e.preventDefault() // the rows on paper are fetched first
+      return document.dispatchEvent(new Event('webchat:print'))
+    }
     if (e.key === '.' && (e.metaKey || e.ctrlKey) && app) {
       e.preventDefault()
       return stop()

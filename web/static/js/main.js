@@ -34,6 +34,7 @@ import { sessions } from './sessions.js'
 import { statuses } from './status.js'
 import { tasks } from './tasks.js'
 import { shelves } from './shelf.js'
+import { papers } from './paper.js'
 import { starting } from './start.js'
 import { toast } from './toast.js'
 import { letters } from './typing.js'
@@ -70,6 +71,7 @@ if (!auth()) {
   expiring()
   sessions()
   starting()
+  papers()
   barring()
   looking()
   popups() // before the keys of the page: an open menu takes them first

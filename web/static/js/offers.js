@@ -28,7 +28,7 @@ const things = [
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
   { label: 'Two side by side', end: '\\', icon: 'split', run: press('split') },
   { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
-  { label: 'Print this session', icon: 'file', run: () => print() },
+  { label: 'Print this session', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
   { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },
   { label: 'What agents may do', icon: 'shield', run: () => consent('permissions') },

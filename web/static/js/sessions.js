@@ -127,7 +127,7 @@ const menu = (id, button) => popup(button, entries(id))
 function titleMenu(id, button) {
   const page = [
     { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
-    { label: 'Print', icon: 'file', run: () => print() },
+    { label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   ]
   popup(button, id ? [...entries(id), ...page] : page)
 }

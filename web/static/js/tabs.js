@@ -25,7 +25,7 @@ export const rowOf = (out) => document.querySelector(`#outs [data-output="${CSS.
 /** The outputs of the session, oldest first. */
 export const records = () => [...document.querySelectorAll('#outs [data-output]')].map((el) => ({
   out: el.dataset.output, key: `${el.dataset.kind} ${el.dataset.name}`, name: el.dataset.name, base: el.dataset.base, kind: el.dataset.kind,
-  icon: el.dataset.icon, state: el.dataset.state, exit: el.dataset.exit ?? '',
+  icon: el.dataset.icon, state: el.dataset.state, exit: el.dataset.exit ?? '', pinned: 'pinned' in el.dataset,
 }))
 
 /** Puts what the list says of an output into its tab, which it makes if there is none. */
@@ -42,7 +42,7 @@ export function take(r) {
     tab.outs.push(r.out)
     if (!newest || tab.out === newest) tab.out = r.out // who reads the newest goes on to the next
   }
-  if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind) : r.icon, state: r.state, bad: r.exit })
+  if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind) : r.icon, state: r.state, bad: r.exit, pinned: r.pinned })
   return { tab, fresh, again: fresh && Boolean(newest) }
 }
 
@@ -51,7 +51,7 @@ const iconOf = (kind) => ({ terminal: 'term', image: 'image' }[kind] ?? 'file')
 /** What is kept of the Desk between two visits. */
 export function save() {
   if (!session()) return
-  const tabs = desk.tabs.filter((t) => !t.call && !t.look).map(({ key, closed, pinned, place, out }) => ({ key, closed, pinned, place, out }))
+  const tabs = desk.tabs.filter((t) => !t.call && !t.look).map(({ key, closed, place, out }) => ({ key, closed, place, out }))
   try { localStorage.setItem(storeKey(), JSON.stringify({ tabs, front: desk.front, beside: desk.beside, hidden: desk.hidden })) } catch { /* it is a comfort */ }
 }
 
