@@ -66,3 +66,21 @@ func TestPointingWithoutHandingOver(t *testing.T) {
 		t.Error("the slip says that the agent read something")
 	}
 }
+
+// The last prompt and its answer can be copied, sent again as they are, and edited first.
+func TestPromptsAndAnswersCanBeUsedAgain(t *testing.T) {
+	s, p := desked(t)
+	s.grant(p, "clipboard-write")
+	p.told("what can you do?")
+	p.js(`navigator.clipboard.writeText = async (text) => { window.copied = text.split(' Without')[0] }`)
+	p.click("#turns .turn [data-act=copy-said]")
+	p.is(`window.copied`, "No model is connected, so I cannot answer questions.")
+	p.js(`document.querySelector('#turns [data-act=use-prompt]').click()`)
+	p.is(prompt+`.value`, "what can you do?")
+	p.js(`document.getElementById('prompt').value = ''`)
+	p.click("#turns .turn [data-act=retry]")
+	p.wait(`document.querySelectorAll('#turns .turn').length === 2`)
+	p.done()
+	p.wait(`document.querySelector('#turns .turn:last-child div.turn-acts') && document.querySelector('#turns .turn:last-child span.turn-acts')`)
+	p.accessible("actions of a turn")
+}

@@ -208,7 +208,7 @@ func TestReloadEqualsStream(t *testing.T) {
 const dom = `(() => {
 	const c = document.getElementById('turns').cloneNode(true)
 	for (const el of c.querySelectorAll('.life')) el.remove()
-	for (const el of c.querySelectorAll('.zoom, .copy-code')) el.remove()
+	for (const el of c.querySelectorAll('.zoom, .copy-code, .turn-acts')) el.remove()
 	for (const el of c.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
 	for (const a of c.querySelectorAll('.said :is(.at-src, .ref)')) a.replaceWith(...a.childNodes) // scripts make links of names, sooner or later
 	for (const el of [c, ...c.querySelectorAll('*')]) el.normalize()

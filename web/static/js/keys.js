@@ -1,7 +1,7 @@
 // Keys of the whole page, and the buttons that are in no card and no list.
 // Single letters act only while the focus is outside of text fields.
 
-import { pickModel, stop } from './composer.js'
+import { fill, pickModel, stop } from './composer.js'
 import { use } from './complete.js'
 import { isShown, sheet, view } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
@@ -82,6 +82,7 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
+  'use-prompt': (b) => fill(b.closest('.ask-row').querySelector('h2').textContent.trim()),
   show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),

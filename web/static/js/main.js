@@ -37,6 +37,7 @@ import { shelves } from './shelf.js'
 import { papers } from './paper.js'
 import { starting } from './start.js'
 import { toast } from './toast.js'
+import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
 
 document.addEventListener('webchat:signed-out', () => {
@@ -77,6 +78,7 @@ if (!auth()) {
   popups() // before the keys of the page: an open menu takes them first
   keyboard()
   copying()
+  turnActs()
   notifying()
   statuses()
   connect()

@@ -1,0 +1,53 @@
+// What can be done with a prompt and with its answer. The buttons stand in the last turn,
+// and in the one that is pointed at or has the focus: no other costs anything.
+
+import { clone } from './html.js'
+import { failed, toast } from './toast.js'
+
+const turns = document.getElementById('turns')
+const last = () => [...turns.querySelectorAll('.turn:not([data-look])')].at(-1)
+
+function put(turn) {
+  const row = turn.querySelector(':scope > .ask-row')
+  if (row && !row.querySelector('.turn-acts')) row.append(clone('tpl-prompt-acts').root)
+  const said = [...turn.querySelectorAll('.row > div > .said:not(.tool-open)')].at(-1)
+  const old = turn.querySelector('.said + .turn-acts')
+  if (old && old.previousElementSibling !== said) old.remove()
+  if (said && said.ariaBusy !== 'true' && turn.dataset.state !== 'running' && !(said.nextElementSibling?.matches('.turn-acts'))) {
+    const { root } = clone('tpl-said-acts')
+    root.querySelector('[data-act=retry]').hidden = !row
+    said.after(root)
+  }
+}
+
+/** Puts the buttons where they belong, and takes them from where they were. */
+function move(turn) {
+  const end = last()
+  for (const old of turns.querySelectorAll('.turn-acts')) {
+    const own = old.closest('.turn')
+    if (own !== turn && own !== end && !own.contains(document.activeElement)) old.remove()
+  }
+  for (const one of [turn, end]) if (one) put(one)
+}
+
+const texts = {
+  'copy-prompt': (b) => b.closest('.ask-row').querySelector('h2').textContent,
+  'copy-said': (b) => b.closest('.turn-acts').previousElementSibling.innerText,
+}
+
+export function turnActs() {
+  if (!turns) return
+  const over = (e) => {
+    const turn = e.target.closest?.('#turns .turn')
+    if (turn && !turn.querySelector(':scope > .ask-row > .turn-acts')) move(turn)
+  }
+  turns.addEventListener('pointerover', over)
+  turns.addEventListener('focusin', over)
+  document.addEventListener('webchat:frame', () => move(null))
+  move(null)
+  document.addEventListener('click', (e) => {
+    const b = e.target.closest?.('.turn-acts [data-act]')
+    const text = b && texts[b.dataset.act]?.(b)
+    if (text) navigator.clipboard.writeText(text).then(() => toast('Copied'), failed)
+  })
+}
