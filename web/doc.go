@@ -50,6 +50,7 @@
 // # Ids and data attributes
 //
 //	body              data-page=session|home|auth|error, data-session
+//	script            data-modules: the scripts that main.js begins with, loaded after the first paint
 //	#app              has-desk once there is something on the Desk; scripts add and remove
 //	                  no-side, no-desk, keep-side (sessions beside the Desk), is-split and,
 //	                  in narrower windows, drawer (sessions) and sheet (the Desk) above the page
