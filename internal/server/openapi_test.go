@@ -238,3 +238,27 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 		t.Errorf("found only %d constants", n)
 	}
 }
+
+// The golden file of the dialect is what really travels.
+func TestSchemasTakeTheDialect(t *testing.T) {
+	schemas := schemasOf(t)
+	text, err := os.ReadFile(filepath.Join("..", "dialect", "testdata", "autohand.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		_, frame, _ := strings.Cut(line, " ")
+		var v map[string]any
+		if err := json.Unmarshal([]byte(frame), &v); err != nil {
+			t.Fatal(err)
+		}
+		of := schemas["autohand."+v["type"].(string)]
+		if err := validate(of, v, "frame"); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		v["more"] = true
+		if validate(of, v, "frame") == nil {
+			t.Errorf("the schema takes a frame with another field: %s", line)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type conn struct {
 	tools  agent.Lent // where the session's tools are; with unlend
 	unlend func()
 	hooks  *listener
+	tidies bool // the workspace had no folder of the CLI's
 
 	mu      sync.Mutex // guards what follows
 	process *process   // nil: it ended
@@ -305,6 +307,9 @@ func (c *conn) endOnce() {
 		c.mu.Unlock()
 		c.drop(p)
 		c.prompts.Wait()
+	}
+	if c.tidies {
+		tidy(filepath.Join(c.o.Workspace, ".autohand"))
 	}
 	if c.unlend != nil {
 		c.unlend()

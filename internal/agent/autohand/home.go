@@ -236,3 +236,14 @@ func refuseRisky(workspace string) error {
 	}
 	return nil
 }
+
+// tidy removes what the CLI makes in a workspace at each start. What holds something
+// stays: the index of its memory goes only with an empty memory.
+func tidy(dir string) {
+	if os.Remove(filepath.Join(dir, "memory", "events")) == nil {
+		_ = os.Remove(filepath.Join(dir, "memory", "index.json"))
+	}
+	for _, name := range []string{"memory", "tools", ""} {
+		_ = os.Remove(filepath.Join(dir, name)) // it is not empty
+	}
+}

@@ -209,6 +209,9 @@ func TestWritesAreShownAndKept(t *testing.T) {
 	if text, err := os.ReadFile(name); err != nil || string(text) != "new\n" {
 		t.Errorf("the file holds %q: %v", text, err)
 	}
+	if err := h.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Stat(filepath.Join(dir, ".autohand")); err == nil {
 		t.Error("something was written into the workspace")
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -40,6 +41,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 	}
 	if err := c.prepare(); err != nil {
 		return err
+	}
+	if _, err := os.Lstat(filepath.Join(c.o.Workspace, ".autohand")); errors.Is(err, fs.ErrNotExist) {
+		c.tidies = true
 	}
 	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", c.o.Workspace, "--offline", "--no-idle-logout"}
 	c.mu.Lock()

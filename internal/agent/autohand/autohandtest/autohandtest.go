@@ -129,6 +129,10 @@ func Main(manner string) {
 		panic(fmt.Sprint("no settings: ", err))
 	}
 	a.local()
+	for _, name := range []string{"tools", "memory/events"} {
+		_ = os.MkdirAll(filepath.Join(a.workspace, ".autohand", name), 0o755) // a workspace that cannot be written has none
+	}
+	_ = os.WriteFile(filepath.Join(a.workspace, ".autohand", "memory", "index.json"), []byte("{}"), 0o600)
 	fail := func(code int, why string) {
 		a.send(object{"error": object{"code": code, "message": why, "data": object{"stage": "startup"}}, "id": nil})
 		os.Exit(1)
