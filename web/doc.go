@@ -49,7 +49,7 @@
 //
 // # Ids and data attributes
 //
-//	body              data-page=session|home|auth|error, data-session
+//	body              data-page=session|home|auth|error, data-session, data-folder
 //	script            data-modules: the scripts that main.js begins with, loaded after the first paint
 //	#app              has-desk once there is something on the Desk; scripts add and remove
 //	                  no-side, no-desk, keep-side (sessions beside the Desk), is-split and,
@@ -58,7 +58,10 @@
 //	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
 //	                  in template[data-today], that of #today: what sessions take on the disk, and
-//	                  in template[data-trouble] #trouble
+//	                  in template[data-trouble] #trouble. Parts: ul[data-part], which ends in
+//	                  li.next [data-cursor] if rows follow; GET /sessions?part= answers these.
+//	                  .folder[data-folder=PATH][data-workspace=ID]: a workspace. #sessions has
+//	                  data-short if a script is to ask for the whole list
 //	#bar #title #where #status(data-state=live|off|back, text in [data-text])
 //	#scroll           the one scroller of the page
 //	#hello            the start page, below the composer; hidden once something was said. A

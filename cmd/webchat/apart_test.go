@@ -210,6 +210,9 @@ func (a *apart) lists() {
 			a.Errorf("searching %q in one workspace finds the other's session: %s", q, text)
 		}
 	}
+	if _, text := a.do("GET", "/api/start?workspace="+a.p.workspace, ""); strings.Contains(text, "plan.txt") || !strings.Contains(text, `"looked"`) {
+		a.Errorf("the start page: %s", text)
+	}
 	if _, text := a.do("GET", "/api/permissions?session="+a.mine, ""); strings.Contains(text, a.other) {
 		a.Errorf("permissions: %s", text)
 	}

@@ -119,22 +119,25 @@ func (s *Server) hooks(w http.ResponseWriter, _ *http.Request) error {
 	return reply(w, http.StatusOK, hookList{append([]Hook{}, s.Consent.Hooks...)})
 }
 
-// grants lists what was allowed for the session of ?session=, if that is given, and
-// for workspaces.
+// grants lists what was allowed for the session of ?session= and for its workspace; if
+// none is given, for all workspaces.
 func (s *Server) grants(r *http.Request) ([]grantShape, error) {
-	all := []grantShape{}
+	all, workspace := []grantShape{}, ""
 	if id := session.ID(r.URL.Query().Get("session")); id != "" {
 		one, err := s.Sessions.Get(r.Context(), id)
 		if err != nil {
 			return nil, err
 		}
+		workspace = one.Summary().Workspace
 		for _, g := range one.Granted() {
-			all = append(all, grantShape{g.ID, g.Text, event.ForSession, one.Summary().Workspace, id, event.Time(time.UnixMilli(g.At))})
+			all = append(all, grantShape{g.ID, g.Text, event.ForSession, workspace, id, event.Time(time.UnixMilli(g.At))})
 		}
 	}
 	if s.Grants != nil {
 		for _, g := range s.Grants.List() {
-			all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, session.ID(g.Session), event.Time(g.At)})
+			if workspace == "" || g.Workspace == workspace {
+				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, session.ID(g.Session), event.Time(g.At)})
+			}
 		}
 	}
 	return all, nil
