@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -105,7 +106,11 @@ func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 		}
 		answer(w, reply{Pruned: p}, nil)
 	})
-	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{}, nil); config.Stop() })
+	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, reply{}, nil)
+		_ = http.NewResponseController(w).Flush() // the end of the server cuts connections; a caller that has gone needs no answer
+		config.Stop()
+	})
 	mux.HandleFunc("POST /open", func(w http.ResponseWriter, r *http.Request) {
 		var o Opening
 		link, err := "", json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o)
@@ -185,6 +190,7 @@ func answer(w http.ResponseWriter, v reply, err error) {
 	if err != nil {
 		panic(err) // a string and a number
 	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	_, _ = w.Write(b) // who asked may have gone
 }
 

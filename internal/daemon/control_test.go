@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // running serves the command line in a data folder, and returns a client of it.
 func running(t *testing.T, dir string, c ControlConfig) Client {
+	t.Helper()
+	client, _ := runningAs(t, dir, c)
+	return client
+}
+
+func runningAs(t *testing.T, dir string, c ControlConfig) (Client, *Control) {
 	t.Helper()
 	f, err := Open(dir)
 	if err != nil {
@@ -44,7 +51,7 @@ func running(t *testing.T, dir string, c ControlConfig) Client {
 	if err := f.Announce(Info{URL: "http://localhost:1", PID: os.Getpid(), Control: control.Place()}); err != nil {
 		t.Fatal(err)
 	}
-	return Client{Dir: dir, Token: "secret"}
+	return Client{Dir: dir, Token: "secret"}, control
 }
 
 func TestAskingTheServer(t *testing.T) {
@@ -98,6 +105,22 @@ func TestStopReturnsWhenTheServerHasEnded(t *testing.T) {
 	info, err := asked.Stop(t.Context())
 	if err := errors.Join(err, <-ended); err != nil || info.PID != os.Getpid() {
 		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// The answer to a stop reaches who asked even if the server ends in that instant.
+func TestStopIsAnsweredBeforeTheEnd(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	ended := make(chan error, 1)
+	var control atomic.Pointer[Control]
+	c, listening := runningAs(t, dir, ControlConfig{Stop: func() {
+		err := control.Load().server.Close() // which cuts the connection of the request
+		ended <- errors.Join(err, os.Remove(filepath.Join(dir, "lock")))
+	}})
+	control.Store(listening)
+	_, err := c.Stop(t.Context())
+	if err := errors.Join(err, <-ended); err != nil {
+		t.Error(err)
 	}
 }
 
