@@ -69,7 +69,7 @@ func (p preset) backend(name string, c *config, o *options, dir string, lend age
 	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.env...)
 	return acp.New(acp.Config{Name: name, Title: p.title, Command: p.command, Env: append(env, more...), Lend: lend,
 		Home: filepath.Join(dir, "agents", name), Mode: p.mode, Asks: p.asks, Failures: p.fails, Notices: p.notices, Meta: meta, Login: p.login,
-		SignIn: p.signIn, Lacks: p.lacks(), Logger: log})
+		SignIn: p.signIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.noPrograms, Lacks: p.lacks(), Logger: log})
 }
 
 // host lends a session's tools to its agent, by a key of its own.

@@ -14,6 +14,8 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
+	"webchat/internal/mcpclient"
+	"webchat/internal/policy"
 	"webchat/internal/tokens"
 )
 
@@ -63,6 +65,34 @@ func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.L
 	return append(append(all, offline.New(offline.Config{Path: path})), found...), nil
 }
 
+// mcpServers are the user's MCP servers, which are tried when that is first needed.
+func (o *options) mcpServers(c *config) *mcpclient.Servers {
+	if c.tried == nil {
+		all := map[string]agent.MCPServer{}
+		for name, m := range c.MCPServers {
+			all[name] = agent.MCPServer(m)
+		}
+		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables())})
+	}
+	return c.tried
+}
+
+// warnServers tries the user's MCP servers and logs which do not answer.
+func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) {
+	if len(c.MCPServers) == 0 {
+		return
+	}
+	all, err := o.mcpServers(c).Status(ctx)
+	if err != nil {
+		return // the program ends
+	}
+	for _, s := range all {
+		if s.State != mcpclient.Ready {
+			log.Warn("an MCP server does not answer: agents go on without it", "server", s.Name, "why", s.Failure)
+		}
+	}
+}
+
 // copilot is what the GitHub Copilot CLI gets of flags, environment and file.
 func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Config, error) {
 	providers, err := o.providers(c)
@@ -70,11 +100,12 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 		return copilot.Config{}, err
 	}
 	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Model: o.Model,
-		MCPServers: map[string]copilot.MCPServer{}, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
+		MCPServers: map[string]agent.MCPServer{}, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
 	for name, m := range c.MCPServers {
-		cfg.MCPServers[name] = copilot.MCPServer(m)
+		cfg.MCPServers[name] = agent.MCPServer(m)
 	}
+	cfg.Answering = o.mcpServers(c).Answering
 	return cfg, nil
 }
 

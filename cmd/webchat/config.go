@@ -17,6 +17,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/daemon"
 	"webchat/internal/event"
+	"webchat/internal/mcpclient"
 	"webchat/internal/policy"
 )
 
@@ -24,10 +25,11 @@ import (
 type config struct {
 	Providers   map[string]providerConfig `yaml:"providers"`
 	MCPServers  map[string]mcpConfig      `yaml:"mcpServers"`
-	Agents      map[string]agentConfig    `yaml:"agents"`
-	Permissions []ruleConfig              `yaml:"permissions"`
-	Hooks       []hookConfig              `yaml:"hooks"`
-	EnvAllow    []string                  `yaml:"env_allow"`
+	tried       *mcpclient.Servers
+	Agents      map[string]agentConfig `yaml:"agents"`
+	Permissions []ruleConfig           `yaml:"permissions"`
+	Hooks       []hookConfig           `yaml:"hooks"`
+	EnvAllow    []string               `yaml:"env_allow"`
 }
 
 type providerConfig struct {

@@ -15,6 +15,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/mcpserver"
+	"webchat/internal/server"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/workspaces"
@@ -130,4 +131,16 @@ func lent() (tools []mcpserver.Tool) {
 		tools = append(tools, t)
 	}
 	return tools
+}
+
+// listServers says what was found of the user's MCP servers.
+func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServer, error) {
+	return func(ctx context.Context) ([]server.MCPServer, error) {
+		all, err := o.mcpServers(c).Status(ctx)
+		out := make([]server.MCPServer, 0, len(all))
+		for _, s := range all {
+			out = append(out, server.MCPServer{Name: s.Name, Type: s.Type, Where: s.Where, State: string(s.State), Tools: s.Tools, Failure: s.Failure})
+		}
+		return out, err
+	}
 }

@@ -20,12 +20,13 @@ type preset struct {
 	fails   []string // how its errors begin that come as text
 	notices []string // and what stands before its answers
 	// meta goes with each new conversation; all says that the agent may act unasked.
-	meta    func(all bool) map[string]any
-	login   string
-	signIn  string // the command that signs in
-	untried bool   // it was never run with webchat: what is said of it is its documentation's
-	reads   string // how far its own tools for reading are off
-	consent string // what it does without asking
+	meta       func(all bool) map[string]any
+	login      string
+	signIn     string // the command that signs in
+	noPrograms bool   // it takes no MCP server that is a program
+	untried    bool   // it was never run with webchat: what is said of it is its documentation's
+	reads      string // how far its own tools for reading are off
+	consent    string // what it does without asking
 	// offline returns the environment with which it uses the model at an address and
 	// keeps its state in a folder. nil: it cannot be told.
 	offline func(model, state string) ([]string, error)
@@ -64,7 +65,7 @@ func presets() map[string]preset {
 		"qwen": {title: "Qwen Code", command: []string{"qwen", "--acp"}, mode: "default", asks: []string{"default", "plan"},
 			signIn: "qwen", consent: reading, reads: "can read files by its own tools", offline: qwenOffline},
 		"copilot-acp": {title: "Copilot CLI over ACP", command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view"}, mode: "agent", asks: []string{"agent", "plan"},
-			fails: []string{"Error: "}, notices: []string{"Info: "}, signIn: "copilot login", consent: reading, offline: copilotOffline},
+			fails: []string{"Error: "}, notices: []string{"Info: "}, signIn: "copilot login", noPrograms: true, consent: reading, offline: copilotOffline},
 		"goose":        {title: "Goose", command: []string{"goose", "acp"}, signIn: "goose configure", untried: true, reads: "can read files by its own tools"},
 		"cline":        {title: "Cline", command: []string{"cline", "--acp"}, signIn: "cline auth", untried: true, reads: "can read files by its own tools"},
 		"auggie":       {title: "Auggie", command: []string{"auggie", "--acp"}, signIn: "auggie login", untried: true, reads: "can read files by its own tools"},

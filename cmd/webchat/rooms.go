@@ -111,7 +111,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	shown := &releases{Outputs: attach.Outputs{Store: r.outputs}}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Logger: log}
+		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
@@ -121,10 +121,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.lender.manager = r.sessions
 	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
+		r.looking.Go(func() { o.warnServers(ctx, c, log) })
 	}
 	return r, err
 }

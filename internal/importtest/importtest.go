@@ -62,6 +62,7 @@ var ours = map[string][]string{
 	"internal/displaytools":      {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":             {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest":   {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
+	"internal/mcpclient":         {"internal/agent", "internal/proc", "internal/wording"},
 	"internal/released":          {"internal/agent", "internal/event"},
 	"internal/mcpserver":         {"internal/agent", "internal/event", "internal/released"},
 	"internal/mcpserver/install": {"internal/proc"},
@@ -122,7 +123,7 @@ var theirs = map[string][]string{
 	"golang.org/x/text":                        {"internal/outputs"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
-	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/canary", "internal/agent/autohand/autohandtest"},
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/mcpclient", "internal/canary", "internal/agent/autohand/autohandtest"},
 	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 

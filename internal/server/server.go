@@ -32,6 +32,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,13 +61,16 @@ type Config struct {
 	Pages    *Pages       // nil: no pages, only the API
 	Metrics  http.Handler // nil: no /metrics
 	MCP      http.Handler // nil: no /mcp
-	Home     string       // the user's home folder, where folders are completed; empty: nowhere
-	Version  string
-	Stored   func() (int64, error) // how many bytes the sessions take; nil: unknown
-	Notice   string                // what pages say about the saved sessions; usually empty
-	Consent  Consent
-	Grants   Grants       // nil: nothing is allowed for a workspace
-	Logger   *slog.Logger // nil: nothing is logged
+	// MCPServers says what was found of the MCP servers the user set up for agents; nil:
+	// there are none.
+	MCPServers func(context.Context) ([]MCPServer, error)
+	Home       string // the user's home folder, where folders are completed; empty: nowhere
+	Version    string
+	Stored     func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice     string                // what pages say about the saved sessions; usually empty
+	Consent    Consent
+	Grants     Grants       // nil: nothing is allowed for a workspace
+	Logger     *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.

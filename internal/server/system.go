@@ -33,12 +33,13 @@ type backendShape struct {
 	Version   string          `json:"version"`
 	Reason    string          `json:"reason"`
 	Intercept agent.Intercept `json:"intercept"`
+	Lacks     []string        `json:"lacks,omitempty"` // what a user should know before they choose it
 }
 
 func (s *Server) backends(w http.ResponseWriter, r *http.Request) error {
 	list := []backendShape{}
 	for _, b := range s.Sessions.Backends(r.Context()) {
-		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept})
+		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Lacks})
 	}
 	return reply(w, http.StatusOK, list)
 }
@@ -50,6 +51,32 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) error {
 	}
 	if list == nil {
 		list = []agent.Model{}
+	}
+	return reply(w, http.StatusOK, list)
+}
+
+// MCPServer is a server of the Model Context Protocol that the user set up for agents.
+type MCPServer struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Where   string   `json:"where"`
+	State   string   `json:"state"` // ready, sign-in or failed
+	Tools   []string `json:"tools"`
+	Failure string   `json:"failure,omitempty"`
+}
+
+type mcpServerList struct {
+	Servers []MCPServer `json:"servers"`
+}
+
+func (s *Server) mcpServers(w http.ResponseWriter, r *http.Request) error {
+	list := mcpServerList{Servers: []MCPServer{}}
+	if s.MCPServers != nil {
+		all, err := s.MCPServers(r.Context())
+		if err != nil {
+			return err
+		}
+		list.Servers = append(list.Servers, all...)
 	}
 	return reply(w, http.StatusOK, list)
 }

@@ -55,6 +55,10 @@ type Config struct {
 	Permissions       consent.Mode  // empty: consent.ModeAsk
 	PermissionTimeout time.Duration // 0: five minutes
 
+	// Tell returns a line that the user should read once an agent of theirs was started;
+	// empty: there is none, or it was told. nil: there never is one.
+	Tell func() string
+
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }

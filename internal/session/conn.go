@@ -137,6 +137,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if resume && !opened.resumed {
 		s.reportForgotten(ctx)
 	}
+	s.tellOnce(ctx)
 	s.mu.Lock()
 	s.conn, s.resumable, s.agentStarted = conn, true, true
 	s.noteUseLocked()
@@ -218,4 +219,17 @@ func (s *Session) disconnect(c *liveConn) {
 	s.mu.Unlock()
 	s.endTasks(event.Interrupted)
 	s.wg.Go(func() { c.close(s.log()) })
+}
+
+// tellOnce says what the user should read, if there is something.
+func (s *Session) tellOnce(ctx context.Context) {
+	if s.cfg.Tell == nil {
+		return
+	}
+	if line := s.cfg.Tell(); line != "" {
+		d := event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line}
+		if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
+			s.log().Warn("a line for the user was not logged", "line", line, "error", err)
+		}
+	}
 }

@@ -39,6 +39,8 @@ type Config struct {
 	PermissionTimeout time.Duration
 	AgentIdle         time.Duration
 
+	Tell func() string // as in [session.Config]
+
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
@@ -93,7 +95,7 @@ func (c Config) complete() (Config, error) {
 
 // sessionConfig returns what every session works with, but for its backend and its workspace.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
-	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Logger: c.Logger, Now: c.Now}
+	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Tell: c.Tell, Logger: c.Logger, Now: c.Now}
 	if c.Attachments != nil { // a nil of one interface is none of another
 		one.Attachments = c.Attachments
 	}

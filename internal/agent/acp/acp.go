@@ -43,6 +43,10 @@ type Config struct {
 	Login string
 	// SignIn is the command that signs in, for people; empty: it is not known.
 	SignIn string
+	// Servers returns the user's MCP servers that answer, by name; nil: there are none.
+	Servers func(context.Context) map[string]agent.MCPServer
+	// NoPrograms says that the agent takes no MCP server that is a program.
+	NoPrograms bool
 	// Lacks is what [agent.Info] says.
 	Lacks []string
 	// Silence is after how long without a sign of life the user is told; 0: a minute.

@@ -109,7 +109,7 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 	if err != nil {
 		return err
 	}
-	ask := object{"cwd": c.o.Workspace, "mcpServers": []any{tools}}
+	ask := object{"cwd": c.o.Workspace, "mcpServers": append([]any{tools}, c.servers(ctx, p)...)}
 	if c.b.cfg.Meta != nil {
 		ask["_meta"] = c.b.cfg.Meta
 	}

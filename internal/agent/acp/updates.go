@@ -106,6 +106,9 @@ func (c *conn) within(t *turn, u update) {
 			c.say(t, thought, u.MessageID, b.Text)
 		}
 	case "tool_call", "tool_call_update":
+		if strings.HasPrefix(u.ToolCallID, "mcp_startup.") {
+			return // of a server that does not answer: that is told by whoever gave it
+		}
 		c.answers(t)
 		c.quiet(t)
 		c.update(t, u)

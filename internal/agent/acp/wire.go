@@ -10,7 +10,7 @@ type initialized struct {
 	AgentCapabilities struct {
 		LoadSession        bool
 		PromptCapabilities struct{ Image, EmbeddedContext bool }
-		MCPCapabilities    struct{ HTTP bool } `json:"mcpCapabilities"`
+		MCPCapabilities    struct{ HTTP, SSE bool } `json:"mcpCapabilities"`
 
 		SessionCapabilities struct{ Resume, Delete *struct{} }
 	}

@@ -79,7 +79,9 @@ type Config struct {
 	// providers, or the CLI's default.
 	Model string
 	// MCPServers are started by the CLI for each session, by name.
-	MCPServers map[string]MCPServer
+	MCPServers map[string]agent.MCPServer
+	// Answering returns those of MCPServers that sessions get; nil: all.
+	Answering func(context.Context) map[string]agent.MCPServer
 	// NoInstructions leaves the instruction files of workspaces out of prompts.
 	NoInstructions bool
 	// SearchHits says which sensitive files a search in a workspace may show; see
@@ -102,17 +104,6 @@ type Provider struct {
 	URL     string
 	Key     string
 	Models  []string
-}
-
-// MCPServer is a server of the Model Context Protocol.
-type MCPServer struct {
-	Type    string // stdio, http or sse
-	Command string
-	Args    []string
-	Env     map[string]string
-	Cwd     string
-	URL     string
-	Headers map[string]string
 }
 
 // Backend implements [agent.Backend].

@@ -142,7 +142,7 @@ func TestDialogues(t *testing.T) {
 func play(t *testing.T, script []byte, prompts []string) string {
 	t.Helper()
 	c, dir := scripted(t, script)
-	c.MCPServers = map[string]copilot.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1/mcp"}}
+	c.MCPServers = map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1/mcp"}}
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	b := backend(t, c)
 	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Tools: agenttest.DisplayTools()}, host)

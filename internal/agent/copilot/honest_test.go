@@ -150,7 +150,7 @@ func TestRealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, func(c *copilot.Config) {
-		c.MCPServers = map[string]copilot.MCPServer{
+		c.MCPServers = map[string]agent.MCPServer{
 			"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},
 			"bad":  {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
 		}

@@ -49,7 +49,7 @@ func TestThreat75LaterTool(t *testing.T) {
 // What is sent at each start and each resumption, since the CLI remembers none of it.
 func TestSessionsAreClosed(t *testing.T) {
 	c, dir := scripted(t, nil)
-	c.MCPServers = map[string]copilot.MCPServer{"echo": {Type: "stdio", Command: "echo"}}
+	c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: "echo"}}
 	for _, resume := range []bool{false, true} {
 		open(t, backend(t, c), "s", resume).close()
 	}

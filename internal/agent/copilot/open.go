@@ -154,7 +154,7 @@ func (c *conn) parameters() map[string]any {
 	if m := c.b.nativeModel(model); m != "" {
 		p["model"] = m
 	}
-	if servers := c.b.servers(); len(servers) > 0 {
+	if servers := c.b.servers(context.Background()); len(servers) > 0 {
 		p["mcpServers"], p["envValueMode"] = servers, "direct"
 	}
 	if providers, models := c.b.providers(); len(providers) > 0 {
@@ -204,9 +204,12 @@ func (b *Backend) nativeModel(id string) string {
 // ourModel is the way back.
 func ourModel(native string) string { return strings.TrimPrefix(native, own+"/") }
 
-func (b *Backend) servers() map[string]map[string]any {
-	servers := map[string]map[string]any{}
-	for name, m := range b.cfg.MCPServers {
+func (b *Backend) servers(ctx context.Context) map[string]map[string]any {
+	servers, all := map[string]map[string]any{}, b.cfg.MCPServers
+	if b.cfg.Answering != nil && len(all) > 0 {
+		all = b.cfg.Answering(ctx)
+	}
+	for name, m := range all {
 		s := map[string]any{"type": m.Type, "tools": []string{"*"}}
 		if m.Type == "stdio" {
 			s["command"], s["args"] = m.Command, append([]string{}, m.Args...)

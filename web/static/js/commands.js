@@ -9,6 +9,7 @@ export const commands = [
   { name: '/model', hint: 'NAME', what: 'choose the agent or model', icon: 'chip' },
   { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Ctrl .' },
   { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
+  { name: '/mcp', hint: '', what: 'the MCP servers of your agents', icon: 'chip' },
   { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },
   { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down' },
   { name: '/help', hint: '', what: 'all keys and commands', icon: 'slash' },

@@ -5,7 +5,8 @@ import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse, showing } from './commands.js'
-import { forget, pick, suggest, use } from './complete.js'
+import { forget, suggest } from './complete.js'
+import { carry, pick, servers, takes, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
@@ -60,6 +61,7 @@ async function act(name, rest) {
   if (name === '/model' && !session()) return use(composer, composer.dataset.backend, rest)
   if (name === '/help') return document.getElementById('keys')?.showModal()
   if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
+  if (name === '/mcp') return servers(field)
   if (!session()) throw new Error(`${name} needs a session: say something first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
@@ -92,14 +94,14 @@ async function offerFree() {
 
 async function deliver(text, asked, id) {
   const meant = parse(text)
-  if (meant.unknown) {
+  if (meant.unknown && !(session() && await takes(meant.unknown.slice(1)))) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
   }
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
   if (meant.act) return act(meant.act, meant.rest)
   const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
   await ensure()
-  await (wanted ? show(wanted) : prompt(meant.prompt, id))
+  await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id))
 }
 
 /** Shows something for the user, in a session that is made for it if there is none; then its page opens. */
@@ -208,6 +210,7 @@ export function compose() {
   if (!composer) return
   if (field.value) draft.save(field.value) // what was typed before this came stays
   else field.value = draft.load()
+  carry(add)
   grow()
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
   field.addEventListener('keydown', keydown)

@@ -2,7 +2,7 @@
 // Single letters act only while the focus is outside of text fields.
 
 import { fill, pickModel, stop } from './composer.js'
-import { use } from './complete.js'
+import { use } from './picker.js'
 import { isShown, sheet, view } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'

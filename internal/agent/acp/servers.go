@@ -1,0 +1,62 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// servers are the user's MCP servers as the agent takes them. It is told once of which
+// kinds it takes none.
+func (c *conn) servers(ctx context.Context, p *process) (all []any) {
+	if c.b.cfg.Servers == nil {
+		return nil
+	}
+	mine := c.b.cfg.Servers(ctx)
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		m := mine[name]
+		if !c.takes(p, m) {
+			c.told.Lock()
+			known := c.noticed[name]
+			c.noticed[name] = true
+			c.told.Unlock()
+			if !known {
+				c.report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
+					Message: fmt.Sprintf("%s takes no MCP server of the type %s, so it goes on without %s.", c.b.cfg.Title, m.Type, name)})
+			}
+			continue
+		}
+		all = append(all, entry(name, m))
+	}
+	return all
+}
+
+// takes reports whether the agent takes such a server.
+func (c *conn) takes(p *process, m agent.MCPServer) bool {
+	can := p.caps.AgentCapabilities.MCPCapabilities
+	return m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" && can.SSE
+}
+
+// entry is a server in the protocol's words. A program has no type there, which some
+// agents insist on, and no folder: a shell goes to it.
+func entry(name string, m agent.MCPServer) object {
+	pairs := func(of map[string]string) []any {
+		list := []any{}
+		for _, k := range slices.Sorted(maps.Keys(of)) {
+			list = append(list, object{"name": k, "value": of[k]})
+		}
+		return list
+	}
+	if m.Type != "stdio" {
+		return object{"type": m.Type, "name": name, "url": m.URL, "headers": pairs(m.Headers)}
+	}
+	command, args := m.Command, append([]string{}, m.Args...)
+	if m.Cwd != "" {
+		command, args = "/bin/sh", append([]string{"-c", `cd "$0" && exec "$@"`, m.Cwd, m.Command}, args...)
+	}
+	return object{"name": name, "command": command, "args": args, "env": pairs(m.Env)}
+}

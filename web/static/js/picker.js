@@ -1,0 +1,111 @@
+// The picker: who answers a session to come, and by which model; in a session its
+// agent's mode, model and effort, and other agents, with what each lacks.
+
+import { folder, getJSON, patch, path, post, session, upload } from './api.js'
+import * as menu from './menu.js'
+import { failed } from './toast.js'
+
+const agents = async () => (await getJSON('/api/backends')).filter((b) => b.available)
+const about = (b) => [b.version, ...(b.lacks ?? [])].filter(Boolean).join(', ')
+const named = (m) => ({ label: m.name || m.id, note: m.about ?? (m.name === m.id ? '' : m.id), icon: 'chip' })
+
+/** Opens the picker for a field. */
+export async function pick(field, composer) {
+  field.focus() // it has the keys of the menu
+  try { await (session() ? within(field, composer) : before(field, composer)) } catch (err) { failed(err) }
+}
+
+/** Before a session: an agent, then one of its models. */
+async function before(field, composer) {
+  const items = (await agents()).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'agent', value: b.name }))
+  menu.open(items, field, async ({ value }) => {
+    use(composer, value)
+    try {
+      const list = await getJSON(`/api/models?backend=${encodeURIComponent(value)}`)
+      if (list.length) menu.open(list.map((m) => ({ ...named(m), end: 'model', value: m.id })), field, (item) => use(composer, value, item.value))
+    } catch (err) { failed(err) }
+  })
+}
+
+/** In a session: what its agent lets choose, then the other agents. */
+async function within(field, composer) {
+  const [c, others] = await Promise.all([getJSON(path('/choices')), agents()])
+  const group = (list, end, now, key) => list.map((m) => ({ ...named(m), end: m.id === now ? `${end}, now` : end, take: () => patch(path(), { [key]: m.id }) }))
+  const items = [
+    ...group(c.modes.map((m) => (m.unasked ? { ...m, about: `acts without asking you. ${m.about ?? ''}` } : m)), 'mode', c.mode, 'mode'),
+    ...group(c.models, 'model', c.model, 'model'),
+    ...group(c.efforts, 'effort', c.effort, 'effort'),
+    ...others.filter((b) => b.name !== composer.dataset.backend).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'another agent', take: () => branch(field, b) })),
+  ]
+  if (!items.length) items.push({ label: composer.dataset.backend, note: 'has no models to choose from', icon: 'chip', same: true })
+  menu.open(items, field, (item) => Promise.resolve(item.take?.()).catch(failed))
+}
+
+/** Chooses who answers the session that this page will make. */
+export function use(composer, backend, model = '') {
+  composer.dataset.backend = backend
+  composer.dataset.model = model
+  document.getElementById('pick-backend').textContent = backend
+  document.getElementById('pick-model').textContent = model || (composer.dataset.noModel.split(' ').includes(backend) ? 'no model' : 'the default model')
+  const field = document.getElementById('prompt')
+  field.placeholder = composer.dataset.noModel.split(' ').includes(backend) ? field.dataset.freeWords : field.dataset.modelWords
+}
+
+/** Says what another agent means, and does it once that is chosen. */
+async function branch(field, b) {
+  const text = await said()
+  const cost = Math.ceil(text.length / 4)
+  menu.open([
+    { label: `Begin a branch with ${b.name}`, note: `a new session; the text of this one goes with your first prompt, about ${cost.toLocaleString('en')} tokens`, icon: 'chip', go: true },
+    { label: 'Stay', note: 'nothing changes', icon: 'left' },
+  ], field, (item) => { if (item.go) begin(b.name, text, cost).catch(failed) })
+}
+
+/** What the user and the agent said, without anything that was only shown. */
+async function said() {
+  const parts = []
+  for (let after = 0; ;) {
+    const { events, cursor } = await getJSON(path(`/events?limit=5000&after=${after}`))
+    for (const { type, data } of events) {
+      if (type === 'user.message') parts.push(`User: ${data.content}`)
+      if (type === 'assistant.message' && data.content && !data.parentToolCallId) parts.push(`Agent: ${data.content}`)
+    }
+    if (!events.length || cursor === after) return parts.join('\n\n')
+    after = cursor
+  }
+}
+
+const carried = (id) => `webchat.carry.${id}`
+
+async function begin(backend, text, cost) {
+  const title = document.getElementById('title').textContent.trim()
+  const made = await post('/api/sessions', { workspace: folder() || undefined, backend, title: `${title.slice(0, 150)} (with ${backend})` })
+  if (text) {
+    const { id } = await upload(`/api/sessions/${made.id}/attachments`, new Blob([text], { type: 'text/plain' }))
+    sessionStorage.setItem(carried(made.id), JSON.stringify({ id, cost }))
+  }
+  location.assign(`/sessions/${made.id}`)
+}
+
+/** Attaches what was said in the session before to the first prompt of this one. */
+export function carry(add) {
+  const key = carried(session())
+  const kept = sessionStorage.getItem(key)
+  if (!kept) return
+  const { id, cost } = JSON.parse(kept)
+  const forget = () => sessionStorage.removeItem(key)
+  add('the conversation so far', { id, name: 'the conversation so far' }, { cost, onRemove: forget })
+}
+
+/** Whether the agent of this session takes a command of its own. */
+export async function takes(name) {
+  return (await getJSON(path('/choices'))).commands.some((c) => c.name === name)
+}
+
+/** Lists the MCP servers of the user's agents. */
+export async function servers(field) {
+  const { servers: all } = await getJSON('/api/mcp')
+  const items = all.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: s.state === 'ready' ? s.type : 'does not answer' }))
+  if (!items.length) items.push({ label: 'No MCP servers', note: 'Name them under mcpServers in config.yaml', icon: 'chip' })
+  menu.open(items, field, () => {})
+}
