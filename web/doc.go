@@ -173,6 +173,7 @@
 //	                      .other[data-shows] beside .code. div.failure is the first failure
 //	data-act on panes     the same, and find-previous to-failure tab close-tab reload-tab newer keep-out, in the
 //	                      bubble ask copy-lines link-lines
+//	data-act on prompts   again edit branch left, in prompts.js
 //	data-act elsewhere    side desk shelf split ledger title-menu new open-bar keys rename pin delete close
 //	                      use[data-backend]
 //	                      retry, model, restart, recall (errors), latest, show[data-path]

@@ -14,6 +14,7 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
+	copilotcli "webchat/internal/agent/copilot/cli"
 	"webchat/internal/canary"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/displaytools"
@@ -164,7 +165,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend 
 		return nil, nil, err
 	}
 	if len(cfg.Providers) == 0 { // a login: only the CLI itself sees what it sends
-		cfg.Watch = copilot.NewWatch(t.Text())
+		cfg.Watch = copilotcli.NewWatch(t.Text())
 		b, err := copilot.New(cfg)
 		return b, cfg.Watch, err
 	}

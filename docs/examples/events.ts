@@ -13,6 +13,8 @@ export type WebchatEvent =
   | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number }>
   | Envelope<"session.title_changed", { title: string }>
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
+  | Envelope<"session.rewound", { toMessageId: string; after: number }>
+  | Envelope<"session.branched", { from: string; messageId: string; title?: string }>
   | Envelope<"session.mode_changed", { mode: string; name?: string; unasked?: boolean }>
   | Envelope<"session.todos_changed", { todos: ({ text: string; status: string })[] }>
   | Envelope<"session.usage_info", { tokenLimit: number; currentTokens: number; messagesLength: number }>
@@ -20,7 +22,7 @@ export type WebchatEvent =
   | Envelope<"session.compaction_start", {  }>
   | Envelope<"session.compaction_complete", {  }>
   | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; mention?: boolean; name?: string; mimeType?: string })[] }>
-  | Envelope<"assistant.turn_start", { turnId: string }>
+  | Envelope<"assistant.turn_start", { turnId: string; promptId?: string }>
   | Envelope<"assistant.turn_end", { turnId: string }>
   | Envelope<"assistant.message_delta", { messageId: string; offset: number; deltaContent: string; totalResponseSizeBytes?: number; parentToolCallId?: string }>
   | Envelope<"assistant.reasoning_delta", { reasoningId: string; offset: number; deltaContent: string; parentToolCallId?: string }>

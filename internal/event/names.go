@@ -19,6 +19,8 @@ var kinds = []kind{
 	of[SessionError]("session.error", logged),
 	of[SessionTitleChanged]("session.title_changed", logged),
 	of[SessionModelChange]("session.model_change", logged),
+	of[SessionRewound]("session.rewound", logged),
+	of[SessionBranched]("session.branched", logged),
 	of[SessionModeChanged]("session.mode_changed", logged),
 	of[SessionTodosChanged]("session.todos_changed", logged),
 	of[SessionUsageInfo]("session.usage_info", live),

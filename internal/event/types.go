@@ -169,7 +169,10 @@ type (
 	// AssistantTurnStart opens one model call; a turn may hold several.
 	AssistantTurnStart struct {
 		TurnID string `json:"turnId"`
-		Extra  `json:"-"`
+		// PromptID is what the agent calls the prompt of the turn, if it can go back to
+		// before it; only the first call of a turn has it.
+		PromptID string `json:"promptId,omitempty"`
+		Extra    `json:"-"`
 	}
 
 	// AssistantTurnEnd closes one model call.

@@ -224,5 +224,7 @@ type Reader interface {
 	Join(ctx context.Context) (Snapshot, error)
 	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
 	End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entry, error)
+	Scan(ctx context.Context, after int64, f func(event.Entry) bool) error
+	Prompt(ctx context.Context, messageID string) (Prompt, error)
 	TellTrouble(text string)
 }

@@ -63,6 +63,17 @@ type Open struct {
 	Estimated bool `json:"estimated,omitempty"` // Tokens.Shown is, in part
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
+	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
+	// Branched says that the session began with what was said in another.
+	Branched bool `json:"branched,omitempty"`
+}
+
+// Stretch is a part of a log: what is after one sequence and before another.
+type Stretch struct{ After, Before int64 }
+
+// IsLeft reports whether one of the stretches holds the event of a sequence.
+func IsLeft(left []Stretch, seq int64) bool {
+	return slices.ContainsFunc(left, func(x Stretch) bool { return seq > x.After && seq < x.Before })
 }
 
 // Given is a grant the user gave for a session.
@@ -105,6 +116,10 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Mode = d.Mode
 	case event.SessionTodosChanged:
 		s.Open.Todos = d.Todos
+	case event.SessionRewound:
+		s.Open.Left = append(slices.Clone(s.Open.Left), Stretch{d.After, e.Seq})
+	case event.SessionBranched:
+		s.Open.Branched = true
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.TurnStart:

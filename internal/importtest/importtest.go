@@ -54,8 +54,9 @@ var ours = map[string][]string{
 
 	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
-	"internal/session":           {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
-	"internal/sessions":          {"internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
+	"internal/branch":            {"internal/event", "internal/fold"},
+	"internal/session":           {"internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
+	"internal/sessions":          {"internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":           {},
 	"internal/outputs/attach":    {"internal/agent", "internal/eventlog", "internal/outputs", "internal/session"},
 	"internal/outputs/serve":     {"internal/kind", "internal/outputs", "internal/views"},
@@ -72,7 +73,8 @@ var ours = map[string][]string{
 	"internal/page":              {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
 	"internal/page/pagetest":     {"internal/transcript"},
 	"internal/views":             {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server": {"internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
+	"internal/server": {"internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},

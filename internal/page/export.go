@@ -21,6 +21,8 @@ type Export struct {
 	SessionID, Title string
 	Backend, Model   string
 	CreatedAt        time.Time
+	// Left tells which events the agent was made to forget; nil: none.
+	Left func(seq int64) bool
 }
 
 // heading is the export's title.
@@ -84,11 +86,12 @@ type Markdown struct {
 	w     io.Writer
 	err   error
 	calls map[string]string // of running tools, what they do
+	left  func(seq int64) bool
 }
 
 // Markdown begins the file.
 func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
-	m := &Markdown{pages: p, w: w, calls: map[string]string{}}
+	m := &Markdown{pages: p, w: w, calls: map[string]string{}, left: x.Left}
 	m.write("# "+wording.FirstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
 	return m
 }
@@ -104,7 +107,11 @@ func (m *Markdown) Take(entries ...event.Entry) error {
 func (m *Markdown) event(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
-		m.write("", "---", "", quote(d.Content))
+		m.write("", "---", "")
+		if m.left != nil && m.left(e.Seq) {
+			m.write("*Left behind: the agent was made to forget this prompt and its answer.*", "")
+		}
+		m.write(quote(d.Content))
 		for _, a := range d.Attachments {
 			m.write("> ", "> Attached: "+verbatim(cmp.Or(a.Name, a.Path, a.OutputID)))
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"webchat/internal/schema"
 
 	"webchat/internal/strictjson"
 )
@@ -55,8 +56,8 @@ func asked(err error) error {
 
 func namesOf(t reflect.Type) string {
 	var names []string
-	for f := range jsonFields(t) {
-		names = append(names, f.name)
+	for f := range schema.Fields(t) {
+		names = append(names, f.JSON)
 	}
 	if len(names) == 0 {
 		return "none"

@@ -40,6 +40,7 @@ var refusals = []struct {
 	{consent.ErrAnswered, refusal{409, "already_answered", "", ""}},
 	{consent.ErrGone, refusal{410, "gone", "", ""}},
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
+	{session.ErrWorking, refusal{409, "turn_running", "", ""}},
 	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},

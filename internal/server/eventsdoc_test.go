@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/dialect"
 	"webchat/internal/event"
+	"webchat/internal/schema"
 )
 
 // docs is where the page for authors of clients is. WEBCHAT_UPDATE_DOCS=1 writes it.
@@ -34,19 +35,19 @@ var meaning = map[dialect.Type]string{
 
 // fieldsOf lists the JSON fields of a struct with their types.
 func fieldsOf(t reflect.Type, typeOf func(reflect.Type) string) (all []string) {
-	for f := range jsonFields(t) {
+	for f := range schema.Fields(t) {
 		mark := ""
-		if f.optional {
+		if f.Optional {
 			mark = "?"
 		}
-		all = append(all, f.name+mark+": "+typeOf(f.Type))
+		all = append(all, f.JSON+mark+": "+typeOf(f.Type))
 	}
 	return all
 }
 
 // typeScript is how a Go type travels, in TypeScript.
 func typeScript(t reflect.Type) string {
-	if values, ok := enums[t]; ok {
+	if values, ok := schema.Enums[t]; ok {
 		var all []string
 		for _, v := range values {
 			all = append(all, fmt.Sprintf("%q", fmt.Sprint(v)))

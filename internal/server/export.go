@@ -4,6 +4,7 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -69,7 +70,13 @@ func fileName(s fold.Summary) string {
 }
 
 func exportOf(s fold.Summary) page.Export {
-	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt}
+	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt, Left: leftIn(s)}
+}
+
+// leftIn tells which events of a session its agent was made to forget.
+func leftIn(s fold.Summary) func(seq int64) bool {
+	left := s.Open.Left
+	return func(seq int64) bool { return fold.IsLeft(left, seq) }
 }
 
 // everything calls f with the log up to last, in pages.
@@ -102,8 +109,15 @@ func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *sessio
 }
 
 func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	m := s.Pages.pages.Markdown(w, exportOf(one.Summary()))
-	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error { return m.Take(entries...) })
+	x := exportOf(one.Summary())
+	m := s.Pages.pages.Markdown(w, x)
+	without := r.URL.Query().Get("left") == "0"
+	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error {
+		if without {
+			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return x.Left(e.Seq) })
+		}
+		return m.Take(entries...)
+	})
 }
 
 func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"webchat/internal/schema"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -218,7 +219,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 		src = append(src, b...)
 	}
 	all := map[string]bool{}
-	for _, list := range enums {
+	for _, list := range schema.Enums {
 		for _, v := range list {
 			all[fmt.Sprint(v)] = true
 		}
@@ -229,7 +230,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 			if f := strings.Fields(line); len(f) >= 4 && f[1] == kind && f[2] == "=" {
 				n++
 				if v := strings.Trim(f[3], `"`); !all[v] {
-					t.Errorf("%s %s has no place in enums", kind, v)
+					t.Errorf("%s %s has no place in schema.Enums", kind, v)
 				}
 			}
 		}

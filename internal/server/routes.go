@@ -57,6 +57,8 @@ func (s *Server) routes() []route {
 		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
 
 		{post, one + "/messages", guard.Write, s.sendMessage, 202, messageRequest{}, messageReply{}, "wait", "Say something; with wait=true or as an event stream, see it through"},
+		{post, one + "/rewind", guard.Write, s.rewind, 200, promptRef{}, empty{}, "", "Go on from before a prompt: the agent forgets it and all that came after it. Files stay as they are"},
+		{post, one + "/branch", guard.Write, s.branch, 201, promptRef{}, sessionShape{}, "", "Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"},
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
 		{post, one + "/outputs/{outputId}/keep", guard.Write, s.keepOutput, 200, nil, empty{}, "", "Log a preview as a display"},
 		{post, one + "/outputs/{outputId}/open", guard.Write, s.openOutput, 200, nil, empty{}, "", "Note that the user looked at an output: logged once, and no model hears of it"},
@@ -69,7 +71,7 @@ func (s *Server) routes() []route {
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
 		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesOf("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},
-		{get, one + "/export", guard.Read, s.export, 200, nil, bytesOf("the session as a file"), "format", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html)"},
+		{get, one + "/export", guard.Read, s.export, 200, nil, bytesOf("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		{get, one + "/places", guard.Read, s.namedPlaces, 200, nil, placeList{}, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 

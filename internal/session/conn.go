@@ -134,7 +134,14 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 		return nil, fmt.Errorf("open a conversation with %s: %w", sum.Backend, err)
 	}
 	conn = &liveConn{opened.Conn, h, info.CanResume}
-	if resume && !opened.resumed {
+	switch {
+	case opened.resumed:
+	case sum.Open.Branched:
+		if err := s.readTaken(ctx, true); err != nil {
+			conn.close(s.log())
+			return nil, err
+		}
+	case resume:
 		s.reportForgotten(ctx)
 	}
 	s.tellOnce(ctx)

@@ -12,10 +12,10 @@ import (
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
-// prompt, in that mode if it is not empty. [eventlog.ErrInvalid] for a title that is too long or
+// prompt, in that mode if it is not empty. taken is what it begins with. [eventlog.ErrInvalid] for a title that is too long or
 // an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's
 // hooks do not reach, or that knows no modes.
-func Create(ctx context.Context, c Config, start event.SessionStart, mode string) (*Session, error) {
+func Create(ctx context.Context, c Config, start event.SessionStart, mode string, taken ...event.Data) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		}
 		begin = append(begin, m)
 	}
-	if err := s.events.Add(begin...); err != nil {
+	if err := s.events.Add(append(begin, taken...)...); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	return s, nil

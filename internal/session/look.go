@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -112,7 +111,7 @@ func (l *look) events() []event.Data {
 // Keep logs a preview as the display it would have been. What is in the log already is
 // no error. [eventlog.ErrNotFound] for an output of neither.
 func (s *Session) Keep(ctx context.Context, outputID string) error {
-	known, err := s.seen.shows(ctx, s, outputID)
+	known, err := s.seen.Has(ctx, s.events, outputID)
 	if err != nil || known {
 		return err
 	}
@@ -140,7 +139,7 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 // Open logs that the user looked at an output, once for each output. It is no activity
 // and the agent is not told. [eventlog.ErrNotFound] for an output the session never showed.
 func (s *Session) Open(ctx context.Context, outputID string) error {
-	known, err := s.seen.shows(ctx, s, outputID)
+	known, err := s.seen.Has(ctx, s.events, outputID)
 	if err == nil && !known {
 		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
 	}
@@ -148,61 +147,15 @@ func (s *Session) Open(ctx context.Context, outputID string) error {
 		return err
 	}
 	return s.events.Change(ctx, func() error {
-		if err := s.checkUsable(); err != nil || !s.seen.first(outputID) {
+		if err := s.checkUsable(); err != nil || !s.seen.Open(outputID) {
 			return err
 		}
 		if err := s.beginLocked(event.OutputOpened{OutputID: outputID}); err != nil {
-			s.seen.forget(outputID)
+			s.seen.Forget(outputID)
 			return err
 		}
 		return nil
 	})
-}
-
-// seen knows which outputs a session showed and which of them the user looked at. Both
-// are read from the log when they are first needed.
-type seen struct {
-	mu     sync.Mutex
-	upTo   int64           // guarded by mu: the last event that was read
-	opened map[string]bool // guarded by mu: by output; false: shown only
-}
-
-// shows reads on in the log, and reports whether it holds an output of that id.
-func (n *seen) shows(ctx context.Context, s *Session, outputID string) (bool, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.opened == nil {
-		n.opened = map[string]bool{}
-	}
-	err := s.events.Scan(ctx, n.upTo, func(e event.Entry) bool {
-		n.upTo = e.Seq
-		switch d := e.Event.Data.(type) {
-		case event.ToolExecutionComplete:
-			if _, known := n.opened[d.OutputID]; d.OutputID != "" && !known {
-				n.opened[d.OutputID] = false
-			}
-		case event.OutputOpened:
-			n.opened[d.OutputID] = true
-		}
-		return true
-	})
-	_, known := n.opened[outputID]
-	return known, err
-}
-
-// first notes that an output was opened, and reports whether that is news.
-func (n *seen) first(outputID string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	was := n.opened[outputID]
-	n.opened[outputID] = true
-	return !was
-}
-
-func (n *seen) forget(outputID string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.opened[outputID] = false
 }
 
 // readsOnly reports whether an action does nothing but read.

@@ -39,6 +39,8 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 			return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
 		case err != nil:
 			return err
+		case s.rewinding:
+			return fmt.Errorf("the agent goes back to an earlier prompt: %w", ErrWorking)
 		}
 		if s.turn == nil {
 			s.enqueueLocked(p)

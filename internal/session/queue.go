@@ -69,6 +69,9 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 	if _, twice := s.places[p.id]; twice {
 		return errRepeated
 	}
+	if s.rewinding {
+		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
+	}
 	if len(s.queue) >= MaxQueue {
 		return fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
 	}

@@ -60,7 +60,7 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
-	seen seen // what was shown, and what of it the user looked at
+	seen eventlog.Shown // what was shown, and what of it the user looked at
 
 	mu             sync.Mutex // guards what follows
 	state          state      // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
@@ -82,6 +82,8 @@ type Session struct {
 	usedAt         time.Time                  // when the conversation was of use last
 	idleTimer      *time.Timer                // looks whether it still is; nil: there is none
 	closedIdle     bool                       // it was closed since it was not
+	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
+	taken          string                     // of another session, that the agent has to be given
 	unbilled       event.Usage                // what models took while no turn ran
 	titleChosen    bool                       // the user chose the title in this process
 }

@@ -239,7 +239,13 @@ func (s *Session) prompt(t *turn) error {
 		return err
 	}
 	return s.await(t, conn, func() error {
-		return conn.Prompt(t.ctx, agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments})
+		err := conn.Prompt(t.ctx, s.withTaken(agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments}))
+		if err == nil {
+			s.mu.Lock()
+			s.taken = ""
+			s.mu.Unlock()
+		}
+		return err
 	})
 }
 

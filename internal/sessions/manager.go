@@ -197,6 +197,11 @@ func (m *Manager) await(ctx context.Context) error {
 // [workspaces.ErrMissing] for a workspace that is not there; [agent.ErrUnsupported] for a
 // backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
+	return m.create(ctx, o)
+}
+
+// create starts a session that begins with what was taken from another.
+func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
@@ -229,7 +234,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	defer release()
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
 	m.logInstructions(ctx, backend, w.Path, &start)
-	s, err := session.Create(ctx, with, start, o.Mode)
+	s, err := session.Create(ctx, with, start, o.Mode, taken...)
 	if err != nil {
 		return nil, err
 	}

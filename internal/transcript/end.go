@@ -20,6 +20,7 @@ type Totals struct {
 	Readable              []Readable
 	Effort                string // how hard the model thinks
 	Todos                 []event.Todo
+	Left                  func(seq int64) bool // which events the agent was made to forget; nil: none
 }
 
 // Readable is an output whose life is not over, with the call that showed it. Those of
@@ -46,7 +47,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := p.fold
-	f.Backend, f.cards.Cwd = whole.Backend, whole.Cwd
+	f.Backend, f.cards.Cwd, f.left = whole.Backend, whole.Cwd, whole.Left
 	p.apply(entries)
 	f.trimToWeight()
 	f.addEarlierOutputs(whole.Readable)

@@ -34,8 +34,9 @@ type State struct {
 	asks                  *node   // the open questions, which stand in the dock
 	tasks                 []*task // what runs in the background
 	todos                 []event.Todo
-	effort                string   // how hard the model thinks
-	instructions          []string // files the agent loads, until the first turn says so
+	left                  func(seq int64) bool // which events the agent was made to forget, as far as that was known at first
+	effort                string               // how hard the model thinks
+	instructions          []string             // files the agent loads, until the first turn says so
 	ledger                ledger
 	outputs               []*card.Call          // in the order shown; the last ones only
 	lost                  map[string]*card.Call // those that run, and whose turn is not kept
@@ -114,6 +115,10 @@ func (f *State) session(data event.Data) bool {
 		f.modelChanged(d)
 	case event.SessionModeChanged:
 		f.modeChanged(d)
+	case event.SessionRewound:
+		f.rewound(d)
+	case event.SessionBranched:
+		f.branched(d)
 	case event.SessionTodosChanged:
 		f.todosChanged(d)
 	case event.UserMessage:
@@ -154,6 +159,8 @@ func (f *State) session(data event.Data) bool {
 // speech folds what the model says.
 func (f *State) speech(data event.Data) bool {
 	switch d := data.(type) {
+	case event.AssistantTurnStart:
+		f.nameKnown(d)
 	case event.AssistantMessageDelta:
 		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
 	case event.AssistantReasoningDelta:

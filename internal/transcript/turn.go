@@ -20,6 +20,8 @@ type turn struct {
 	State       string // queued, joined, running, completed, aborted, error, interrupted
 	Cause       string // why an agent that is prompted elsewhere began it; for those who cannot see what it is about
 	Look        bool   // it is only something that the user looked at
+	Rewinds     bool   // the agent can go back to before it
+	Left        bool   // the agent was made to forget it
 	At          time.Time
 	Attachments []event.Attachment
 	Rewrites    []card.Rewrite // what hooks changed in the prompt
@@ -39,6 +41,9 @@ func (t *turn) Running() bool { return t.State == "running" }
 
 // Waits says why nothing happens in it yet, or ever.
 func (t *turn) Waits() string {
+	if t.Left {
+		return "Left behind: the agent has forgotten this. Files stay as they were"
+	}
 	switch t.State {
 	case "queued":
 		return "Queued: its turn comes when this one is over"
@@ -63,6 +68,7 @@ func (f *State) addTurn(t *turn, id string) *node {
 	n := f.node(id)
 	n.Turn = t
 	t.f, t.from, t.seq = f, f.Seq, f.Seq
+	t.Left = t.Left || f.left != nil && f.left(f.Seq)
 	n.parent = f.root
 	f.root.Kids = append(f.root.Kids, n)
 	f.batch.append(f.root, n)

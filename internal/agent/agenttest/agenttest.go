@@ -92,6 +92,7 @@ var checks = []check{
 	{"Steer", checkSteer},
 	{"Background", checkBackground},
 	{"Choices", checkChoices},
+	{"Rewind", checkRewind},
 	{"CloseTalking", checkCloseTalking},
 	{"CloseTwice", checkCloseTwice},
 	{"Resume", checkResume},

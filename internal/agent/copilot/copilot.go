@@ -91,8 +91,8 @@ type Config struct {
 	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a
-	// model; see [Watch].
-	Watch  *Watch
+	// model; see [cli.Watch].
+	Watch  *cli.Watch
 	Logger *slog.Logger // nil: slog.Default()
 }
 
@@ -165,7 +165,7 @@ func program(c Config) cli.Config {
 		}
 	}
 	if c.Watch != nil {
-		p.Watch = c.Watch.look
+		p.Watch = c.Watch.Look
 	}
 	return p
 }

@@ -117,12 +117,6 @@ func decode[T any](c *conn, e cli.Event) (d T, ok bool) {
 	return d, true
 }
 
-func (c *conn) onUserMessage(e cli.Event) {
-	if d, ok := decode[struct{ MessageID string }](c, e); ok {
-		c.loop.turn.heardOf(d.MessageID)
-	}
-}
-
 func (c *conn) onIdle(cli.Event) { c.rest(c.loop.turn) }
 
 func (c *conn) onError(e cli.Event) {

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
@@ -208,7 +209,7 @@ func TestRealRefusals(t *testing.T) {
 func TestRealWatch(t *testing.T) {
 	const canary = "canary90ab12cd34ef"
 	for prompt, leaks := range map[string]bool{"show c.txt": false, `call bash {"command":"cat c.txt","description":"read"}`: true} {
-		w := copilot.NewWatch(canary)
+		w := cli.NewWatch(canary)
 		h := newHouse(t, func(c *copilot.Config) { c.Watch = w })
 		write(t, filepath.Join(h.dir, "c.txt"), []byte(canary+"\n"))
 		h.ask(h.session(), prompt)

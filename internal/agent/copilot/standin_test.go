@@ -168,7 +168,9 @@ func (s *standIn) event(id, agent, kind, data string) {
 	if data == "" {
 		data = "{}"
 	}
-	e := map[string]any{"type": kind, "data": json.RawMessage(data), "id": "e", "timestamp": "2026-01-01T00:00:00Z"}
+	var of struct{ MessageID string }
+	_ = json.Unmarshal([]byte(data), &of) // data of another shape has none
+	e := map[string]any{"type": kind, "data": json.RawMessage(data), "id": "e" + of.MessageID, "timestamp": "2026-01-01T00:00:00Z"}
 	if agent != "" {
 		e["agentId"] = agent
 	}

@@ -22,7 +22,8 @@ func (c *conn) onStepStart(cli.Event) {
 	t.failure = nil // the CLI goes on
 	t.steps++
 	t.step = fmt.Sprintf("%s-%d", t.id, t.steps) // the CLI's own begin at 0 for each prompt
-	c.report(event.AssistantTurnStart{TurnID: t.step})
+	c.report(event.AssistantTurnStart{TurnID: t.step, PromptID: t.native})
+	t.native = ""
 }
 
 // onStepEnd ends a model call. A message the CLI did not end was cut off, by the

@@ -45,6 +45,7 @@ type turn struct {
 	waiting   map[string]bool // steers it has not
 	step      string          // the open model call
 	steps     int
+	native    string                // what the CLI calls the event of its prompt, until that was reported
 	texts     []*text               // messages and reasoning in flight
 	ended     map[string]bool       // ids of texts that are whole
 	calls     map[string]string     // the CLI's ids of tool calls -> ours

@@ -128,6 +128,9 @@ func (c *conn) SetModel(context.Context, string) error {
 	return fmt.Errorf("choose a model: %w, which has none", agent.ErrUnsupported)
 }
 
+// Rewind implements [agent.Rewinder]: there is nothing to forget.
+func (*conn) Rewind(ctx context.Context, _ string) error { return ctx.Err() }
+
 // SetTitle implements [agent.Conn]; there is no other place to keep it.
 func (c *conn) SetTitle(context.Context, string) error { return nil }
 

@@ -92,7 +92,11 @@ func (t *turn) begin() {
 	t.steps++
 	t.open = true
 	t.said.Reset()
-	t.report(event.AssistantTurnStart{TurnID: t.id("turn", t.steps)}, true)
+	start := event.AssistantTurnStart{TurnID: t.id("turn", t.steps)}
+	if t.steps == 1 {
+		start.PromptID = t.prompt.MessageID
+	}
+	t.report(start, true)
 }
 
 func (t *turn) delta(piece string) {

@@ -42,7 +42,7 @@ export async function collect() {
       onRemove?.()
     }
   }
-  return { attachments, clear }
+  return { attachments: attachments.filter(Boolean), clear }
 }
 
 function addFile(file) {

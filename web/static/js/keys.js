@@ -10,7 +10,7 @@ import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
 import { openBar } from './openbar.js'
-import { inFolder, path, post } from './api.js'
+import { inFolder } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
@@ -64,6 +64,8 @@ function enter(el) {
 /** Where letters are keys: what is read, on the Desk or else in the conversation. */
 const toKeys = () => ((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
 
+const earlier = (act) => import('./prompts.js').then(act).catch(failed)
+
 const acts = {
   side, theme,
   shelf: openShelf,
@@ -84,7 +86,11 @@ const acts = {
   latest: toEnd,
   'use-prompt': (b) => fill(b.closest('.ask-row').querySelector('h2').textContent.trim()),
   show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
-  retry: (b) => post(path('/messages'), { content: b.dataset.text ?? b.closest('.turn')?.querySelector('h2')?.textContent.trim() }).catch(failed),
+  retry: (b) => earlier((m) => m.again(b)),
+  again: (b) => earlier((m) => m.again(b)),
+  edit: (b) => earlier((m) => m.edit(b, fill)),
+  branch: (b) => earlier((m) => m.branch(b)),
+  left: (b) => earlier((m) => m.unfold(b)),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }
 acts.restart = acts.retry

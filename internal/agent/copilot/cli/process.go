@@ -37,6 +37,7 @@ type Session interface {
 
 // Event is the envelope of what the CLI reports of a session.
 type Event struct {
+	ID      string          `json:"id"`
 	Type    string          `json:"type"`
 	Data    json.RawMessage `json:"data"`
 	AgentID string          `json:"agentId"` // of a helper agent; empty: the main one

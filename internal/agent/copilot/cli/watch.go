@@ -1,4 +1,4 @@
-package copilot
+package cli
 
 import (
 	"bytes"
@@ -26,7 +26,8 @@ func (w *Watch) Seen() (reports int, found bool) {
 	return w.reports, w.found
 }
 
-func (w *Watch) look(raw []byte) {
+// Look takes one message.
+func (w *Watch) Look(raw []byte) {
 	found := bytes.Contains(raw, w.text)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,133 @@
+// Package branch makes a new session out of the beginning of another: the events its log
+// begins with, and the same as a text for an agent that was not there.
+//
+// What is taken over counts nothing, grants nothing and names no conversation of an agent.
+//
+//	data := branch.Events(entries, left)
+//	var t branch.Text
+//	for _, e := range entries { t.Take(e) }
+//	prompt := t.String()
+package branch
+
+import (
+	"encoding/json"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/fold"
+)
+
+// Events returns what a branch begins with: the turns in entries that have ended and were
+// not left behind, the user's displays, and what was said in them.
+func Events(entries []event.Entry, left []fold.Stretch) (data []event.Data) {
+	begun, ended := map[string]bool{}, map[string]bool{}
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.TurnEnd:
+			ended[d.TurnID], begun[d.MessageID] = true, true
+			for _, id := range d.Steered {
+				begun[id] = true
+			}
+		case event.ToolExecutionComplete:
+			ended[d.ToolCallID] = true
+		}
+	}
+	inTurn := true // that has ended; what is said between turns is of none
+	for _, e := range entries {
+		if fold.IsLeft(left, e.Seq) {
+			continue
+		}
+		switch d := e.Event.Data.(type) {
+		case event.TurnStart:
+			if inTurn = ended[d.TurnID]; inTurn {
+				data = append(data, d)
+			}
+		case event.UserMessage:
+			if begun[d.MessageID] {
+				data = append(data, d)
+			}
+		case event.ToolExecutionStart:
+			if ended[d.ToolCallID] && (inTurn || d.By == event.ByUser) {
+				data = append(data, d)
+			}
+		default:
+			if kept := keep(d); kept != nil && inTurn {
+				data = append(data, kept)
+			}
+		}
+	}
+	return data
+}
+
+// keep returns an event as a branch has it; nil: it has not.
+func keep(data event.Data) event.Data {
+	switch d := data.(type) {
+	case event.TurnEnd:
+		d.Usage = event.Usage{}
+		return d
+	case event.ToolExecutionComplete:
+		d.ToolTelemetry, d.ResultTokens = uncounted(d.ToolTelemetry), 0
+		return d
+	case event.AssistantMessage, event.AssistantReasoning, event.Abort, event.SessionBranched:
+		return d
+	case event.SessionError:
+		if d.ErrorType != event.ErrorForgotten {
+			return d
+		}
+	}
+	return nil
+}
+
+// uncounted is telemetry without what its output cost or saved.
+func uncounted(raw json.RawMessage) json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	for _, name := range []string{"tokensShown", "tokensSent", "tokensEstimated"} {
+		delete(all, name)
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// most is how many bytes of a conversation an agent is given: its end matters more.
+const most = 400_000
+
+// Text is a conversation as an agent reads it. The zero value is ready.
+type Text struct{ b strings.Builder }
+
+// Take adds an entry.
+func (t *Text) Take(e event.Entry) {
+	switch d := e.Event.Data.(type) {
+	case event.UserMessage:
+		t.say("User", d.Content)
+	case event.AssistantMessage:
+		if d.ParentToolCallID == "" {
+			t.say("Assistant", d.Content)
+		}
+	case event.ToolExecutionStart:
+		if d.By != event.ByUser { // what the user looked at, agents are not told
+			t.say("Tool call", d.ToolName+" "+string(d.Arguments))
+		}
+	}
+}
+
+func (t *Text) say(who, text string) {
+	if text != "" {
+		t.b.WriteString("## " + who + "\n\n" + text + "\n\n")
+	}
+}
+
+// String is the text; empty: nothing was said.
+func (t *Text) String() string {
+	all := t.b.String()
+	if all == "" {
+		return ""
+	}
+	const head = "This conversation was branched from another one. What was said in it so far, for you to go on from:\n\n"
+	return head + strings.ToValidUTF8(all[max(0, len(all)-most):], "")
+}

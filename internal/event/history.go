@@ -1,0 +1,20 @@
+package event
+
+type (
+	// SessionRewound says that the agent forgot a prompt and all that came after it. Files
+	// stay as they are, and so does the log.
+	SessionRewound struct {
+		ToMessageID string `json:"toMessageId"`
+		After       int64  `json:"after"` // the sequence before that prompt
+		Extra       `json:"-"`
+	}
+
+	// SessionBranched says that what comes before it in the log was taken over from
+	// another session: all that was said there before a prompt.
+	SessionBranched struct {
+		From      string `json:"from"` // the other session
+		MessageID string `json:"messageId"`
+		Title     string `json:"title,omitempty"` // of the other session
+		Extra     `json:"-"`
+	}
+)

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"webchat/internal/agent"
+	"webchat/internal/branch"
+	"webchat/internal/event"
+	"webchat/internal/fold"
+)
+
+// Rewind has the agent forget a prompt and all that came after it, and logs that it did.
+// Files stay as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a
+// prompt that the log does not have, and [agent.ErrUnsupported] where the agent cannot go
+// back to it.
+func (s *Session) Rewind(ctx context.Context, messageID string) error {
+	prompt, err := s.Prompt(ctx, messageID)
+	if err != nil {
+		return err
+	}
+	if prompt.Name == "" {
+		return s.noRewind()
+	}
+	if err := s.events.Change(ctx, s.beginRewindLocked); err != nil {
+		return err
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rewinding = false
+		s.wg.Done()
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	err = s.goBack(ctx, prompt.Name)
+	if errors.Is(err, agent.ErrDied) { // nobody had noticed yet; another process remembers as much
+		err = s.goBack(ctx, prompt.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("go back to that prompt: %w", err)
+	}
+	err = s.events.Persist(s.ctx, func() error {
+		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: prompt.Seq - 1})
+	})
+	if err != nil {
+		return err
+	}
+	return s.readTaken(ctx, false)
+}
+
+// readTaken reads what a branch took over from another session, to be given to its agent
+// with the next prompt. forgot says that the agent knows nothing of the session; else it
+// knows that from the first prompt on that it can go back to.
+func (s *Session) readTaken(ctx context.Context, forgot bool) error {
+	sum := s.Summary()
+	if !sum.Open.Branched {
+		return nil
+	}
+	var taken branch.Text
+	knows := false
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		if fold.IsLeft(sum.Open.Left, e.Seq) {
+			return true
+		}
+		d, _ := e.Event.Data.(event.AssistantTurnStart)
+		knows = knows || d.PromptID != "" && !forgot
+		taken.Take(e)
+		return true
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken = taken.String(); knows {
+		s.taken = ""
+	}
+	return err
+}
+
+// withTaken returns the prompt of a turn with what its agent still has to be given.
+func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken != "" {
+		p.Attachments = append(slices.Clone(p.Attachments), agent.Attachment{Name: "the conversation so far", MimeType: "text/markdown", Data: []byte(s.taken)})
+	}
+	return p
+}
+
+// goBack has the agent forget.
+func (s *Session) goBack(ctx context.Context, name string) error {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	rewinder, ok := conn.Conn.(agent.Rewinder)
+	if !ok {
+		return s.noRewind()
+	}
+	_, err = Guard(s.log(), "going back", func() (struct{}, error) { return struct{}{}, rewinder.Rewind(ctx, name) })
+	if errors.Is(err, agent.ErrDied) {
+		s.disconnect(conn)
+	}
+	return err
+}
+
+// beginRewindLocked keeps turns from beginning until the agent went back.
+func (s *Session) beginRewindLocked() error {
+	switch err := s.checkUsable(); {
+	case err != nil:
+		return err
+	case s.turn != nil || s.rewinding:
+		return fmt.Errorf("%w; stop it, or wait for its end, then go back", ErrWorking)
+	}
+	s.rewinding = true
+	s.wg.Add(1)
+	return nil
+}
+
+func (s *Session) noRewind() error {
+	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.Summary().Backend, agent.ErrUnsupported)
+}
