@@ -159,3 +159,22 @@ func TestForget(t *testing.T) {
 		t.Errorf("the agent was told %s, %v", text, err)
 	}
 }
+
+// Of the user's MCP servers the agent gets those of the kinds it takes, and the user is
+// told of the others.
+func TestServersAnAgentDoesNotTake(t *testing.T) {
+	h := sit(t, "polite", func(c *acp.Config) {
+		c.NoPrograms = true
+		c.Servers = func(context.Context) map[string]agent.MCPServer {
+			return map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1"}, "files": {Type: "stdio", Command: "files", Cwd: "/"}, "old": {Type: "sse", URL: "http://127.0.0.1:1"}}
+		}
+	}, nil)
+	var told []string
+	for _, d := range all[event.SessionError](h) {
+		told = append(told, d.Message)
+	}
+	want := []string{"Stand-in takes no MCP server of the type stdio, so it goes on without files.", "Stand-in takes no MCP server of the type sse, so it goes on without old."}
+	if !slices.Equal(told, want) {
+		t.Errorf("the user is told %q", told)
+	}
+}

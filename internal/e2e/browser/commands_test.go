@@ -33,6 +33,11 @@ hooks:
 	p.wait(`!document.getElementById('consent').open`)
 	p.is(prompt+`.value`, "")
 
+	p.say("/mcp")
+	p.wait(`document.getElementById('menu').textContent.includes('No MCP servers')`)
+	p.press("Escape")
+	p.js(prompt + `.select()`)
+
 	p.say("/stpo")
 	p.wait(`(` + lastToast + `).includes('/stpo is not a command. Did you mean /stop?')`)
 	p.js(prompt + `.select()`)
