@@ -84,7 +84,7 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
-  'use-prompt': (b) => fill(b.closest('.ask-row').querySelector('h2').textContent.trim()),
+  'use-prompt': (b) => earlier((m) => m.edit(b, fill)),
   show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),
