@@ -2,6 +2,7 @@
 // agent's mode, model and effort, and other agents, with what each lacks.
 
 import { folder, getJSON, patch, path, post, session, upload } from './api.js'
+import { visit } from './base.js'
 import * as menu from './menu.js'
 import { failed } from './toast.js'
 
@@ -84,7 +85,7 @@ async function begin(backend, text, cost) {
     const { id } = await upload(`/api/sessions/${made.id}/attachments`, new Blob([text], { type: 'text/plain' }))
     sessionStorage.setItem(carried(made.id), JSON.stringify({ id, cost }))
   }
-  location.assign(`/sessions/${made.id}`)
+  visit(`/sessions/${made.id}`)
 }
 
 /** Attaches what was said in the session before to the first prompt of this one. */
