@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -70,14 +68,4 @@ func (p preset) backend(name string, c *config, o *options, dir string, lend age
 	return acp.New(acp.Config{Name: name, Title: p.title, Command: p.command, Env: append(env, more...), Lend: lend,
 		Home: filepath.Join(dir, "agents", name), Mode: p.mode, Asks: p.asks, Failures: p.fails, Notices: p.notices, Meta: meta, Login: p.login,
 		SignIn: p.signIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.noPrograms, Lacks: p.lacks(), Logger: log})
-}
-
-// host lends a session's tools to its agent, by a key of its own.
-func (l *lender) host(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-	base, name := l.address(), "s-"+sessionID
-	key, err := l.keys.MCPKey(name)
-	if err != nil || base == "" {
-		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
-	}
-	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host("key "+name, call), nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"webchat/internal/manual"
 )
 
 // cli is every command and flag. A flag that stands here belongs to one
@@ -131,7 +133,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	container, _ := lookup(env, "WEBCHAT_CONTAINER")
 	o.container = container != "" && container != "0"
-	return nameOf(parsed.Selected()), o, o.check()
+	return manual.CommandName(parsed.Selected()), o, o.check()
 }
 
 // ordered puts the words of a command line before its flags, which may stand anywhere.
@@ -199,36 +201,8 @@ var inWords = []struct {
 	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},
 }
 
-// nameOf is a command as one types it.
-func nameOf(n *kong.Node) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(n.FullPath(), "webchat "), " <")
-	return name
-}
-
-// meant is the command that args name, or the program.
-func meant(k *kong.Kong, args []string) *kong.Node {
-	at := k.Model.Node
-	for _, a := range args {
-		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return n.Name == a })
-		if i >= 0 {
-			at = at.Children[i]
-		}
-	}
-	return at
-}
-
-// visit calls f with each command that is to be seen.
-func visit(n *kong.Node, f func(*kong.Node)) {
-	for _, c := range n.Children {
-		if c.Help != "" {
-			f(c)
-		}
-		visit(c, f)
-	}
-}
-
 func commandNames(k *kong.Kong) (names []string) {
-	visit(k.Model.Node, func(n *kong.Node) { names = append(names, nameOf(n)) })
+	manual.Visit(k.Model.Node, func(n *kong.Node) { names = append(names, manual.CommandName(n)) })
 	return names
 }
 
@@ -246,32 +220,32 @@ func help(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	n := meant(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" }))
-	var b strings.Builder
-	if n == k.Model.Node {
-		b.WriteString("webchat [command] [flags]\n\ncommands:\n")
-		visit(n, func(c *kong.Node) { fmt.Fprintf(&b, "  %-14s %s\n", nameOf(c), c.Help) })
-		b.WriteString("\nflags, each also as an environment variable (--output-ttl as WEBCHAT_OUTPUT_TTL):\n")
-		writeFlags(&b, k.Model.Flags)
-	} else {
-		fmt.Fprintf(&b, "%s: %s\n", n.Summary(), n.Help)
-		for _, a := range n.Positional {
-			fmt.Fprintf(&b, "  %-22s %s\n", a.Name, a.Help)
-		}
-		writeFlags(&b, n.Flags)
-		visit(n, func(c *kong.Node) { fmt.Fprintf(&b, "  %-22s %s\n", nameOf(c), c.Help) })
-		b.WriteString("Flags of all commands, such as --workspace and --data-dir, are listed by webchat -h.\n")
-	}
-	_, err = io.WriteString(w, b.String())
+	_, err = io.WriteString(w, manual.Help(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" })))
 	return err
 }
 
-func writeFlags(b *strings.Builder, flags []*kong.Flag) {
-	for _, f := range flags {
-		def := ""
-		if f.HasDefault {
-			def = " (" + f.Default + ")"
-		}
-		fmt.Fprintf(b, "  --%-20s %s%s\n", f.Name, f.Help, def)
+// printManual prints the manual page.
+func printManual(_ context.Context, _ *options, stdout, _ io.Writer) error {
+	_, k, err := newCLI(nil)
+	if err != nil {
+		return err
 	}
+	_, err = io.WriteString(stdout, manual.Page(k))
+	return err
+}
+
+// printCompletion prints a script for a shell.
+func printCompletion(_ context.Context, o *options, stdout, _ io.Writer) error {
+	_, k, err := newCLI(nil)
+	if err != nil {
+		return err
+	}
+	script, ok := manual.Completion(o.Shell, k, map[string]string{
+		"backend": "auto " + strings.Join(kinds, " "), "permissions": "ask allow deny", "instructions": "on off", "provider-type": strings.Join(providerTypes, " "),
+	})
+	if !ok {
+		return usage("webchat completion knows bash, zsh, fish and powershell, not %q", o.Shell)
+	}
+	_, err = io.WriteString(stdout, script)
+	return err
 }

@@ -21,6 +21,7 @@ import (
 	"webchat/internal/canary"
 	"webchat/internal/daemon"
 	"webchat/internal/hooks"
+	"webchat/internal/mcpserver/lend"
 	"webchat/internal/outputs"
 )
 
@@ -46,12 +47,12 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	} else {
 		say("running", "no")
 	}
-	lend, err := lendHere(ctx)
+	own, err := lend.Here(ctx, version())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lend.close()) }()
-	backends, err := o.backends(c, dir, lend.host, slog.New(slog.DiscardHandler))
+	defer func() { err = errors.Join(err, own.Close()) }()
+	backends, err := o.backends(c, dir, own.ToAgent, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 		alone := *o
 		alone.NoOpen = true // programs start this, more often than a page is wanted
 		return alone.serve(ctx, []string{workspace}, io.Discard, stderr, beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
-			serve, err := r.lender.lendIn(workspace)
+			serve, err := r.lender.In(workspace)
 			if err != nil {
 				return err
 			}

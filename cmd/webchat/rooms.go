@@ -18,6 +18,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/handover"
 	"webchat/internal/mcpserver"
+	"webchat/internal/mcpserver/lend"
 	"webchat/internal/outputs"
 	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
@@ -40,7 +41,7 @@ type rooms struct {
 	guard    *guard.Guard
 	sessions *sessions.Manager
 	hub      *sse.Hub
-	lender   *lender
+	lender   *lend.Lender
 	handover *handover.Handover
 	server   *server.Server
 	looking  sync.WaitGroup // for agents, which may take a while
@@ -59,7 +60,7 @@ func (o *options) tools(c *config, workspace string, out *outputs.Store, inputs 
 func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return r.lender.host(id, call)
+		return r.lender.ToAgent(id, call)
 	}, log)
 	if err != nil {
 		return nil, err
@@ -104,11 +105,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = newLender(r.guard, folders, o.ReadOutput == "on", log); err != nil {
+	if r.lender, err = lend.New(lend.Config{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Version: version(), Logger: log}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}
-	shown := &releases{Outputs: attach.Outputs{Store: r.outputs}}
+	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
@@ -118,7 +119,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook is told now
 		return nil, err
 	}
-	r.lender.manager = r.sessions
+	r.lender.Sessions = r.sessions
 	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
@@ -131,12 +132,12 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *releases, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, dir string, out *attach.Releases, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
 		tools := o.tools(c, workspace, out.Store, inputs)
 		if o.ReadOutput == "on" {
-			tools = out.reading(tools)
+			tools = out.Reading(tools)
 		}
 		room = sessions.Room{Tools: tools, Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
 		if len(c.Hooks) > 0 {

@@ -84,7 +84,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.RevokeAll, Stop: stop,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
-		}, Lend: r.lender.lendIn, Open: r.handover.Open, Show: r.handover.Show})
+		}, Lend: r.lender.In, Open: r.handover.Open, Show: r.handover.Show})
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err
@@ -94,7 +94,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if o.PublicURL != "" {
 		info.URL = o.PublicURL
 	}
-	r.lender.base.Store(&info.URL)
+	r.lender.Listens(info.URL)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: webchat url does not find this server", "error", err)
 	} else if err != nil {

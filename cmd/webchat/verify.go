@@ -18,6 +18,7 @@ import (
 	"webchat/internal/canary"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/displaytools"
+	"webchat/internal/mcpserver/lend"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -45,24 +46,24 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	lend, err := lendHere(ctx)
+	own, err := lend.Here(ctx, version())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lend.close()) }()
-	b, reported, err := o.watched(ctx, c, t, lend)
+	defer func() { err = errors.Join(err, own.Close()) }()
+	b, reported, err := o.watched(ctx, c, t, own)
 	if err != nil {
 		return err
 	}
 	if _, started := b.(*acp.Backend); started {
-		return o.verifyOffline(ctx, c, b.Name(), t, lend)
+		return o.verifyOffline(ctx, c, b.Name(), t, own)
 	}
 	return t.Run(ctx, b, reported)
 }
 
 // verifyOffline tries an agent that speaks the Agent Client Protocol, whose model cannot
 // be looked at, with a model in this program and with a home of its own.
-func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *canary.Trial, lend *ownLender) (err error) {
+func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *canary.Trial, own *lend.Own) (err error) {
 	p := o.preset(c, name)
 	if p.offline == nil {
 		return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", name)
@@ -84,7 +85,7 @@ func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *
 		}
 		return p.backend(name, c, o, state, lend, slog.New(slog.DiscardHandler), env...)
 	}
-	b, err := at(model.URL(), state, lend.host)
+	b, err := at(model.URL(), state, own.ToAgent)
 	if err != nil {
 		return err
 	}
@@ -137,13 +138,13 @@ func sayTable(rows []canary.Row, say func(name, format string, args ...any)) {
 
 // watched makes the backend that a new session would get, so that t sees what it
 // sends to its model.
-func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend *ownLender) (agent.Backend, canary.Report, error) {
+func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *lend.Own) (agent.Backend, canary.Report, error) {
 	dir, err := o.madeDataDir()
 	if err != nil {
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	all, err := o.backends(c, dir, lend.host, quiet)
+	all, err := o.backends(c, dir, own.ToAgent, quiet)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +155,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, lend 
 	}
 	switch name {
 	case autohand.Name:
-		b, err := o.routed(ctx, c, t, dir, lend.host)
+		b, err := o.routed(ctx, c, t, dir, own.ToAgent)
 		return b, nil, err
 	case "copilot":
 	default:

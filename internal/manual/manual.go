@@ -1,26 +1,22 @@
-package main
+// Package manual writes what the command line says of itself, all of it made of the one
+// table of commands and flags: help, the manual page, and scripts that complete a
+// command line in a shell.
+package manual
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// printManual prints the manual page, made of the table of commands and flags; see
-// man(7).
-func printManual(_ context.Context, _ *options, stdout, _ io.Writer) error {
-	_, k, err := newCLI(nil)
-	if err != nil {
-		return err
-	}
+// Page is the manual page; see man(7).
+func Page(k *kong.Kong) string {
 	var b strings.Builder
 	b.WriteString(".TH WEBCHAT 1 \"\" webchat\n.SH NAME\nwebchat \\- a browser chat for coding agents in which looking costs no tokens\n" +
 		".SH SYNOPSIS\n.B webchat\n[\\fIcommand\\fR] [\\fIflags\\fR]\n.SH COMMANDS\n")
-	visit(k.Model.Node, func(n *kong.Node) {
-		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(nameOf(n)), roff(n.Help))
+	Visit(k.Model.Node, func(n *kong.Node) {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(CommandName(n)), roff(n.Help))
 		for _, a := range n.Positional {
 			fmt.Fprintf(&b, ".RS\n.TP\n.I %s\n%s\n.RE\n", roff(a.Name), roff(a.Help))
 		}
@@ -29,8 +25,7 @@ func printManual(_ context.Context, _ *options, stdout, _ io.Writer) error {
 	b.WriteString(".SH OPTIONS\nEach is also an environment variable: \\-\\-output\\-ttl is WEBCHAT_OUTPUT_TTL.\n")
 	manualFlags(&b, "", k.Model.Flags, "")
 	b.WriteString(".SH EXIT STATUS\n0 after a clean stop, 1 if something went wrong, 2 if the arguments or the configuration cannot be used.\n")
-	_, err = io.WriteString(stdout, b.String())
-	return err
+	return b.String()
 }
 
 func manualFlags(b *strings.Builder, before string, flags []*kong.Flag, after string) {

@@ -1,33 +1,26 @@
-package main
+package manual
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
 
-// values are what completes the flags that take one of a few words.
-var values = map[string]string{
-	"backend": "auto " + strings.Join(kinds, " "), "permissions": "ask allow deny", "instructions": "on off", "provider-type": strings.Join(providerTypes, " "),
-}
+// Shells are those that Completion writes for.
+var Shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// printCompletion prints a script for a shell, made of the table of commands and flags.
-func printCompletion(_ context.Context, o *options, stdout, _ io.Writer) error {
-	_, k, err := newCLI(nil)
-	if err != nil {
-		return err
-	}
-	write, ok := map[string]func(*strings.Builder, *kong.Kong){"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion}[o.Shell]
-	if !ok {
-		return usage("webchat completion knows bash, zsh, fish and powershell, not %q", o.Shell)
+// Completion is a script that completes commands and flags in a shell, made of the table
+// of commands and flags. values are the words, parted by spaces, that some flags take,
+// by the name of the flag. It reports false for a shell it does not know.
+func Completion(shell string, k *kong.Kong, values map[string]string) (script string, known bool) {
+	write, known := map[string]func(*strings.Builder, *kong.Kong, map[string]string){"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion}[shell]
+	if !known {
+		return "", false
 	}
 	var b strings.Builder
-	write(&b, k)
-	_, err = io.WriteString(stdout, b.String())
-	return err
+	write(&b, k, values)
+	return b.String(), true
 }
 
 // words are what can stand on a command line: the flags of all commands, and the
@@ -57,7 +50,7 @@ func under(n *kong.Node) string {
 		list = append(list, "--"+f.Name)
 	}
 	if n.Name == "completion" {
-		list = append(list, "bash", "zsh", "fish", "powershell")
+		list = append(list, Shells...)
 	}
 	return strings.Join(list, " ")
 }
@@ -72,7 +65,7 @@ func eachWithMore(n *kong.Node, f func(name, words string)) {
 	}
 }
 
-func bashCompletion(b *strings.Builder, k *kong.Kong) {
+func bashCompletion(b *strings.Builder, k *kong.Kong, values map[string]string) {
 	b.WriteString("_webchat() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words word\n  COMPREPLY=()\n  case $prev in\n")
 	for _, f := range k.Model.Flags {
 		switch {
@@ -88,12 +81,12 @@ func bashCompletion(b *strings.Builder, k *kong.Kong) {
 }
 
 // zshCompletion is bash's, which zsh understands.
-func zshCompletion(b *strings.Builder, k *kong.Kong) {
+func zshCompletion(b *strings.Builder, k *kong.Kong, values map[string]string) {
 	b.WriteString("autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n")
-	bashCompletion(b, k)
+	bashCompletion(b, k, values)
 }
 
-func fishCompletion(b *strings.Builder, k *kong.Kong) {
+func fishCompletion(b *strings.Builder, k *kong.Kong, values map[string]string) {
 	quoted := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 	line := func(condition string, f *kong.Flag) {
 		fmt.Fprintf(b, "complete -c webchat%s -l %s -d '%s'", condition, f.Name, quoted.Replace(f.Help))
@@ -120,14 +113,14 @@ func fishCompletion(b *strings.Builder, k *kong.Kong) {
 			}
 		}
 	})
-	visit(k.Model.Node, func(n *kong.Node) {
+	Visit(k.Model.Node, func(n *kong.Node) {
 		for _, f := range n.Flags {
 			line(" -n '__fish_seen_subcommand_from "+n.Name+"'", f)
 		}
 	})
 }
 
-func powershellCompletion(b *strings.Builder, k *kong.Kong) {
+func powershellCompletion(b *strings.Builder, k *kong.Kong, _ map[string]string) {
 	list := func(words string) string { return "'" + strings.Join(strings.Fields(words), "', '") + "'" }
 	b.WriteString("Register-ArgumentCompleter -Native -CommandName webchat -ScriptBlock {\n  param($wordToComplete, $commandAst, $cursorPosition)\n")
 	fmt.Fprintf(b, "  $words = @(%s)\n  switch ($commandAst.CommandElements | ForEach-Object { $_.ToString() }) {\n", list(words(k)))

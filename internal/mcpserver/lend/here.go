@@ -1,4 +1,4 @@
-package main
+package lend
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"webchat/internal/mcpserver"
 )
 
-// ownLender lends the display tools to agents for a command that runs no server of
+// Own lends the display tools to agents for a command that runs no server of
 // webchat: on loopback, with a key for each conversation.
-type ownLender struct {
+type Own struct {
 	*mcpserver.Server
 	http   *http.Server
 	served chan error
@@ -26,10 +26,11 @@ type ownLender struct {
 	keys map[string]bool
 }
 
-func lendHere(ctx context.Context) (*ownLender, error) {
-	l := &ownLender{served: make(chan error, 1), keys: map[string]bool{}}
+// Here begins to lend on loopback.
+func Here(ctx context.Context, version string) (*Own, error) {
+	l := &Own{served: make(chan error, 1), keys: map[string]bool{}}
 	var err error
-	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: noClients{}, Tools: lent(), Version: version(), Visitor: l.visitor})
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: noClients{}, Tools: Tools(), Version: version, Visitor: l.visitor})
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +44,8 @@ func lendHere(ctx context.Context) (*ownLender, error) {
 	return l, nil
 }
 
-// close ends what was lent.
-func (l *ownLender) close() error {
+// Close ends what was lent.
+func (l *Own) Close() error {
 	l.Server.Close()
 	err := l.http.Close()
 	if e := <-l.served; !errors.Is(e, http.ErrServerClosed) {
@@ -54,15 +55,15 @@ func (l *ownLender) close() error {
 }
 
 // visitor lets in who has a key.
-func (l *ownLender) visitor(r *http.Request) (mcpserver.Visitor, bool) {
+func (l *Own) visitor(r *http.Request) (mcpserver.Visitor, bool) {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return mcpserver.Visitor{Key: key}, l.keys[key]
 }
 
-// host is an [agent.Lender].
-func (l *ownLender) host(_ string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+// ToAgent is an [agent.Lender].
+func (l *Own) ToAgent(_ string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	key := rand.Text()
 	l.mu.Lock()
 	l.keys[key] = true

@@ -1,4 +1,4 @@
-package main
+package lend
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 // description, of five letters or more, is in the conversation. These are in what the
 // CLI writes around every prompt.
 func TestLentToolsAreSelected(t *testing.T) {
-	for _, tool := range lent() {
+	for _, tool := range Tools() {
 		selected := false
 		for _, word := range []string{"workspace", "instruction", "options"} {
 			selected = selected || strings.Contains(strings.ToLower(tool.Description), word)

@@ -1,4 +1,4 @@
-package main
+package attach
 
 import (
 	"context"
@@ -6,22 +6,21 @@ import (
 	"sync"
 
 	"webchat/internal/agent"
-	"webchat/internal/outputs/attach"
 	"webchat/internal/released"
 	"webchat/internal/session"
 )
 
-// releases are the outputs that users attach to prompts, which the agents of their
+// Releases are the outputs that users attach to prompts, which the agents of their
 // sessions can read again by tools.
-type releases struct {
-	attach.Outputs
+type Releases struct {
+	Outputs
 
 	mu      sync.Mutex // guards shelves
 	shelves map[session.ID]*released.Shelf
 }
 
 // shelf is what the user released in a session.
-func (r *releases) shelf(id session.ID) *released.Shelf {
+func (r *Releases) shelf(id session.ID) *released.Shelf {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shelves == nil {
@@ -34,7 +33,7 @@ func (r *releases) shelf(id session.ID) *released.Shelf {
 }
 
 // Read implements session.Outputs.
-func (r *releases) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+func (r *Releases) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines)
 	if err == nil {
 		r.shelf(id).Add(a.Name, a.Data)
@@ -43,15 +42,15 @@ func (r *releases) Read(ctx context.Context, id session.ID, outputID, lines stri
 }
 
 // DeleteSession implements sessions.Outputs.
-func (r *releases) DeleteSession(id string) {
+func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.shelves, session.ID(id))
 }
 
-// reading adds to the tools of each session those that read what was released in it.
-func (r *releases) reading(tools func(session.ID) (agent.Toolset, error)) func(session.ID) (agent.Toolset, error) {
+// Reading adds to the tools of each session those that read what was released in it.
+func (r *Releases) Reading(tools func(session.ID) (agent.Toolset, error)) func(session.ID) (agent.Toolset, error) {
 	return func(id session.ID) (agent.Toolset, error) {
 		set, err := tools(id)
 		if err != nil {

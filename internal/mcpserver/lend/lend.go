@@ -1,0 +1,139 @@
+// Package lend lends the display tools to programs that speak the Model Context Protocol,
+// by package mcpserver: those of a server's sessions, and those of a command that runs no
+// server.
+package lend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/guard"
+	"webchat/internal/mcpserver"
+	"webchat/internal/session"
+	"webchat/internal/sessions"
+	"webchat/internal/workspaces"
+)
+
+// Config is what a [Lender] works with. Guard and Folders are needed.
+type Config struct {
+	Guard   *guard.Guard
+	Folders *workspaces.List
+	Reads   bool // hosts may read what the user released to them
+	Version string
+	Logger  *slog.Logger
+}
+
+// Lender lends the tools of a server's sessions, wired in three steps: sessions need its
+// backend, and it needs the sessions and the server's address.
+type Lender struct {
+	*mcpserver.Server
+	Sessions *sessions.Manager      // set before anybody is let in
+	base     atomic.Pointer[string] // of the server's addresses; nil: it does not listen yet
+	folders  *workspaces.List
+	keys     *guard.Guard
+}
+
+// New makes the MCP server for workspaces.
+func New(c Config) (*Lender, error) {
+	l := &Lender{keys: c.Guard, folders: c.Folders}
+	var err error
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: Tools(), Base: l.address, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
+		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
+			id := r.PathValue("workspaceId")
+			w, ok := c.Folders.ByID(id)
+			if id == "" {
+				var err error
+				w, err = c.Folders.Find("")
+				ok = err == nil
+			}
+			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: w.ID, Name: w.Name}, Key: c.Guard.KeyName(r), Reads: id != ""}, ok
+		}})
+	return l, err
+}
+
+// Listens says under which address the server listens.
+func (l *Lender) Listens(url string) { l.base.Store(&url) }
+
+func (l *Lender) address() string {
+	if base := l.base.Load(); base != nil {
+		return *base
+	}
+	return ""
+}
+
+// In serves clients over connections that come from a folder, which it opens; see
+// [daemon.ControlConfig].
+func (l *Lender) In(folder string) (func(context.Context, io.ReadWriteCloser) error, error) {
+	w, _, err := l.folders.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, conn io.ReadWriteCloser) error {
+		return l.ServeConn(ctx, conn, mcpserver.Workspace{ID: w.ID, Name: w.Name})
+	}, nil
+}
+
+// Begin implements [mcpserver.Sessions].
+func (l *Lender) Begin(ctx context.Context, v mcpserver.Visit) (string, error) {
+	w, ok := l.folders.ByID(v.Workspace.ID)
+	if !ok {
+		return "", fmt.Errorf("the folder %s was closed: open it in webchat again", v.Workspace.Name)
+	}
+	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: mcpserver.BackendName, Title: v.Client + " in " + v.Workspace.Name})
+	if err != nil {
+		return "", err
+	}
+	return string(s.ID()), nil
+}
+
+// Wake implements [mcpserver.Sessions].
+func (l *Lender) Wake(ctx context.Context, id string) error {
+	s, err := l.Sessions.Get(ctx, session.ID(id))
+	if err == nil {
+		err = s.Wake(ctx)
+	}
+	if errors.Is(err, eventlog.ErrNotFound) {
+		return fmt.Errorf("%w: %w", mcpserver.ErrGone, err)
+	}
+	return err
+}
+
+// Stage implements [mcpserver.Sessions].
+func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage mcpserver.Stage) {
+	s, err := l.Sessions.Get(ctx, session.ID(id))
+	if err != nil {
+		return stage
+	}
+	now, err := s.Join(ctx)
+	if err != nil {
+		return stage
+	}
+	for _, e := range now.Requests {
+		d, ok := e.Event.Data.(event.PermissionRequested)
+		stage.Asked = stage.Asked || ok && d.ToolCallID == toolCallID
+	}
+	for _, e := range now.Progress {
+		if d, ok := e.Event.Data.(event.ToolExecutionProgress); ok && d.ToolCallID == toolCallID {
+			stage.Bytes = d.Bytes
+		}
+	}
+	return stage
+}
+
+// ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
+func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	base, name := l.address(), "s-"+sessionID
+	key, err := l.keys.MCPKey(name)
+	if err != nil || base == "" {
+		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
+	}
+	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host("key "+name, call), nil
+}
