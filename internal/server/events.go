@@ -10,6 +10,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/schema"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -18,11 +19,11 @@ import (
 const pageOfLog = 500
 
 type eventList struct {
-	Events []anything `json:"events"`
-	Cursor int64      `json:"cursor"`
+	Events []schema.Any `json:"events"`
+	Cursor int64        `json:"cursor"`
 }
 
-func (eventList) streams() string {
+func (eventList) Streams() string {
 	return "With Accept: text/event-stream, the log and then what happens."
 }
 

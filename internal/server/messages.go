@@ -59,7 +59,7 @@ func resultOf(r fold.TurnResult) turnShape {
 	return out
 }
 
-func (messageReply) streams() string {
+func (messageReply) Streams() string {
 	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and content, outputs and error too."
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/outputs"
+	"webchat/internal/schema"
 )
 
 type outputList struct {
@@ -17,7 +18,7 @@ type outputRow struct {
 	ID         outputs.ID   `json:"id"`
 	ToolCallID string       `json:"toolCallId"`
 	Type       outputs.Type `json:"type"`
-	Metadata   anything     `json:"metadata"`
+	Metadata   schema.Any   `json:"metadata"`
 	Size       int64        `json:"size"`
 	Complete   bool         `json:"complete"`
 	Pinned     bool         `json:"pinned"`

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/openapi"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/views"
@@ -57,15 +58,15 @@ func (s *Server) pageRoutes() []route {
 	}
 	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
 	return []route{
-		{get, "/", guard.Page, s.home, 200, nil, html("The page of a new session"), "workspace", "Home"},
-		{get, "/auth", guard.Door, s.auth, 200, nil, html("The page that signs in"), "", "Sign in"},
-		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, html("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
-		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, html("The page of a session"), "before from", "A session's page"},
-		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
-		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, html("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
-		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, html("An output as the Desk shows it"), "", "An output on the Desk"},
-		{get, "/consent", guard.Read, s.consentPage, 200, nil, html("What agents may do, inside the page's dialog"), "session", "What agents may do"},
-		{get, "/static/*", guard.Static, static, 200, nil, bytesOf("a style sheet, a script or an icon"), "", "Static files"},
+		{get, "/", guard.Page, s.home, 200, nil, openapi.HTML("The page of a new session"), "workspace", "Home"},
+		{get, "/auth", guard.Door, s.auth, 200, nil, openapi.HTML("The page that signs in"), "", "Sign in"},
+		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, openapi.HTML("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
+		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, openapi.HTML("The page of a session"), "before from", "A session's page"},
+		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, openapi.Stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
+		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, openapi.HTML("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
+		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, openapi.HTML("An output as the Desk shows it"), "", "An output on the Desk"},
+		{get, "/consent", guard.Read, s.consentPage, 200, nil, openapi.HTML("What agents may do, inside the page's dialog"), "session", "What agents may do"},
+		{get, "/static/*", guard.Static, static, 200, nil, openapi.Bytes("a style sheet, a script or an icon"), "", "Static files"},
 	}
 }
 
