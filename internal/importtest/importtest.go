@@ -25,6 +25,8 @@ var ours = map[string][]string{
 
 	"internal/manual": {}, // the table of commands is the library's type
 
+	"internal/contain": {},
+
 	"internal/workspaces": {}, // which folders sessions work in, apart from sessions, which are many
 
 	"internal/render/code":       {"internal/render"},
@@ -55,10 +57,11 @@ var ours = map[string][]string{
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
 
 	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
+	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold"}, // a prompt names them, an agent gets them; errors are the log's
 	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/branch":            {"internal/event", "internal/fold"},
-	"internal/session":           {"internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
-	"internal/sessions":          {"internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
+	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
+	"internal/sessions":          {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":           {},
 	"internal/outputs/attach":    {"internal/agent", "internal/eventlog", "internal/outputs", "internal/released", "internal/session"}, // what is attached is released to tools
 	"internal/outputs/serve":     {"internal/kind", "internal/outputs", "internal/views"},
@@ -150,7 +153,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store",
+	"net/http": {"internal/attachments", "internal/contain", "internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store",
 		"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
 	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
 	"flag":    {"*"},                                                                                   // kong reads the command line

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -180,7 +181,7 @@ func countTokens(text string) int64 {
 // perform does everything between the start and the end of a call. It returns
 // within stopGrace after the call's context ended.
 func (s *Session) perform(c *call) agent.Result {
-	res, _, err := runWithGrace(c.ctx, s, "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
+	res, _, err := contain.CallWithGrace(c.ctx, s.runner(), "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
 		res = agent.Failure(event.KindInternal, "The tool '%s' failed.", c.Name)
 	}

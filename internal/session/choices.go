@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -30,12 +31,12 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 	s.mu.Unlock()
 	var c agent.Choices
 	if chooser, ok := s.chooser(conn); ok {
-		c, _ = Guard(s.log(), "asking for choices", func() (agent.Choices, error) { return chooser.Choices(), nil })
+		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return chooser.Choices(), nil })
 	} else if b, ok := s.cfg.Backend.(agent.Offerer); ok {
-		c, _ = Guard(s.log(), "asking for choices", func() (agent.Choices, error) { return b.Offers(ctx), nil })
+		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return b.Offers(ctx), nil })
 	}
 	if s.cfg.Backend != nil && len(c.Models) == 0 {
-		c.Models, _ = Guard(s.log(), "asking for models", func() ([]agent.Model, error) { return s.cfg.Backend.Models(ctx) })
+		c.Models, _ = contain.Call(s.log(), "asking for models", func() ([]agent.Model, error) { return s.cfg.Backend.Models(ctx) })
 	}
 	if s.cfg.Permissions != consent.ModeAllow {
 		c.Modes = slices.DeleteFunc(slices.Clone(c.Modes), func(m agent.Mode) bool { return m.Unasked })
@@ -110,7 +111,7 @@ func (s *Session) choose(ctx context.Context, what string, same bool, tell func(
 		return err
 	}
 	if c, ok := s.chooser(conn); ok {
-		if _, err := Guard(s.log(), what, func() (struct{}, error) { return struct{}{}, tell(c) }); err != nil {
+		if _, err := contain.Call(s.log(), what, func() (struct{}, error) { return struct{}{}, tell(c) }); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}

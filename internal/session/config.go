@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -49,8 +50,8 @@ type Config struct {
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 
-	Attachments Attachments // nil: uploads are refused
-	Outputs     Outputs     // nil: outputs cannot be attached
+	Attachments attachments.Uploads // nil: uploads are refused
+	Outputs     attachments.Outputs // nil: outputs cannot be attached
 
 	Permissions       consent.Mode  // empty: consent.ModeAsk
 	PermissionTimeout time.Duration // 0: five minutes
@@ -72,25 +73,6 @@ type Hooks interface {
 	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
 	// Demands reports whether a hook for e has to be asked every time.
 	Demands(e hooks.Event) bool
-}
-
-// Attachments keeps what users upload for their prompts. Its methods may be
-// called concurrently.
-type Attachments interface {
-	// Put keeps data, which it owns then, and returns the id that Get takes. The
-	// error says why it is refused.
-	Put(session, mediaType string, data []byte) (id string, err error)
-	// Get returns an attachment of this very session. The error says that there is
-	// none of that id.
-	Get(session, id string) (mediaType string, data []byte, err error)
-}
-
-// Outputs is what was shown. Its methods may be called concurrently.
-type Outputs interface {
-	// Read returns an output of this very session, whole or the lines "A-B" as
-	// they are numbered on the card, as an attachment for a prompt; the error
-	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
-	Read(ctx context.Context, id ID, outputID, lines string) (agent.Attachment, error)
 }
 
 // Complete returns c with its defaults, or what is wrong with it.

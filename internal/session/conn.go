@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/workspaces"
 )
@@ -22,7 +23,7 @@ type liveConn struct {
 
 // close ends the conversation and waits until nothing of it is left.
 func (c *liveConn) close(log *slog.Logger) {
-	_, err := Guard(log, "closing the conversation", func() (struct{}, error) { return struct{}{}, c.Close() })
+	_, err := contain.Call(log, "closing the conversation", func() (struct{}, error) { return struct{}{}, c.Close() })
 	if err != nil {
 		log.Warn("a conversation did not close cleanly", "error", err)
 	}
@@ -123,7 +124,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	h := &host{s: s, intercept: info.Intercept}
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	opened, late, err := runWithGrace(limited, s, "opening "+sum.Backend,
+	opened, late, err := contain.CallWithGrace(limited, s.runner(), "opening "+sum.Backend,
 		func() (openedConn, error) { return openConn(limited, backend, o, h) },
 		func(b openedConn) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
 	if err != nil {
@@ -204,7 +205,7 @@ func (s *Session) toolSpecs() ([]agent.ToolSpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Guard(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
+	return contain.Call(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
 		specs := make([]agent.ToolSpec, 0, len(tools))
 		for _, t := range tools {
 			if spec := t.Spec(); !spec.UserOnly {

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
@@ -68,7 +69,7 @@ func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.D
 	if c.SessionID = string(s.id); c.RequestID == "" {
 		c.RequestID = string(event.NewID())
 	}
-	v, err := Guard(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
+	v, err := contain.Call(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
 		return s.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
 			switch d.(type) {
 			case event.HookStart, event.HookEnd:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -155,7 +156,7 @@ func (s *Session) Close() {
 	s.toolset = nil
 	s.toolMu.Unlock()
 	if set != nil {
-		_, err := Guard(s.log(), "closing the tools", func() (struct{}, error) { return struct{}{}, set.Close() })
+		_, err := contain.Call(s.log(), "closing the tools", func() (struct{}, error) { return struct{}{}, set.Close() })
 		if err != nil {
 			s.log().Warn("tools did not close cleanly", "error", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -46,7 +47,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 	if err != nil || conn == nil {
 		return err
 	}
-	_, err = Guard(s.log(), "telling the agent its title", func() (struct{}, error) { return struct{}{}, conn.SetTitle(ctx, title) })
+	_, err = contain.Call(s.log(), "telling the agent its title", func() (struct{}, error) { return struct{}{}, conn.SetTitle(ctx, title) })
 	if err != nil && !errors.Is(err, agent.ErrUnsupported) {
 		s.log().Warn("the agent did not take the title", "error", err)
 	}
@@ -64,7 +65,7 @@ func (s *Session) SetModel(ctx context.Context, model string) error {
 		return err
 	}
 	if conn != nil {
-		_, err := Guard(s.log(), "changing the model", func() (struct{}, error) { return struct{}{}, conn.SetModel(ctx, model) })
+		_, err := contain.Call(s.log(), "changing the model", func() (struct{}, error) { return struct{}{}, conn.SetModel(ctx, model) })
 		if err != nil {
 			return fmt.Errorf("change the model to %q: %w", model, err)
 		}

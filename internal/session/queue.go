@@ -11,7 +11,9 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
+	"webchat/internal/attachments"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -49,7 +51,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	if err := workspaces.Check(s.cfg.Workspace); err != nil {
 		return "", err
 	}
-	attached, err := s.resolve(ctx, msg.Attachments)
+	attached, err := attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, msg.Attachments)
 	if err != nil {
 		return "", err
 	}
@@ -128,7 +130,7 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 	s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
 		defer cancel()
-		_, late, err := runWithGrace(ctx, s, "steering", func() (struct{}, error) {
+		_, late, err := contain.CallWithGrace(ctx, s.runner(), "steering", func() (struct{}, error) {
 			return struct{}{}, conn.Steer(ctx, agent.Prompt{MessageID: p.id, Content: p.content, Attachments: p.attachments})
 		}, nil)
 		if err != nil && !errors.Is(err, agent.ErrUnsupported) {

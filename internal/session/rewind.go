@@ -8,6 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/branch"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 )
@@ -99,7 +100,7 @@ func (s *Session) goBack(ctx context.Context, name string) error {
 	if !ok {
 		return s.noRewind()
 	}
-	_, err = Guard(s.log(), "going back", func() (struct{}, error) { return struct{}{}, rewinder.Rewind(ctx, name) })
+	_, err = contain.Call(s.log(), "going back", func() (struct{}, error) { return struct{}{}, rewinder.Rewind(ctx, name) })
 	if errors.Is(err, agent.ErrDied) {
 		s.disconnect(conn)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -21,7 +22,6 @@ var (
 	errAborted  = errors.New("stopped by the user")
 	errShutdown = errors.New("the program ended")
 	errTurnOver = errors.New("the turn ended")
-	errPanic    = errors.New("panic")
 )
 
 // stopGrace is how long what was told to stop may take until the session goes on
@@ -112,6 +112,10 @@ func newSession(c Config, sum fold.Summary) *Session {
 // ID returns the session's id.
 func (s *Session) ID() ID { return s.id }
 
+func (s *Session) runner() contain.Runner {
+	return contain.Runner{Log: s.log(), Running: &s.wg, Grace: stopGrace}
+}
+
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 
 // checkUsable returns why nothing new may begin, or nil. The caller holds s.mu.
@@ -157,7 +161,7 @@ func (s *Session) tools() ([]agent.Tool, error) {
 		if s.cfg.Tools == nil {
 			return nil, nil
 		}
-		set, err := Guard(s.log(), "making the tools", func() (agent.Toolset, error) { return s.cfg.Tools(s.id) })
+		set, err := contain.Call(s.log(), "making the tools", func() (agent.Toolset, error) { return s.cfg.Tools(s.id) })
 		if err != nil {
 			return nil, fmt.Errorf("make the tools of session %s: %w", s.id, err)
 		}

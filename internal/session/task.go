@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -68,7 +69,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	if tasker == nil {
 		return fmt.Errorf("task %s: %w", taskID, agent.ErrUnsupported)
 	}
-	_, err := Guard(s.log(), "ending a task", func() (struct{}, error) { return struct{}{}, tasker.AbortTask(ctx, taskID) })
+	_, err := contain.Call(s.log(), "ending a task", func() (struct{}, error) { return struct{}{}, tasker.AbortTask(ctx, taskID) })
 	if err != nil {
 		return fmt.Errorf("end task %s: %w", taskID, err)
 	}

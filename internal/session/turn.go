@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
@@ -252,7 +253,7 @@ func (s *Session) prompt(t *turn) error {
 // await has the agent work and returns when it is idle, or was left.
 func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	back := make(chan error, 1)
-	_, late, err := runWithGrace(t.ctx, s, "the agent", func() (struct{}, error) {
+	_, late, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
 		err := work()
 		back <- err
 		return struct{}{}, err
@@ -262,7 +263,7 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 		s.mu.Lock()
 		s.unresponsive = &unresponsive{conn, back, make(chan struct{})}
 		s.mu.Unlock()
-	case errors.Is(err, agent.ErrDied), errors.Is(err, errPanic):
+	case errors.Is(err, agent.ErrDied), errors.Is(err, contain.ErrPanic):
 		s.disconnect(conn)
 	}
 	return err
@@ -294,7 +295,7 @@ func sessionError(err error) event.SessionError {
 		d.ErrorType, d.Kind = "mode", event.KindDenied
 	case errors.Is(err, errHook):
 		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
-	case errors.Is(err, errPanic):
+	case errors.Is(err, contain.ErrPanic):
 		d.ErrorType, d.Kind = "panic", event.KindInternal
 	}
 	return d

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/eventlog"
-	"webchat/internal/session"
 )
 
 // BackendInfo is a backend as a list shows it.
@@ -25,7 +25,7 @@ func (m *Manager) fallback(ctx context.Context) string {
 		return m.cfg.Default
 	}
 	m.choice.Do(func() {
-		name, err := session.Guard(m.cfg.Logger, "choosing a backend", func() (string, error) { return m.cfg.Choose(context.WithoutCancel(ctx)), nil })
+		name, err := contain.Call(m.cfg.Logger, "choosing a backend", func() (string, error) { return m.cfg.Choose(context.WithoutCancel(ctx)), nil })
 		if m.chosen = m.cfg.Default; err == nil && m.backends[name] != nil {
 			m.chosen = name
 		}
@@ -64,7 +64,7 @@ const (
 func (m *Manager) Backends(ctx context.Context) []BackendInfo {
 	out := make([]BackendInfo, 0, len(m.cfg.Backends))
 	for _, b := range m.cfg.Backends {
-		i, err := session.Guard(m.cfg.Logger, "looking for "+b.Name(), func() (agent.Info, error) { return b.Info(ctx), nil })
+		i, err := contain.Call(m.cfg.Logger, "looking for "+b.Name(), func() (agent.Info, error) { return b.Info(ctx), nil })
 		if err != nil {
 			i.Reason = "Looking for " + b.Name() + " failed; the server's log says why."
 		}
@@ -82,7 +82,7 @@ func (m *Manager) Models(ctx context.Context, backend string) ([]agent.Model, er
 	if b == nil {
 		return nil, fmt.Errorf("backend %q: %w", backend, eventlog.ErrNotFound)
 	}
-	models, err := session.Guard(m.cfg.Logger, "listing models", func() ([]agent.Model, error) { return b.Models(ctx) })
+	models, err := contain.Call(m.cfg.Logger, "listing models", func() ([]agent.Model, error) { return b.Models(ctx) })
 	if err != nil {
 		return nil, fmt.Errorf("list the models of %s: %w", backend, err)
 	}

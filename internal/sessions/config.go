@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -47,14 +48,14 @@ type Config struct {
 
 // Attachments keeps what users upload for their prompts.
 type Attachments interface {
-	session.Attachments
+	attachments.Uploads
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }
 
 // Outputs is what was shown.
 type Outputs interface {
-	session.Outputs
+	attachments.Outputs
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }

@@ -20,7 +20,7 @@ const maxAttached = 1 << 20
 // Outputs are the outputs of sessions. It may be used concurrently.
 type Outputs struct{ Store *outputs.Store }
 
-// Read implements session.Outputs.
+// Read implements [attachments.Outputs].
 func (s Outputs) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
@@ -55,7 +55,7 @@ func (s Outputs) Read(ctx context.Context, id session.ID, outputID, lines string
 	return a, nil
 }
 
-// DeleteSession implements sessions.Outputs.
+// DeleteSession implements [sessions.Outputs].
 func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
 // parseLines reads "A-B" or "A", or several of them in ascending order, parted by

@@ -32,7 +32,7 @@ func (r *Releases) shelf(id session.ID) *released.Shelf {
 	return r.shelves[id]
 }
 
-// Read implements session.Outputs.
+// Read implements [attachments.Outputs].
 func (r *Releases) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines)
 	if err == nil {
@@ -41,7 +41,7 @@ func (r *Releases) Read(ctx context.Context, id session.ID, outputID, lines stri
 	return a, err
 }
 
-// DeleteSession implements sessions.Outputs.
+// DeleteSession implements [sessions.Outputs].
 func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
 	r.mu.Lock()
