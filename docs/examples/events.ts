@@ -10,7 +10,7 @@ export type WebchatEvent =
   | Envelope<"turn.start", { turnId: string; messageId?: string; by?: "agent" | "user"; cause?: string }>
   | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number }; durationMs: number; steered?: (string)[] }>
   | Envelope<"session.idle", {  }>
-  | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number }>
+  | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
   | Envelope<"session.title_changed", { title: string }>
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
   | Envelope<"session.rewound", { toMessageId: string; after: number }>
@@ -24,16 +24,16 @@ export type WebchatEvent =
   | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; mention?: boolean; name?: string; mimeType?: string })[] }>
   | Envelope<"assistant.turn_start", { turnId: string; promptId?: string }>
   | Envelope<"assistant.turn_end", { turnId: string }>
-  | Envelope<"assistant.message_delta", { messageId: string; offset: number; deltaContent: string; totalResponseSizeBytes?: number; parentToolCallId?: string }>
+  | Envelope<"assistant.message_delta", { messageId: string; offset: number; deltaContent: string; parentToolCallId?: string }>
   | Envelope<"assistant.reasoning_delta", { reasoningId: string; offset: number; deltaContent: string; parentToolCallId?: string }>
   | Envelope<"assistant.message_discarded", { messageId: string }>
-  | Envelope<"assistant.message", { messageId: string; content: string; toolRequests?: ({ toolCallId: string; name: string; arguments?: unknown })[]; partial?: boolean; parentToolCallId?: string }>
+  | Envelope<"assistant.message", { messageId: string; content: string; toolRequests?: ({ toolCallId: string; name: string; arguments?: unknown; type?: string })[]; partial?: boolean; parentToolCallId?: string }>
   | Envelope<"assistant.reasoning", { reasoningId: string; content: string; parentToolCallId?: string }>
   | Envelope<"assistant.usage", { model: string; inputTokens: number; outputTokens: number; cacheReadTokens: number; cost: number; duration: number; quotaSnapshots?: unknown; definitionTokens?: number }>
   | Envelope<"tool.execution_start", { toolCallId: string; toolName: string; arguments: unknown; by: "agent" | "user"; parentToolCallId?: string }>
   | Envelope<"tool.execution_progress", { toolCallId: string; progressMessage?: string; outputId?: string; bytes?: number; lines?: number; elapsedMs?: number }>
   | Envelope<"tool.execution_partial_result", { toolCallId: string; partialOutput: string }>
-  | Envelope<"tool.execution_complete", { toolCallId: string; success: boolean; result?: { content: string; detailedContent?: string }; error?: { message: string; code: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; nearest?: (string)[]; by?: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort"; limit?: "command-timeout" | "read-time" | "image-bytes" | "image-pixels" }; toolTelemetry?: unknown; outputId?: string; fingerprint?: { sum: number; lines?: string }; resultTokens?: number; durationMs: number }>
+  | Envelope<"tool.execution_complete", { toolCallId: string; success: boolean; result?: { content: string; detailedContent?: string }; error?: { message: string; code: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; nearest?: (string)[]; by?: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort"; limit?: "command-timeout" | "read-time" | "image-bytes" | "image-pixels" }; toolTelemetry?: unknown; outputId?: string; fingerprint?: { sum: number; lines?: string }; resultTokens?: number; durationMs: number; parentToolCallId?: string }>
   | Envelope<"permission.requested", { requestId: string; toolCallId?: string; toolName: string; kind: string; action: string; resource: string; target?: string; cwd?: string; why?: string; diff?: string; digest: string; sensitive?: boolean; withheld?: (string)[]; grants: ({ id: string; text: string; scope?: "once" | "session" | "workspace" })[]; expiresAt: string }>
   | Envelope<"permission.completed", { requestId: string; decision: "allow" | "deny"; scope?: "once" | "session" | "workspace"; grant?: { id: string; text: string; scope?: "once" | "session" | "workspace" }; rule?: { number?: number; builtIn?: boolean; covers?: string }; reason?: string; by: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort" }>
   | Envelope<"permission.revoked", { grant: { id: string; text: string; scope?: "once" | "session" | "workspace" } }>
@@ -56,7 +56,7 @@ export type WebchatEvent =
 
 // With ?dialect=autohand.
 export type AutohandEvent =
-  | AutohandEnvelope<"error", { message: string; context: { errorType: string; statusCode?: number } }>
+  | AutohandEnvelope<"error", { message: string; context: { errorType: string; statusCode?: number; turnId?: string; code?: number; recoverable?: boolean } }>
   | AutohandEnvelope<"hook_invoked", { event: string; command: string; exitCode: number }>
   | AutohandEnvelope<"message_update", { delta: string; message: string; messageId: string }>
   | AutohandEnvelope<"permission_request", { requestId: string; tool: string; action: string; resource: string }>

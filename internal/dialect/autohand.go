@@ -71,10 +71,11 @@ type (
 		Context ErrorContext `json:"context"`
 	}
 
-	// ErrorContext says what kind of failure it is.
+	// ErrorContext says what kind of failure it is and where it happened.
 	ErrorContext struct {
 		ErrorType  string `json:"errorType"`
 		StatusCode int    `json:"statusCode,omitempty"`
+		event.ErrorContext
 	}
 )
 
@@ -167,7 +168,11 @@ func (a *Autohand) data(d event.Data) (Type, any) {
 	case event.HookEnd:
 		return TypeHookInvoked, HookInvoked{d.Event, d.Command, d.ExitCode}
 	case event.SessionError:
-		return TypeError, Error{d.Message, ErrorContext{d.ErrorType, d.StatusCode}}
+		where := event.ErrorContext{}
+		if d.Context != nil {
+			where = *d.Context
+		}
+		return TypeError, Error{d.Message, ErrorContext{d.ErrorType, d.StatusCode, where}}
 	}
 	return "", nil
 }

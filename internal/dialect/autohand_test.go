@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 		event.PermissionRequested{RequestID: "p1", ToolCallID: "c2", ToolName: "run_and_display", Kind: "shell", Action: "run a command", Resource: "go test ./..."},
 		event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, Reason: "The user said no.", By: event.DecidedByUser},
 		event.ToolExecutionComplete{ToolCallID: "c2", Error: &event.ToolError{Message: "The user said no.", Code: "denied"}, DurationMs: 900},
-		event.SessionError{Message: "The provider answered 500.", ErrorType: "query", StatusCode: 500},
+		event.SessionError{Message: "The provider answered 500.", ErrorType: "query", StatusCode: 500, Context: &event.ErrorContext{TurnID: "t1", Code: 500, Recoverable: new(true)}},
 		event.AssistantMessageDelta{MessageID: "a2", DeltaContent: "It was "},
 		event.AssistantMessageDiscarded{MessageID: "a2"},
 		event.AssistantMessage{MessageID: "a3", Content: "Not run.", Partial: true},

@@ -90,3 +90,17 @@ func KindOfStatus(status int) ErrorKind {
 	}
 	return KindProvider
 }
+
+// In returns d as what happened in a turn; empty: in none.
+func (d SessionError) In(turnID string) SessionError {
+	if d.Context == nil && turnID == "" {
+		return d
+	}
+	at := ErrorContext{}
+	if d.Context != nil {
+		at = *d.Context
+	}
+	at.TurnID = turnID
+	d.Context = &at
+	return d
+}

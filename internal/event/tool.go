@@ -45,7 +45,9 @@ type (
 		// in logs from before it was counted.
 		ResultTokens int64 `json:"resultTokens,omitempty"`
 		DurationMs   int64 `json:"durationMs"`
-		Extra        `json:"-"`
+		// ParentToolCallID is that of its start.
+		ParentToolCallID string `json:"parentToolCallId,omitempty"`
+		Extra            `json:"-"`
 	}
 
 	// OutputOpened says that the user looked at an output of the session. The model is

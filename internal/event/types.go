@@ -106,8 +106,18 @@ type (
 		Kind       ErrorKind `json:"kind,omitempty"` // empty only in logs from before there were kinds
 		StatusCode int       `json:"statusCode,omitempty"`
 		// RetryAfterMs is when it is tried again by itself, where that is known.
-		RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
+		RetryAfterMs int64         `json:"retryAfterMs,omitempty"`
+		Context      *ErrorContext `json:"context,omitempty"`
 		Extra        `json:"-"`
+	}
+
+	// ErrorContext says where a failure happened, as far as that is known.
+	ErrorContext struct {
+		TurnID string `json:"turnId,omitempty"` // the turn that ran
+		Code   int    `json:"code,omitempty"`   // the agent's own number for it
+		// Recoverable is whether the agent says that one can go on after it; nil if it
+		// does not say.
+		Recoverable *bool `json:"recoverable,omitempty"`
 	}
 
 	// SessionTitleChanged carries the session's new title.
@@ -184,12 +194,11 @@ type (
 	// AssistantMessageDelta is a piece of a message in flight:
 	// text = text[:Offset] + DeltaContent.
 	AssistantMessageDelta struct {
-		MessageID              string `json:"messageId"`
-		Offset                 int64  `json:"offset"` // UTF-8 bytes before it
-		DeltaContent           string `json:"deltaContent"`
-		TotalResponseSizeBytes int64  `json:"totalResponseSizeBytes,omitempty"`
-		ParentToolCallID       string `json:"parentToolCallId,omitempty"`
-		Extra                  `json:"-"`
+		MessageID        string `json:"messageId"`
+		Offset           int64  `json:"offset"` // UTF-8 bytes before it
+		DeltaContent     string `json:"deltaContent"`
+		ParentToolCallID string `json:"parentToolCallId,omitempty"`
+		Extra            `json:"-"`
 	}
 
 	// AssistantReasoningDelta is a piece of reasoning in flight.
@@ -222,6 +231,9 @@ type (
 		ToolCallID string          `json:"toolCallId"`
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments,omitempty"`
+		// Type is "function", or "custom" for a tool that takes text instead of
+		// arguments; empty only in logs from before it was written.
+		Type string `json:"type,omitempty"`
 	}
 
 	// AssistantReasoning is a whole piece of reasoning.

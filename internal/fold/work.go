@@ -274,7 +274,7 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 		if !why.All && t.Start.By == event.ByUser || o.excludes(t.Start.ParentToolCallID, why) {
 			continue
 		}
-		d := event.ToolExecutionComplete{ToolCallID: t.Start.ToolCallID, OutputID: t.Output(),
+		d := event.ToolExecutionComplete{ToolCallID: t.Start.ToolCallID, OutputID: t.Output(), ParentToolCallID: t.Start.ParentToolCallID,
 			Error: &event.ToolError{Message: why.Reason, Code: why.Code, Kind: event.KindOfCode(why.Code), By: why.By}, DurationMs: max(0, now.Sub(t.At).Milliseconds())}
 		if d.OutputID != "" {
 			d.ToolTelemetry = TelemetryOf(d.OutputID)

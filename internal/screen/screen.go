@@ -9,7 +9,6 @@ package screen
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -40,6 +39,7 @@ type State struct {
 	Todos   []event.Todo
 	Named   bool                         // the user chose the title
 	Ours    func(toolCallID string) bool // whether the session runs the call, and tells about it
+	Turn    string                       // that runs; empty: none
 	Stopper event.Decider                // who stopped the turn; empty: it was not stopped
 	Now     time.Time
 	Log     *slog.Logger
@@ -64,7 +64,7 @@ func (s State) Report(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
 	case event.SessionError:
 		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
-		return d, nil
+		return d.In(s.Turn), nil
 	case event.SessionUsageInfo, event.SessionTruncation,
 		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
 		event.AssistantTurnStart, event.AssistantTurnEnd,
@@ -125,6 +125,7 @@ func (s State) message(data event.Data) (event.Data, error) {
 	var text string
 	switch d := data.(type) {
 	case event.AssistantMessage:
+		d.ToolRequests = typed(d.ToolRequests)
 		return ignoreIfDone(s, d, d.MessageID, len(d.Content))
 	case event.AssistantReasoning:
 		return ignoreIfDone(s, d, d.ReasoningID, len(d.Content))
@@ -145,6 +146,17 @@ func (s State) message(data event.Data) (event.Data, error) {
 		return nil, err
 	}
 	return data, nil
+}
+
+// typed returns requests that all say of which type they are.
+func typed(requests []event.ToolRequest) []event.ToolRequest {
+	requests = slices.Clone(requests)
+	for i := range requests {
+		if requests[i].Type != "custom" {
+			requests[i].Type = "function"
+		}
+	}
+	return requests
 }
 
 // ignoreIfDone returns the end of a message, nil for its second one.
@@ -208,6 +220,8 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	case !s.agentsTool(d.ToolCallID):
 		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)
 	}
+	begun := s.Work.Tool(d.ToolCallID)
+	d.ParentToolCallID = begun.Start.ParentToolCallID
 	var stripped bool
 	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry)
 	if stripped || d.OutputID != "" {
@@ -233,37 +247,9 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 		d.Error = &e
 	}
 	if d.DurationMs <= 0 {
-		d.DurationMs = max(0, s.Now.Sub(s.Work.Tool(d.ToolCallID).At).Milliseconds())
+		d.DurationMs = max(0, s.Now.Sub(begun.At).Milliseconds())
 	}
 	return d, nil
-}
-
-// foreignTelemetry returns telemetry without what only our own tools may say.
-func foreignTelemetry(raw json.RawMessage) (clean json.RawMessage, namedOutput bool) {
-	if len(raw) == 0 {
-		return nil, false
-	}
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &fields) != nil {
-		return nil, false
-	}
-	for k := range fields {
-		switch {
-		case strings.EqualFold(k, "outputId"):
-			namedOutput = true
-			delete(fields, k)
-		case slices.ContainsFunc([]string{"outputType", "tokensShown", "tokensSent", "tokensEstimated"}, func(own string) bool { return strings.EqualFold(k, own) }):
-			delete(fields, k)
-		}
-	}
-	if len(fields) == 0 {
-		return nil, namedOutput
-	}
-	clean, err := json.Marshal(fields)
-	if err != nil {
-		return nil, namedOutput
-	}
-	return clean, namedOutput
 }
 
 // task returns a report about a task as it may be relayed.

@@ -16,12 +16,14 @@ func TestReport(t *testing.T) {
 	now := time.Now()
 	work := &fold.Work{}
 	for i, d := range []event.Data{event.TurnStart{TurnID: "t"}, event.ToolExecutionStart{ToolCallID: "own", By: event.ByAgent},
+		event.ToolExecutionStart{ToolCallID: "inner", ParentToolCallID: "own", By: event.ByAgent},
 		event.ToolExecutionStart{ToolCallID: "ours", By: event.ByAgent}} {
 		work.Apply(event.Entry{Seq: int64(i + 1), Event: event.New(d, "", now)})
 	}
-	s := State{Work: work, Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
+	s := State{Work: work, Turn: "t", Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
 		Ours: func(id string) bool { return id == "ours" }}
 	forged := json.RawMessage(`{"outputId":"out_1","tokensShown":5,"exitCode":3}`)
+	odd := json.RawMessage(`{"text":"secret","all":["secret"],"the secret":1,"none":null,"ok":true,"metrics":{"ms":1.5,"path":"secret","deeper":{"n":1}},"OutputType":{"x":1}}`)
 	for name, c := range map[string]struct{ say, want event.Data }{
 		"title of the user stays":   {event.SessionTitleChanged{Title: "other"}, nil},
 		"same model":                {event.SessionModelChange{NewModel: "m"}, nil},
@@ -33,6 +35,10 @@ func TestReport(t *testing.T) {
 		"end of ours":               {event.ToolExecutionComplete{ToolCallID: "ours", Success: true}, nil},
 		"end that names an output":  {event.ToolExecutionComplete{ToolCallID: "own", Success: true, OutputID: "out_1", ToolTelemetry: forged, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "own", Success: true, Result: &event.ToolResult{}, ToolTelemetry: json.RawMessage(`{"exitCode":3}`), DurationMs: 1}},
 		"end that says who stopped": {event.ToolExecutionComplete{ToolCallID: "own", Error: &event.ToolError{Code: "aborted", By: event.DecidedByRule}, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "own", Error: &event.ToolError{Code: "aborted", Kind: event.KindAborted, By: event.DecidedByUser}, DurationMs: 1}},
+		"end of a helper's call":    {event.ToolExecutionComplete{ToolCallID: "inner", Success: true, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "inner", ParentToolCallID: "own", Success: true, Result: &event.ToolResult{}, DurationMs: 1}},
+		"telemetry with contents":   {event.ToolExecutionComplete{ToolCallID: "inner", Success: true, ToolTelemetry: odd, DurationMs: 1}, event.ToolExecutionComplete{ToolCallID: "inner", ParentToolCallID: "own", Success: true, Result: &event.ToolResult{}, ToolTelemetry: json.RawMessage(`{"metrics":{"ms":1.5},"ok":true}`), DurationMs: 1}},
+		"requests without a type":   {event.AssistantMessage{MessageID: "q", ToolRequests: []event.ToolRequest{{Name: "x"}, {Name: "y", Type: "custom"}, {Name: "z", Type: "odd"}}}, event.AssistantMessage{MessageID: "q", ToolRequests: []event.ToolRequest{{Name: "x", Type: "function"}, {Name: "y", Type: "custom"}, {Name: "z", Type: "function"}}}},
+		"failure in a turn":         {event.SessionError{Context: &event.ErrorContext{TurnID: "other", Code: 7}}, event.SessionError{Kind: event.KindProvider, Context: &event.ErrorContext{TurnID: "t", Code: 7}}},
 		"discarded that never was":  {event.AssistantMessageDiscarded{MessageID: "m"}, nil},
 		"output of no task":         {event.TaskOutput{TaskID: "t", Text: "x"}, nil},
 	} {

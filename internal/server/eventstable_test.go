@@ -55,7 +55,7 @@ var shown = []struct{ what, here, room, test string }{
 	{"Autohand: `tool_end {toolName, result, duration}`", "the dialect's, exactly one for each start", "internal/dialect", "TestGuarantees"},
 	{"Autohand: `permission_request {requestId, tool, action, resource}`", "the dialect's, before the act", "internal/agent/autohand", "TestSteps"},
 	{"Autohand: `hook_invoked {event, command, exitCode}`", "the dialect's, after the command ended; the CLI has no such event", "cmd/webchat", "TestScript"},
-	{"Autohand: `error {message, context}`", "the dialect's; `context` is `{errorType, statusCode?}`", "internal/agent/autohand", "TestProviderErrors"},
+	{"Autohand: `error {message, context}`", "the dialect's; `context` is `{errorType, statusCode?, turnId?, code?, recoverable?}`", "internal/agent/autohand", "TestProviderErrors"},
 	{"Autohand: veto `{allow:false, reason}`", "what a hook prints, for every agent", "internal/agent/autohand", "TestHooks"},
 	{"Autohand: waits for the answer or a time limit", "`expiresAt`; our limit comes before the CLI's", "internal/agent/autohand", "TestQuestions"},
 	{"Autohand: text beside tool calls", "`assistant.message` with its `toolRequests`", "internal/agent/autohand", "TestSteps"},

@@ -147,6 +147,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 		return nil // the end of its turn closed it
 	}
 	d := completion(c, res, s.cfg.Now())
+	d.ParentToolCallID = begun.Start.ParentToolCallID
 	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
 	}

@@ -191,7 +191,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 	fresh := failure != nil && t.whole.Err() == nil && !t.reported[failure.Error()]
 	s.mu.Unlock()
 	if fresh {
-		e := sessionError(failure)
+		e := sessionError(failure).In(t.id)
 		err := s.events.Persist(t.whole, func() error {
 			if err := s.events.Append(e); err != nil {
 				return err

@@ -151,7 +151,7 @@ func (s *Session) stateLocked() screen.State {
 	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
-		st.Stopper = stoppedBy(s.turn.ctx)
+		st.Turn, st.Stopper = s.turn.id, stoppedBy(s.turn.ctx)
 	}
 	return st
 }

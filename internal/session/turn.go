@@ -209,7 +209,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	}
 	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
 	if outcome == event.Failed && !t.reported[failure.Error()] {
-		data = append(data, sessionError(failure))
+		data = append(data, sessionError(failure).In(t.id))
 	}
 	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: fold.AddUsage(t.usage, s.unbilled),
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}

@@ -188,8 +188,9 @@ func (c *conn) failed(t *turn, f failure) {
 	if t.failed != nil {
 		return
 	}
-	var status int
-	_ = json.Unmarshal(f.Code, &status) // some codes are words
+	context := &event.ErrorContext{Recoverable: f.Recoverable}
+	_ = json.Unmarshal(f.Code, &context.Code) // some codes are words
+	status := context.Code
 	if status < 100 || status > 599 {
 		status = 0
 	}
@@ -197,7 +198,7 @@ func (c *conn) failed(t *turn, f failure) {
 	if kind == "" || kind == "unknown" {
 		kind = "provider"
 	}
-	t.failed = &event.SessionError{Message: "The provider failed: " + wording.Cut(plain(f.Message), 400), ErrorType: kind, Kind: event.KindProvider, StatusCode: status}
+	t.failed = &event.SessionError{Message: "The provider failed: " + wording.Cut(plain(f.Message), 400), ErrorType: kind, Kind: event.KindProvider, StatusCode: status, Context: context}
 	c.report(t.tell, *t.failed)
 }
 

@@ -86,10 +86,11 @@ type (
 
 	// failure is autohand.error and hook.sessionError.
 	failure struct {
-		Code      json.RawMessage
-		Message   string
-		ErrorType string
-		Error     string
+		Code        json.RawMessage
+		Message     string
+		ErrorType   string
+		Recoverable *bool
+		Error       string
 	}
 
 	// moment is what the CLI hands to a hook.

@@ -131,8 +131,8 @@ func (c *conn) onMessage(e cli.Event) {
 	d, ok := decode[struct {
 		MessageID, Content string
 		ToolRequests       []struct {
-			ToolCallID, Name string
-			Arguments        json.RawMessage
+			ToolCallID, Name, Type string
+			Arguments              json.RawMessage
 		}
 	}](c, e)
 	t := c.scope(e)
@@ -141,7 +141,7 @@ func (c *conn) onMessage(e cli.Event) {
 	}
 	var requests []event.ToolRequest
 	for _, r := range d.ToolRequests {
-		requests = append(requests, event.ToolRequest{ToolCallID: c.newCall(t, r.ToolCallID), Name: r.Name, Arguments: r.Arguments})
+		requests = append(requests, event.ToolRequest{ToolCallID: c.newCall(t, r.ToolCallID), Name: r.Name, Arguments: r.Arguments, Type: r.Type})
 	}
 	x := t.text(d.MessageID, false)
 	if x == nil {

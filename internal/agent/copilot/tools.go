@@ -164,6 +164,7 @@ func (c *conn) onToolComplete(e cli.Event) {
 		Result               *event.ToolResult
 		Error                *struct{ Message, Code string }
 		ShellExecution       *struct{ ExitCode *int }
+		ToolTelemetry        map[string]json.RawMessage
 	}](c, e)
 	ours, x := c.call(c.scope(e), d.ToolCallID)
 	if x == nil && ok {
@@ -175,9 +176,13 @@ func (c *conn) onToolComplete(e cli.Event) {
 	x.completed = true
 	done := event.ToolExecutionComplete{ToolCallID: ours, Success: d.Success, DurationMs: time.Since(x.at).Milliseconds()}
 	if s := d.ShellExecution; s != nil && s.ExitCode != nil {
-		if b, err := json.Marshal(map[string]int{"exitCode": *s.ExitCode}); err == nil {
-			done.ToolTelemetry = b
+		if d.ToolTelemetry == nil {
+			d.ToolTelemetry = map[string]json.RawMessage{}
 		}
+		d.ToolTelemetry["exitCode"] = strconv.AppendInt(nil, int64(*s.ExitCode), 10)
+	}
+	if len(d.ToolTelemetry) > 0 {
+		done.ToolTelemetry, _ = json.Marshal(d.ToolTelemetry) // the session keeps its numbers
 	}
 	switch {
 	case d.Success && d.Result != nil:
