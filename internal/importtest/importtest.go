@@ -26,6 +26,7 @@ var ours = map[string][]string{
 	"internal/manual": {}, // the table of commands is the library's type
 
 	"internal/contain": {},
+	"internal/pump":    {},
 
 	"internal/workspaces": {}, // which folders sessions work in, apart from sessions, which are many
 
@@ -81,7 +82,7 @@ var ours = map[string][]string{
 	"internal/views":             {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
 	"internal/openapi":           {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
-	"internal/server": {"internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+	"internal/server": {"internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"webchat/internal/guard"
+	"webchat/internal/pump"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
@@ -14,7 +15,7 @@ import (
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	const name = "sessions"
 	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.acquire(r.Context(), name, func() source {
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pump.Source {
 		return &changeSource{watch: s.Sessions.Watch(), topic: topic}
 	})
 	defer release()
@@ -27,7 +28,8 @@ type changeSource struct {
 	topic *sse.Topic
 }
 
-func (c *changeSource) run(ctx context.Context) {
+// Run implements [pump.Source].
+func (c *changeSource) Run(ctx context.Context) {
 	defer c.watch.Close()
 	for {
 		entries, err := c.watch.Next(ctx)

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/pump"
 	"webchat/internal/schema"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -75,7 +76,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, past replay) error {
 	name := "session/" + string(one.ID())
 	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.acquire(r.Context(), name, func() source {
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pump.Source {
 		return &logSource{live: one.Subscribe(), topic: topic}
 	})
 	defer release()
@@ -89,7 +90,8 @@ type logSource struct {
 	topic *sse.Topic
 }
 
-func (l *logSource) run(ctx context.Context) {
+// Run implements [pump.Source].
+func (l *logSource) Run(ctx context.Context) {
 	defer l.live.Close()
 	for {
 		entries, err := l.live.Next(ctx)

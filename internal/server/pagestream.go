@@ -9,6 +9,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/page"
+	"webchat/internal/pump"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -22,7 +23,8 @@ type pageSource struct {
 	err   error         // why it does not; read after ready
 }
 
-func (p *pageSource) run(ctx context.Context) {
+// Run implements [pump.Source].
+func (p *pageSource) Run(ctx context.Context) {
 	defer p.live.Close()
 	from, err := p.catchUp(ctx)
 	p.err = err
@@ -48,18 +50,18 @@ func (s *Server) projected(ctx context.Context, one *session.Session) (_ context
 	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
 	for {
 		begun := false
-		pump, x, release := s.pumps.acquire(ctx, name, func() source {
+		pumped, x, release := s.pumps.Acquire(ctx, name, func() pump.Source {
 			begun = true
 			return &pageSource{past: past{s.Outputs, one, s.Pages.pages.Projector(string(one.ID()))}, live: one.Subscribe(),
 				topic: s.Hub.Topic(name), ready: make(chan struct{})}
 		})
 		src = x.(*pageSource)
-		err := src.await(pump, logged)
+		err := src.await(pumped, logged)
 		if err == nil {
-			return pump, src, release, nil
+			return pumped, src, release, nil
 		}
 		release()
-		if begun || pump.Err() == nil || ctx.Err() != nil {
+		if begun || pumped.Err() == nil || ctx.Err() != nil {
 			return nil, nil, nil, err
 		}
 		// A pump that ran before has ended short of it; a new one begins with the log.

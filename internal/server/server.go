@@ -47,6 +47,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/outputs/serve"
+	"webchat/internal/pump"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -80,7 +81,7 @@ type Server struct {
 	outputs *serve.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
-	pumps pumps
+	pumps *pump.Set
 }
 
 // New makes a Server. It starts nothing.
@@ -91,8 +92,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c}
-	s.pumps.log, s.pumps.byTopic = c.Logger, map[string]*pump{}
+	s := &Server{Config: c, pumps: pump.New(c.Logger)}
 	shown := views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions
@@ -113,7 +113,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends what feeds streams and waits for it. Close the hub and the HTTP
 // server before.
-func (s *Server) Close() { s.pumps.close() }
+func (s *Server) Close() { s.pumps.Close() }
 
 // router makes chi's router of the table. GET answers HEAD too.
 func (s *Server) router(routes []route) (*chi.Mux, error) {

@@ -1,8 +1,7 @@
-package server
+package pump
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,7 @@ type fakeSource struct {
 	fault chan struct{}
 }
 
-func (f fakeSource) run(ctx context.Context) {
+func (f fakeSource) Run(ctx context.Context) {
 	*f.runs++
 	select {
 	case <-ctx.Done():
@@ -25,10 +24,10 @@ func (f fakeSource) run(ctx context.Context) {
 
 func TestPumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pumps{log: slog.New(slog.NewTextHandler(io.Discard, nil)), byTopic: map[string]*pump{}}
+		p := New(slog.New(slog.DiscardHandler))
 		begun, runs, fault := 0, 0, make(chan struct{})
 		acquire := func() (context.Context, func()) {
-			ctx, _, release := p.acquire(t.Context(), "topic", func() source { begun++; return fakeSource{&runs, fault} })
+			ctx, _, release := p.Acquire(t.Context(), "topic", func() Source { begun++; return fakeSource{&runs, fault} })
 			synctest.Wait()
 			return ctx, release
 		}
@@ -63,7 +62,7 @@ func TestPumps(t *testing.T) {
 		}
 		releaseD()
 		e, releaseE := acquire()
-		p.close()
+		p.Close()
 		synctest.Wait() // its readers are told beside it
 		if begun != 3 || e.Err() == nil || len(p.byTopic) != 0 {
 			t.Errorf("%d sources begun; after the close: %v, %d topics", begun, e.Err(), len(p.byTopic))
@@ -74,25 +73,25 @@ func TestPumps(t *testing.T) {
 			t.Error("a reader that came too late waits for ever")
 		}
 		releaseF()
-		p.close()
+		p.Close()
 	})
 }
 
 // A session that is slow to be subscribed to does not hold up other streams.
 func TestPumpsBeginBesideEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pumps{log: slog.New(slog.NewTextHandler(io.Discard, nil)), byTopic: map[string]*pump{}}
+		p := New(slog.New(slog.DiscardHandler))
 		runs, subscribed, joined := 0, make(chan struct{}), make(chan func())
 		go func() {
-			_, _, release := p.acquire(t.Context(), "slow", func() source { <-subscribed; return fakeSource{&runs, nil} })
+			_, _, release := p.Acquire(t.Context(), "slow", func() Source { <-subscribed; return fakeSource{&runs, nil} })
 			joined <- release
 		}()
 		synctest.Wait()
-		_, _, release := p.acquire(t.Context(), "other", func() source { return fakeSource{&runs, nil} })
+		_, _, release := p.Acquire(t.Context(), "other", func() Source { return fakeSource{&runs, nil} })
 		release()
 		close(subscribed)
 		(<-joined)()
-		p.close()
+		p.Close()
 		if runs != 2 {
 			t.Errorf("%d sources run", runs)
 		}

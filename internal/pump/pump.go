@@ -1,4 +1,6 @@
-package server
+// Package pump feeds topics while they have readers: one source and one goroutine for all
+// readers of a topic.
+package pump
 
 import (
 	"context"
@@ -13,9 +15,8 @@ import (
 // moment later, and what the page was folded from need not be read again.
 const linger = 10 * time.Second
 
-// pumps moves what rooms report to the topics of the hub: one subscription and
-// one goroutine for all readers of a topic.
-type pumps struct {
+// Set is the pumps of a server. Its methods may be called concurrently.
+type Set struct {
 	log *slog.Logger
 	wg  sync.WaitGroup // the pumps' goroutines
 
@@ -29,24 +30,27 @@ type pump struct {
 	cancel context.CancelFunc
 
 	ready  chan struct{} // closed when source was made, or could not be
-	source source        // read after begun; nil after a fault
+	source Source        // read after begun; nil after a fault
 
-	readers int         // guarded by pumps.mu
-	idle    *time.Timer // guarded by pumps.mu; ends the pump when no reader comes
+	readers int         // guarded by Set.mu
+	idle    *time.Timer // guarded by Set.mu; ends the pump when no reader comes
 }
 
-// source is where a topic's frames come from. It has subscribed when it is made,
+// New makes a Set. It starts nothing.
+func New(log *slog.Logger) *Set { return &Set{log: log, byTopic: map[string]*pump{}} }
+
+// Source is where a topic's frames come from. It has subscribed when it is made,
 // which may wait for a session: only this topic's readers wait with it.
-type source interface {
-	// run publishes until ctx ends or the subscription is lost.
-	run(ctx context.Context)
+type Source interface {
+	// Run publishes until ctx ends or the subscription is lost.
+	Run(ctx context.Context)
 }
 
-// acquire makes sure that a pump runs for the topic, with a source of begin if
+// Acquire makes sure that a pump runs for the topic, with a source of begin if
 // none does. The reader's context ends with the pump: when that lost its
 // subscription, what readers have is not whole any more, so they have to come
 // back. The caller releases when the reader has gone.
-func (p *pumps) acquire(reader context.Context, topic string, begin func() source) (ctx context.Context, src source, release func()) {
+func (p *Set) Acquire(reader context.Context, topic string, begin func() Source) (ctx context.Context, src Source, release func()) {
 	x := p.join(topic, begin)
 	<-x.ready
 	ctx, leave := context.WithCancel(reader)
@@ -63,7 +67,7 @@ func (p *pumps) acquire(reader context.Context, topic string, begin func() sourc
 }
 
 // join counts a reader of the topic's pump, which it starts if none runs.
-func (p *pumps) join(topic string, begin func() source) *pump {
+func (p *Set) join(topic string, begin func() Source) *pump {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.byTopic[topic]
@@ -78,7 +82,7 @@ func (p *pumps) join(topic string, begin func() source) *pump {
 }
 
 // start runs a pump. p.mu is held.
-func (p *pumps) start(topic string, begin func() source) *pump {
+func (p *Set) start(topic string, begin func() Source) *pump {
 	x := &pump{ready: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	if p.closed {
@@ -88,18 +92,18 @@ func (p *pumps) start(topic string, begin func() source) *pump {
 	p.wg.Go(func() {
 		defer p.end(topic, x)
 		x.begin(begin)
-		x.source.run(x.ctx)
+		x.source.Run(x.ctx)
 	})
 	return x
 }
 
-func (x *pump) begin(begin func() source) {
+func (x *pump) begin(begin func() Source) {
 	defer close(x.ready)
 	x.source = begin()
 }
 
 // end keeps a fault in its topic: the readers come back to a new pump.
-func (p *pumps) end(topic string, x *pump) {
+func (p *Set) end(topic string, x *pump) {
 	if fault := recover(); fault != nil {
 		p.log.Error("panic", "in", "a stream's source", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
 	}
@@ -112,7 +116,7 @@ func (p *pumps) end(topic string, x *pump) {
 }
 
 // release ends a pump without readers.
-func (p *pumps) release(x *pump) {
+func (p *Set) release(x *pump) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x.readers == 0 {
@@ -120,8 +124,8 @@ func (p *pumps) release(x *pump) {
 	}
 }
 
-// close ends all pumps and waits for them.
-func (p *pumps) close() {
+// Close ends all pumps and waits for them.
+func (p *Set) Close() {
 	p.mu.Lock()
 	p.closed = true
 	for _, x := range p.byTopic {
