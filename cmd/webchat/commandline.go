@@ -196,6 +196,7 @@ var inWords = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`: expected \w+ value but got "EOL" \(<EOL>\)$`), " needs a value"},
+	{regexp.MustCompile(`^expected "<shell>"$`), "webchat completion needs the name of a shell: bash, zsh, fish or powershell"},
 	{regexp.MustCompile(`expected duration but got (".*?"): time: .*$`), "expected a duration such as 10m but got $1"},
 	{regexp.MustCompile(`expected a valid \d+ bit int but got`), "expected a number but got"},
 	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},

@@ -219,6 +219,9 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 			line, err = strconv.Atoi(m[2])
 		}
 	}
+	if err != nil && strings.ContainsAny(word, `./\`) { // nobody means a command by it
+		return "", "", 0, usage("there is no file or folder %q; check its name", word)
+	}
 	if err != nil {
 		return "", "", 0, usage("there is no file or folder %q, and no such command; there are %s", word, strings.Join(o.commands, ", "))
 	}

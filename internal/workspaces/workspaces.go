@@ -252,7 +252,7 @@ func (l *List) index(path string) int {
 // resolve returns the one path of a folder that can be worked in.
 func resolve(path string) (string, error) {
 	if !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%w: %q is not an absolute path", ErrFolder, path)
+		return "", fmt.Errorf("%w: %q is not an absolute path; give the whole one", ErrFolder, path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	switch {

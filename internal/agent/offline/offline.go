@@ -125,7 +125,7 @@ func (c *conn) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsu
 
 // SetModel implements [agent.Conn].
 func (c *conn) SetModel(context.Context, string) error {
-	return fmt.Errorf("choose a model: %w, which has none", agent.ErrUnsupported)
+	return fmt.Errorf("%w, which has no models", agent.ErrUnsupported)
 }
 
 // Rewind implements [agent.Rewinder]: there is nothing to forget.

@@ -140,7 +140,7 @@ func locate(given string, env []string) (string, error) {
 	case given != "":
 		return "", fmt.Errorf("there is no GitHub Copilot CLI at %s; install it (%s) or correct --copilot-path", given, install)
 	}
-	return "", fmt.Errorf("GitHub Copilot CLI was not found; install it (%s) or give --copilot-path", install)
+	return "", fmt.Errorf("GitHub Copilot CLI is not installed; install it (%s) or give --copilot-path", install)
 }
 
 // BinaryName is the name of the native binary here.

@@ -34,7 +34,7 @@ func TestFind(t *testing.T) {
 		"second in PATH": {files: map[string]string{"a/copilot": shim, "b/copilot": native},
 			path: "a" + string(filepath.ListSeparator) + "b", want: "b/copilot"},
 		"only a shim": {files: map[string]string{"bin/copilot": shim}, path: "bin", words: "native binary of GitHub Copilot CLI is not beside it"},
-		"nothing":     {path: "bin", words: "was not found; install it"},
+		"nothing":     {path: "bin", words: "is not installed; install it"},
 		"wrong path":  {given: "nowhere", words: "--copilot-path"},
 	} {
 		t.Run(name, func(t *testing.T) {
