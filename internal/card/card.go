@@ -248,7 +248,7 @@ func (v *card) fillDone(o views.Output) {
 		v.fillExit(o)
 		v.Meta = join(wording.Took(v.Took), wording.Plural(o.TotalLines, "line"))
 	default:
-		v.Meta = join(o.Language, linesOf(o), wording.Size(o.Bytes))
+		v.Meta = join(code.Label(o.Language), linesOf(o), wording.Size(o.Bytes))
 	}
 	v.First, v.Last = max(1, o.StartLine), o.EndLine
 	if v.Last == 0 {

@@ -55,6 +55,9 @@ func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
 	p.say("/show relay.json")
 	p.front("relay.json")
 	p.wait(onDesk + `.querySelector('.other li li[aria-expanded=false]')`)
+	p.press("Escape") // letters are keys in the view, not on the first button above it
+	p.wait(`document.activeElement.matches('.pane .other')`)
+	p.is(onDesk+`.querySelectorAll('.other li')[2].getBoundingClientRect().top - `+onDesk+`.querySelectorAll('.other li')[1].getBoundingClientRect().top + ' px'`, "24 px")
 	p.js(onDesk + `.querySelector('.other li').focus()`)
 	p.press("ArrowDown", "ArrowDown", "ArrowRight")
 	p.has(".pane:not([hidden]) .other li li li", "patience")
@@ -64,6 +67,16 @@ func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
 	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read pump +")
 	p.shot("desk-tree-chosen")
 	p.accessible("a chosen value in a tree")
+
+	// The indent of the values is not that of a list in a preview.
+	p.say("/show README.md")
+	p.front("README.md")
+	p.wait(`((li) => li.getBoundingClientRect().left - li.parentElement.getBoundingClientRect().left + parseFloat(getComputedStyle(li).paddingLeft) < 40)(` + onDesk + `.querySelector('.other li'))`)
+	p.has(".pane:not([hidden])", "Markdown · 6 lines")
+	// Without the Desk the conversation is a column in the middle.
+	p.press("Escape", "]")
+	p.wait(`document.querySelector('.app.no-desk')`)
+	p.wait(`((a, b) => Math.abs(a.left + a.right - b.left - b.right) < 20)(document.getElementById('composer').getBoundingClientRect(), document.querySelector('.main').getBoundingClientRect())`)
 }
 
 // Only the lines that match stand there, with their own numbers, and the hit that was

@@ -101,6 +101,7 @@ func TestTwoFolders(t *testing.T) {
 	// What happens in the other folder is seen here, with the folder's name.
 	a.say("run echo hello")
 	b.has(`#sessions a[data-session="`+second+`"][data-status=waiting] .in`, "other")
+	b.wait(`((a) => a.querySelector('.n').getBoundingClientRect().bottom <= a.querySelector('.in').getBoundingClientRect().top + 2)(document.querySelector('#sessions a[data-session="` + second + `"]'))`)
 	b.shots("two-folders")
 	a.wait(`document.querySelector('[data-ask][data-ready]')`)
 	a.click("[data-act=allow-once]")

@@ -20,7 +20,7 @@ let closed = [] // keys, the last one at the end
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
 
 /** The element that letters are keys in. */
-export const view = () => paneOf(desk.front)?.querySelector('.code, .pic, button')
+export const view = () => paneOf(desk.front)?.querySelector('.code, .pic, .other') ?? paneOf(desk.front)?.querySelector('button')
 
 function layout() {
   app.classList.toggle('has-desk', open().length > 0)

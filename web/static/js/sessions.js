@@ -125,11 +125,12 @@ const menu = (id, button) => popup(button, entries(id))
 
 /** The menu of the page's own session; of one that does not exist yet, only what concerns the page. */
 function titleMenu(id, button) {
+  const own = id ? entries(id) : []
   const page = [
     { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
     { label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   ]
-  popup(button, id ? [...entries(id), ...page] : page)
+  popup(button, [...own.slice(0, -1), ...page, ...own.slice(-1)]) // what deletes stands last
 }
 
 const acts = { rename, 'title-menu': titleMenu, 'session-menu': menu, delete: drop }
