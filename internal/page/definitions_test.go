@@ -28,3 +28,24 @@ func TestLedgerTellsWhatDefinitionsCost(t *testing.T) {
 		}
 	}
 }
+
+// What is left of the user's plan stands in the ledger where the agent reports it:
+// of several quotas the one that ends first.
+func TestLedgerTellsWhatIsLeftOfThePlan(t *testing.T) {
+	for snapshots, want := range map[string]string{
+		"": "", `[1]`: "", `{"chat":{"isUnlimitedEntitlement":true,"entitlementRequests":-1,"remainingPercentage":100}}`: "",
+		`{"chat":{"entitlementRequests":9,"usedRequests":1,"remainingPercentage":88.9},"premium":{"entitlementRequests":3000,"usedRequests":1800,"remainingPercentage":40}}`: "1,200 of 3,000",
+		`{"credits":{"entitlementRequests":0,"remainingPercentage":2.5}}`: "2.5%",
+	} {
+		p := pages(t, 3)
+		pr := p.Projector("s1")
+		for _, e := range newLog().add(event.SessionStart{SessionID: "s1"}, event.UserMessage{MessageID: "m", Content: "hi"}, event.TurnStart{TurnID: "t", MessageID: "m"},
+			event.AssistantUsage{QuotaSnapshots: raw(snapshots)}).entries {
+			pr.Feed(e)
+		}
+		_, row, shown := strings.Cut(wholePage(t, p, pr), "Left of your plan</dt><dd>")
+		if got, _, _ := strings.Cut(row, "<"); got != want || shown != (want != "") {
+			t.Errorf("%s is shown as %q, want %q", snapshots, got, want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type ledger struct {
 	definitions    int64           // what the tools' definitions cost, in all model calls
 	count          int             // outputs that were shown
 	counted        bool            // else only those are known that are kept
+	quota          string          // what is left of the user's plan, as the backend reported
 	growing        map[string]bool // calls whose output is not complete
 }
 

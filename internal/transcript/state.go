@@ -161,6 +161,8 @@ func (f *State) speech(data event.Data) bool {
 	switch d := data.(type) {
 	case event.AssistantTurnStart:
 		f.nameKnown(d)
+	case event.AssistantUsage:
+		f.quotaChanged(d.QuotaSnapshots)
 	case event.AssistantMessageDelta:
 		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
 	case event.AssistantReasoningDelta:
