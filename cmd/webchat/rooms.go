@@ -15,6 +15,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/handover"
 	"webchat/internal/mcpserver"
@@ -23,7 +24,6 @@ import (
 	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
 	"webchat/internal/server"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
@@ -48,9 +48,9 @@ type rooms struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, out *outputs.Store, inputs *displaytools.Inputs) func(session.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, out *outputs.Store, inputs *displaytools.Inputs) func(fold.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
-	return func(id session.ID) (agent.Toolset, error) {
+	return func(id fold.ID) (agent.Toolset, error) {
 		return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
 			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: inputs})
 	}

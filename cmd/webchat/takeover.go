@@ -5,7 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"webchat/internal/session"
+	"webchat/internal/fold"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/takeover"
@@ -68,7 +68,7 @@ type onDisk interface {
 }
 
 // Delete implements [sessions.Catalog].
-func (e everywhere) Delete(ctx context.Context, id session.ID) error {
+func (e everywhere) Delete(ctx context.Context, id fold.ID) error {
 	if err := e.old.Delete(ctx, string(id)); err != nil {
 		return err
 	}

@@ -18,9 +18,9 @@ import (
 	"webchat/internal/canary"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/displaytools"
+	"webchat/internal/fold"
 	"webchat/internal/mcpserver/lend"
 	"webchat/internal/outputs"
-	"webchat/internal/session"
 )
 
 // verify has the backend that a new session would get show a file, and fails if
@@ -36,7 +36,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	t, err := canary.New(canary.Config{
-		Tools: func(workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error) {
+		Tools: func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error) {
 			return o.tools(c, workspace, out, nil)
 		},
 		Say: func(name, format string, args ...any) {

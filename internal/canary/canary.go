@@ -42,7 +42,7 @@ var ErrLeaked = errors.New("THE CANARY REACHED THE MODEL")
 // Config is what a trial needs of the program.
 type Config struct {
 	// Tools makes the display tools of a session in a workspace, as the server does.
-	Tools func(workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error)
+	Tools func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error)
 	// Say takes a line of what was found: a name and a sentence.
 	Say func(name, format string, args ...any)
 }

@@ -16,9 +16,9 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/canary"
 	"webchat/internal/displaytools"
+	"webchat/internal/fold"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
-	"webchat/internal/session"
 )
 
 func TestMain(m *testing.M) {
@@ -31,8 +31,8 @@ func trial(t *testing.T) (*canary.Trial, *[]string) {
 	t.Helper()
 	said := &[]string{}
 	tr, err := canary.New(canary.Config{
-		Tools: func(workspace string, out *outputs.Store) func(session.ID) (agent.Toolset, error) {
-			return func(id session.ID) (agent.Toolset, error) {
+		Tools: func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error) {
+			return func(id fold.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
 			}
 		},

@@ -64,7 +64,7 @@ var ours = map[string][]string{
 	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
 	"internal/sessions":          {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":           {},
-	"internal/outputs/attach":    {"internal/agent", "internal/eventlog", "internal/outputs", "internal/released", "internal/session"}, // what is attached is released to tools
+	"internal/outputs/attach":    {"internal/agent", "internal/eventlog", "internal/fold", "internal/outputs", "internal/released"}, // what is attached is released to tools
 	"internal/outputs/serve":     {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":      {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":             {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
@@ -73,7 +73,7 @@ var ours = map[string][]string{
 	"internal/released":          {"internal/agent", "internal/event"},
 	"internal/mcpserver":         {"internal/agent", "internal/event", "internal/released"},
 	"internal/mcpserver/install": {"internal/proc"},
-	"internal/mcpserver/lend":    {"internal/agent", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/mcpserver", "internal/session", "internal/sessions", "internal/workspaces"}, // a server's sessions, their tools, and who has a key
+	"internal/mcpserver/lend":    {"internal/agent", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/mcpserver", "internal/sessions", "internal/workspaces"}, // a server's sessions, their tools, and who has a key
 	"internal/dialect":           {"internal/event"},
 	"internal/card":              {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
 	"internal/transcript":        {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},

@@ -11,7 +11,6 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
@@ -29,14 +28,14 @@ func (f *fillable) fault() error {
 	return nil
 }
 
-func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+func (f *fillable) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if err := f.fault(); err != nil {
 		return err
 	}
 	return f.Memory.Append(ctx, id, entries, s)
 }
 
-func (f *fillable) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
+func (f *fillable) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	if err := f.fault(); err != nil {
 		return err
 	}

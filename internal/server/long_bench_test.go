@@ -11,7 +11,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/store"
 )
 
@@ -20,9 +19,9 @@ const lastTurns = 40
 
 // writeLong writes a session of so many turns to a store. The last ones hold 300 tool
 // results of 8 KB, those before them one short result each.
-func writeLong(t testing.TB, db eventlog.Store, turns int) session.ID {
+func writeLong(t testing.TB, db eventlog.Store, turns int) fold.ID {
 	t.Helper()
-	id := session.ID(event.NewID())
+	id := fold.ID(event.NewID())
 	var (
 		sum     fold.Summary
 		entries []event.Entry
@@ -80,7 +79,7 @@ func BenchmarkOpenLongSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = db.Close() })
-	ids := []session.ID{writeLong(b, db, lastTurns), writeLong(b, db, 10_000)}
+	ids := []fold.ID{writeLong(b, db, lastTurns), writeLong(b, db, 10_000)}
 	var took [2][]time.Duration
 	size := 0
 	for b.Loop() {

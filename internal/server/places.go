@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"webchat/internal/session"
+	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
 
@@ -27,7 +27,7 @@ func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string
 	if p.sessions == nil {
 		return "", false
 	}
-	one, err := p.sessions.Get(ctx, session.ID(sessionID))
+	one, err := p.sessions.Get(ctx, fold.ID(sessionID))
 	if err != nil {
 		return "", false
 	}

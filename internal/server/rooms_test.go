@@ -22,12 +22,12 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
@@ -101,7 +101,7 @@ func newHouseOn(t testing.TB, db interface {
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id session.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id fold.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ()})
 			}}, err
 		}})

@@ -16,7 +16,7 @@ import (
 
 // sessionShape is a session as the API shows it.
 type sessionShape struct {
-	ID        session.ID   `json:"id"`
+	ID        fold.ID      `json:"id"`
 	Workspace string       `json:"workspace"` // absolute path
 	Backend   string       `json:"backend"`
 	Model     string       `json:"model"`
@@ -67,7 +67,7 @@ type foundShape struct {
 
 // session finds the session the path names.
 func (s *Server) session(r *http.Request) (*session.Session, error) {
-	return s.Sessions.Get(r.Context(), session.ID(chi.URLParam(r, "id")))
+	return s.Sessions.Get(r.Context(), fold.ID(chi.URLParam(r, "id")))
 }
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
@@ -126,7 +126,7 @@ func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.Sessions.Update(r.Context(), session.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
+	sum, err := s.Sessions.Update(r.Context(), fold.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Server) choices(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Sessions.Delete(r.Context(), session.ID(chi.URLParam(r, "id"))); err != nil {
+	if err := s.Sessions.Delete(r.Context(), fold.ID(chi.URLParam(r, "id"))); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -163,7 +163,7 @@ func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) restoreSession(w http.ResponseWriter, r *http.Request) error {
-	sum, err := s.Sessions.Restore(r.Context(), session.ID(chi.URLParam(r, "id")))
+	sum, err := s.Sessions.Restore(r.Context(), fold.ID(chi.URLParam(r, "id")))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/store"
 )
 
@@ -64,7 +63,7 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 func TestInsideOfARowWithAnOddID(t *testing.T) {
 	mem := store.NewMemory()
 	const odd = "a/b?c d%2F#é"
-	id := session.ID(event.NewID())
+	id := fold.ID(event.NewID())
 	var sum fold.Summary
 	var entries []event.Entry
 	for i, d := range []event.Data{event.SessionStart{SessionID: string(id), Backend: offline.Name}, event.UserMessage{MessageID: "m"}, event.TurnStart{TurnID: "t", MessageID: "m"},

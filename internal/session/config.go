@@ -41,7 +41,7 @@ type Config struct {
 
 	// Tools makes the tools of one session, when it first needs them; they are
 	// closed with the session. nil: none.
-	Tools func(id ID) (agent.Toolset, error)
+	Tools func(id fold.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks Hooks
 	// Policy rules on what agents do before the user is asked. nil: every act is

@@ -178,7 +178,7 @@ type rig struct {
 	stop    func() // ends all sessions
 
 	mu       sync.Mutex // guards what follows
-	sessions map[ID]*Session
+	sessions map[fold.ID]*Session
 }
 
 // Changed implements [eventlog.Owner].
@@ -201,7 +201,7 @@ func (r *rig) create(ctx context.Context) (*Session, error) {
 }
 
 // load returns a session of the process, or one of an earlier process.
-func (r *rig) load(ctx context.Context, id ID) (*Session, error) {
+func (r *rig) load(ctx context.Context, id fold.ID) (*Session, error) {
 	r.mu.Lock()
 	s := r.sessions[id]
 	r.mu.Unlock()
@@ -252,9 +252,9 @@ func play(t *testing.T, change func(*rig, *Config), test func(*rig)) {
 
 func newRig(t *testing.T, mem *memory, change func(*rig, *Config)) *rig {
 	t.Helper()
-	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[ID]*Session{}}
+	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[fold.ID]*Session{}}
 	r.cfg = Config{Log: mem, Owner: r, Backend: r.backend, Workspace: t.TempDir(), Context: func() event.Context { return event.Context{} },
-		Tools:  func(ID) (agent.Toolset, error) { return r.tools, nil },
+		Tools:  func(fold.ID) (agent.Toolset, error) { return r.tools, nil },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if change != nil {
 		change(r, &r.cfg)

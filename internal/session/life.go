@@ -30,7 +30,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if start.Title, err = cleanTitle(start.Title); err != nil {
 		return nil, err
 	}
-	s := newSession(c, fold.Summary{ID: ID(start.SessionID)})
+	s := newSession(c, fold.Summary{ID: fold.ID(start.SessionID)})
 	s.startedAt, s.placesComplete, s.titleChosen = c.Now(), true, start.Title != ""
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}

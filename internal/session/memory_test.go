@@ -15,16 +15,16 @@ import (
 // memory is a Log and Drafts, with the rows of a list, that refuses what a real one could not hold.
 type memory struct {
 	mu     sync.Mutex
-	logs   map[ID][]event.Entry
-	rows   map[ID]fold.Summary
-	drafts map[ID][]eventlog.Draft
+	logs   map[fold.ID][]event.Entry
+	rows   map[fold.ID]fold.Summary
+	drafts map[fold.ID][]eventlog.Draft
 	fail   error         // of everything that writes
 	slow   time.Duration // how long a write of events takes
 	writes int
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[ID][]event.Entry{}, rows: map[ID]fold.Summary{}, drafts: map[ID][]eventlog.Draft{}}
+	return &memory{logs: map[fold.ID][]event.Entry{}, rows: map[fold.ID]fold.Summary{}, drafts: map[fold.ID][]eventlog.Draft{}}
 }
 
 func (m *memory) broken(err error) {
@@ -40,7 +40,7 @@ func (m *memory) slowly(d time.Duration) {
 	m.slow = d
 }
 
-func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s fold.Summary) error {
+func (m *memory) Append(_ context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	m.mu.Lock()
 	slow := m.slow
 	m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *memory) Append(_ context.Context, id ID, entries []event.Entry, s fold.
 	return nil
 }
 
-func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.Entry, error) {
+func (m *memory) After(_ context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	log := m.logs[id]
@@ -82,7 +82,7 @@ func (m *memory) After(_ context.Context, id ID, seq int64, limit int) ([]event.
 	return slices.Clone(log[from:min(from+int64(limit), int64(len(log)))]), nil
 }
 
-func (m *memory) Summary(_ context.Context, id ID) (fold.Summary, error) {
+func (m *memory) Summary(_ context.Context, id fold.ID) (fold.Summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.rows[id]
@@ -92,7 +92,7 @@ func (m *memory) Summary(_ context.Context, id ID) (fold.Summary, error) {
 	return s, nil
 }
 
-func (m *memory) SaveDrafts(_ context.Context, id ID, d []eventlog.Draft) error {
+func (m *memory) SaveDrafts(_ context.Context, id fold.ID, d []eventlog.Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -102,20 +102,20 @@ func (m *memory) SaveDrafts(_ context.Context, id ID, d []eventlog.Draft) error 
 	return nil
 }
 
-func (m *memory) LoadDrafts(_ context.Context, id ID) ([]eventlog.Draft, error) {
+func (m *memory) LoadDrafts(_ context.Context, id fold.ID) ([]eventlog.Draft, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.drafts[id], nil
 }
 
-func (m *memory) entries(id ID) []event.Entry {
+func (m *memory) entries(id fold.ID) []event.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.logs[id])
 }
 
 // prefix is the memory as a kill after the first n events of a session leaves it.
-func (m *memory) prefix(id ID, n int) *memory {
+func (m *memory) prefix(id fold.ID, n int) *memory {
 	out := newMemory()
 	var s fold.Summary
 	for _, e := range m.entries(id)[:n] {

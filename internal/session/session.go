@@ -38,9 +38,6 @@ const (
 	stateClosed        // nothing is appended
 )
 
-// ID identifies a session: a UUID, version 7.
-type ID = fold.ID
-
 // Session is one conversation. See the package comment for what it guarantees.
 type Session struct {
 	eventlog.Reader // of events
@@ -50,7 +47,7 @@ type Session struct {
 	requests *consent.Requests
 
 	cfg    Config
-	id     ID
+	id     fold.ID
 	ctx    context.Context // of everything the session does
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // everything the session started
@@ -110,7 +107,7 @@ func newSession(c Config, sum fold.Summary) *Session {
 }
 
 // ID returns the session's id.
-func (s *Session) ID() ID { return s.id }
+func (s *Session) ID() fold.ID { return s.id }
 
 func (s *Session) runner() contain.Runner {
 	return contain.Runner{Log: s.log(), Running: &s.wg, Grace: stopGrace}

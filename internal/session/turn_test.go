@@ -323,7 +323,7 @@ type slowDrafts struct {
 	saving, release chan struct{}
 }
 
-func (d slowDrafts) SaveDrafts(ctx context.Context, id ID, drafts []eventlog.Draft) error {
+func (d slowDrafts) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	if drafts == nil {
 		d.saving <- struct{}{}
 		<-d.release

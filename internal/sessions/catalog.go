@@ -7,7 +7,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/search"
-	"webchat/internal/session"
 )
 
 // Log is the sessions' events as their manager needs them.
@@ -23,7 +22,7 @@ type Log interface {
 type Catalog interface {
 	// Summary returns the row of a session, deleted ones included; the error
 	// wraps [eventlog.ErrNotFound] for an unknown one.
-	Summary(ctx context.Context, id session.ID) (fold.Summary, error)
+	Summary(ctx context.Context, id fold.ID) (fold.Summary, error)
 	// List returns one page. A cursor it did not make is an error that wraps
 	// [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
@@ -32,9 +31,9 @@ type Catalog interface {
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown
 	// session.
-	Mark(ctx context.Context, id session.ID, m Mark) error
+	Mark(ctx context.Context, id fold.ID, m Mark) error
 	// Delete removes the session with its log, for good. An unknown one is no error.
-	Delete(ctx context.Context, id session.ID) error
+	Delete(ctx context.Context, id fold.ID) error
 }
 
 // Query selects sessions.

@@ -58,7 +58,7 @@ type late struct {
 	said chan struct{}
 }
 
-func (d *late) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+func (d *late) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	err := d.disk.Append(ctx, id, entries, s)
 	<-d.said
 	return err

@@ -8,7 +8,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 
 // Delete stops a session and hides it at once. For [UndoDelete] it can be
 // restored; then its log, outputs and uploads are gone.
-func (m *Manager) Delete(ctx context.Context, id session.ID) error {
+func (m *Manager) Delete(ctx context.Context, id fold.ID) error {
 	s, err := m.Get(ctx, id)
 	if err != nil {
 		return err
@@ -36,7 +35,7 @@ func (m *Manager) Delete(ctx context.Context, id session.ID) error {
 }
 
 // Restore brings a deleted session back; [eventlog.ErrNotFound] when it is gone for good.
-func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, error) {
+func (m *Manager) Restore(ctx context.Context, id fold.ID) (fold.Summary, error) {
 	if err := m.await(ctx); err != nil {
 		return fold.Summary{}, err
 	}
@@ -65,7 +64,7 @@ func (m *Manager) Restore(ctx context.Context, id session.ID) (fold.Summary, err
 	return s.Summary(), nil
 }
 
-func (m *Manager) schedulePurge(id session.ID, in time.Duration) {
+func (m *Manager) schedulePurge(id fold.ID, in time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed || m.purges[id] != nil {
@@ -83,7 +82,7 @@ func (m *Manager) schedulePurge(id session.ID, in time.Duration) {
 
 // purge removes a deleted session for good. What the log refuses is tried again. The
 // caller has the session's claim.
-func (m *Manager) purge(id session.ID) {
+func (m *Manager) purge(id fold.ID) {
 	if s := m.loaded(id); s != nil {
 		s.Close()
 	}
@@ -149,7 +148,7 @@ func (m *Manager) eraseDeletedText() {
 
 // unload has a backend remove what it keeps of a deleted session. That may take
 // the start of a program, so nothing waits for it but the end of the manager.
-func (m *Manager) unload(id session.ID, backend string) {
+func (m *Manager) unload(id fold.ID, backend string) {
 	f, ok := m.backends[backend].(agent.Forgetter)
 	if !ok {
 		return

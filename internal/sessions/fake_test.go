@@ -47,7 +47,7 @@ func (d *disk) failure() error {
 	return d.fail
 }
 
-func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -56,14 +56,14 @@ func (d *disk) Append(ctx context.Context, id session.ID, entries []event.Entry,
 
 func (d *disk) Writable(context.Context, int) error { return d.failure() }
 
-func (d *disk) Mark(ctx context.Context, id session.ID, m sessions.Mark) error {
+func (d *disk) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
 	return d.Memory.Mark(ctx, id, m)
 }
 
-func (d *disk) Delete(ctx context.Context, id session.ID) error {
+func (d *disk) Delete(ctx context.Context, id fold.ID) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *disk) count(t testing.TB) int {
 	return n
 }
 
-func (d *disk) entries(t testing.TB, id session.ID) []event.Entry {
+func (d *disk) entries(t testing.TB, id fold.ID) []event.Entry {
 	t.Helper()
 	all, err := d.After(context.Background(), id, 0, 1000)
 	if err != nil {
@@ -236,7 +236,7 @@ func (r *rig) ask(s *session.Session) fold.TurnResult {
 }
 
 // types are the types in the log of a session.
-func (r *rig) types(id session.ID) string {
+func (r *rig) types(id fold.ID) string {
 	var out []string
 	for _, e := range r.disk.entries(r, id) {
 		out = append(out, string(e.Event.Type()))

@@ -39,9 +39,9 @@ type Manager struct {
 	unplaced atomic.Bool // there are sessions whose log does not say where they work
 
 	mu       sync.Mutex // guards what follows
-	sessions map[session.ID]*session.Session
-	claims   map[session.ID]*claim
-	purges   map[session.ID]*time.Timer
+	sessions map[fold.ID]*session.Session
+	claims   map[fold.ID]*claim
+	purges   map[fold.ID]*time.Timer
 	scrubs   int // asked for since the running one began
 	started  bool
 	closed   bool
@@ -57,7 +57,7 @@ func New(c Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{cfg: c, rooms: rooms{make: c.Room, made: map[string]Room{}}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[session.ID]*session.Session{}, claims: map[session.ID]*claim{}, purges: map[session.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+		sessions: map[fold.ID]*session.Session{}, claims: map[fold.ID]*claim{}, purges: map[fold.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
 	}
@@ -227,7 +227,7 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 		return nil, err
 	}
 	id := event.NewID()
-	release, err := m.claim(ctx, session.ID(id)) // who finds it in the list waits until it is kept
+	release, err := m.claim(ctx, fold.ID(id)) // who finds it in the list waits until it is kept
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (m *Manager) register(s *session.Session) error {
 }
 
 // Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one.
-func (m *Manager) Get(ctx context.Context, id session.ID) (*session.Session, error) {
+func (m *Manager) Get(ctx context.Context, id fold.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
@@ -269,14 +269,14 @@ func (m *Manager) Get(ctx context.Context, id session.ID) (*session.Session, err
 	return s, nil
 }
 
-func (m *Manager) loaded(id session.ID) *session.Session {
+func (m *Manager) loaded(id fold.ID) *session.Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sessions[id]
 }
 
 // load returns the one value of a session, closing first what is open in it.
-func (m *Manager) load(ctx context.Context, id session.ID) (*session.Session, error) {
+func (m *Manager) load(ctx context.Context, id fold.ID) (*session.Session, error) {
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
@@ -333,7 +333,7 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 // Update changes a session. Title and model become events; a model counts from
 // the next turn on. A backend that cannot change its model refuses with
 // [agent.ErrUnsupported].
-func (m *Manager) Update(ctx context.Context, id session.ID, p Patch) (fold.Summary, error) {
+func (m *Manager) Update(ctx context.Context, id fold.ID, p Patch) (fold.Summary, error) {
 	s, err := m.Get(ctx, id)
 	if err != nil {
 		return fold.Summary{}, err

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/files"
+	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/workspaces"
 )
@@ -20,7 +21,7 @@ var ErrWorking = errors.New("something runs or waits")
 // Room is what the sessions of one workspace work with; what is named as in
 // [session.Config] is meant for each of them. Everything in it may be nil.
 type Room struct {
-	Tools  func(id session.ID) (agent.Toolset, error)
+	Tools  func(id fold.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
 	Policy consent.Policy
 	Kept   consent.Kept

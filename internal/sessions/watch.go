@@ -8,7 +8,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 )
 
 // Watch tells what becomes of all sessions: the latest state of each that changed.
@@ -19,8 +18,8 @@ type Watch struct {
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
-	latest map[session.ID]event.SessionChanged
-	order  []session.ID
+	latest map[fold.ID]event.SessionChanged
+	order  []fold.ID
 	log    *event.SessionError // what is to be said of the log itself; nil: nothing new
 	pos    int64
 	err    error
@@ -28,7 +27,7 @@ type Watch struct {
 
 // Watch returns the changes from now on. The caller closes it.
 func (m *Manager) Watch() *Watch {
-	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[session.ID]event.SessionChanged{}}
+	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[fold.ID]event.SessionChanged{}}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
@@ -50,11 +49,11 @@ func (m *Manager) Changed(s fold.Summary) {
 	}
 }
 
-func (w *Watch) put(id session.ID, d event.SessionChanged) {
+func (w *Watch) put(id fold.ID, d event.SessionChanged) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, waits := w.latest[id]; waits {
-		w.order = slices.DeleteFunc(w.order, func(o session.ID) bool { return o == id })
+		w.order = slices.DeleteFunc(w.order, func(o fold.ID) bool { return o == id })
 	}
 	w.latest[id] = d
 	w.order = append(w.order, id)

@@ -70,7 +70,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	}
 	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: func(id session.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: func(id fold.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 			}}, nil
 		}})

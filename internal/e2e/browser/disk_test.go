@@ -9,7 +9,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session"
 	"webchat/internal/store"
 )
 
@@ -19,7 +18,7 @@ type fillable struct {
 	full atomic.Bool
 }
 
-func (f *fillable) Append(ctx context.Context, id session.ID, entries []event.Entry, s fold.Summary) error {
+func (f *fillable) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
 	if err := f.Writable(ctx, 0); err != nil {
 		return err
 	}

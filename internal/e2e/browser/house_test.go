@@ -20,11 +20,11 @@ import (
 	"webchat/internal/e2e/hostile"
 	"webchat/internal/event"
 	"webchat/internal/files"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/server"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
@@ -70,7 +70,7 @@ func newHouse(t *testing.T) *house {
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
-			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id session.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id fold.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
 			}}, err
 		}})

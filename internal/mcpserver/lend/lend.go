@@ -15,9 +15,9 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/mcpserver"
-	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/workspaces"
 )
@@ -96,7 +96,7 @@ func (l *Lender) Begin(ctx context.Context, v mcpserver.Visit) (string, error) {
 
 // Wake implements [mcpserver.Sessions].
 func (l *Lender) Wake(ctx context.Context, id string) error {
-	s, err := l.Sessions.Get(ctx, session.ID(id))
+	s, err := l.Sessions.Get(ctx, fold.ID(id))
 	if err == nil {
 		err = s.Wake(ctx)
 	}
@@ -108,7 +108,7 @@ func (l *Lender) Wake(ctx context.Context, id string) error {
 
 // Stage implements [mcpserver.Sessions].
 func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage mcpserver.Stage) {
-	s, err := l.Sessions.Get(ctx, session.ID(id))
+	s, err := l.Sessions.Get(ctx, fold.ID(id))
 	if err != nil {
 		return stage
 	}

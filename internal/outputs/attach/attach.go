@@ -10,8 +10,8 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
+	"webchat/internal/fold"
 	"webchat/internal/outputs"
-	"webchat/internal/session"
 )
 
 // maxAttached is how many bytes of an output go to a model at most.
@@ -21,7 +21,7 @@ const maxAttached = 1 << 20
 type Outputs struct{ Store *outputs.Store }
 
 // Read implements [attachments.Outputs].
-func (s Outputs) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+func (s Outputs) Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)

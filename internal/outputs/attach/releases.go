@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"webchat/internal/agent"
+	"webchat/internal/fold"
 	"webchat/internal/released"
-	"webchat/internal/session"
 )
 
 // Releases are the outputs that users attach to prompts, which the agents of their
@@ -16,15 +16,15 @@ type Releases struct {
 	Outputs
 
 	mu      sync.Mutex // guards shelves
-	shelves map[session.ID]*released.Shelf
+	shelves map[fold.ID]*released.Shelf
 }
 
 // shelf is what the user released in a session.
-func (r *Releases) shelf(id session.ID) *released.Shelf {
+func (r *Releases) shelf(id fold.ID) *released.Shelf {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shelves == nil {
-		r.shelves = map[session.ID]*released.Shelf{}
+		r.shelves = map[fold.ID]*released.Shelf{}
 	}
 	if r.shelves[id] == nil {
 		r.shelves[id] = &released.Shelf{}
@@ -33,7 +33,7 @@ func (r *Releases) shelf(id session.ID) *released.Shelf {
 }
 
 // Read implements [attachments.Outputs].
-func (r *Releases) Read(ctx context.Context, id session.ID, outputID, lines string) (agent.Attachment, error) {
+func (r *Releases) Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines)
 	if err == nil {
 		r.shelf(id).Add(a.Name, a.Data)
@@ -46,12 +46,12 @@ func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.shelves, session.ID(id))
+	delete(r.shelves, fold.ID(id))
 }
 
 // Reading adds to the tools of each session those that read what was released in it.
-func (r *Releases) Reading(tools func(session.ID) (agent.Toolset, error)) func(session.ID) (agent.Toolset, error) {
-	return func(id session.ID) (agent.Toolset, error) {
+func (r *Releases) Reading(tools func(fold.ID) (agent.Toolset, error)) func(fold.ID) (agent.Toolset, error) {
+	return func(id fold.ID) (agent.Toolset, error) {
 		set, err := tools(id)
 		if err != nil {
 			return nil, err
