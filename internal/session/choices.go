@@ -126,8 +126,10 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 		return
 	}
 	why := errUnasked{s.events.Summary().Backend, cmp.Or(d.Name, d.Mode)}
-	if t := s.turn; t != nil {
+	told := false // by the end of the turn, which may come before what follows
+	if t := s.turn; t != nil && !t.ended {
 		t.stop(why)
+		told = errors.Is(context.Cause(t.whole), why)
 	}
 	conn := s.conn
 	s.wg.Go(func() {
@@ -136,7 +138,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 		}
 		err := s.events.Persist(s.ctx, func() error {
 			back := []event.Data{event.SessionModeChanged{Mode: before}}
-			if s.turn == nil {
+			if !told {
 				back = append(back, sessionError(why))
 			}
 			return s.events.Append(back...)

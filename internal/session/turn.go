@@ -96,10 +96,10 @@ func (s *Session) run(t *turn) (next *turn) {
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
 		err = s.prompt(t)
-		if stray, ok := errors.AsType[errUnasked](context.Cause(t.ctx)); ok {
+		s.drain(t)
+		if stray, ok := errors.AsType[errUnasked](context.Cause(t.whole)); ok {
 			err = stray
 		}
-		s.drain(t)
 		s.hookErrors(t, err)
 	}
 	outcome := event.Completed
