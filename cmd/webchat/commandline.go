@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -100,12 +101,25 @@ func environment(env []string) kong.Resolver {
 	})
 }
 
+// readable refuses names that no JSON can hold, and so neither the log nor the page.
+func readable(name string) error {
+	if !utf8.ValidString(name) {
+		return usage("%q is not UTF-8: rename that file or folder", name)
+	}
+	return nil
+}
+
 // parse reads the command line, then the environment for flags not given, and
 // returns what to do and how.
 func parse(args, env []string) (name string, o *options, err error) {
 	c, k, err := newCLI(env)
 	if err != nil {
 		return "", nil, err
+	}
+	for _, arg := range args {
+		if err := readable(arg); err != nil {
+			return "", nil, err
+		}
 	}
 	parsed, err := k.Parse(ordered(k, args))
 	if err != nil {

@@ -120,7 +120,7 @@ func (o *options) searchHits(c *config, dataDir string) func(context.Context, st
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
 	own := []string{o.configPath(), o.TokenFile, o.Provider.KeyFile, filepath.Join(xdg.ConfigHome, "webchat")}
-	if rel, err := filepath.Rel(dataDir, workspace); err != nil || !filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(dataDir, workspace); err != nil || rel == "." || !filepath.IsLocal(rel) {
 		own = append(own, dataDir)
 	}
 	var rules []policy.Rule

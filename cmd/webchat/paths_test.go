@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,29 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 				t.Errorf("%s %s is protected: %v, want %v", kind, name, got, want)
 			}
 		}
+	}
+}
+
+// The data folder is private also as a workspace, and what is below it only if it is not.
+func TestTheDataFolderIsPrivate(t *testing.T) {
+	o, err := parseOptions(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	for workspace, want := range map[string]bool{data: true, filepath.Join(data, "below"): false, t.TempDir(): true} {
+		got := o.policy(&config{}, workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: filepath.Join(data, "below", "x")})
+		if got.Sensitive != want {
+			t.Errorf("in %s: asked %v, want %v", workspace, got.Sensitive, want)
+		}
+	}
+}
+
+// A name that JSON cannot hold is refused as it is, not looked for as another.
+func TestNamesThatAreNotText(t *testing.T) {
+	_, err := parseOptions([]string{"open", "a\xff"}, nil)
+	if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), `"a\xff" is not UTF-8`) {
+		t.Errorf("%v", err)
 	}
 }
 

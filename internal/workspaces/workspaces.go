@@ -32,6 +32,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // What callers may ask errors.Is about.
@@ -256,6 +257,8 @@ func resolve(path string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	switch {
+	case !utf8.ValidString(path + real):
+		return "", fmt.Errorf("%w that can be opened: the name of %q is not UTF-8; rename it", ErrFolder, path)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w: there is no folder %s; check its name", ErrFolder, path)
 	case err != nil:

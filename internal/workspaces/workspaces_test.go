@@ -112,7 +112,9 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(top, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"", ".", "a", "~/a", filepath.Join(top, "none"), filepath.Join(top, "file"), filepath.Join(top, "file", "x"), top + "\x00"} {
+	strange := filepath.Join(top, "\xff") // which no JSON can hold
+	_ = os.Mkdir(strange, 0o700)          // some systems refuse it, too
+	for _, path := range []string{"", ".", "a", "~/a", filepath.Join(top, "none"), filepath.Join(top, "file"), filepath.Join(top, "file", "x"), top + "\x00", strange} {
 		if w, _, err := l.Open(path); !errors.Is(err, workspaces.ErrFolder) {
 			t.Errorf("%q: %v, %v", path, w, err)
 		}
