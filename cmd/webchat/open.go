@@ -138,13 +138,13 @@ func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin
 			return err
 		}
 	}
+	if ctx.Err() != nil { // which closed the connection
+		return nil
+	}
 	select {
 	case <-ended:
 		return errors.Join(lines.Err(), conn.Close())
 	default:
-	}
-	if ctx.Err() != nil {
-		return nil
 	}
 	return errors.New("the showing was stopped before standard input ended: run it again to see the rest")
 }
@@ -161,6 +161,8 @@ func joined(ctx context.Context, join func() (bool, error), serve func() error) 
 			return err
 		case errors.Is(err, daemon.ErrRefused):
 			return &usageError{err.Error()}
+		case errors.Is(err, daemon.ErrUnable):
+			return err
 		}
 		none := serve()
 		if !errors.Is(none, daemon.ErrInUse) {
@@ -169,7 +171,10 @@ func joined(ctx context.Context, join func() (bool, error), serve func() error) 
 		select { // another one is starting
 		case <-tick.C:
 		case <-limit:
-			return errors.Join(none, err)
+			if errors.Is(err, daemon.ErrNone) {
+				return none
+			}
+			return err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -198,7 +203,13 @@ func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
 			what.Flags[f.name] = f.value
 		}
 	}
+	if err := readable(what.File); err != nil {
+		return what, err
+	}
 	for _, folder := range what.Folders {
+		if err := readable(folder); err != nil {
+			return what, err
+		}
 		if err := o.agree(folder, stderr); err != nil {
 			return what, err
 		}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -77,6 +78,8 @@ var (
 	ErrNone = errors.New("no webchat runs")
 	// ErrRefused is wrapped when the running server does not do what it was asked.
 	ErrRefused = errors.New("refused")
+	// ErrUnable is wrapped when the running server cannot do now what it was asked.
+	ErrUnable = errors.New("nothing was shown")
 )
 
 // Opening is what a command asks the running server to open.
@@ -130,7 +133,7 @@ func (c Client) connect(ctx context.Context, what, upgrade string) (*Lent, error
 	var d net.Dialer
 	dialed, err := d.DialContext(ctx, "unix", place)
 	if err != nil {
-		return nil, info.silent(err)
+		return nil, c.silent(info, err)
 	}
 	conn := dialed.(*net.UnixConn)
 	req, err := http.NewRequest(http.MethodPost, "http://localhost/"+what, nil)
@@ -139,16 +142,16 @@ func (c Client) connect(ctx context.Context, what, upgrade string) (*Lent, error
 	}
 	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {upgrade}, "Authorization": {"Bearer " + c.Token}}
 	if err := errors.Join(conn.SetDeadline(time.Now().Add(askTime)), req.Write(conn)); err != nil {
-		return nil, errors.Join(info.silent(err), conn.Close())
+		return nil, errors.Join(c.silent(info, err), conn.Close())
 	}
 	read := bufio.NewReader(conn)
 	res, err := http.ReadResponse(read, req)
 	if err != nil {
-		return nil, errors.Join(info.silent(err), conn.Close())
+		return nil, errors.Join(c.silent(info, err), conn.Close())
 	}
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		b, _ := io.ReadAll(io.LimitReader(res.Body, 1<<12)) // what there is of it
-		return nil, errors.Join(info.refused(b), conn.Close())
+		return nil, errors.Join(info.refused(res.StatusCode, b), conn.Close())
 	}
 	return &Lent{UnixConn: conn, read: read}, conn.SetDeadline(time.Time{})
 }
@@ -165,18 +168,43 @@ func (l *Lent) Read(b []byte) (int, error) { return l.read.Read(b) }
 // find returns the running server and the path of its socket.
 func (c Client) find() (Info, string, error) {
 	info, err := Read(c.Dir)
+	place := cmp.Or(info.Control, filepath.Join(c.Dir, "control"))
 	if err != nil || info.URL == "" {
-		return info, "", fmt.Errorf("%w with the data folder %s: start it, or say which with --workspace or --data-dir", ErrNone, c.Dir)
+		if _, err := os.Lstat(place); err != nil { // else the disk may have been too full for server.json
+			return info, "", c.none()
+		}
 	}
-	return info, cmp.Or(info.Control, filepath.Join(c.Dir, "control")), nil
+	return info, place, nil
 }
 
-func (i Info) silent(err error) error {
-	return fmt.Errorf("webchat with pid %d does not answer: %w", i.PID, Plain(err))
+func (c Client) none() error {
+	return fmt.Errorf("%w with the data folder %s: start it, or say which with --workspace or --data-dir", ErrNone, c.Dir)
 }
 
-func (i Info) refused(why []byte) error {
-	return fmt.Errorf("webchat with pid %d %w: %s", i.PID, ErrRefused, bytes.TrimSpace(why))
+// silent says why there is no answer: a server that was killed leaves its files behind.
+func (c Client) silent(i Info, err error) error {
+	if held, e := isLocked(c.Dir); e == nil && !held {
+		return c.none()
+	}
+	if err = Plain(err); errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s does not answer: try again, or end that process", i.name())
+	}
+	return fmt.Errorf("%s does not answer: %w", i.name(), err)
+}
+
+func (i Info) name() string {
+	if i.PID == 0 {
+		return "webchat"
+	}
+	return fmt.Sprintf("webchat with pid %d", i.PID)
+}
+
+// refused is an answer that is not what was asked for.
+func (i Info) refused(status int, why []byte) error {
+	if status == http.StatusServiceUnavailable {
+		return fmt.Errorf("%s: %w%s", i.name(), ErrUnable, bytes.TrimPrefix(bytes.TrimSpace(why), []byte(ErrUnable.Error())))
+	}
+	return fmt.Errorf("%s %w: %s", i.name(), ErrRefused, bytes.TrimSpace(why))
 }
 
 func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r reply, err error) {
@@ -198,7 +226,7 @@ func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r re
 	req.Header.Set("Authorization", "Bearer "+c.Token)
 	res, err := client.Do(req)
 	if err != nil {
-		return r, info.silent(err)
+		return r, c.silent(info, err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, 1<<16))
@@ -206,7 +234,7 @@ func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r re
 		return r, err
 	}
 	if res.StatusCode != http.StatusOK {
-		return r, info.refused(b)
+		return r, info.refused(res.StatusCode, b)
 	}
 	return r, json.Unmarshal(b, &r)
 }

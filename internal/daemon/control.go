@@ -118,7 +118,11 @@ func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
 			link, err = config.Open(r.Context(), o)
 		}
 		if err != nil {
-			http.Error(w, oneLine(err), http.StatusConflict)
+			status := http.StatusConflict
+			if errors.Is(err, ErrUnable) {
+				status = http.StatusServiceUnavailable
+			}
+			http.Error(w, oneLine(err), status)
 			return
 		}
 		answer(w, reply{URL: link}, nil)

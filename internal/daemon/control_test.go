@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -138,5 +139,48 @@ func TestNoServer(t *testing.T) {
 	}
 	if _, err := c.Link(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A server that was killed leaves its files behind, and none runs then.
+func TestKilledServer(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Announce(Info{URL: "http://localhost:1", PID: 1}), f.lock.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Client{Dir: dir}).Link(t.Context()); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a full disk keeps from server.json is found by the socket, and what the server
+// cannot do is told apart from what it refuses. One that is silent is named by its pid,
+// not by the request.
+func TestServerInTrouble(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := running(t, dir, ControlConfig{Link: func() string { return "http://localhost:1/auth#t=X" },
+		Open: func(context.Context, Opening) (string, error) {
+			return "", fmt.Errorf("%w: the disk is full", ErrUnable)
+		}})
+	if _, err := c.Open(t.Context(), Opening{}); !errors.Is(err, ErrUnable) || !strings.HasSuffix(err.Error(), ": nothing was shown: the disk is full") {
+		t.Errorf("%v", err)
+	}
+	past, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	if _, err := c.Link(past); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d does not answer", os.Getpid())) || strings.Contains(err.Error(), "http:") {
+		t.Errorf("%v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "server.json")); err != nil {
+		t.Fatal(err)
+	}
+	if len(filepath.Join(dir, "control")) > maxSocketPath {
+		return // it is elsewhere
+	}
+	if link, err := c.Link(t.Context()); err != nil || link == "" {
+		t.Errorf("%s, %v", link, err)
 	}
 }

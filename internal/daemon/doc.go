@@ -24,6 +24,7 @@ package daemon
 import (
 	"errors"
 	"net"
+	"net/url"
 	"os"
 )
 
@@ -32,6 +33,9 @@ import (
 func Plain(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
+	}
+	if asked, ok := errors.AsType[*url.Error](err); ok {
+		err = asked.Err
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err

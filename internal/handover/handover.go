@@ -29,6 +29,7 @@ import (
 
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -154,7 +155,12 @@ func quoted(value string) string {
 
 // session returns the session of a folder in which something happened last, or a new
 // one.
-func (h *Handover) session(ctx context.Context, folder string) (*session.Session, error) {
+func (h *Handover) session(ctx context.Context, folder string) (s *session.Session, err error) {
+	defer func() {
+		if errors.Is(err, eventlog.ErrLog) {
+			err = fmt.Errorf("%w: the log cannot be written; free or repair the disk of the data folder, then try again", daemon.ErrUnable)
+		}
+	}()
 	list, err := h.Sessions.List(ctx, sessions.Query{Limit: 200, Filter: sessions.Filter{Workspaces: []string{folder}}})
 	if err != nil {
 		return nil, err

@@ -86,9 +86,9 @@ var ours = map[string][]string{
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},
-	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, and the command's request
-	"internal/takeover": {"internal/daemon"},                                                                   // the lock of a data folder
-	"internal/service":  {"internal/proc"},                                                                     // systemctl and launchctl are programs
+	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, the command's request, and a log that takes nothing
+	"internal/takeover": {"internal/daemon"},                                                                                        // the lock of a data folder
+	"internal/service":  {"internal/proc"},                                                                                          // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers
