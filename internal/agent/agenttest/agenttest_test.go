@@ -122,6 +122,10 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"tells a choice", "Choices", "a choice of the user's was reported"},
 		{"hides a mode", "Choices", "that was not reported"},
 		{"slashed command", "Choices", "a command without a name"},
+		{"nameless prompt", "Rewind", "have the names"},
+		{"one name for all", "Rewind", "have the names"},
+		{"does not go back", "Rewind", "Rewind: "},
+		{"dead after going back", "Rewind", "Prompt(\"hello\"): closed"},
 		{"resume denied", "Resume", "Open resumes"},
 		{"resume broken", "Resume", "Open does not resume"},
 	} {

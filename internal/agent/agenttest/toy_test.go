@@ -241,6 +241,19 @@ func (c *toyConn) Steer(context.Context, agent.Prompt) error {
 	return agent.ErrUnsupported
 }
 
+// Rewind implements [agent.Rewinder].
+func (c *toyConn) Rewind(context.Context, string) error {
+	switch c.fault {
+	case "does not go back":
+		return agent.ErrUnsupported
+	case "dead after going back":
+		c.mu.Lock()
+		c.dead = true
+		c.mu.Unlock()
+	}
+	return nil
+}
+
 func (c *toyConn) SetModel(context.Context, string) error { return nil }
 func (c *toyConn) SetTitle(context.Context, string) error { return nil }
 

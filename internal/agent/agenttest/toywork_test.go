@@ -13,7 +13,14 @@ import (
 func (c *toyConn) turn(ctx context.Context, content string) error {
 	turn := c.id()
 	verb, rest, _ := strings.Cut(content, " ")
-	err := c.host.Report(ctx, event.AssistantTurnStart{TurnID: turn})
+	name := turn
+	switch c.fault {
+	case "nameless prompt":
+		name = ""
+	case "one name for all":
+		name = "prompt"
+	}
+	err := c.host.Report(ctx, event.AssistantTurnStart{TurnID: turn, PromptID: name})
 	if c.fault == "forbidden event" {
 		_ = c.host.Report(ctx, event.UserMessage{MessageID: "x", Content: "x"})
 	}
