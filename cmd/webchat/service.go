@@ -24,7 +24,7 @@ func stopServer(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "webchat with pid %d has stopped\n", info.PID)
+	_, err = fmt.Fprintf(stdout, "%s has stopped\n", info.Name())
 	return err
 }
 

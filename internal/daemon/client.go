@@ -187,14 +187,16 @@ func (c Client) silent(i Info, err error) error {
 		return c.none()
 	}
 	if err = Plain(err); errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s does not answer: try again, or end that process", i.name())
+		return fmt.Errorf("%s does not answer: try again, or end that process", i.Name())
 	}
-	return fmt.Errorf("%s does not answer: %w", i.name(), err)
+	return fmt.Errorf("%s does not answer: %w", i.Name(), err)
 }
 
-func (i Info) name() string {
+// Name is the server as messages name it: without its pid if the disk was too full for
+// server.json.
+func (i Info) Name() string {
 	if i.PID == 0 {
-		return "webchat"
+		return "the webchat that runs"
 	}
 	return fmt.Sprintf("webchat with pid %d", i.PID)
 }
@@ -202,9 +204,9 @@ func (i Info) name() string {
 // refused is an answer that is not what was asked for.
 func (i Info) refused(status int, why []byte) error {
 	if status == http.StatusServiceUnavailable {
-		return fmt.Errorf("%s: %w%s", i.name(), ErrUnable, bytes.TrimPrefix(bytes.TrimSpace(why), []byte(ErrUnable.Error())))
+		return fmt.Errorf("%s: %w%s", i.Name(), ErrUnable, bytes.TrimPrefix(bytes.TrimSpace(why), []byte(ErrUnable.Error())))
 	}
-	return fmt.Errorf("%s %w: %s", i.name(), ErrRefused, bytes.TrimSpace(why))
+	return fmt.Errorf("%s %w: %s", i.Name(), ErrRefused, bytes.TrimSpace(why))
 }
 
 func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r reply, err error) {

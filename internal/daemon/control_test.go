@@ -183,4 +183,7 @@ func TestServerInTrouble(t *testing.T) {
 	if link, err := c.Link(t.Context()); err != nil || link == "" {
 		t.Errorf("%s, %v", link, err)
 	}
+	if _, err := c.Open(t.Context(), Opening{}); err == nil || strings.Contains(err.Error(), "pid 0") || strings.Contains(err.Error(), "webchat: ") {
+		t.Errorf("%v", err)
+	}
 }
