@@ -141,16 +141,16 @@ func randomLog(t *rapid.T) []event.Data {
 				running = append(running, call)
 			case 3:
 				if len(running) > 0 {
-					all = append(all, event.PermissionRequested{RequestID: "p" + call, ToolCallID: running[0]}, event.PermissionCompleted{RequestID: "p" + call})
+					all = append(all, event.PermissionRequested{RequestID: running[0] + "/" + call, ToolCallID: running[0]}, event.PermissionCompleted{RequestID: running[0] + "/" + call})
 				}
 			case 4:
 				if len(running) > 0 {
 					i := rapid.IntRange(0, len(running)-1).Draw(t, "ends")
-					all = append(all, event.ToolExecutionComplete{ToolCallID: running[i], Success: true, Result: &event.ToolResult{Content: "r"}})
+					all = append(all, event.ToolExecutionComplete{ToolCallID: running[i], Success: true, Result: &event.ToolResult{Content: "r"}, DurationMs: rapid.Int64Range(0, 1e9).Draw(t, "ms")})
 					running = slices.Delete(running, i, i+1)
 				}
 			case 5:
-				all = append(all, event.SessionError{Message: "m"}, event.HookStart{}, event.HookEnd{Event: "before_tool"})
+				all = append(all, event.SessionError{Message: "m"}, event.HookStart{HookID: call}, event.HookEnd{HookID: call, Event: "before_tool", Command: call})
 			}
 		}
 		for _, call := range running {
@@ -158,7 +158,70 @@ func randomLog(t *rapid.T) []event.Data {
 		}
 		all = append(all, event.TurnEnd{TurnID: id})
 	}
-	return append(all, event.SessionShutdown{SessionID: "s"})
+	return append(all, event.SessionShutdown{SessionID: "s", DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "life")})
+}
+
+// logged is what a log says of the calls, permissions and hooks that frames tell of.
+type logged struct {
+	took     map[any]float64 // by call, in milliseconds; by "" the session
+	answered map[any]int64   // by request: the place of the answer
+	hooked   map[any]int64   // by command: the place of the end of the hook
+}
+
+func index(entries []event.Entry) logged {
+	l := logged{map[any]float64{}, map[any]int64{}, map[any]int64{}}
+	for _, e := range entries {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionComplete:
+			l.took[d.ToolCallID] = float64(d.DurationMs)
+		case event.SessionShutdown:
+			l.took[""] = float64(d.DurationMs)
+		case event.PermissionCompleted:
+			l.answered[d.RequestID] = e.Seq
+		case event.HookEnd:
+			l.hooked[d.Command] = e.Seq
+		}
+	}
+	return l
+}
+
+// A question comes between the start and the end of its call and before its answer, the
+// end of the call after the answer; a hook is told of once, when it ended; durations are
+// the log's milliseconds.
+func TestGuaranteesOfConsentHooksAndDurations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		entries := logOf(randomLog(t)...)
+		log, open, asked, hooks := index(entries), map[any]bool{}, map[string]int64{}, 0
+		for _, f := range tell(t, NewAutohand(), entries) {
+			id, _ := f.Data["toolId"].(string)
+			switch f.Type {
+			case TypeToolStart:
+				open[id] = true
+			case TypePermissionRequest:
+				request := f.Data["requestId"].(string)
+				call, _, _ := strings.Cut(request, "/")
+				if !open[call] || f.Seq >= log.answered[request] {
+					t.Fatalf("%v at %d, answered at %d, its call runs: %v", f.Data, f.Seq, log.answered[request], open[call])
+				}
+				asked[call] = max(asked[call], log.answered[request])
+			case TypeToolEnd:
+				if delete(open, id); f.Seq <= asked[id] || f.Data["duration"] != log.took[id] {
+					t.Fatalf("%v at %d, its answer at %d, it took %v", f.Data, f.Seq, asked[id], log.took[id])
+				}
+			case TypeSessionEnd:
+				if f.Data["duration"] != log.took[""] {
+					t.Fatalf("%v, the session took %v", f.Data, log.took[""])
+				}
+			case TypeHookInvoked:
+				if hooks++; f.Seq != log.hooked[f.Data["command"]] {
+					t.Fatalf("%v at %d, the hook ended at %d", f.Data, f.Seq, log.hooked[f.Data["command"]])
+				}
+			}
+		}
+		if hooks != len(log.hooked) {
+			t.Fatalf("%d hooks were told of, not %d", hooks, len(log.hooked))
+		}
+	})
 }
 
 func TestGuarantees(t *testing.T) {
