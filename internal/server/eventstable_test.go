@@ -63,6 +63,7 @@ var shown = []struct{ what, here, room, test string }{
 	{"Autohand: `run_command {background}`", "asked about as such; it ends with the conversation", "internal/agent/autohand", "TestCommandsInTheBackgroundEndWithTheConversation"},
 	{"Autohand: resume", "`session.resume`; the CLI's stored id", "internal/agent/autohand", "TestContract"},
 	{"A client: prompt, permission, veto, resume", "`docs/examples/client`", "cmd/webchat/testdata/script", "script client"},
+	{"The same client with the GitHub Copilot CLI", "the same events", "cmd/webchat/testdata/script", "script client_copilot"},
 	{"Copilot: `assistant.message_delta {messageId, deltaContent}`", "the same, with `offset`", "internal/agent/copilot", "TestContract"},
 	{"Copilot: `tool.execution_partial_result {partialOutput}`", "the same, for tools that are not webchat's", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `tool.execution_complete {parentToolCallId, toolTelemetry}`", "the same; of an agent's own tool the numbers only", "internal/screen", "TestReport"},
