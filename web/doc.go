@@ -75,6 +75,9 @@
 //	                  with several. #asks-head, ol#asks (one li#q-ID[data-rev] each), and
 //	                  #asks-alike: [data-alike="REQUEST REQUEST"] with buttons data-act=
 //	                  allow-all|ways|grant|deny-all for those that one grant covers
+//	#dock-queue       the prompts that wait, hidden without one: li#w-ID.queued[data-message] with
+//	                  buttons data-act=queue-earlier|queue-edit|queue-remove; data-held after a
+//	                  stop: they wait for the user
 //	#trouble          why the log cannot be written, hidden while it can
 //	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
 //	                  and queue|steer by it), data-backend, data-model,
@@ -107,8 +110,9 @@
 //	                  parts carry data-part
 //
 // A turn is section#t-ID.turn[data-turn][data-message][data-from=SEQ], labelled by
-// its h2, and its events stand in #t-ID.b. data-state is queued, joined, running,
-// completed, aborted, error or interrupted; aria-busy while it runs.
+// its h2, and its events stand in #t-ID.b. data-state is queued, joined, withdrawn, running,
+// completed, aborted, error or interrupted; aria-busy while it runs. What is withdrawn, or
+// queued with data-waited, is not drawn.
 //
 //	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.rN.run
 //	            > div#m-ID.N.b, one div.b per Markdown block, 64 in a run; only the

@@ -87,6 +87,8 @@ func (c *Cut) pair(data Data) (begins bool) {
 	case UserMessage:
 		c.start('m', d.MessageID)
 		return true
+	case UserMessageWithdrawn:
+		c.end('m', d.MessageID)
 	case TurnStart:
 		delete(c.open, anyTurn)
 		c.start('t', d.TurnID)

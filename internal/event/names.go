@@ -28,6 +28,7 @@ var kinds = []kind{
 	of[SessionCompactionStart]("session.compaction_start", logged),
 	of[SessionCompactionComplete]("session.compaction_complete", logged),
 	of[UserMessage]("user.message", logged),
+	of[UserMessageWithdrawn]("user.message_withdrawn", logged),
 	of[AssistantTurnStart]("assistant.turn_start", logged),
 	of[AssistantTurnEnd]("assistant.turn_end", logged),
 	of[AssistantMessageDelta]("assistant.message_delta", live),

@@ -165,6 +165,14 @@ type (
 		Extra       `json:"-"`
 	}
 
+	// UserMessageWithdrawn takes back a prompt whose turn has not started. Where the user
+	// edited or moved it, the user.message of As follows and is what is sent instead.
+	UserMessageWithdrawn struct {
+		MessageID string `json:"messageId"`
+		As        string `json:"as,omitempty"` // empty: it is never sent
+		Extra     `json:"-"`
+	}
+
 	// Attachment goes with a prompt: exactly one of ID, Path and OutputID is set.
 	Attachment struct {
 		ID       string `json:"id,omitempty"`       // an uploaded attachment

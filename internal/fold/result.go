@@ -45,6 +45,15 @@ func NewResult(messageID string) *Result {
 // Add takes the next event of the log and reports whether the result is whole.
 func (r *Result) Add(d event.Data) bool {
 	switch d := d.(type) {
+	case event.UserMessageWithdrawn:
+		switch {
+		case d.MessageID != r.messageID:
+		case d.As != "":
+			r.messageID = d.As
+		default:
+			r.ended, r.outcome = true, event.Aborted
+			r.texts, r.outputs = nil, nil
+		}
 	case event.TurnStart:
 		r.texts, r.outputs, r.failure = nil, nil, ""
 		clear(r.calls)

@@ -122,6 +122,8 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Branched = true
 	case event.UserMessage:
 		s.Open.Queued++
+	case event.UserMessageWithdrawn:
+		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnStart:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = d.TurnID, false, e.Event.Timestamp.UnixMilli()
 		if !d.Own() {

@@ -15,8 +15,8 @@ import (
 type Work struct {
 	Turn     event.TurnStart // TurnID is empty: none
 	TurnAt   time.Time
-	LastAt   time.Time // of the last logged event
-	Queued   []string  // accepted messages without a turn
+	LastAt   time.Time           // of the last logged event
+	Queued   []event.UserMessage // accepted and without a turn
 	Tools    []Tool
 	Requests []event.Entry     // permission.requested and user_input.requested
 	Hooks    []event.HookStart // their commands run
@@ -97,7 +97,9 @@ func (o *Work) Apply(e event.Entry) {
 	}
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
-		o.Queued = append(o.Queued, d.MessageID)
+		o.Queued = append(o.Queued, d)
+	case event.UserMessageWithdrawn:
+		o.removeQueued(d.MessageID)
 	case event.TurnStart:
 		o.Turn, o.TurnAt = d, e.Event.Timestamp
 		o.Done = nil
@@ -146,7 +148,7 @@ func (o *Work) remove(key string) {
 }
 
 func (o *Work) removeQueued(messageID string) {
-	o.Queued = slices.DeleteFunc(o.Queued, func(id string) bool { return id == messageID })
+	o.Queued = slices.DeleteFunc(o.Queued, func(m event.UserMessage) bool { return m.MessageID == messageID })
 }
 
 func (o *Work) Tool(id string) *Tool {
@@ -297,17 +299,12 @@ func Refusal(request event.Data, by event.Decider, reason string) event.Data {
 	return event.PermissionCompleted{RequestID: QuestionID(request), Decision: event.Deny, Reason: reason, By: by}
 }
 
-// Interrupted returns what closes everything that is open.
+// Interrupted returns what closes everything that is open. Prompts that wait go on waiting.
 func (o *Work) Interrupted() []event.Data {
 	data := o.Closing(Ending{Code: "interrupted", Reason: Reasons[event.Interrupted], All: true}, o.LastAt)
 	if o.Turn.TurnID != "" {
 		data = append(data, event.TurnEnd{TurnID: o.Turn.TurnID, MessageID: o.Turn.MessageID, Outcome: event.Interrupted,
 			DurationMs: max(0, o.LastAt.Sub(o.TurnAt).Milliseconds())})
-	}
-	for _, id := range o.Queued {
-		turnID := string(event.NewID())
-		data = append(data, event.TurnStart{TurnID: turnID, MessageID: id, By: event.ByUser},
-			event.TurnEnd{TurnID: turnID, MessageID: id, Outcome: event.Interrupted})
 	}
 	return data
 }

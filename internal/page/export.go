@@ -86,12 +86,14 @@ type Markdown struct {
 	w     io.Writer
 	err   error
 	calls map[string]string // of running tools, what they do
-	left  func(seq int64) bool
+
+	waiting map[string]string // of prompts whose turn has not started, how they begin
+	left    func(seq int64) bool
 }
 
 // Markdown begins the file.
 func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
-	m := &Markdown{pages: p, w: w, calls: map[string]string{}, left: x.Left}
+	m := &Markdown{pages: p, w: w, calls: map[string]string{}, waiting: map[string]string{}, left: x.Left}
 	m.write("# "+wording.FirstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
 	return m
 }
@@ -106,7 +108,13 @@ func (m *Markdown) Take(entries ...event.Entry) error {
 
 func (m *Markdown) event(e event.Entry) {
 	switch d := e.Event.Data.(type) {
+	case event.UserMessageWithdrawn:
+		m.write("", "*Taken back before it was sent: "+verbatim(m.waiting[d.MessageID])+"*")
+		delete(m.waiting, d.MessageID)
+	case event.TurnStart:
+		delete(m.waiting, d.MessageID)
 	case event.UserMessage:
+		m.waiting[d.MessageID] = wording.FirstLine(d.Content, 80)
 		m.write("", "---", "")
 		if m.left != nil && m.left(e.Seq) {
 			m.write("*Left behind: the agent was made to forget this prompt and its answer.*", "")

@@ -112,6 +112,9 @@ func (c *chrome) Dock() transcript.Dock { return c.fold.Dock() }
 // Working is what runs in the background.
 func (c *chrome) Working() transcript.Working { return c.fold.Working() }
 
+// Queue is the prompts that wait.
+func (c *chrome) Queue() transcript.Queue { return c.fold.Queue() }
+
 // Plan is what the agent means to do.
 func (c *chrome) Plan() transcript.Plan { return c.fold.Plan() }
 

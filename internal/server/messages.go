@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"mime"
 	"net/http"
@@ -169,6 +170,12 @@ func (t *turnOf) take(e event.Entry) []event.Entry {
 	}
 	one := []event.Entry{e}
 	switch d := e.Event.Data.(type) {
+	case event.UserMessageWithdrawn:
+		if d.MessageID != t.message {
+			break
+		}
+		t.message, t.over = cmp.Or(d.As, t.message), d.As == ""
+		return one
 	case event.UserMessage:
 		if d.MessageID != t.message {
 			return nil

@@ -59,6 +59,8 @@ func (s *Server) routes() []route {
 		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
 
 		{post, one + "/messages", guard.Write, s.sendMessage, 202, messageRequest{}, messageReply{}, "wait", "Say something; with wait=true or as an event stream, see it through"},
+		{patch, one + "/messages/{messageId}", guard.Write, s.changeWaiting, 200, waitingPatch{}, messageReply{}, "", "Edit a prompt that waits, or have it sent earlier; it gets another messageId"},
+		{del, one + "/messages/{messageId}", guard.Write, s.withdraw, 204, nil, nil, "", "Take back a prompt that waits"},
 		{post, one + "/rewind", guard.Write, s.rewind, 200, promptRef{}, empty{}, "", "Go on from before a prompt: the agent forgets it and all that came after it. Files stay as they are"},
 		{post, one + "/branch", guard.Write, s.branch, 201, promptRef{}, sessionShape{}, "", "Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"},
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},

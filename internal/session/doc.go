@@ -9,10 +9,10 @@
 //   - Durable before visible: see package eventlog.
 //   - One prompt at a time, in order. user.message is logged when a prompt is
 //     accepted, before Send returns; its turn.start says when the work on it
-//     began. Each accepted message gets exactly one turn.start and turn.end, or
-//     is named in the "steered" of the turn.end of the turn it joined. That
-//     holds for prompts an abort dropped from the queue (outcome aborted) and
-//     for those a restart found waiting (outcome interrupted).
+//     began. Each accepted message gets at most one turn.start and turn.end, or
+//     is named in the "steered" of the turn.end of the turn it joined, or in a
+//     user.message_withdrawn: the user took it back, edited or moved it. Until
+//     then it waits; an abort or a restart holds it until the user goes on.
 //   - The agent may begin a turn by itself; it is one turn among the others. What it
 //     left running in the background is a task: turns end without it, and what is
 //     called for it is closed by its task.completed.

@@ -168,7 +168,10 @@ func (s *Session) Close() {
 			d := s.cfg.Now().Sub(s.startedAt)
 			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace, DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
 		}
-		s.state = stateClosed
+		for _, p := range s.queue { // they wait for the next process
+			s.doneLocked(p)
+		}
+		s.state, s.queue = stateClosed, nil
 		s.events.Close()
 		return err
 	})

@@ -28,9 +28,10 @@ type prompt struct {
 	id          string
 	content     string
 	attachments []agent.Attachment
-	place       int64         // its user.message is after this sequence
-	done        chan struct{} // closed when its turn's end is in the log
-	own         *ownWork      // nil: the user's
+	given       []event.Attachment // the same, as the user named them
+	place       int64              // its user.message is after this sequence
+	done        chan struct{}      // closed when its turn's end is in the log
+	own         *ownWork           // nil: the user's
 }
 
 // Send accepts a prompt: when it returns nil, the user.message is durable, and
@@ -51,16 +52,21 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	if err := workspaces.Check(s.cfg.Workspace); err != nil {
 		return "", err
 	}
-	attached, err := attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, msg.Attachments)
+	attached, err := s.resolve(ctx, msg.Attachments)
 	if err != nil {
 		return "", err
 	}
-	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, done: make(chan struct{})}
+	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, given: msg.Attachments, done: make(chan struct{})}
 	err = s.events.Change(ctx, func() error { return s.acceptLocked(p, msg) })
 	if err != nil && !errors.Is(err, errRepeated) {
 		return "", err
 	}
 	return p.id, nil
+}
+
+// resolve returns what an agent is given of the attachments of a prompt.
+func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
+	return attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
 }
 
 // acceptLocked logs a prompt and gives it its turn.
@@ -75,7 +81,7 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
 	}
 	if len(s.queue) >= MaxQueue {
-		return fmt.Errorf("%w: %d of them; wait, or stop the turn", ErrBusy, len(s.queue))
+		return fmt.Errorf("%w: %d of them; wait, or take one back", ErrBusy, len(s.queue))
 	}
 	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
 	sum := s.events.Summary()
@@ -94,7 +100,12 @@ func (s *Session) acceptLocked(p *prompt, msg Message) error {
 		s.steer(s.turn, s.conn, p)
 		return nil
 	}
-	s.enqueueLocked(p)
+	if s.held && s.turn != nil { // it is stopping, and this is what the user wants instead
+		s.queue = slices.Insert(s.queue, 0, p)
+	} else {
+		s.enqueueLocked(p)
+	}
+	s.held = false
 	return nil
 }
 
@@ -144,8 +155,6 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 			s.enqueueLocked(p)
 		case err == nil || late: // late: the agent may have it, so it is not asked again
 			t.steered = append(t.steered, p)
-		case errors.Is(context.Cause(t.ctx), errAborted):
-			t.dropped = append(t.dropped, p)
 		default:
 			s.queue = append([]*prompt{p}, s.queue...) // it was the user's next wish
 		}
@@ -157,9 +166,8 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 const stopOrder = stopGrace / 10
 
 // Abort stops the running turn, within about a second and with everything the
-// agent started in it, and drops the prompts that wait: each gets its turn.start
-// and its turn.end with outcome aborted. Displays of the user go on; only when no
-// turn runs they are what is stopped. Abort returns when that is logged, but does
+// agent started in it. The prompts that wait go on waiting, until the user sends one of them
+// or another one. Displays of the user go on; only when no turn runs they are what is stopped. Abort returns when that is logged, but does
 // not wait long for a log that is slow or refuses it; nothing to stop is no error.
 func (s *Session) Abort(ctx context.Context, reason string) error {
 	if err := ctx.Err(); err != nil {
@@ -209,12 +217,7 @@ func (s *Session) stopLocked(abort event.Abort) halt {
 	case t.whole.Err() == nil: // else it is stopping
 		t.abort = &abort
 	}
-	for _, p := range s.queue {
-		if p.own == nil { // the agent withdraws its own
-			t.dropped = append(t.dropped, p)
-		}
-	}
-	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool { return p.own == nil })
+	s.held = true
 	t.stop(errAborted)
 	return h
 }

@@ -11,7 +11,7 @@ import (
 
 // recover closes what an earlier process left open, before anything else happens
 // to the session: messages in flight as far as their drafts go, tool calls,
-// requests, the turn, and the prompts that never had one.
+// requests and the turn. The prompts that never had one wait for the user.
 func (s *Session) recover(ctx context.Context) error {
 	o, err := s.unfinished(ctx)
 	if err != nil {
@@ -48,6 +48,9 @@ func (s *Session) recover(ctx context.Context) error {
 		}
 		s.events.Open = fold.Work{}
 		s.leftOpen = s.leftOpen && err != nil
+		if err == nil {
+			s.keepWaitingLocked(o.Queued)
+		}
 		return err
 	})
 	if err != nil {

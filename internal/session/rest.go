@@ -18,7 +18,7 @@ func (s *Session) noteUseLocked() {
 
 // inUseLocked reports whether something works in the conversation, or has a subscriber.
 func (s *Session) inUseLocked() bool {
-	return s.turn != nil || len(s.queue) > 0 || len(s.events.Open.Tasks) > 0 || s.events.Watched()
+	return s.turn != nil || len(s.events.Open.Tasks) > 0 || s.events.Watched()
 }
 
 // closeIdle closes a conversation that was of no use for [Config].AgentIdle: the next prompt

@@ -115,6 +115,9 @@ func (s *Session) beginRewindLocked() error {
 	case s.turn != nil || s.rewinding:
 		return fmt.Errorf("%w; stop it, or wait for its end, then go back", ErrWorking)
 	}
+	if len(s.queue) > 0 {
+		return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, then go back", ErrWorking)
+	}
 	s.rewinding = true
 	s.wg.Add(1)
 	return nil

@@ -65,6 +65,7 @@ type Session struct {
 	startedAt      time.Time  // of this process's work on the session; zero: none yet
 	turn           *turn      // nil: none runs, and the queue is empty
 	queue          []*prompt
+	held           bool               // the user's prompts in the queue wait until the user goes on
 	prompts        map[string]*prompt // all that are not done
 	scopes         map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
 	places         map[string]int64   // prompts in the log, by the sequence before each

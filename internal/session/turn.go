@@ -35,13 +35,11 @@ type turn struct {
 	at       time.Time // when the work began
 	usage    event.Usage
 	steered  []*prompt       // what joined it
-	dropped  []*prompt       // what an abort took out of the queue
 	abort    *event.Abort    // the stop that is not logged yet
 	reported map[string]bool // messages of the errors the backend reported
 	errs     []event.SessionError
 	ended    bool           // nothing joins any more
 	ending   bool           // its end was composed and is being logged
-	named    int            // how many of dropped that end names
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
@@ -137,12 +135,15 @@ func (s *Session) drain(t *turn) {
 func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn) {
 	err := s.events.Persist(s.ctx, func() error {
 		data := s.endingLocked(t, outcome, failure)
-		t.ending, t.named = true, len(t.dropped)
+		t.ending = true
 		if err := s.events.Append(data...); err != nil {
 			t.ending = false
 			return err
 		}
 		s.unbilled = event.Usage{}
+		if outcome == event.Aborted {
+			t.abort = nil
+		}
 		next = s.nextLocked(t)
 		return nil
 	})
@@ -159,14 +160,11 @@ func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn
 func (s *Session) nextLocked(t *turn) *turn {
 	s.requests.Abandon()
 	clear(s.rewritten)
-	for _, p := range append(append([]*prompt{t.prompt}, t.steered...), t.dropped[:t.named]...) {
-		delete(s.prompts, p.id)
-		close(p.done)
+	for _, p := range append([]*prompt{t.prompt}, t.steered...) {
+		s.doneLocked(p)
 	}
 	s.turn = nil
 	s.noteUseLocked()
-	dropped := t.dropped[t.named:] // while the end was logged: that does not say so
-	s.queue = append(dropped, s.queue...)
 	s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool {
 		gone := p.own != nil && (p.own.ctx.Err() != nil || s.ctx.Err() != nil)
 		if gone {
@@ -175,15 +173,15 @@ func (s *Session) nextLocked(t *turn) *turn {
 		}
 		return gone
 	})
-	if len(s.queue) > 0 {
-		s.turn = s.newTurn(s.queue[0])
-		s.queue = s.queue[1:]
-		if len(dropped) > 0 {
-			s.turn.dropped, s.queue = s.queue[:len(dropped)-1:len(dropped)-1], s.queue[len(dropped)-1:]
-			s.turn.abort = t.abort
-			s.turn.stop(errAborted)
-		}
+	if i := slices.IndexFunc(s.queue, func(p *prompt) bool { return p.own != nil || !s.held && s.ctx.Err() == nil }); i >= 0 {
+		s.turn = s.newTurn(s.queue[i])
+		s.queue = slices.Delete(s.queue, i, i+1)
 		return s.turn
+	}
+	if t.abort != nil && len(s.queue) > 0 { // it came while the end was being logged
+		if err := s.events.Append(*t.abort); err != nil {
+			s.log().Warn("a stop was not logged", "error", err)
+		}
 	}
 	if err := s.events.Append(event.SessionIdle{}); err != nil {
 		s.log().Warn("session.idle was not sent", "error", err)
@@ -216,13 +214,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
 	}
-	data = append(data, end)
-	for _, p := range t.dropped {
-		id := string(event.NewID())
-		data = append(data, p.start(id),
-			event.TurnEnd{TurnID: id, MessageID: p.id, Outcome: event.Aborted})
-	}
-	return data
+	return append(data, end)
 }
 
 // prompt has the agent work on the prompt and returns when it is idle, or was
@@ -234,6 +226,11 @@ func (s *Session) prompt(t *turn) error {
 	content, err := s.hookPrompt(t)
 	if err != nil {
 		return err
+	}
+	if p := t.prompt; len(p.attachments) < len(p.given) { // accepted by an earlier process
+		if p.attachments, err = s.resolve(t.ctx, p.given); err != nil {
+			return err
+		}
 	}
 	conn, err := s.connect(t.ctx)
 	if err != nil {

@@ -148,6 +148,7 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		fr.Ops = append(fr.Ops, Op{Action: "attr", Target: "hello", Name: "hidden", Value: ptr("")})
 	}
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-plan", HTML: p.cfg.render("plan", Plan{f.todos})})
+	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-queue", HTML: p.cfg.render("queue", f.Queue())})
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.cfg.render("tasks", Working{f.tasks})})
 	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.cfg.render("asks", f.Dock())})
 	for _, part := range []string{"ledger", "outs", "meter"} {

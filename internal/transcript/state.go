@@ -28,6 +28,7 @@ type State struct {
 	nodes   map[string]*node // calls, messages, questions and hooks by the id events use
 	current *node            // the turn that runs, if any
 	queued  map[string]*node // prompts whose turn has not started, by message id
+	held    bool             // they wait for the user
 
 	title, Backend, Model string
 	Status                event.Status
@@ -123,6 +124,8 @@ func (f *State) session(data event.Data) bool {
 		f.todosChanged(d)
 	case event.UserMessage:
 		f.prompt(d)
+	case event.UserMessageWithdrawn:
+		f.withdrawn(d)
 	case event.TurnStart:
 		f.turnStart(d)
 	case event.TurnEnd:
@@ -148,7 +151,12 @@ func (f *State) session(data event.Data) bool {
 		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
 		f.cards.Window = f.ledger.window()
 		f.ledgerChanged()
+	case event.SessionShutdown:
+		f.held = true
+		f.queueChanged()
 	case event.Abort:
+		f.held = true
+		f.queueChanged()
 		f.note("is-ask", "stop", stopped(d))
 	default:
 		return false
@@ -346,7 +354,7 @@ func (f *State) setStatus() {
 	switch {
 	case len(f.asks.Kids) > 0:
 		s = event.Waiting
-	case f.current != nil || len(f.queued) > 0:
+	case f.current != nil || len(f.queued) > 0 && !f.Queue().Held:
 		s = event.Running
 	}
 	if s != f.Status {

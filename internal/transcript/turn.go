@@ -19,6 +19,7 @@ type turn struct {
 	Message     string // its id
 	State       string // queued, joined, running, completed, aborted, error, interrupted
 	Cause       string // why an agent that is prompted elsewhere began it; for those who cannot see what it is about
+	Waited      bool   // for the turn before it, or for the user after a stop
 	Look        bool   // it is only something that the user looked at
 	Rewinds     bool   // the agent can go back to before it
 	Left        bool   // the agent was made to forget it
@@ -107,17 +108,33 @@ type file struct{ Name, Path string }
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, which that one's end tells.
 func (f *State) prompt(d event.UserMessage) {
-	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments}
+	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments, Waited: f.current != nil}
 	if f.queued[d.MessageID] != nil || f.current != nil && f.current.Turn.Message == d.MessageID {
 		return
 	}
 	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
 	f.attached(d.Attachments)
+	f.held = false
+	f.queueChanged()
+}
+
+// withdrawn hides a prompt that has no turn. It stays in the page, so that one that was
+// away is told.
+func (f *State) withdrawn(d event.UserMessageWithdrawn) {
+	if n := f.queued[d.MessageID]; n != nil {
+		delete(f.queued, d.MessageID)
+		f.setTurn(n, "withdrawn")
+		f.queueChanged()
+	}
 }
 
 func (f *State) turnStart(d event.TurnStart) {
 	n := f.queued[d.MessageID]
-	delete(f.queued, d.MessageID)
+	if n != nil {
+		delete(f.queued, d.MessageID)
+		f.held = false
+		f.queueChanged()
+	}
 	switch {
 	case n == nil && d.Own():
 		if slices.Contains(f.cfg.Elsewhere, f.Backend) { // each of its turns is its own
@@ -184,6 +201,8 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	if n == f.current {
 		f.current = nil
 	}
+	f.held = f.held || d.Outcome == event.Aborted || d.Outcome == event.Interrupted
+	f.queueChanged()
 	f.countUsage(d.Usage)
 	f.batch.announce("say", endAnnouncement(n, d.Outcome))
 }

@@ -66,6 +66,8 @@ const toKeys = () => ((isShown() && view()) || document.getElementById('scroll')
 
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 
+const waiting = (act) => import('./waiting.js').then(act).catch(failed)
+
 const acts = {
   side, theme,
   shelf: openShelf,
@@ -90,6 +92,9 @@ const acts = {
   again: (b) => earlier((m) => m.again(b)),
   edit: (b) => earlier((m) => m.edit(b, fill)),
   branch: (b) => earlier((m) => m.branch(b)),
+  'queue-earlier': (b) => waiting((m) => m.earlier(b)),
+  'queue-edit': (b) => waiting((m) => m.edit(b)),
+  'queue-remove': (b) => waiting((m) => m.withdraw(b)),
   left: (b) => earlier((m) => m.unfold(b)),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }

@@ -1,0 +1,45 @@
+// What one does with a prompt that waits in the dock: send it earlier, edit it, take it back.
+
+import { patch, path, remove } from './api.js'
+import { failed } from './toast.js'
+
+const of = (row) => path(`/messages/${encodeURIComponent(row.dataset.message)}`)
+const compose = () => document.getElementById('prompt')?.focus()
+
+export const earlier = (b) => patch(of(b.closest('.queued')), { earlier: true })
+
+export async function withdraw(b) {
+  await remove(of(b.closest('.queued')))
+  compose()
+}
+
+/** Edits in place: Enter saves, Escape leaves the text as it was. */
+export function edit(b) {
+  const row = b.closest('.queued')
+  if (row.querySelector('textarea')) return
+  const text = row.querySelector('.queued-text')
+  const field = document.createElement('textarea')
+  field.rows = 1
+  field.value = text.textContent
+  field.ariaLabel = 'Edit the prompt that waits'
+  const leave = () => {
+    field.remove()
+    compose()
+  }
+  field.addEventListener('keydown', (e) => {
+    e.stopPropagation()
+    if (e.key === 'Escape') leave()
+    else if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
+      e.preventDefault()
+      if (field.value === text.textContent) return leave()
+      field.readOnly = true
+      patch(of(row), { content: field.value }).then(leave, (err) => {
+        field.readOnly = false
+        failed(err)
+      })
+    }
+  })
+  text.after(field)
+  field.focus()
+  field.setSelectionRange(field.value.length, field.value.length)
+}
