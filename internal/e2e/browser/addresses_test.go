@@ -28,6 +28,20 @@ func TestDeskAddresses(t *testing.T) {
 	if n := eval[int](p, `(`+before+`).events.filter((e) => e.type !== 'output.opened').length`); n != len(after) {
 		t.Errorf("the log has %d events, had %d", len(after), n)
 	}
+
+	// Beside what is in front comes what was read last, with a line between them
+	// whichever of them was there first.
+	p.press("Escape", "\\")
+	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 1`)
+	p.say("/show README.md")
+	p.front("README.md")
+	for _, name := range []string{"go.mod", "README.md"} {
+		p.js(`[...document.querySelectorAll('#tabs [role=tab]')].find((e) => e.innerText.includes(` + quote(name) + `)).click()`)
+		p.front(name)
+	}
+	p.press("Escape", "\\")
+	p.is(`document.querySelector('.tab.is-beside [data-part=name]')?.textContent`, "go.mod")
+	p.is(`[...document.querySelectorAll('.pane:not([hidden])')].map((e) => e.dataset.base + ' ' + getComputedStyle(e).borderLeftWidth).sort().join()`, "README.md 0px,go.mod 1px")
 }
 
 // No head or foot takes a second line and the page never scrolls sideways; where it is

@@ -15,6 +15,7 @@ let touched = false // the reader scrolled, chose or searched in front
 let wanted = '' // what the reader asked to see, by its name
 let wantedLines = '' // and which lines of it
 let closed = [] // keys, the last one at the end
+let brought = 0 // how often a tab was brought to the front; a tab keeps the number of its last time
 
 /** Whether the Desk can be seen. */
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
@@ -97,7 +98,7 @@ function arrange() {
   for (const el of panes.children) el.hidden = !shown.some((t) => t.key === el.dataset.key)
   for (const tab of shown) {
     const el = paneOf(tab.key)
-    if (el) el.style.order = tab === shown[0] ? 0 : 1
+    el?.classList.toggle('is-second', tab !== shown[0])
   }
 }
 
@@ -106,6 +107,7 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   if (desk.front) remember(desk.front)
   tab.closed = false
   tab.news = false
+  tab.brought = ++brought
   if (other && wide.matches && innerWidth >= 1280 && desk.front && desk.front !== tab.key) desk.beside = tab.key
   else {
     if (desk.beside === tab.key) desk.beside = desk.front
@@ -215,7 +217,8 @@ export function split() {
   if (beside()) desk.beside = null
   else {
     if (innerWidth < 1280) return toast('Two beside each other need a window of 1280 pixels. Make it wider')
-    const other = open().find((t) => t.key !== desk.front)
+    const rank = (t) => (t.state === 'gone' ? -1 : t.brought ?? 0)
+    const [other] = open().filter((t) => t.key !== desk.front).sort((a, b) => rank(b) - rank(a)) // read last
     if (!other) return toast('There is only one tab. Open another first')
     desk.beside = other.key
   }

@@ -3,6 +3,7 @@
 import { getText, session } from './api.js'
 import { clone, fragment } from './html.js'
 import { choose, selection } from './select.js'
+import { desk } from './tabs.js'
 import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
@@ -74,12 +75,13 @@ async function draw(tab, into) {
   pane.dataset.key = tab.key
   pane.dataset.target = out
   if (old) pane.hidden = old.hidden
-  if (old) pane.style.order = old.style.order
+  pane.classList.toggle('is-second', tab.key === desk.beside)
   const focused = old?.contains(document.activeElement)
   if (old) {
     was?.end()
     old.replaceWith(pane)
-  } else into.append(pane)
+  } else if (tab.key === desk.beside) into.append(pane)
+  else into.prepend(pane) // whichever of two comes first, the keyboard finds the one in front before the other
   panes.set(tab.key, pane)
   trim()
   if (tab.place?.wrap || kept?.wrap) pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
