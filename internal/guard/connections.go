@@ -94,7 +94,7 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 		if wait := patience - time.Since(evicted.since); wait > 0 {
 			return nil, wait
 		}
-		evicted.leaveLocked()
+		evicted.releaseLocked()
 		_ = evicted.Conn.Close() // the server that reads from it notices
 	}
 	p = &placed{Conn: conn, places: c}
@@ -195,8 +195,8 @@ func (p *placed) end() {
 // waitLocked puts the connection at the end of those that wait. places.mu is held.
 func (p *placed) waitLocked() { p.turn, p.since = p.places.waiting.PushBack(p), time.Now() }
 
-// leaveLocked gives the place back, once. places.mu is held.
-func (p *placed) leaveLocked() {
+// releaseLocked gives the place back, once. places.mu is held.
+func (p *placed) releaseLocked() {
 	if p.left {
 		return
 	}
@@ -214,7 +214,7 @@ func (p *placed) leaveLocked() {
 // Close implements [net.Conn].
 func (p *placed) Close() error {
 	p.places.mu.Lock()
-	p.leaveLocked()
+	p.releaseLocked()
 	p.places.mu.Unlock()
 	return p.Conn.Close()
 }

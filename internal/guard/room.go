@@ -20,50 +20,50 @@ type room struct {
 
 func newRoom(most int) *room { return &room{most: int64(most), strangers: max(int64(most)/4, 1)} }
 
-// enter takes a place; leave gives it back and may be called more than once. nil
+// enter takes a place; release gives it back and may be called more than once. nil
 // means that there is none.
-func (r *room) enter(known bool) (leave func()) {
+func (r *room) enter(known bool) (release func()) {
 	if !known && r.strange.Add(1) > r.strangers {
 		r.strange.Add(-1)
 		return nil
 	}
 	if r.all.Add(1) > r.most {
-		r.leave(known)
+		r.release(known)
 		return nil
 	}
-	return sync.OnceFunc(func() { r.leave(known) })
+	return sync.OnceFunc(func() { r.release(known) })
 }
 
-func (r *room) leave(known bool) {
+func (r *room) release(known bool) {
 	r.all.Add(-1)
 	if !known {
 		r.strange.Add(-1)
 	}
 }
 
-type leaveKey struct{}
+type releaseKey struct{}
 
 // Streaming says that the request has become an event stream. It does not count as
 // a request at work any more: streams have their own bound.
 func Streaming(r *http.Request) {
-	if leave, ok := r.Context().Value(leaveKey{}).(func()); ok {
-		leave()
+	if release, ok := r.Context().Value(releaseKey{}).(func()); ok {
+		release()
 	}
 }
 
 // atWork has a request done with a place of its own, or refused without one.
 func (g *Guard) atWork(w http.ResponseWriter, r *http.Request, known bool, next http.Handler) {
-	leave := g.room.enter(known)
-	if leave == nil {
+	release := g.room.enter(known)
+	if release == nil {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "too_many_requests", "Too many requests are at work; try again in a second.")
 		return
 	}
-	defer leave()
+	defer release()
 	place := placeOf(r.Context())
 	place.begin(known, answerTime)
 	defer place.end()
-	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), leaveKey{}, leave)))
+	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), releaseKey{}, release)))
 }
 
 // What a stranger may send and take.

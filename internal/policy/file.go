@@ -101,16 +101,17 @@ func (p *Policy) searchWhy(ctx context.Context, s agent.Search) string {
 
 // inside reports whether a resolved path is in the workspace.
 func (p *Policy) inside(name string) bool {
-	return slices.ContainsFunc(p.roots, func(root string) bool { return within(root, name) })
+	return slices.ContainsFunc(p.roots, func(root string) bool { return isUnder(root, name) })
 }
 
 // own reports whether a path is one of webchat's own files. Upper and lower case
 // are one here: not every file system tells them apart, and to ask costs little.
 func (p *Policy) own(name string) bool {
-	return slices.ContainsFunc(p.private, func(own string) bool { return within(strings.ToLower(own), strings.ToLower(name)) })
+	return slices.ContainsFunc(p.private, func(own string) bool { return isUnder(strings.ToLower(own), strings.ToLower(name)) })
 }
 
-func within(root, name string) bool {
+// isUnder reports whether a path is root or below it.
+func isUnder(root, name string) bool {
 	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, "/")+"/")
 }
 
@@ -118,7 +119,7 @@ func within(root, name string) bool {
 // not in it.
 func (p *Policy) relative(name string) string {
 	for _, root := range p.roots {
-		if within(root, name) {
+		if isUnder(root, name) {
 			return strings.TrimPrefix(strings.TrimPrefix(name, strings.TrimSuffix(root, "/")), "/")
 		}
 	}

@@ -55,13 +55,13 @@ func (c *conn) notified(p *process, method string, params json.RawMessage) {
 	if t != nil {
 		t.alive()
 	}
-	if !dropped && !c.beside(n.Update, replay) && !replay && t != nil {
-		c.within(t, n.Update)
+	if !dropped && !c.conversationUpdate(n.Update, replay) && !replay && t != nil {
+		c.turnUpdate(t, n.Update)
 	}
 }
 
-// beside takes what belongs to the conversation and not to a turn.
-func (c *conn) beside(u update, replay bool) bool {
+// conversationUpdate takes what belongs to the conversation and not to a turn.
+func (c *conn) conversationUpdate(u update, replay bool) bool {
 	ctx := context.Background()
 	switch u.SessionUpdate {
 	case "config_option_update", "current_mode_update", "available_commands_update":
@@ -88,8 +88,8 @@ func (c *conn) beside(u update, replay bool) bool {
 	return true
 }
 
-// within takes what belongs to a turn.
-func (c *conn) within(t *turn, u update) {
+// turnUpdate takes what belongs to a turn.
+func (c *conn) turnUpdate(t *turn, u update) {
 	c.told.Lock()
 	defer c.told.Unlock()
 	if t.over {
@@ -107,7 +107,7 @@ func (c *conn) within(t *turn, u update) {
 		}
 	case "tool_call", "tool_call_update":
 		if strings.HasPrefix(u.ToolCallID, "mcp_startup.") {
-			return // of a server that does not answer: that is told by whoever gave it
+			return // of a server that does not answer: the user is told when it is tried
 		}
 		c.answers(t)
 		c.quiet(t)

@@ -55,9 +55,9 @@ type Options struct {
 	// own means, not by a tool of the session, having asked; nil if this
 	// backend's agents do everything through the session's tools.
 	Write func(path string) string
-	// Leave returns a prompt upon which the agent leaves command running in the
+	// Background returns a prompt upon which the agent leaves command running in the
 	// background and ends its turn; nil if this backend's agents never do.
-	Leave func(command string) string
+	Background func(command string) string
 	// Stray is a prompt upon which the agent goes over to another of its modes by
 	// itself; empty if this backend's agents never do.
 	Stray string

@@ -12,7 +12,7 @@ import (
 // checkBackground leaves work running behind a turn, stops a turn beside it, ends it,
 // and closes a conversation while more of it runs.
 func checkBackground(tb testing.TB, b agent.Backend, o Options) {
-	if o.Leave == nil {
+	if o.Background == nil {
 		return
 	}
 	r := open(tb, b, o, func(h *Host) {
@@ -27,27 +27,27 @@ func checkBackground(tb testing.TB, b agent.Backend, o Options) {
 		tb.Errorf("an agent that leaves work running has a Conn that is no Tasker")
 		return
 	}
-	first := r.leave(o.Leave("sleep 600"), 1)
+	first := r.startTask(o.Background("sleep 600"), 1)
 	r.mustAnswer(o, "while something runs in the background")
 	r.abort(o.Talk, talking)
 	if len(r.host.tasks()) != 1 {
 		tb.Errorf("a stop of the turn ended what runs in the background")
 	}
-	if err := r.within("AbortTask", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
+	if err := r.inTime("AbortTask", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
 		tb.Errorf("AbortTask: %v", err)
 	}
 	r.waitFor("the end of the task", func(h *Host) bool { return len(h.tasks()) == 0 })
 	if how := r.host.outcome(first); how != event.Aborted {
 		tb.Errorf("a task that was ended has the outcome %q", how)
 	}
-	if err := r.within("AbortTask of one that has ended", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
+	if err := r.inTime("AbortTask of one that has ended", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
 		tb.Errorf("AbortTask of one that has ended: %v", err)
 	}
-	r.leave(o.Leave("sleep 601"), 1) // the end of the conversation ends it
+	r.startTask(o.Background("sleep 601"), 1) // the end of the conversation ends it
 }
 
-// leave runs a turn that leaves a task, and returns its id once n of them run.
-func (r *rig) leave(content string, n int) (id string) {
+// startTask runs a turn that leaves a task, and returns its id once n of them run.
+func (r *rig) startTask(content string, n int) (id string) {
 	r.tb.Helper()
 	r.prompt(content)
 	r.waitFor("a task", func(h *Host) bool { return len(h.tasks()) == n })
@@ -58,7 +58,7 @@ func (r *rig) leave(content string, n int) (id string) {
 // waitFor waits until seen is true, whatever turn runs.
 func (r *rig) waitFor(what string, seen func(*Host) bool) {
 	r.tb.Helper()
-	err := r.within(what, func() error {
+	err := r.inTime(what, func() error {
 		ctx, cancel := context.WithTimeout(r.tb.Context(), r.limit)
 		defer cancel()
 		return r.host.Wait(ctx, seen)

@@ -245,7 +245,7 @@ func checkAbortWrite(tb testing.TB, b agent.Backend, o Options) {
 	})
 	defer r.close()
 	ended := r.start(ctx, o.Write(path))
-	if err := r.within("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
 		tb.Errorf("an aborted Prompt returned %v, not its context's error", err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -260,7 +260,7 @@ func checkAbortBefore(tb testing.TB, b agent.Backend, o Options) {
 	ctx, cancel := context.WithCancel(tb.Context())
 	cancel()
 	ended := r.start(ctx, o.Answer)
-	if err := r.within("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
 		tb.Errorf("a Prompt aborted before its start returned %v", err)
 	}
 	r.mustAnswer(o, "after a prompt that was aborted before its start")
@@ -271,18 +271,18 @@ func checkSteer(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	p := agent.Prompt{MessageID: "steer-1", Content: o.Answer}
 	steer := func() error { return r.conn.Steer(tb.Context(), p) }
-	if err := r.within("Steer", steer); !errors.Is(err, agent.ErrUnsupported) {
+	if err := r.inTime("Steer", steer); !errors.Is(err, agent.ErrUnsupported) {
 		tb.Errorf("Steer without a turn returned %v, not ErrUnsupported", err)
 	}
 	ctx, cancel := context.WithCancel(tb.Context())
 	defer cancel()
 	ended := r.start(ctx, o.Talk)
 	r.await(talking, ended)
-	if err := r.within("Steer", steer); err != nil && !errors.Is(err, agent.ErrUnsupported) {
+	if err := r.inTime("Steer", steer); err != nil && !errors.Is(err, agent.ErrUnsupported) {
 		tb.Errorf("Steer in a turn returned %v, neither nil nor ErrUnsupported", err)
 	}
 	cancel()
-	_ = r.within("Prompt, aborted,", func() error { return <-ended })
+	_ = r.inTime("Prompt, aborted,", func() error { return <-ended })
 	r.mustAnswer(o, "after it was steered")
 }
 
@@ -291,7 +291,7 @@ func checkCloseTalking(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	ended := r.start(tb.Context(), o.Talk)
 	r.await(talking, ended)
-	err := r.within("Close, from several at once,", func() error {
+	err := r.inTime("Close, from several at once,", func() error {
 		var all sync.WaitGroup
 		errs := make([]error, 4)
 		for i := range errs {
@@ -305,7 +305,7 @@ func checkCloseTalking(tb testing.TB, b agent.Backend, o Options) {
 	if err != nil {
 		tb.Errorf("Close, from several at once: %v", err)
 	}
-	if err := r.within("Prompt, closed,", func() error { return <-ended }); err == nil {
+	if err := r.inTime("Prompt, closed,", func() error { return <-ended }); err == nil {
 		tb.Errorf("a Prompt cut off by Close returned nil")
 	}
 }
@@ -314,14 +314,14 @@ func checkCloseTwice(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, nil)
 	defer r.close()
 	for range 2 {
-		if err := r.within("Close", r.conn.Close); err != nil {
+		if err := r.inTime("Close", r.conn.Close); err != nil {
 			tb.Errorf("Close: %v", err)
 		}
 	}
 	r.closed = true
 	r.host.Closed()
 	p := agent.Prompt{MessageID: "late", Content: o.Answer}
-	if err := r.within("Prompt after Close", func() error { return r.conn.Prompt(tb.Context(), p) }); err == nil {
+	if err := r.inTime("Prompt after Close", func() error { return r.conn.Prompt(tb.Context(), p) }); err == nil {
 		tb.Errorf("Prompt after Close returned nil")
 	}
 	for name, f := range map[string]func() error{
@@ -329,7 +329,7 @@ func checkCloseTwice(tb testing.TB, b agent.Backend, o Options) {
 		"SetModel": func() error { return r.conn.SetModel(tb.Context(), "m") },
 		"SetTitle": func() error { return r.conn.SetTitle(tb.Context(), "t") },
 	} {
-		_ = r.within(name+" after Close", f) // any answer will do, a hang or a panic not
+		_ = r.inTime(name+" after Close", f) // any answer will do, a hang or a panic not
 	}
 }
 
@@ -338,7 +338,7 @@ func checkResume(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	r.mustAnswer(o, "at its first prompt")
 	opts := r.opts
-	if err := r.within("Close", r.conn.Close); err != nil {
+	if err := r.inTime("Close", r.conn.Close); err != nil {
 		tb.Errorf("Close: %v", err)
 	}
 	opts.Resume = true

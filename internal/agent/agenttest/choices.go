@@ -20,7 +20,7 @@ func checkChoices(tb testing.TB, b agent.Backend, o Options) {
 	all := c.Choices()
 	r.named(all)
 	for _, m := range all.Modes {
-		err := r.within("SetMode", func() error { return c.SetMode(tb.Context(), m.ID) })
+		err := r.inTime("SetMode", func() error { return c.SetMode(tb.Context(), m.ID) })
 		switch {
 		case m.Unasked && !errors.Is(err, agent.ErrUnsupported):
 			tb.Errorf("SetMode(%q), in which the agent does not ask, returned %v", m.ID, err)
@@ -31,7 +31,7 @@ func checkChoices(tb testing.TB, b agent.Backend, o Options) {
 		}
 	}
 	for _, e := range c.Choices().Efforts {
-		if err := r.within("SetEffort", func() error { return c.SetEffort(tb.Context(), e.ID) }); err != nil {
+		if err := r.inTime("SetEffort", func() error { return c.SetEffort(tb.Context(), e.ID) }); err != nil {
 			tb.Errorf("SetEffort(%q): %v", e.ID, err)
 		}
 	}

@@ -58,16 +58,16 @@ func NewHost(specs []agent.ToolSpec) *Host {
 }
 
 // enter locks h and notes a call that must not be.
-func (h *Host) enter(what string) (leave func()) {
+func (h *Host) enter(what string) (unlock func()) {
 	h.mu.Lock()
 	if h.closed {
 		h.note("%s after Close", what)
 	}
-	return h.leave
+	return h.unlock
 }
 
-// leave unlocks h and wakes the callers of Wait.
-func (h *Host) leave() {
+// unlock unlocks h and wakes the callers of Wait.
+func (h *Host) unlock() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *Host) leave() {
 // wake has the callers of Wait look again.
 func (h *Host) wake() {
 	h.mu.Lock()
-	h.leave()
+	h.unlock()
 }
 
 func (h *Host) note(format string, args ...any) {
@@ -103,7 +103,7 @@ func (h *Host) Report(ctx context.Context, d event.Data) error {
 
 // CallTool implements [agent.Host].
 func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, error) {
-	leave := h.enter("CallTool")
+	unlock := h.enter("CallTool")
 	h.calls = append(h.calls, c)
 	h.broken = append(h.broken, h.rules.call(c)...)
 	known := h.offered[c.Name]
@@ -113,7 +113,7 @@ func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, er
 	if !h.prompting && !h.rules.helps(c.ParentToolCallID) {
 		h.note("called the tool %s outside a Prompt", c.Name)
 	}
-	leave()
+	unlock()
 
 	res := agent.Failure(event.KindUnknownTool, "there is no tool %s", c.Name)
 	switch {
@@ -157,11 +157,11 @@ func (h *Host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 // RunTurn implements [agent.Host]: one turn of the agent's own at a time, and none
 // while a Prompt runs.
 func (h *Host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
-	leave := h.enter("RunTurn")
+	unlock := h.enter("RunTurn")
 	if cause == "" {
 		h.note("a turn of the agent's own has no cause")
 	}
-	leave()
+	unlock()
 	for began := false; !began; {
 		idle := func(h *Host) bool { h.mu.Lock(); defer h.mu.Unlock(); return !h.prompting || h.closed }
 		if err := h.Wait(ctx, idle); err != nil {
@@ -172,7 +172,7 @@ func (h *Host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 			h.prompting = true
 		}
 		closed := h.closed
-		h.leave()
+		h.unlock()
 		if closed {
 			return errors.New("the session is closed")
 		}
@@ -191,14 +191,14 @@ func (h *Host) RunHook(ctx context.Context, _ agent.HookCall) (agent.HookVerdict
 // Begin says that Prompt is about to be called.
 func (h *Host) Begin() {
 	h.mu.Lock()
-	defer h.leave()
+	defer h.unlock()
 	h.prompting = true
 }
 
 // End says that Prompt returned err, and notes what it left open.
 func (h *Host) End(err error) {
 	h.mu.Lock()
-	defer h.leave()
+	defer h.unlock()
 	h.prompting = false
 	h.broken = append(h.broken, h.rules.end(err == nil)...)
 }
@@ -206,7 +206,7 @@ func (h *Host) End(err error) {
 // Closed says that Close returned: from now on every call breaks a rule.
 func (h *Host) Closed() {
 	h.mu.Lock()
-	defer h.leave()
+	defer h.unlock()
 	h.closed = true
 	h.broken = append(h.broken, h.rules.left()...)
 }

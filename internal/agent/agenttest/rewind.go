@@ -23,7 +23,7 @@ func checkRewind(tb testing.TB, b agent.Backend, o Options) {
 		tb.Fatalf("three prompts that the agent can go back to have the names %q", names)
 	}
 	for _, name := range []string{names[1], names[0]} {
-		if err := r.within("Rewind", func() error { return c.Rewind(tb.Context(), name) }); err != nil {
+		if err := r.inTime("Rewind", func() error { return c.Rewind(tb.Context(), name) }); err != nil {
 			tb.Errorf("Rewind: %v", err)
 		}
 		r.mustAnswer(o, "after it went back")

@@ -52,7 +52,7 @@ func (r *rig) close() {
 	r.tb.Helper()
 	if !r.closed {
 		r.closed = true
-		if err := r.within("Close", r.conn.Close); err != nil {
+		if err := r.inTime("Close", r.conn.Close); err != nil {
 			r.tb.Errorf("Close: %v", err)
 		}
 		r.host.Closed()
@@ -66,8 +66,8 @@ func (r *rig) close() {
 	}
 }
 
-// within runs f and fails if it takes longer than the backend may.
-func (r *rig) within(what string, f func() error) error {
+// inTime runs f and fails if it takes longer than the backend may.
+func (r *rig) inTime(what string, f func() error) error {
 	r.tb.Helper()
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -100,7 +100,7 @@ func (r *rig) prompt(content string) []string {
 	r.tb.Helper()
 	before := len(r.host.Said())
 	ended := r.start(r.tb.Context(), content)
-	if err := r.within("Prompt", func() error { return <-ended }); err != nil {
+	if err := r.inTime("Prompt", func() error { return <-ended }); err != nil {
 		r.tb.Errorf("Prompt(%q): %v", content, err)
 	}
 	return r.host.Said()[before:]
@@ -122,7 +122,7 @@ func (r *rig) abort(content string, seen func(*Host) bool) {
 	ended := r.start(ctx, content)
 	r.await(seen, ended)
 	cancel()
-	err := r.within("Prompt, aborted,", func() error { return <-ended })
+	err := r.inTime("Prompt, aborted,", func() error { return <-ended })
 	if !errors.Is(err, context.Canceled) {
 		r.tb.Errorf("an aborted Prompt returned %v, not its context's error", err)
 	}

@@ -24,15 +24,15 @@ func newToy(t testing.TB, fault string) (*toy, Options) {
 	b := &toy{fault: fault, release: make(chan struct{})}
 	t.Cleanup(func() { close(b.release) })
 	return b, Options{
-		Show:    func(path string) string { return "show " + path },
-		Run:     func(command string) string { return "run " + command },
-		Answer:  "hello",
-		Talk:    "talk",
-		Ask:     "ask",
-		Write:   func(path string) string { return "write " + path },
-		Leave:   func(command string) string { return "leave " + command },
-		Stray:   "stray",
-		Offered: func(testing.TB) []string { return b.offered },
+		Show:       func(path string) string { return "show " + path },
+		Run:        func(command string) string { return "run " + command },
+		Answer:     "hello",
+		Talk:       "talk",
+		Ask:        "ask",
+		Write:      func(path string) string { return "write " + path },
+		Background: func(command string) string { return "leave " + command },
+		Stray:      "stray",
+		Offered:    func(testing.TB) []string { return b.offered },
 	}
 }
 
@@ -130,7 +130,7 @@ func (c *toyConn) SetEffort(_ context.Context, id string) error {
 	return nil
 }
 
-// leave starts a task.
+// startTask starts a task.
 func (c *toyConn) leave(ctx context.Context, title string) error {
 	if c.fault == "task without a title" {
 		title = ""

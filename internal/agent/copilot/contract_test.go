@@ -55,6 +55,6 @@ func TestContract(t *testing.T) {
 	k := &keeper{Backend: backend(t, c)}
 	o := contract(k)
 	o.Write = func(path string) string { return "call " + path }
-	o.Leave = nil // tasks are tried with the real CLI
+	o.Background = nil // tasks are tried with the real CLI
 	agenttest.Run(t, k, o)
 }

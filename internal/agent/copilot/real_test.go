@@ -92,8 +92,8 @@ func contract(k *keeper) agenttest.Options {
 			}
 			return "call create " + string(args)
 		},
-		Leave:    func(command string) string { return bash(command, "") },
-		Offered:  func(testing.TB) []string { return copilot.Offered(k.last) },
-		Patience: 20 * time.Second,
+		Background: func(command string) string { return bash(command, "") },
+		Offered:    func(testing.TB) []string { return copilot.Offered(k.last) },
+		Patience:   20 * time.Second,
 	}
 }

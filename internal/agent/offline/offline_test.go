@@ -55,12 +55,12 @@ func (s *spy) Open(ctx context.Context, o agent.Options, h agent.Host) (agent.Co
 func TestContract(t *testing.T) {
 	b := &spy{Backend: New(only(t, "touch", "go", "sleep"))}
 	agenttest.Run(t, b, agenttest.Options{
-		Leave:  func(command string) string { return "run " + command + " in the background" },
-		Show:   func(path string) string { return "show " + path },
-		Run:    func(command string) string { return "run " + command },
-		Answer: "hello there",
-		Talk:   "stream 5000 words slowly",
-		Ask:    "ask me which colour",
+		Background: func(command string) string { return "run " + command + " in the background" },
+		Show:       func(path string) string { return "show " + path },
+		Run:        func(command string) string { return "run " + command },
+		Answer:     "hello there",
+		Talk:       "stream 5000 words slowly",
+		Ask:        "ask me which colour",
 		Offered: func(testing.TB) (names []string) {
 			for name, offered := range b.last.offered {
 				if offered {
