@@ -230,7 +230,7 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 			line, err = strconv.Atoi(m[2])
 		}
 	}
-	if err != nil && strings.ContainsAny(word, `./\`) { // nobody means a command by it
+	if err != nil && strings.ContainsAny(word, `./\`) { // it is not meant as a command
 		return "", "", 0, usage("there is no file or folder %q; check its name", word)
 	}
 	if err != nil {

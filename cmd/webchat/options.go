@@ -19,7 +19,7 @@ import (
 	"webchat/internal/guard"
 )
 
-// defaultListen has a port that nobody is assigned, that no system gives to outgoing
+// defaultListen has a port that is assigned to no service, that no system gives to outgoing
 // connections and that development servers do not use: what another program once
 // stored in the browser under this name and port would be read by our pages, and
 // ours by its.

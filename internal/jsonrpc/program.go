@@ -24,7 +24,7 @@ type Program struct {
 	err    error          // of Stop; to be read after it
 }
 
-// Start starts c and speaks with it. The error is proc's. Whoever starts a Program
+// Start starts c and speaks with it. The error is proc's. The caller
 // must Stop it.
 func Start(c proc.Command, with Config) (*Program, error) {
 	c.Pipes = true

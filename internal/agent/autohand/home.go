@@ -16,7 +16,7 @@ import (
 )
 
 // excluded are tools of the CLI that it is told to refuse: one reads files into the
-// context, the others start agents nobody is asked about, change the folder that is
+// context, the others start agents without a question, change the folder that is
 // worked in, make tools that run later, or begin turns by themselves.
 var excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
 	"create_meta_tool", "install_specialist_roster", "cron_create"}
@@ -225,8 +225,8 @@ func isProvider(raw json.RawMessage) bool {
 // risky are the places of a workspace from which the CLI runs code by itself.
 var risky = []string{".autohand/extensions"}
 
-// refuseRisky fails if the workspace would have the CLI run code that nobody is asked
-// about.
+// refuseRisky fails if the workspace would have the CLI run code without a
+// question.
 func refuseRisky(workspace string) error {
 	for _, name := range risky {
 		entries, err := os.ReadDir(filepath.Join(workspace, filepath.FromSlash(name)))

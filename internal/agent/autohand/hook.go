@@ -128,7 +128,7 @@ func (c *conn) before(t *turn, m moment) answer {
 		decided, err := c.host.AskPermission(t.ctx, act)
 		switch {
 		case err != nil:
-			return answer{Decision: "deny", Reason: "Nobody could be asked."}
+			return answer{Decision: "deny", Reason: "No user could be asked."}
 		case decided.Decision != event.Allow:
 			return answer{Decision: "deny", Reason: cmp.Or(decided.Reason, "The user said no.")}
 		}

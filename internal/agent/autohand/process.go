@@ -110,6 +110,7 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 			return startError(e)
 		default:
 		}
+		c.drop(p) // then it has said all
 		return fmt.Errorf("%w: Autohand CLI ended while it started%s", agent.ErrUnavailable, p.Said())
 	case <-ctx.Done():
 		return ctx.Err()

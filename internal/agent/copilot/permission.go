@@ -94,7 +94,7 @@ func (c *conn) decide(t *turn, acts []agent.Permission) (v agent.Verdict) {
 	for _, p := range acts {
 		var err error
 		if v, err = c.host.AskPermission(t.ctx, p); err != nil {
-			return refused("Nobody could be asked.")
+			return refused("No user could be asked.")
 		}
 		if v.Decision != event.Allow {
 			break
