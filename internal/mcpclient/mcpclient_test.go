@@ -64,7 +64,7 @@ func TestServersAreTried(t *testing.T) {
 	s := mcpclient.New(mcpclient.Config{Env: []string{"PATH=" + os.Getenv("PATH")}, Servers: map[string]agent.MCPServer{
 		"a program": program("good"), "by http": at("http", good.URL, "Bearer secret"), "by sse": at("sse", events.URL, ""),
 		"ends": program("bad"), "locked": at("http", good.URL, "Bearer other"), "missing": {Type: "stdio", Command: "/nowhere/server"},
-		"nobody": at("http", "http://127.0.0.1:1/?key=secret", ""),
+		"unreachable": at("http", "http://127.0.0.1:1/?key=secret", ""),
 	}})
 	if line := s.Untold(); line != "" {
 		t.Errorf("before they are tried: %s", line)
@@ -78,7 +78,7 @@ func TestServersAreTried(t *testing.T) {
 		state   mcpclient.State
 		failure string
 	}{{"a program", mcpclient.Ready, ""}, {"by http", mcpclient.Ready, ""}, {"by sse", mcpclient.Ready, ""}, {"ends", mcpclient.Failed, "no licence found"},
-		{"locked", mcpclient.SignIn, "sign in"}, {"missing", mcpclient.Failed, "/nowhere/server"}, {"nobody", mcpclient.Failed, "it cannot be reached"}} {
+		{"locked", mcpclient.SignIn, "sign in"}, {"missing", mcpclient.Failed, "/nowhere/server"}, {"unreachable", mcpclient.Failed, "it cannot be reached"}} {
 		x := all[i]
 		if x.Name != want.name || x.State != want.state || !strings.Contains(strings.ToLower(x.Failure), want.failure) || (x.State == mcpclient.Ready) != (len(x.Tools) == 1) {
 			t.Errorf("found %+v, want %+v", x, want)
@@ -90,7 +90,7 @@ func TestServersAreTried(t *testing.T) {
 	if ready := s.Answering(t.Context()); len(ready) != 3 || ready["by http"].Headers["Authorization"] != "Bearer secret" {
 		t.Errorf("agents get %+v", ready)
 	}
-	if line := s.Untold(); !strings.HasPrefix(line, "The MCP servers ends, locked, missing, nobody do not answer") {
+	if line := s.Untold(); !strings.HasPrefix(line, "The MCP servers ends, locked, missing, unreachable do not answer") {
 		t.Errorf("the user is told %q", line)
 	}
 	if line := s.Untold(); line != "" {

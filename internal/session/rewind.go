@@ -38,7 +38,7 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
 	err = s.goBack(ctx, prompt.Name)
-	if errors.Is(err, agent.ErrDied) { // nobody had noticed yet; another process remembers as much
+	if errors.Is(err, agent.ErrDied) { // its end was not noticed yet; another process remembers as much
 		err = s.goBack(ctx, prompt.Name)
 	}
 	if err != nil {

@@ -171,7 +171,7 @@ export async function offers(q, { all, signal }, show) {
   const fixed = q.length < 2 && !all ? [] : [here(q, limit / 2)]
   const does = [...fixed, todo(q, true)]
   const lists = all ? [sessions(q, limit, signal)] : [files(q, signal), sessions(q, limit / 2, signal)]
-  for (const list of lists) list.catch(() => {}) // whoever awaits it hears of it
+  for (const list of lists) list.catch(() => {}) // the caller that awaits it gets the error
   const first = await lists[0]
   show([first, ...does])
   const [one, two] = await Promise.all(lists)

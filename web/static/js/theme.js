@@ -39,7 +39,7 @@
     },
   }
   for (const [name, f] of Object.entries(takers)) document.addEventListener(name, f, true)
-  // A page that nobody looks at is not painted, and its scripts are needed all the same.
+  // A page in the background is not painted, and its scripts are needed all the same.
   const painted = () => {
     if (document.hidden) return begin()
     new PerformanceObserver((list) => { if (list.getEntriesByName('first-contentful-paint').length) begin() }).observe({ type: 'paint', buffered: true })
