@@ -7,11 +7,13 @@
 #
 #	sh scripts/hunt.sh [PACKAGE...]
 #
-# RUNS and LOADRUNS are how often each kind runs, 20 and 5 unless told.
+# RUNS and LOADRUNS are how often each kind runs, 20 and 5 unless told; KINDS are
+# the kinds, "nocgo load" unless told, RACE=1 adds race. Several hunts may run at once.
 set -eu
 go=${GO:-go}
 runs=${RUNS:-20}
 loadruns=${LOADRUNS:-5}
+kinds=${KINDS:-${RACE:+race }nocgo load}
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 kept=$root/.cache/hunt
@@ -79,21 +81,26 @@ once() { # once RUNS: one process, and a line in the table of runs
 
 status=0
 : >"$kept/keys.$$"
-race=""
-[ -n "${RACE:-}" ] && race=yes
 for package; do
-	[ -z "$race" ] || hunt "$package" race "$runs" -race
-	hunt "$package" nocgo "$runs"
+	case $kinds in *race*) hunt "$package" race "$runs" -race ;; esac
+	case $kinds in *nocgo*) hunt "$package" nocgo "$runs" ;; esac
 done
-for package; do
-	case $loaded in *" $package "*) ;; *) continue ;; esac
+case $kinds in *load*)
 	for _ in 1 2 3 4 5 6 7 8; do
 		while :; do :; done &
 		busy="$busy $!"
 	done
-	hunt "$package" load "$loadruns"
+	hunts=""
+	for package; do
+		case $loaded in *" $package "*) ;; *) continue ;; esac
+		hunt "$package" load "$loadruns" &
+		hunts="$hunts $!"
+	done
+	# shellcheck disable=SC2086 # a list of pids
+	[ -z "$hunts" ] || wait $hunts || true
 	quiet
-done
+	;;
+esac
 
 echo "package kind runs failures" | awk '{ printf "  %-28s %-6s %5s %9s\n", $1, $2, $3, $4 }'
 awk -F '\t' 'NR == FNR { wanted[$1] = 1; next }

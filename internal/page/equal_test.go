@@ -176,7 +176,8 @@ func TestJoinFromAnywhere(t *testing.T) {
 		for i := range entries {
 			after := reader.Seq()
 			for _, j := range []int{i, i + 1, i + 5, len(entries)} {
-				if j > len(entries) {
+				// Those who come back late are tried from every third place: each costs a page.
+				if j > len(entries) || j > i+1 && i%3 != 0 {
 					continue
 				}
 				back := reading.Clone()

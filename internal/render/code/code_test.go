@@ -102,7 +102,7 @@ func corpus(t testing.TB, n int) map[string]string {
 
 // Any window, asked in any order, with or without an index, equals the same lines of the whole file highlighted at once.
 func TestWindowsEqualWhole(t *testing.T) {
-	for language, src := range corpus(t, 300) {
+	for language, src := range corpus(t, 200) {
 		t.Run(language, func(t *testing.T) {
 			if known(language) == "" {
 				t.Fatalf("language %q is unknown", language)
@@ -117,7 +117,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 			total := newText(src).Total()
 			for range 8 {
 				from := 1 + r.IntN(total)
-				to := min(total, from+r.IntN(120))
+				to := min(total, from+r.IntN(80))
 				for name, doc := range map[string]*Document{"indexed": indexed, "as asked": fresh} {
 					rows, err := doc.Rows(t.Context(), from, to)
 					if err != nil {
@@ -319,14 +319,14 @@ func TestEveryGrammar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles 280 grammars")
 	}
-	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 12)
+	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 5)
 	for _, name := range languages() {
 		doc := New(name, newText(src), render.RowOptions{})
 		if err := doc.grammar.err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, w := range [][2]int{{1, 10}, {30, 60}} {
+		for _, w := range [][2]int{{1, 5}, {16, 22}} {
 			rows, err := doc.Rows(t.Context(), w[0], w[1])
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
