@@ -40,7 +40,7 @@
 //	attr     sets attribute n of t to v, or removes it if there is no v
 //	text     makes h the text of t
 //	title    makes h the title of the document
-//	say      puts h into #say (polite); alert puts h into #alert (assertive)
+//	say      adds h to #say (polite); alert adds h to #alert (assertive)
 //
 // append, before and replace keep what a reader did: an element of the old
 // subtree whose id and data-rev equal those of one in the new subtree takes its

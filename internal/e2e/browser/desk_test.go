@@ -160,8 +160,8 @@ func TestDeskScrollsAMillionLines(t *testing.T) {
 	p.say("/show million.log")
 	p.front("million.log")
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
-	p.js(onDesk + `.querySelector('.code').focus(); for (let i = 0; i < 60; i++) {
-		` + onDesk + `.querySelector('.code').scrollTop += 90000
+	p.js(onDesk + `.querySelector('.code').focus(); for (let i = 0; i < 120; i++) {
+		` + onDesk + `.querySelector('.code').scrollTop += 60000
 		await new Promise(requestAnimationFrame)
 		if ([...` + onDesk + `.querySelectorAll('.rows > .line > .ln')].some((e) => !e.textContent)) throw new Error('a row has no number')
 	}`)

@@ -199,10 +199,11 @@ func (h *house) decide(t *testing.T, id string) {
 // the text learnt under that name, and "name/NAME" by using it for every name it
 // may choose.
 type liar struct {
-	mu    sync.Mutex
-	texts map[string]string
-	plots map[string]plot
-	loads []string // instructions
+	mu      sync.Mutex
+	texts   map[string]string
+	plots   map[string]plot
+	loads   []string       // instructions
+	prompts []agent.Prompt // all it was sent
 }
 
 func (l *liar) learn(cases []hostile.Case) {
@@ -231,6 +232,7 @@ type lies struct {
 func (c *lies) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Lock()
 	text, act := c.texts[p.Content], c.plots[p.Content]
+	c.prompts = append(c.prompts, p)
 	c.mu.Unlock()
 	if act != nil {
 		return act(ctx, c.host)

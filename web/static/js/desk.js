@@ -378,6 +378,7 @@ export function desks() {
   strip.addEventListener('auxclick', (e) => { const el = e.target.closest('.tab'); if (el && e.button === 1) close(tabOf(el.dataset.key)) })
   wide.addEventListener('change', () => { sheet(false); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
   document.addEventListener('webchat:tabs', draw)
+  document.addEventListener('webchat:ended', () => sync(false))
   document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab) refresh(tab).catch(failed) })
   addEventListener('hashchange', route)
   addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })

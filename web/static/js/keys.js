@@ -152,6 +152,7 @@ export function keyboard() {
     if (e.key === 'Escape' && app?.classList.contains('sheet') && !document.querySelector('dialog[open], :popover-open')) return sheet(false)
     if (!e.defaultPrevented && !typing(e.target) && !document.querySelector('dialog[open]') && deskKey(e)) return e.preventDefault()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
+    if (e.key === 'Escape' && app && e.target.closest?.('#desk, main')) return toKeys() // also from a button that was clicked
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
       e.preventDefault()
       return enter(e.target)

@@ -3,6 +3,7 @@
 
 import { expire } from './expire.js'
 import { announce } from './ops.js'
+import { rowOf } from './tabs.js'
 
 const clock = (ms) => {
   const s = Math.max(0, Math.floor(ms / 1000))
@@ -14,7 +15,7 @@ function life(card, now) {
   const { expires, ttl, output } = card.dataset
   const left = Date.parse(expires) - now
   const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.ceil(left / 60_000)} min`
-  for (const el of [card, document.querySelector(`#outs [data-output="${CSS.escape(output)}"]`)]) {
+  for (const el of [card, rowOf(output)]) {
     const mark = el?.querySelector('.life')
     if (!mark) continue
     mark.querySelector('circle.left')?.setAttribute('stroke-dasharray', `${Math.max(0, Math.min(100, 100 * left / Number(ttl)))} 100`)
@@ -23,6 +24,18 @@ function life(card, now) {
     mark.classList.toggle('soon', left < 240_000)
   }
   if (left <= 0) expire(card)
+}
+
+/** Notes in the list of outputs which of them are over; no server says so at that moment. */
+function ends(now) {
+  const over = [...document.querySelectorAll('#outs [data-state=done][data-expires]')].filter((row) => Date.parse(row.dataset.expires) <= now)
+  for (const row of over) {
+    row.dataset.state = 'gone'
+    row.classList.add('gone')
+    row.querySelector('use').setAttribute('href', '#i-gone')
+    row.querySelector('.life')?.replaceWith('deleted')
+  }
+  if (over.length) document.dispatchEvent(new Event('webchat:ended'))
 }
 
 function elapsed(card, now) {
@@ -53,6 +66,7 @@ function question(el, now) {
 function tick() {
   const now = Date.now()
   for (const el of document.querySelectorAll('[data-card][data-state=done][data-expires]')) life(el, now)
+  ends(now)
   for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
   for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
 }

@@ -4,6 +4,7 @@ import { fragment } from './html.js'
 import { inherit } from './more.js'
 import { title } from './status.js'
 
+const heard = 10_000 // milliseconds
 const byId = (id) => document.getElementById(id)
 
 /** Moves into fresh what the reader did to old, and old parts that did not change. */
@@ -89,10 +90,10 @@ export function apply(op) {
   if (target && Object.hasOwn(does, op.a)) does[op.a](target, op)
 }
 
-/** Tells screen readers; the same words twice in a row are told twice. */
+/** Tells screen readers, each time it is called; what was told goes when it has been read out. */
 export function announce(words, how = 'say') {
-  const live = byId(how)
-  if (!live) return
-  live.replaceChildren()
-  setTimeout(() => { live.textContent = words }, 30)
+  const told = document.createElement('p')
+  told.textContent = words
+  byId(how)?.append(told)
+  setTimeout(() => told.remove(), heard)
 }

@@ -44,6 +44,7 @@ async function choose(pane, view) {
   for (const b of pane.querySelectorAll('[data-view]')) b.setAttribute('aria-checked', String(b.dataset.view === view))
   const box = pane.querySelector('.view')
   const own = lined(view) && pane.querySelector('.tall')
+  const focused = box.contains(document.activeElement) // letters stay keys in the next view
   for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own) // also of what is drawn as SVG
   box.querySelector('.other')?.remove()
   pane.querySelector('.vbar')?.remove()
@@ -51,7 +52,11 @@ async function choose(pane, view) {
   scope(pane, null)
   const tab = tabOf(pane.dataset.key)
   if (tab) tab.place = { ...tab.place, view }
-  if (own) return viewerOf(pane).fit()
+  if (own) {
+    viewerOf(pane).fit()
+    if (focused) viewerOf(pane).code.focus({ preventScroll: true })
+    return
+  }
   const { root } = clone('tpl-other')
   root.dataset.shows = view
   root.setAttribute('aria-label', `${names[view]} of ${pane.dataset.base}`)
@@ -64,6 +69,7 @@ async function choose(pane, view) {
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
   root.addEventListener('scroll', () => more(state), { passive: true })
+  if (focused) root.focus({ preventScroll: true })
   await state.load()
 }
 
