@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"webchat/internal/agent/acp/acptest"
 	"webchat/internal/agent/autohand/autohandtest"
 	"webchat/internal/proc"
 )
@@ -64,8 +65,12 @@ func httpClient() {
 func TestMain(m *testing.M) {
 	proc.Main()
 	hooked(os.Args[1:])
-	if filepath.Base(os.Args[0]) == "autohand" { // see TestScript
+	switch filepath.Base(os.Args[0]) { // see TestScript
+	case "autohand":
 		autohandtest.Main("polite")
+		return
+	case "acp-agent":
+		acptest.Main("polite")
 		return
 	}
 	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests})

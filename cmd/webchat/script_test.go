@@ -86,6 +86,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("WEBCHAT_BACKEND", "offline") // whatever is installed on this machine
 			e.Setenv("MODEL_URL", honest.URL())
 			e.Setenv("AUTOHAND", filepath.Join(e.WorkDir, "cli", "autohand"))
+			e.Setenv("CLI", filepath.Join(e.WorkDir, "cli")) // other agents' stand-ins
 			e.Setenv("SOURCE", source)
 			e.Setenv("GOCACHE", cache)
 			e.Setenv("LEAKY_URL", leaky.URL())
@@ -98,8 +99,10 @@ func TestScript(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(e.WorkDir, "cli"), 0o755); err != nil {
 				return err
 			}
-			if err := os.Symlink(self, filepath.Join(e.WorkDir, "cli", "autohand")); err != nil && runtime.GOOS != "windows" {
-				return err
+			for _, name := range []string{"autohand", "acp-agent"} {
+				if err := os.Symlink(self, filepath.Join(e.WorkDir, "cli", name)); err != nil && runtime.GOOS != "windows" {
+					return err
+				}
 			}
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},

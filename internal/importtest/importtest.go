@@ -56,6 +56,7 @@ var ours = map[string][]string{
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
+	"internal/agent/acp/acptest":           {}, // an agent for tests
 
 	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold"}, // a prompt names them, an agent gets them; errors are the log's
@@ -133,7 +134,7 @@ var theirs = map[string][]string{
 	"golang.org/x/text":                        {"internal/outputs"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
-	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/mcpclient", "internal/canary", "internal/agent/autohand/autohandtest"},
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/mcpclient", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
 	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 

@@ -183,3 +183,52 @@ func TestEventsPageNamesTests(t *testing.T) {
 		}
 	}
 }
+
+// The page tells of each event and field of the documents: those that it calls the same
+// have these fields here, and no event that has one of their names is left out.
+func TestEventsPageTellsOfEachField(t *testing.T) {
+	fields := map[string][]string{}
+	add := func(name string, data any) {
+		for f := range schema.Fields(reflect.TypeOf(data)) {
+			fields[name] = append(fields[name], f.JSON)
+		}
+	}
+	for name, data := range dialect.Known() {
+		add(string(name), data)
+	}
+	for _, d := range event.Known() {
+		add(string(event.TypeOf(d)), d)
+	}
+	row := regexp.MustCompile("^(Autohand|Copilot): (`.*)$")
+	one := regexp.MustCompile("`([a-z_]+(?:\\.[a-z_]+)?)(?: \\{([^}]*)\\})?`")
+	told := map[string]bool{}
+	for _, r := range shown {
+		m := row.FindStringSubmatch(r.what)
+		if m == nil {
+			continue
+		}
+		for _, e := range one.FindAllStringSubmatch(m[2], -1) {
+			told[e[1]] = true
+			if !strings.HasPrefix(r.here, "the same,") && !strings.HasPrefix(r.here, "the same;") && r.here != "the same" && !strings.HasPrefix(r.here, "the dialect's") {
+				continue
+			}
+			for field := range strings.SplitSeq(e[2], ", ") {
+				if field != "" && !slices.Contains(fields[e[1]], field) && !strings.Contains(r.here, "`"+field+"`") {
+					t.Errorf("%s has no field %s here, and the page does not say where it is", e[1], field)
+				}
+			}
+		}
+	}
+	for name := range dialect.Known() {
+		if !told[string(name)] {
+			t.Errorf("the page leaves out %s of the dialect", name)
+		}
+	}
+	// What is webchat's own and in none of the documents.
+	own := regexp.MustCompile(`^(turn|task|stream|output)\.|^session\.(changed|rewound|branched|todos_changed|mode_changed)$|^user\.message_withdrawn$|^assistant\.message_discarded$|^permission\.revoked$`)
+	for _, d := range event.Known() {
+		if name := string(event.TypeOf(d)); !told[name] && !own.MatchString(name) {
+			t.Errorf("the page leaves out %s", name)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
+	"webchat/internal/agent/acp/acptest"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/mcpserver"
 	"webchat/internal/proc"
@@ -20,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) {
 	proc.Main()
-	if os.Getenv("ACP_STANDIN") != "" {
-		standIn()
+	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
+		acptest.Main(manner)
 		return
 	}
 	goleak.VerifyTestMain(m)

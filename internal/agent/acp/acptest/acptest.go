@@ -1,4 +1,14 @@
-package acp_test
+// Package acptest plays an agent that speaks the Agent Client Protocol, with the manners
+// that were recorded from six real ones, for tests: a program of theirs calls [Main] and
+// is the agent then. It reaches the tools that are lent to it, and does what a prompt
+// says instead of asking a model.
+//
+// A process is one agent; nothing of this package is for use by goroutines.
+//
+//	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
+//		acptest.Main(manner)
+//	}
+package acptest
 
 import (
 	"bufio"
@@ -19,8 +29,8 @@ import (
 
 type object = map[string]any
 
-// agentOfTests plays the recorded manners of agents.
-type agentOfTests struct {
+// standIn plays the recorded manners of agents.
+type standIn struct {
 	manner string
 	id     string // of the conversation
 
@@ -39,7 +49,7 @@ type message struct {
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-func (a *agentOfTests) send(v object) {
+func (a *standIn) send(v object) {
 	v["jsonrpc"] = "2.0"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -50,17 +60,17 @@ func (a *agentOfTests) send(v object) {
 	_, _ = os.Stdout.Write(append(b, '\n')) // webchat may have gone
 }
 
-func (a *agentOfTests) update(kind string, more object) {
+func (a *standIn) update(kind string, more object) {
 	more["sessionUpdate"] = kind
 	a.send(object{"method": "session/update", "params": object{"sessionId": a.id, "update": more}})
 }
 
-func (a *agentOfTests) say(text string) {
+func (a *standIn) say(text string) {
 	a.update("agent_message_chunk", object{"content": object{"type": "text", "text": text}})
 }
 
 // ask asks webchat and waits for the answer.
-func (a *agentOfTests) ask(ctx context.Context, method string, params object) json.RawMessage {
+func (a *standIn) ask(ctx context.Context, method string, params object) json.RawMessage {
 	a.mu.Lock()
 	a.asked++
 	id := fmt.Sprint("q", a.asked)
@@ -79,9 +89,11 @@ func (a *agentOfTests) ask(ctx context.Context, method string, params object) js
 	}
 }
 
-// standIn is an agent on standard input and output.
-func standIn() {
-	a := &agentOfTests{manner: os.Getenv("ACP_STANDIN"), answers: map[string]chan json.RawMessage{},
+// Main is the agent on standard input and output. Manners are polite, options, banner,
+// stubborn, gemini and codex. A file that ACP_OFFERED names gets the tools that its model
+// is offered.
+func Main(manner string) {
+	a := &standIn{manner: manner, answers: map[string]chan json.RawMessage{},
 		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default", "allow_all": "off"}}
 	if a.manner == "stubborn" {
 		signal.Ignore(syscall.SIGTERM)
@@ -112,7 +124,7 @@ func standIn() {
 	}
 }
 
-func (a *agentOfTests) take(m message) {
+func (a *standIn) take(m message) {
 	switch m.Method {
 	case "":
 		var id string
@@ -146,7 +158,7 @@ func (a *agentOfTests) take(m message) {
 	}
 }
 
-func (a *agentOfTests) manage(m message) {
+func (a *standIn) manage(m message) {
 	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
 	switch m.Method {
 	case "initialize":
@@ -191,7 +203,7 @@ func (a *agentOfTests) manage(m message) {
 }
 
 // offer adds what may be chosen: as options, or as modes and models.
-func (a *agentOfTests) offer(to object) object {
+func (a *standIn) offer(to object) object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	modes := []any{object{"id": "wild", "name": "Wild"}, object{"id": "https://modes.example#ask", "name": "Ask"}, object{"id": "https://modes.example#plan", "name": "Plan"}}
@@ -225,7 +237,7 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // connect reaches the tools, and writes down which there are.
-func (a *agentOfTests) connect(url, name, value string) error {
+func (a *standIn) connect(url, name, value string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "stand-in", Version: "1"}, nil)
 	s, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withHeader{name, value}}, MaxRetries: -1},
 		&mcp.ClientSessionOptions{ProtocolVersion: "2026-07-28"})
@@ -243,11 +255,14 @@ func (a *agentOfTests) connect(url, name, value string) error {
 	a.mu.Lock()
 	a.tools = s
 	a.mu.Unlock()
+	if os.Getenv("ACP_OFFERED") == "" {
+		return nil
+	}
 	return os.WriteFile(os.Getenv("ACP_OFFERED"), []byte(strings.Join(names, "\n")), 0o600)
 }
 
 // prompt works on a prompt and answers it.
-func (a *agentOfTests) prompt(ctx context.Context, id json.RawMessage, text string) {
+func (a *standIn) prompt(ctx context.Context, id json.RawMessage, text string) {
 	verb, rest, _ := strings.Cut(text, " ")
 	reason, failure := a.do(ctx, verb, rest)
 	if failure != nil {
@@ -260,7 +275,7 @@ func (a *agentOfTests) prompt(ctx context.Context, id json.RawMessage, text stri
 	a.send(object{"id": id, "result": object{"stopReason": reason, "usage": object{"inputTokens": 100, "outputTokens": 7}}})
 }
 
-func (a *agentOfTests) do(ctx context.Context, verb, rest string) (reason string, failure object) {
+func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, failure object) {
 	switch verb {
 	case "show":
 		a.own(ctx, "render_file_contents", object{"path": rest})
@@ -288,7 +303,7 @@ func (a *agentOfTests) do(ctx context.Context, verb, rest string) (reason string
 }
 
 // own calls a tool of webchat's over MCP, as agents do: told of, asked about, called.
-func (a *agentOfTests) own(ctx context.Context, tool string, args object) {
+func (a *standIn) own(ctx context.Context, tool string, args object) {
 	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other", "status": "pending"}
 	a.update("tool_call", told)
 	a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": told, "options": options})
@@ -314,7 +329,7 @@ var options = []any{
 }
 
 // write creates a file by the agent's own means.
-func (a *agentOfTests) write(ctx context.Context, path string) string {
+func (a *standIn) write(ctx context.Context, path string) string {
 	call := object{"toolCallId": "write-1", "title": "Write " + path, "kind": "edit", "status": "pending", "rawInput": object{"path": path},
 		"content": []any{object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"}}}
 	if a.manner != "gemini" { // whose calls are told of only when they were allowed
@@ -342,5 +357,3 @@ func (a *agentOfTests) write(ctx context.Context, path string) string {
 	a.say("Written.")
 	return "end_turn"
 }
-
-var manners = mannersOf()
