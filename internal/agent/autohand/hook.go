@@ -167,7 +167,7 @@ func (c *conn) after(t *turn, m moment) answer {
 	t.told.Lock()
 	k := t.calls[m.CallID]
 	if k != nil && !t.over && !k.ran && m.Success != nil {
-		c.outcome(t, k, *m.Success, clean(text(m.Response)), "", "")
+		t.spawn(func() { c.untold(t, k, *m.Success, clean(text(m.Response))) })
 	}
 	t.told.Unlock()
 	if k == nil {
@@ -181,6 +181,22 @@ func (c *conn) after(t *turn, m moment) answer {
 		c.b.cfg.Logger.Debug("the hooks were not told of a call", "error", err)
 	}
 	return answer{}
+}
+
+// untold reports the end of a call of which nothing but a hook tells. A hook may be
+// faster than what the CLI wrote before it: an answer of the CLI's comes after that.
+func (c *conn) untold(t *turn, k *call, success bool, output string) {
+	c.mu.Lock()
+	p := c.process
+	c.mu.Unlock()
+	if p != nil {
+		_ = p.Call(t.ctx, "autohand.getState", nil, nil) // any answer will do
+	}
+	t.told.Lock()
+	defer t.told.Unlock()
+	if !t.over && !k.ran {
+		c.outcome(t, k, success, output, "", "")
+	}
 }
 
 // Forward hands what the CLI tells its hook to the conversation that listens at a

@@ -342,7 +342,8 @@ func TestQuestions(t *testing.T) {
 	for _, p := range h.Asked() {
 		told = append(told, string(p.Kind)+" "+p.Resource)
 	}
-	if want := []string{"read /outside/of", "shell date", "read .", "shell echo help"}; !slices.Equal(told, want) {
+	slices.Sort(told) // those of late are asked at once
+	if want := []string{"read .", "read /outside/of", "shell date", "shell echo help"}; !slices.Equal(told, want) {
 		t.Errorf("it asked %q, want %q", told, want)
 	}
 	if c := all[event.ToolExecutionComplete](h); len(c) != 4 || c[0].Success || c[3].Result == nil || c[3].Result.Content != "help\n" || c[2].Success {
