@@ -6,6 +6,9 @@
 # skipped (in CI they fail instead).
 set -eu
 
+browser=chromium # without windows, where that is a package of its own
+[ -z "$(apt-cache search --names-only '^chromium-headless-shell$' 2>/dev/null)" ] || browser=chromium-headless-shell
+
 need() { # need PACKAGE PROGRAM...: any of the programs will do
 	package=$1
 	shift
@@ -16,7 +19,7 @@ need() { # need PACKAGE PROGRAM...: any of the programs will do
 }
 look() {
 	missing=""
-	need chromium chromium chromium-browser google-chrome
+	need "$browser" chromium-headless-shell chromium chromium-browser google-chrome
 	need gcc gcc cc
 	need libc6-dev gcc cc
 	need curl curl

@@ -32,6 +32,7 @@ func TestWhatWaitsIsThereAfterAStopAndAReload(t *testing.T) {
 	p.wait(`document.querySelector('#dock-queue').matches('[data-held]') && ` + composer + `.dataset.status === 'idle'`)
 	p.js(`window.old = true; location.reload()`)
 	p.wait(`!window.old && document.querySelector('#dock-queue[data-held]')`)
+	p.live()
 	p.is(rows, "third | second, edited")
 	p.is(`String([...document.querySelectorAll('#turns .turn')].filter((e) => e.checkVisibility()).length)`, "1")
 	p.click("#dock-queue .queued-now")
