@@ -47,12 +47,38 @@ type rooms struct {
 	looking  sync.WaitGroup // for agents, which may take a while
 }
 
+// usersOwn is what the display tools need that are the user's alone.
+type usersOwn struct {
+	inputs *displaytools.Inputs
+	before func(fold.ID) displaytools.Before
+}
+
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, out *outputs.Store, inputs *displaytools.Inputs) func(fold.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, out *outputs.Store, own usersOwn) func(fold.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id fold.ID) (agent.Toolset, error) {
-		return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: inputs})
+		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs}
+		if own.before != nil {
+			cfg.Before = own.before(id)
+		}
+		return displaytools.New(cfg)
+	}
+}
+
+// before says what the files of a session's workspace were when it began.
+func (r *rooms) before(id fold.ID) displaytools.Before {
+	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
+		one, err := r.sessions.Get(ctx, id)
+		if err != nil {
+			return displaytools.Earlier{}, err
+		}
+		source, err := r.server.ChangesOf(one)
+		if err != nil {
+			return displaytools.Earlier{}, err
+		}
+		was, err := source.Was(ctx, path)
+		return displaytools.Earlier(was), err
 	}
 }
 
@@ -111,7 +137,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	inputs := &displaytools.Inputs{}
 	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: o.room(c, dir, shown, inputs, kept), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
@@ -132,10 +158,10 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *attach.Releases, inputs *displaytools.Inputs, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, dir string, out *attach.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
-		tools := o.tools(c, workspace, out.Store, inputs)
+		tools := o.tools(c, workspace, out.Store, own)
 		if o.ReadOutput == "on" {
 			tools = out.Reading(tools)
 		}

@@ -68,6 +68,7 @@ var displays = map[string]string{
 	"run_and_display":      "terminal",
 	"display_image":        "image",
 	"show_input":           "terminal",
+	"show_change":          "file",
 }
 
 // KindOf finds a display tool under the longer name an agent may give it.

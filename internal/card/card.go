@@ -38,6 +38,7 @@ type card struct {
 	TTL              int64
 	Expires          string
 	Alt              string
+	Was              string // the output that holds what the file was; empty: none
 	Changed          string // numbers of lines that differ from the last time: "3-5 9"
 	Width, Height    int    // of a picture, in pixels; 0: unknown
 
@@ -225,7 +226,7 @@ func (v *card) whyExpired() *say {
 
 // fillDone makes the card of an output that can be read.
 func (v *card) fillDone(o views.Output) {
-	v.State = "done"
+	v.State, v.Was = "done", o.Was
 	v.Expires = event.Time(o.ExpiresAt).String()
 	v.Life, v.Pinned = lifeOf(o.ExpiresAt.Sub(v.In.Now()), v.In.OutputTTL), o.Pinned
 	if v.Base == "" {

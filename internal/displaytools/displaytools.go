@@ -45,7 +45,8 @@ const (
 	RenderFile   = "render_file_contents"
 	RunCommand   = "run_and_display"
 	DisplayImage = "display_image"
-	ShowInput    = "show_input" // the user's alone
+	ShowInput    = "show_input"  // the user's alone
+	ShowChange   = "show_change" // the user's alone
 )
 
 // DefaultCommandTimeout is how long a command may run.
@@ -69,6 +70,7 @@ type Config struct {
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
 
 	Inputs *Inputs // what users pipe to be shown; nil: nothing
+	Before Before  // what files were; nil: no changes are shown
 }
 
 // Set is the tools of one session.
@@ -83,6 +85,7 @@ type Set struct {
 	readTime time.Duration
 	tools    []agent.Tool
 	inputs   *Inputs
+	before   Before
 	life     context.Context // ends with Close
 	endLife  context.CancelFunc
 
@@ -105,11 +108,14 @@ func New(c Config) (*Set, error) {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
-		inputs: c.Inputs, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+		inputs: c.Inputs, before: c.Before, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.life, s.endLife = context.WithCancel(context.Background())
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
 	if s.inputs != nil {
 		s.tools = append(s.tools, inputTool{s})
+	}
+	if s.before != nil {
+		s.tools = append(s.tools, changeTool{s})
 	}
 	return s, nil
 }

@@ -44,7 +44,8 @@ type fileCall struct {
 	place    place
 	from, to int // lines, 0: from the start, to the end
 	language string
-	detect   bool // language is not given
+	detect   bool       // language is not given
+	was      outputs.ID // what the file was; empty: that is not asked for, or not known
 }
 
 // Spec implements [agent.Tool].
@@ -124,7 +125,7 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 	}
 	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size(),
 		until: time.Now().Add(c.set.readTime)}
-	r.meta.Path = filepath.ToSlash(c.place.rel)
+	r.meta.Path, r.meta.Was = filepath.ToSlash(c.place.rel), c.was
 	r.stop = func() {}
 	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }
 	err = r.all(ctx, &sparse{f: f, size: most})

@@ -104,11 +104,24 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 // secret says as an action to be asked about that the file may hold secrets; empty
 // if nothing hints at that.
 func (w *workspace) secret(p place) string {
-	if policy.Sensitive(p.asked) || policy.SensitiveFile(filepath.Join(w.real, p.rel)) {
-		return "show a file that may hold secrets"
+	if policy.Sensitive(p.asked) {
+		return secretive
+	}
+	if action := w.secretName(p.rel); action != "" {
+		return action
 	}
 	if other, ok := w.links.Sensitive(p.found); ok {
 		return "show a file that is also named " + printable(filepath.ToSlash(other)) + " and may hold secrets"
+	}
+	return ""
+}
+
+const secretive = "show a file that may hold secrets"
+
+// secretName is the same of a path relative to the workspace, whatever is there.
+func (w *workspace) secretName(rel string) string {
+	if policy.Sensitive(rel) || policy.SensitiveFile(filepath.Join(w.real, rel)) {
+		return secretive
 	}
 	return ""
 }

@@ -2,32 +2,40 @@ package files
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 )
 
 // Bounds of a look at what changed.
 const (
 	maxChanges  = 500     // files that git may name
-	maxCounted  = 40      // of which the lines are counted
+	maxCounted  = 40      // of which the lines are counted, since the last commit
 	maxCompared = 1 << 20 // bytes of a file whose lines are counted
 )
 
-// Change is a file that differs from the last commit. Added and Removed count lines;
-// both are 0 where they were not counted.
+// Change is a file that differs from a commit. Added and Removed count lines, unless
+// Uncounted.
 type Change struct {
 	Path           string // relative to the workspace, with slashes
+	From           string // of a renamed file, its path in the commit
 	Kind           ChangeKind
 	Added, Removed int
+	Binary         bool      // it is no text, so it has no lines
+	Uncounted      bool      // it is too large, no regular file, or one of too many
+	Written        time.Time // when the file was written last; zero: it is deleted
+
+	blob     string // what git has of it; empty: nothing
+	was, now []byte // what was compared
+	held     bool   // both are there
 }
+
+// Texts returns what was compared; false where that was too much to be kept.
+func (c *Change) Texts() (was, now []byte, ok bool) { return c.was, c.now, c.held }
 
 // ChangeKind says how a file differs.
 type ChangeKind string
@@ -37,6 +45,7 @@ const (
 	Modified ChangeKind = "modified"
 	Created  ChangeKind = "new"
 	Deleted  ChangeKind = "deleted"
+	Renamed  ChangeKind = "renamed"
 )
 
 // errMany ends reading a list that is long enough.
@@ -48,56 +57,98 @@ var errMany = errors.New("enough changes")
 // comparing the bytes here: so nothing runs that a repository's settings name, no
 // filter either.
 func (x *Index) Changes(ctx context.Context) (list []Change, more bool, err error) {
+	return x.since(ctx, "HEAD", maxCounted)
+}
+
+// Since is the same since any commit, given as its name in hexadecimal; of an empty one,
+// since there was none. It counts the lines of all files it returns and finds out which
+// were renamed. [ErrNoCommit] if git does not have the commit (any more).
+func (x *Index) Since(ctx context.Context, commit string) (list []Change, more bool, err error) {
+	if commit != "" && hash(commit) == "" {
+		return nil, false, ErrNoCommit
+	}
+	if list, more, err = x.since(ctx, commit, maxChanges); err == nil {
+		list = renamed(list)
+	}
+	return list, more, err
+}
+
+// ErrNoCommit says that git does not have a commit.
+var ErrNoCommit = errors.New("git does not have that commit")
+
+// since lists what differs from a commit, with what was compared of the first counted
+// ones.
+func (x *Index) since(ctx context.Context, commit string, counted int) (list []Change, more bool, err error) {
 	if !inRepository(x.root) && !isGit(x.root) {
 		return nil, false, ctx.Err()
 	}
 	g := &gathering{root: x.root, env: x.env}
 	g.env = append(slices.Clone(g.env), g.withoutFilters(ctx)...)
-	by, blobs := map[string]ChangeKind{}, map[string]string{}
-	raw := func(command string, args ...string) error {
-		return g.run(ctx, ".", append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64", "--ignore-submodules=all"}, args...), nil, func(r io.Reader) error {
-			return rawRecords(r, func(kind ChangeKind, blob, name string) error {
-				if len(by) >= maxChanges {
-					return errMany
-				}
-				if !writable(name) {
-					return nil
-				}
-				if _, known := blobs[name]; !known {
-					blobs[name] = blob // of the last commit, if the index differs from it
-				}
-				if by[name] != Created || kind == Deleted {
-					by[name] = kind
-				}
-				return nil
-			})
-		})
+	if commit != "" && commit != "HEAD" && !g.has(ctx, commit) {
+		return nil, false, errors.Join(ctx.Err(), ErrNoCommit)
 	}
-	staged := raw("diff-index", "--cached", "HEAD") // fails before the first commit
-	err = raw("diff-files")
-	if err == nil {
-		err = g.ask(ctx, ".", []string{"--others", "--exclude-standard"}, func(_ byte, name string) error {
-			if len(by) >= maxChanges {
-				return errMany
-			}
-			if writable(name) && !strings.HasSuffix(name, "/") {
-				by[name] = Created
-			}
-			return nil
-		})
-	}
-	if errors.Is(staged, errMany) || errors.Is(err, errMany) {
-		more, err = true, nil
-	}
+	blobs, more, err := g.differ(ctx, commit)
 	if err != nil {
 		return nil, false, err
 	}
-	for name, kind := range by {
-		list = append(list, Change{Path: name, Kind: kind})
+	for name, blob := range blobs {
+		list = append(list, Change{Path: name, blob: blob})
 	}
 	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	list, err = g.count(ctx, list, blobs)
+	list, err = g.compare(ctx, list, counted)
 	return list, more, err
+}
+
+// differ returns the files that may differ from a commit, with the names of what git has
+// of them in it: of new ones, nothing.
+func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string]string, more bool, err error) {
+	blobs = map[string]string{}
+	add := func(blob, name string) error {
+		if _, known := blobs[name]; known || !writable(name) {
+			return nil // what is staged says what the commit has
+		}
+		if len(blobs) >= maxChanges {
+			return errMany
+		}
+		blobs[name] = blob
+		return nil
+	}
+	raw := func(command string, args ...string) error {
+		return g.run(ctx, ".", append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64", "--ignore-submodules=all"}, args...), nil, func(r io.Reader) error {
+			return rawRecords(r, add)
+		})
+	}
+	list := func(args ...string) error {
+		return g.ask(ctx, ".", args, func(_ byte, name string) error {
+			if strings.HasSuffix(name, "/") {
+				return nil // another repository
+			}
+			return add("", name)
+		})
+	}
+	if commit == "" {
+		err = list("--cached")
+	} else if err = raw("diff-index", "--cached", commit, "--"); commit == "HEAD" && !errors.Is(err, errMany) && ctx.Err() == nil {
+		err = nil // there is none before the first commit
+	}
+	if err == nil {
+		err = raw("diff-files")
+	}
+	if err == nil {
+		err = list("--others", "--exclude-standard")
+	}
+	if errors.Is(err, errMany) {
+		return blobs, true, nil
+	}
+	return blobs, false, err
+}
+
+// has reports whether git has a commit.
+func (g *gathering) has(ctx context.Context, commit string) bool {
+	return g.run(ctx, ".", []string{"cat-file", "-e", commit + "^{commit}"}, nil, func(r io.Reader) error {
+		_, err := io.Copy(io.Discard, r)
+		return err
+	}) == nil
 }
 
 // withoutFilters is the environment in which git runs none of the filters that the
@@ -122,116 +173,9 @@ func (g *gathering) withoutFilters(ctx context.Context) (env []string) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// isGit reports whether dir is the top of a repository.
-func isGit(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
-}
-
-// count compares the first files with what git has of them, and leaves out those that
-// are the same.
-func (g *gathering) count(ctx context.Context, list []Change, blobs map[string]string) ([]Change, error) {
-	var ask strings.Builder
-	var asked []int
-	for i, c := range list {
-		if c.Kind == Modified && len(asked) < maxCounted {
-			asked = append(asked, i)
-			ask.WriteString(blobs[c.Path] + "\n")
-		}
-	}
-	top, err := os.OpenRoot(g.root)
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	same := map[int]bool{}
-	if len(asked) > 0 {
-		err = g.run(ctx, ".", []string{"cat-file", "--batch"}, strings.NewReader(ask.String()), func(r io.Reader) error {
-			b := bufio.NewReader(r)
-			for _, i := range asked {
-				was, ok, err := blob(b)
-				if err != nil {
-					return err
-				}
-				now, readable := content(top, list[i].Path)
-				if !ok || !readable {
-					continue
-				}
-				list[i].Added, list[i].Removed = differing(was, now)
-				same[i] = bytes.Equal(plainEnds(was), plainEnds(now))
-			}
-			return nil
-		})
-	}
-	left := list[:0]
-	for i, c := range list {
-		if !same[i] {
-			left = append(left, c)
-		}
-	}
-	return left, err
-}
-
-// blob reads one answer of git cat-file --batch; false: it is missing, or too large.
-func blob(r *bufio.Reader) (data []byte, ok bool, err error) {
-	head, err := r.ReadString('\n')
-	if err != nil {
-		return nil, false, err
-	}
-	words := strings.Fields(head)
-	if len(words) != 3 {
-		return nil, false, nil // "… missing"
-	}
-	size, err := strconv.ParseInt(words[2], 10, 64)
-	if err != nil {
-		return nil, false, fmt.Errorf("git cat-file: %w", err)
-	}
-	if size > maxCompared {
-		_, err = io.CopyN(io.Discard, r, size+1)
-		return nil, false, err
-	}
-	data = make([]byte, size+1)
-	if _, err = io.ReadFull(r, data); err != nil {
-		return nil, false, err
-	}
-	return data[:size], true, nil
-}
-
-// content reads a regular file of the workspace that is not large.
-func content(top *os.Root, name string) ([]byte, bool) {
-	name = filepath.FromSlash(name)
-	st, err := top.Lstat(name)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxCompared {
-		return nil, false
-	}
-	b, err := top.ReadFile(name)
-	return b, err == nil
-}
-
-// plainEnds ends lines as git stores them.
-func plainEnds(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
-
-// differing counts the lines that only one of two texts has. A line that moved is in
-// both.
-func differing(was, now []byte) (added, removed int) {
-	counts := map[string]int{}
-	for line := range bytes.Lines(plainEnds(was)) {
-		counts[string(line)]++
-	}
-	for line := range bytes.Lines(plainEnds(now)) {
-		if counts[string(line)]--; counts[string(line)] < 0 {
-			added++
-		}
-	}
-	for _, n := range counts {
-		removed += max(0, n)
-	}
-	return added, removed
-}
-
 // rawRecords reads what git diff-files and diff-index write with --raw -z: ":100644
-// 100644 BLOB BLOB M", NUL, the path, NUL.
-func rawRecords(r io.Reader, each func(kind ChangeKind, blob, name string) error) error {
+// 100644 BLOB BLOB M", NUL, the path, NUL. The first blob is that of the older side; none is zeros.
+func rawRecords(r io.Reader, each func(blob, name string) error) error {
 	b := bufio.NewReader(r)
 	for {
 		head, err := b.ReadString(0)
@@ -246,11 +190,11 @@ func rawRecords(r io.Reader, each func(kind ChangeKind, blob, name string) error
 		if err != nil || len(words) != 5 {
 			return errors.New("git diff: a record is not as documented")
 		}
-		kind := map[byte]ChangeKind{'A': Created, 'D': Deleted}[words[4][0]]
-		if kind == "" {
-			kind = Modified
+		blob := words[2]
+		if strings.Trim(blob, "0") == "" {
+			blob = ""
 		}
-		if err := each(kind, words[2], strings.TrimSuffix(name, "\x00")); err != nil {
+		if err := each(blob, strings.TrimSuffix(name, "\x00")); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,11 @@ type Meta struct {
 	// too long. Then TotalLines counts what was read.
 	Unread int64
 
+	// Was is the output that holds what the file was; Earlier marks that one, which
+	// stands for no call of its own.
+	Was     ID
+	Earlier bool
+
 	Command    string // terminal
 	Cwd        string
 	ExitCode   *int // nil: it did not exit by itself
@@ -68,6 +73,8 @@ type fileJSON struct {
 	Truncated  bool   `json:"truncated,omitempty"`
 	Gap        *Gap   `json:"gap,omitempty"`
 	Unread     int64  `json:"unread,omitempty"`
+	Was        ID     `json:"was,omitempty"`
+	Earlier    bool   `json:"earlier,omitempty"`
 }
 
 type terminalJSON struct {
@@ -98,7 +105,7 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 	case Image:
 		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
 	default:
-		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread})
+		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier})
 	}
 }
 
@@ -107,6 +114,6 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 func (m *Meta) First() int { return max(m.StartLine, 1) }
 
 func (m *Meta) cost() int64 {
-	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) + len(m.Command) + len(m.Cwd)
+	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) + len(m.Command) + len(m.Cwd) + len(m.Was)
 	return overhead + int64(n)
 }

@@ -128,7 +128,7 @@ func (o *Output) completedAt() time.Time {
 	return o.completed
 }
 
-// Drop ends the life of an output now, on disk as well.
+// Drop ends the life of an output now, with what its file was, on disk as well.
 func (s *Store) Drop(id ID) {
 	if s.keeper != nil {
 		defer s.keeper.forget(id) // after the lock is given back
@@ -136,6 +136,9 @@ func (s *Store) Drop(id ID) {
 	o, err := s.Get(id)
 	if err != nil {
 		return
+	}
+	if was := o.Meta().Was; was != "" {
+		defer s.Drop(was)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func (s *Server) listOutputs(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []row{}
 	for _, o := range s.Outputs.Session(string(one.ID())) {
-		if one.Looks(string(o.ID)) {
+		if one.Looks(string(o.ID)) || o.Meta.Earlier {
 			continue
 		}
 		x := row{Metadata: o.Meta, outputRow: outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type,

@@ -102,7 +102,7 @@ func newHouseOn(t testing.TB, db interface {
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id fold.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ()})
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
 			}}, err
 		}})
 	must(err)
@@ -146,6 +146,22 @@ func newHouseOn(t testing.TB, db interface {
 	})
 	t.Cleanup(h.stop)
 	return h
+}
+
+// before says what files were when a session began.
+func (h *house) before(id fold.ID) displaytools.Before {
+	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
+		one, err := h.sessions.Get(ctx, id)
+		if err != nil {
+			return displaytools.Earlier{}, err
+		}
+		source, err := h.server.ChangesOf(one)
+		if err != nil {
+			return displaytools.Earlier{}, err
+		}
+		was, err := source.Was(ctx, path)
+		return displaytools.Earlier(was), err
+	}
 }
 
 func (h *house) file(name, content string) {

@@ -69,7 +69,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 		}
 		out.Changes, out.More = len(list), more
 		for _, c := range list[:min(len(list), startRows)] {
-			out.Changed = append(out.Changed, changedShape(c))
+			out.Changed = append(out.Changed, changedShape{c.Path, c.Kind, c.Added, c.Removed})
 		}
 	}
 	if err := s.lately(r.Context(), in.Path, &out); err != nil {

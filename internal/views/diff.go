@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"webchat/internal/linediff"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 )
@@ -104,14 +105,14 @@ func newComparison(ctx context.Context, a, b *outputs.Output) (*comparison, erro
 		return nil, err
 	}
 	c := &comparison{with: a.ID()}
-	c.fill(compare(old, now), oldShown, nowShown)
+	c.fill(linediff.Compare(old, now), oldShown, nowShown)
 	return c, nil
 }
 
 // fill makes rows of changes; a and b are the numbers of the lines as shown.
-func (c *comparison) fill(changes []change, a, b []int32) {
+func (c *comparison) fill(changes []linediff.Change, a, b []int32) {
 	i, j := 0, 0
-	for k, x := range append(changes, change{len(a), len(a), len(b), len(b)}) {
+	for k, x := range append(changes, linediff.Change{A: len(a), AEnd: len(a), B: len(b), BEnd: len(b)}) {
 		last := k == len(changes)
 		head, tail := contextLines, contextLines
 		if k == 0 {
@@ -120,7 +121,7 @@ func (c *comparison) fill(changes []change, a, b []int32) {
 		if last {
 			tail = 0
 		}
-		same := x.a - i
+		same := x.A - i
 		if same <= head+tail+1 {
 			head, tail = same, 0
 		}
@@ -136,23 +137,23 @@ func (c *comparison) fill(changes []change, a, b []int32) {
 			return
 		}
 		c.changes = append(c.changes, len(c.rows))
-		pairs := min(x.aEnd-x.a, x.bEnd-x.b)
-		for n := x.a; n < x.aEnd; n++ {
+		pairs := min(x.AEnd-x.A, x.BEnd-x.B)
+		for n := x.A; n < x.AEnd; n++ {
 			r := diffRow{kind: '-', a: a[n]}
-			if n-x.a < pairs {
-				r.pair = b[x.b+n-x.a]
+			if n-x.A < pairs {
+				r.pair = b[x.B+n-x.A]
 			}
 			c.rows = append(c.rows, r)
 		}
-		for n := x.b; n < x.bEnd; n++ {
+		for n := x.B; n < x.BEnd; n++ {
 			r := diffRow{kind: '+', b: b[n]}
-			if n-x.b < pairs {
-				r.pair = a[x.a+n-x.b]
+			if n-x.B < pairs {
+				r.pair = a[x.A+n-x.B]
 			}
 			c.rows = append(c.rows, r)
 		}
-		c.removed, c.added = c.removed+x.aEnd-x.a, c.added+x.bEnd-x.b
-		i, j = x.aEnd, x.bEnd
+		c.removed, c.added = c.removed+x.AEnd-x.A, c.added+x.BEnd-x.B
+		i, j = x.AEnd, x.BEnd
 	}
 }
 

@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,38 +63,6 @@ func TestDiff(t *testing.T) {
 	empty := file(t, h, "e.go", "")
 	if w := ask(t, h, empty, Ask{View: Diff, With: old, Rows: 100}); w.Header["Removed"] != "40" || len(diffOf(w.HTML)) != 40 {
 		t.Errorf("emptied: %v", w.Header)
-	}
-}
-
-// What is taken as the same makes one text of the other, whatever they are.
-func TestCompare(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 2000 {
-		kinds := int32(1 + r.IntN(30))
-		a := make([]int32, r.IntN(60))
-		for i := range a {
-			a[i] = r.Int32N(kinds)
-		}
-		b := slices.Clone(a)
-		for range r.IntN(8) {
-			if i := r.IntN(len(b) + 1); r.IntN(2) == 0 || i == len(b) {
-				b = slices.Insert(b, i, r.Int32N(kinds))
-			} else {
-				b = slices.Delete(b, i, i+1)
-			}
-		}
-		var made []int32
-		i, j := 0, 0
-		for _, c := range compare(a, b) {
-			if c.a < i || c.b < j || c.a-i != c.b-j {
-				t.Fatalf("%v and %v: change %+v after %d, %d", a, b, c, i, j)
-			}
-			made = append(append(made, a[i:c.a]...), b[c.b:c.bEnd]...)
-			i, j = c.aEnd, c.bEnd
-		}
-		if made = append(made, a[i:]...); !slices.Equal(made, b) {
-			t.Fatalf("%v to %v makes %v", a, b, made)
-		}
 	}
 }
 

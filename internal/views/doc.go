@@ -40,7 +40,8 @@
 //	          100 at first, and then one li.range whose data-from goes on. data-step is what
 //	          a value adds to the path of the one it is in, data-lines where it stands.
 //	          Webchat-Broken: N says that JSON is no JSON from line N on
-//	diff      with={output}: what changed since that output; rows are lines and folds
+//	diff      with={output}: what changed since that output; without it, what a session
+//	          changed, of an output that shows that. Rows are lines and folds
 //	          (data-lines). at=C3 puts the third change (data-change) in the window.
 //	          Webchat-Added, -Removed and -Changes count
 //	hex       bytes; a row is 16 of them

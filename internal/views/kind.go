@@ -60,7 +60,25 @@ type seen struct {
 }
 
 // Of implements the interface Views of package serve.
-func (h *Views) Of(o *outputs.Output) []string { return h.kindOf(o).views }
+func (h *Views) Of(o *outputs.Output) []string {
+	list := h.kindOf(o).views
+	if h.was(o) == nil || !slices.Contains(list, Diff) {
+		return list
+	}
+	return append([]string{Diff}, slices.DeleteFunc(slices.Clone(list), func(v string) bool { return v == Diff })...)
+}
+
+// was is what a file was, if the output holds that and it is still there.
+func (h *Views) was(o *outputs.Output) *outputs.Output {
+	id := o.Meta().Was
+	if id == "" {
+		return nil
+	}
+	if was, err := h.store.Get(id); err == nil {
+		return was
+	}
+	return nil
+}
 
 func (h *Views) kindOf(o *outputs.Output) *kind {
 	m := o.Meta()

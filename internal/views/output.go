@@ -16,6 +16,7 @@ type Output struct {
 	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
 	Width, Height                     int // of a picture
 	Bytes                             int64
+	Was                               string // the output that holds what a file was, while that is there
 	ExitCode                          *int
 	TimedOut, Binary, Pinned          bool
 	CreatedAt, ExpiresAt              time.Time
@@ -43,7 +44,10 @@ func (h *Views) Output(id string) (Output, bool) {
 		return Output{}, false
 	}
 	m := o.Meta()
-	return Output{Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
+	if h.was(o) == nil {
+		m.Was = ""
+	}
+	return Output{Was: string(m.Was), Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
 		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
 }

@@ -58,6 +58,9 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a Ask) (
 	case Tree:
 		return h.tree(ctx, text, k, a)
 	case Diff:
+		if a.With == nil {
+			a.With = h.was(o)
+		}
 		return h.diff(ctx, text, a)
 	case Hex:
 		return hexRows(o, a)

@@ -70,7 +70,7 @@ func TestStartPageLists(t *testing.T) {
 	p.look(1440, 900, "light")
 	p.is(`[...document.querySelectorAll('#start-head span')].map((e) => e.textContent).join()`, "main,2 files changed")
 	p.has("[data-list=changed]", "README.md +1")
-	p.has("[data-list=changed]", "new.txt new")
+	p.has("[data-list=changed]", "new.txt +1 new")
 	p.has("[data-list=changed]", "All 2 changes")
 	p.shot("start-changed")
 	p.accessible("the start page")

@@ -12,8 +12,15 @@ const most = 12 // revisions to choose from
 const roomy = 1280 // pixels that two texts beside each other need
 const states = new WeakMap() // pane → state of its view
 
-/** The revisions of what a pane shows that can be read, oldest first. */
-export const revisions = (pane) => (tabOf(pane.dataset.key)?.outs ?? [pane.dataset.output]).filter((out) => rowOf(out)?.dataset.state === 'done').slice(-most)
+/** The revisions of what a pane shows that can be read, oldest first: before all, what a file was when the session began. */
+export function revisions(pane) {
+  const { was, output, key } = pane.dataset
+  const shown = (tabOf(key)?.outs ?? []).filter((out) => out === output || rowOf(out)?.dataset.state === 'done').slice(-most)
+  return was ? [was, ...shown] : shown
+}
+
+const began = 'start' // what stands at the stop of what a file was
+const timeOf = (out) => rowOf(out)?.dataset.at ?? began
 
 export function changes(state) {
   const { pane } = state
@@ -21,7 +28,7 @@ export function changes(state) {
   pane.querySelector('.view').before(bar)
   states.set(pane, state)
   const outs = revisions(pane)
-  Object.assign(state, { bar, parts, outs, now: pane.dataset.output, was: outs[Math.max(0, outs.indexOf(pane.dataset.output) - 1)], sides: false, at: 0 })
+  Object.assign(state, { bar, parts, outs, now: pane.dataset.output, was: pane.dataset.was ?? outs[Math.max(0, outs.indexOf(pane.dataset.output) - 1)], sides: false, at: 0 })
   if (state.was === state.now) [state.was, state.now] = outs
   parts.stops.append(...outs.map((out, i) => stop(state, out, i)))
   bar.addEventListener('click', (e) => {
@@ -48,9 +55,9 @@ export function changes(state) {
 
 function stop(state, out, i) {
   const { root, parts } = clone('tpl-stop')
-  parts.at.textContent = rowOf(out).dataset.at
+  parts.at.textContent = timeOf(out)
   root.dataset.out = out
-  root.title = `Version ${i + 1}, shown ${rowOf(out).dataset.at}`
+  root.title = timeOf(out) === began ? 'As it was when the session began' : `Version ${i + 1}, shown ${timeOf(out)}`
   root.addEventListener('click', () => {
     const place = (x) => state.outs.indexOf(x)
     const first = Math.abs(place(state.was) - i) <= Math.abs(place(state.now) - i)
@@ -73,7 +80,7 @@ function mark(state) {
     el.setAttribute('aria-pressed', String(outs[i] === was || outs[i] === now))
     el.classList.toggle('is-between', i > outs.indexOf(was) && i <= outs.indexOf(now))
   }
-  parts.since.textContent = `What changed since ${rowOf(was)?.dataset.at ?? 'before'}`
+  parts.since.textContent = `What changed since ${timeOf(was) === began ? 'the session began' : timeOf(was)}`
 }
 
 const count = (state, name) => Number(state.head.get(`Webchat-${name}`))

@@ -1,6 +1,7 @@
 // Keys of the Desk, which act while its view or a tab has the focus.
 
 import { run } from './cards.js'
+import { openChanged } from './changedlist.js'
 import { besides, toChange } from './changesview.js'
 import { close, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
 import { ask } from './give.js'
@@ -35,6 +36,7 @@ function jump(by) {
 
 /** Keys that are the same wherever letters are keys. */
 export const anywhere = {
+  D: () => openChanged(),
   ']': () => { toggle(); if (isShown()) focus(); else document.getElementById('scroll').focus({ preventScroll: true }) },
   t: () => openShelf(document.querySelector('.shelf-btn').checkVisibility() ? document.querySelector('.shelf-btn') : document.querySelector('#bar [data-act=shelf]')),
 }

@@ -34,6 +34,7 @@ import { sessions } from './sessions.js'
 import { statuses } from './status.js'
 import { tasks } from './tasks.js'
 import { shelves } from './shelf.js'
+import { changedList } from './changedlist.js'
 import { papers } from './paper.js'
 import { starting } from './start.js'
 import { toast } from './toast.js'
@@ -65,6 +66,7 @@ if (!auth()) {
   metering()
   desks()
   shelves()
+  changedList()
   asking()
   compose()
   ghosts()

@@ -4,6 +4,7 @@
 
 import { filesLike, folder, getJSON, getText, inFolder, post, session } from './api.js'
 import { visit } from './base.js'
+import { openChanged } from './changedlist.js'
 import { showing } from './commands.js'
 import { confirmed } from './confirm.js'
 import { consent } from './consent.js'
@@ -24,6 +25,7 @@ const things = [
   { label: 'Open a folder', end: '~', icon: 'folder', again: '~/' },
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
+  { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
   { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
   { label: 'Two side by side', end: '\\', icon: 'split', run: press('split') },

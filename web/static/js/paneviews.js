@@ -25,7 +25,10 @@ async function offer(pane) {
   if (pane.dataset.state !== 'done' || !pane.dataset.output || pane.dataset.kind === 'image') return
   const { head } = await ask(pane, 'default', 1, 1)
   const views = head.get('Webchat-Views').split(' ').filter((v) => names[v] && (v !== 'diff' || revisions(pane).length > 1))
-  const kept = tabOf(pane.dataset.key)?.place?.view
+  const tab = tabOf(pane.dataset.key)
+  const asked = pane.dataset.was && tab && tab.changed !== pane.dataset.output // a change was asked for: that view comes first, once
+  if (asked) tab.changed = pane.dataset.output
+  const kept = asked ? 'diff' : tab?.place?.view
   if (views.length > 1) {
     const { root, parts } = clone('tpl-views')
     parts.one.remove()

@@ -1,6 +1,7 @@
 // The list of sessions: the server draws it; here it is read again when
 // something changed, and unread ones are marked.
 
+import { openChanged } from './changedlist.js'
 import { getText, inFolder, patch, post, remove, session } from './api.js'
 import { base, visit } from './base.js'
 import { onChanged } from './connection.js'
@@ -115,6 +116,7 @@ function entries(id) {
   return [
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
     { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
+    ...(id === session() ? [{ label: 'What it changed', icon: 'diff', run: () => openChanged() }] : []),
     { label: 'Save as a page', icon: 'down', run: () => save(id, 'html') },
     { label: 'Save as Markdown', icon: 'down', run: () => save(id, 'md') },
     { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },

@@ -1,10 +1,10 @@
-package views
+package linediff
 
 import "sort"
 
-// change is lines of one text that stand in place of lines of another: both ranges
+// Change is lines of one text that stand in place of lines of another: both ranges
 // count from 0, and do not include their end.
-type change struct{ a, aEnd, b, bEnd int }
+type Change struct{ A, AEnd, B, BEnd int }
 
 // differ compares two texts by the numbers of their lines, equal lines having equal
 // numbers. Lines that occur once in both are matched first, then those around them
@@ -13,7 +13,7 @@ type change struct{ a, aEnd, b, bEnd int }
 type differ struct {
 	a, b    []int32
 	cells   int // of exact comparison that may still be worked out
-	changes []change
+	changes []Change
 }
 
 const (
@@ -22,8 +22,9 @@ const (
 	maxNesting  = 30
 )
 
-// compare returns what differs, in order.
-func compare(a, b []int32) []change {
+// Compare returns what differs between two texts, in order. Each is the numbers of its
+// lines; equal lines have equal numbers.
+func Compare(a, b []int32) []Change {
 	d := &differ{a: a, b: b, cells: exactCells}
 	d.region(0, len(a), 0, len(b), 0)
 	return d.changes
@@ -41,7 +42,7 @@ func (d *differ) region(a0, a1, b0, b1, nested int) {
 		return
 	}
 	if a0 == a1 || b0 == b1 {
-		d.add(change{a0, a1, b0, b1})
+		d.add(Change{a0, a1, b0, b1})
 		return
 	}
 	anchors := d.anchors(a0, a1, b0, b1)
@@ -56,9 +57,9 @@ func (d *differ) region(a0, a1, b0, b1, nested int) {
 	d.region(a0, a1, b0, b1, nested+1)
 }
 
-func (d *differ) add(c change) {
-	if n := len(d.changes); n > 0 && d.changes[n-1].aEnd == c.a && d.changes[n-1].bEnd == c.b {
-		d.changes[n-1].aEnd, d.changes[n-1].bEnd = c.aEnd, c.bEnd
+func (d *differ) add(c Change) {
+	if n := len(d.changes); n > 0 && d.changes[n-1].AEnd == c.A && d.changes[n-1].BEnd == c.B {
+		d.changes[n-1].AEnd, d.changes[n-1].BEnd = c.AEnd, c.BEnd
 		return
 	}
 	d.changes = append(d.changes, c)
@@ -121,7 +122,7 @@ func rising(pairs [][2]int) [][2]int {
 func (d *differ) exact(a0, a1, b0, b1 int) {
 	n, m := a1-a0, b1-b0
 	if n > exactRegion || m > exactRegion || n*m > min(d.cells, exactRegion) {
-		d.add(change{a0, a1, b0, b1})
+		d.add(Change{a0, a1, b0, b1})
 		return
 	}
 	d.cells -= n * m
@@ -143,14 +144,14 @@ func (d *differ) exact(a0, a1, b0, b1 int) {
 		case d.a[a0+i] == d.b[b0+j]:
 			i, j = i+1, j+1
 		case length[k+m+1] >= length[k+1]:
-			d.add(change{a0 + i, a0 + i + 1, b0 + j, b0 + j})
+			d.add(Change{a0 + i, a0 + i + 1, b0 + j, b0 + j})
 			i++
 		default:
-			d.add(change{a0 + i, a0 + i, b0 + j, b0 + j + 1})
+			d.add(Change{a0 + i, a0 + i, b0 + j, b0 + j + 1})
 			j++
 		}
 	}
 	if i < n || j < m {
-		d.add(change{a0 + i, a1, b0 + j, b1})
+		d.add(Change{a0 + i, a1, b0 + j, b1})
 	}
 }

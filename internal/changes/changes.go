@@ -1,0 +1,259 @@
+// Package changes says what a session changed in the folder it works in, file by file:
+// against the commit at which it began where git has that, else against what the session
+// has of the files, the agent's edits and what was shown whole.
+//
+// # Guarantees
+//
+//   - Nothing is changed, and nothing runs that a repository's settings name (package
+//     files asks git).
+//   - What is not known is said: [File].Known, and [List].Note in words.
+//   - Files outside of the folder are neither named nor read.
+//
+// All may be called concurrently.
+//
+//	in := changes.Source{Log: session, Files: index, Outputs: store, Workspace: dir}
+//	list, err := in.List(ctx)
+//	was, err := in.Was(ctx, "main.go")
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/files"
+	"webchat/internal/outputs"
+)
+
+// most is how large a file is shown as changed, in bytes.
+const most = 16 << 20
+
+// Log is a session's.
+type Log interface {
+	// Events returns up to limit entries after a place, all if limit is 0.
+	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
+}
+
+// Source is what the changes of one session are found in.
+type Source struct {
+	Log       Log
+	Files     *files.Index // of the workspace
+	Outputs   *outputs.Store
+	Workspace string // absolute path
+}
+
+// List is what a session changed.
+type List struct {
+	Commit  string      `json:"commit,omitempty"` // what files are compared with; absent: with what the session has of them
+	Since   *event.Time `json:"since"`            // when the session began; null: it did not
+	Note    string      `json:"note"`             // what is compared with what, and what is not known
+	Files   []File      `json:"files"`            // by path
+	Added   int         `json:"added"`            // lines, of files written since the session began
+	Removed int         `json:"removed"`
+	More    bool        `json:"more,omitempty"` // there are files that are not listed
+
+	texts []texts // of Files
+}
+
+// File is one that changed.
+type File struct {
+	Path      string           `json:"path"`           // relative to the workspace, with slashes
+	From      string           `json:"from,omitempty"` // of a renamed file: its path before
+	Kind      files.ChangeKind `json:"kind"`
+	Added     int              `json:"added"` // lines
+	Removed   int              `json:"removed"`
+	Binary    bool             `json:"binary,omitempty"`
+	Uncounted bool             `json:"uncounted,omitempty"` // its lines are not counted: it is too large, or no regular file
+	Before    bool             `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
+	Known     Known            `json:"known"`               // what it was compared with
+	At        *event.Time      `json:"at,omitempty"`        // of a copy: when that was shown
+}
+
+// Known says where it is known from what a file was.
+type Known string
+
+// What a file is compared with.
+const (
+	Commit  Known = "commit"  // what git has of it
+	Edits   Known = "edits"   // the file with the agent's edits taken back
+	Copy    Known = "copy"    // what was shown of it earlier
+	Nothing Known = "nothing" // only that the agent edited it: what it was is not known
+)
+
+// texts are the two sides of a file, if both are known.
+type texts struct {
+	was, now []byte
+	ok       bool
+}
+
+// written is how far the clock of a file system may be behind.
+const written = 2 * time.Second
+
+// List returns what the session changed. The error is that of ctx or of the log.
+func (s Source) List(ctx context.Context) (*List, error) {
+	l, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.Files {
+		if f := &l.Files[i]; !f.Before {
+			l.Added, l.Removed = l.Added+f.Added, l.Removed+f.Removed
+		}
+	}
+	return l, nil
+}
+
+func (s Source) list(ctx context.Context) (*List, error) {
+	began, start, err := s.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if start == nil {
+		return &List{Note: "Nothing happened in this session yet.", Files: []File{}}, nil
+	}
+	why := noGit
+	if start.GitRoot != "" {
+		list, more, err := s.since(ctx, start)
+		if err == nil {
+			return fromGit(list, more, start.Commit, began), nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if why = lostGit; !errors.Is(err, files.ErrNoCommit) {
+			why = failedGit
+		}
+	}
+	l, err := s.fromSession(ctx)
+	if err == nil {
+		l.Since, l.Note = new(event.Time(began)), why+" "+noCommands
+	}
+	return l, err
+}
+
+// The reasons why git does not tell, and what follows.
+const (
+	noGit      = "The folder was in no git repository when the session began: listed are the files that the agent edited with its tools, and those shown whole that differ now."
+	lostGit    = "Git does not have the commit at which the session began: listed are the files that the agent edited with its tools, and those shown whole that differ now."
+	failedGit  = "Git could not be asked: listed are the files that the agent edited with its tools, and those shown whole that differ now."
+	noCommands = "What commands changed may be missing."
+)
+
+// since asks git. A repository whose branch cannot be told may have any commit.
+func (s Source) since(ctx context.Context, start *event.Context) ([]files.Change, bool, error) {
+	if s.Files == nil || start.Commit == "" && start.Branch == "" {
+		return nil, false, files.ErrNoCommit
+	}
+	return s.Files.Since(ctx, start.Commit)
+}
+
+// fromGit is what git told.
+func fromGit(list []files.Change, more bool, commit string, began time.Time) *List {
+	l := &List{Commit: commit, Since: new(event.Time(began)), More: more, Files: []File{}}
+	l.Note = "The repository had no commit when the session began, so every file counts as new."
+	if commit != "" {
+		l.Note = fmt.Sprintf("Compared with commit %.7s, at which the session began. What was not committed then counts as well.", commit)
+	}
+	for i := range list {
+		c := &list[i]
+		before := !c.Written.IsZero() && c.Written.Add(written).Before(began)
+		l.Files = append(l.Files, File{Path: c.Path, From: c.From, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Binary: c.Binary, Uncounted: c.Uncounted, Before: before, Known: Commit})
+		was, now, ok := c.Texts()
+		l.texts = append(l.texts, texts{was, now, ok})
+	}
+	return l
+}
+
+// start is when and where the session began; nil: it did not.
+func (s Source) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
+	first, err := s.Log.Events(ctx, 0, 1)
+	if err != nil || len(first) == 0 {
+		return at, nil, err
+	}
+	if d, ok := first[0].Event.Data.(event.SessionStart); ok {
+		return first[0].Event.Timestamp, &d.Context, nil
+	}
+	return at, nil, nil
+}
+
+// Was is what a file was when the session began.
+type Was struct {
+	Data  []byte
+	Found bool // false: there was no such file
+	Known bool // false: what it was is not known
+}
+
+// Was returns what a file was: path is its path then. [files.ErrTooLarge] for one over
+// 16 MiB.
+func (s Source) Was(ctx context.Context, path string) (Was, error) {
+	_, start, err := s.start(ctx)
+	if err != nil || start == nil {
+		return Was{}, err
+	}
+	switch {
+	case start.GitRoot == "" || s.Files == nil:
+	case start.Commit == "" && start.Branch != "":
+		return Was{Known: true}, nil
+	default:
+		data, found, err := s.Files.Was(ctx, start.Commit, path, most)
+		if err == nil || errors.Is(err, files.ErrTooLarge) || ctx.Err() != nil {
+			return Was{data, found, true}, errors.Join(err, ctx.Err())
+		}
+	}
+	l, err := s.fromSession(ctx)
+	if err != nil {
+		return Was{}, err
+	}
+	for i, f := range l.Files {
+		if f.Path == path {
+			return Was{l.texts[i].was, f.Kind != files.Created, l.texts[i].ok}, nil
+		}
+	}
+	return Was{}, nil
+}
+
+// sections cuts a diff of several files into those of one, by the lines that name both.
+func sections(diff string) (out []section) {
+	var b strings.Builder
+	flush := func() {
+		if n := len(out); n > 0 {
+			out[n-1].diff = b.String()
+		}
+		b.Reset()
+	}
+	old := ""
+	for l := range strings.Lines(diff) {
+		switch name, isNew := strings.CutPrefix(l, "+++ "); {
+		case strings.HasPrefix(l, "--- ") && old == "":
+			old = l
+			continue
+		case isNew && old != "":
+			flush()
+			was := nameIn(strings.TrimPrefix(old, "--- "))
+			out = append(out, section{was: was, now: nameIn(name)})
+			b.WriteString(old + l)
+			old = ""
+			continue
+		case old != "": // a removed line that begins with two dashes
+			b.WriteString(old)
+			old = ""
+		}
+		b.WriteString(l)
+	}
+	b.WriteString(old)
+	flush()
+	return out
+}
+
+// section is a part of a diff that is of one file.
+type section struct{ was, now, diff string }
+
+// nameIn is the file that a line of a diff names: what stands behind a tab is no part of
+// it.
+func nameIn(line string) string {
+	name, _, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
+	return name
+}

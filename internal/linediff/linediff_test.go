@@ -1,0 +1,129 @@
+package linediff_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"webchat/internal/linediff"
+)
+
+// What is taken as the same makes one text of the other, whatever they are.
+func TestCompare(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 2000 {
+		kinds := int32(1 + r.IntN(30))
+		a := make([]int32, r.IntN(60))
+		for i := range a {
+			a[i] = r.Int32N(kinds)
+		}
+		b := slices.Clone(a)
+		for range r.IntN(8) {
+			if i := r.IntN(len(b) + 1); r.IntN(2) == 0 || i == len(b) {
+				b = slices.Insert(b, i, r.Int32N(kinds))
+			} else {
+				b = slices.Delete(b, i, i+1)
+			}
+		}
+		var made []int32
+		i, j := 0, 0
+		for _, c := range linediff.Compare(a, b) {
+			if c.A < i || c.B < j || c.A-i != c.B-j {
+				t.Fatalf("%v and %v: change %+v after %d, %d", a, b, c, i, j)
+			}
+			made = append(append(made, a[i:c.A]...), b[c.B:c.BEnd]...)
+			i, j = c.AEnd, c.BEnd
+		}
+		if made = append(made, a[i:]...); !slices.Equal(made, b) {
+			t.Fatalf("%v to %v makes %v", a, b, made)
+		}
+	}
+}
+
+// A diff taken back gives the text from before, and counts what it does.
+func TestRevert(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(strings.Repeat("x", r.IntN(12)) + "\n")
+		}
+		if r.IntN(3) == 0 {
+			b.WriteString("no end")
+		}
+		return b.String()
+	}
+	for range 2000 {
+		was := text(r.IntN(40))
+		lines := strings.SplitAfter(was, "\n")
+		for range r.IntN(5) {
+			i := r.IntN(len(lines))
+			switch r.IntN(3) {
+			case 0:
+				lines[i] = "new " + lines[i]
+			case 1:
+				lines = slices.Delete(lines, i, min(len(lines), i+r.IntN(3)))
+			default:
+				lines = slices.Insert(lines, i, "put\n")
+			}
+			if len(lines) == 0 {
+				break
+			}
+		}
+		now := strings.Join(lines, "")
+		diff := linediff.Unified([]byte(was), []byte(now))
+		added, removed := linediff.Count([]byte(was), []byte(now))
+		if diff == "" {
+			if was != now && strings.TrimSuffix(was, "\n") != strings.TrimSuffix(now, "\n") {
+				t.Fatalf("no difference between %q and %q", was, now)
+			}
+			continue
+		}
+		got, ok := linediff.Revert([]byte(now), diff)
+		if !ok || string(got) != was {
+			t.Fatalf("%q to %q by\n%s: back %v %q", was, now, diff, ok, got)
+		}
+		if a, d, ok := linediff.Hunks(diff); !ok || a != added || d != removed {
+			t.Fatalf("%q to %q: %d and %d lines, the diff says %d and %d", was, now, added, removed, a, d)
+		}
+	}
+}
+
+// What others write as diffs is read, and one that does not fit is refused.
+func TestForeignDiff(t *testing.T) {
+	for _, c := range []struct {
+		name, now, diff, was string
+		ok                   bool
+	}{
+		{"of git", "one\n2\nthree\n", "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ func x\n one\n-two\n+2\n three\n", "one\ntwo\nthree\n", true},
+		{"a file made", "a\nb\n", "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n", "", true},
+		{"emptied", "", "@@ -1,2 +0,0 @@\n-a\n-b\n", "a\nb\n", true},
+		{"moved since, and only there", "new\none\n2\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n", "new\none\ntwo\n", true},
+		{"moved, and at two places", "new\n2\n2\n2\n", "@@ -9 +9 @@\n-two\n+2\n", "", false},
+		{"changed since", "one\n3\n", "@@ -2 +2 @@\n-two\n+2\n", "", false},
+		{"no diff", "one\n", "done", "", false},
+		{"a minus that is a line of it", "-- x\n", "@@ -1 +1 @@\n--- old\n+-- x\n", "-- old\n", true},
+		{"without heads", "one\n2\nthree\n", "--- /w/x\n+++ /w/x\n-two\n+2\n", "one\ntwo\nthree\n", true},
+		{"a file made, without heads", "a\nb\n", "--- /w/x\n+++ /w/x\n+a\n+b\n", "", true},
+		{"a list of points", "- a\n", "- a\n+ b\n", "", false},
+		{"an empty line without its blank", "a\n\nc\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nb\n", true},
+	} {
+		was, ok := linediff.Revert([]byte(c.now), c.diff)
+		if ok != c.ok || string(was) != c.was && ok {
+			t.Errorf("%s: %v %q", c.name, ok, was)
+		}
+	}
+}
+
+// No text makes a diff that cannot be read.
+func FuzzRevert(f *testing.F) {
+	f.Add("a\n", "@@ -1 +1 @@\n-b\n+a\n")
+	f.Add("", "@@ -1,2 +0,0 @@\n\\ x")
+	f.Fuzz(func(t *testing.T, now, diff string) {
+		was, ok := linediff.Revert([]byte(now), diff)
+		if _, _, is := linediff.Hunks(diff); ok && !is {
+			t.Errorf("%q was taken back and has no hunk: %q", diff, was)
+		}
+	})
+}

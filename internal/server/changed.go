@@ -1,0 +1,41 @@
+package server
+
+import (
+	"net/http"
+
+	"webchat/internal/changes"
+	"webchat/internal/session"
+)
+
+// ChangesOf is where the changes of a session are found.
+func (s *Server) ChangesOf(one *session.Session) (changes.Source, error) {
+	workspace := one.Summary().Workspace
+	room, err := s.Sessions.Room(workspace)
+	return changes.Source{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}, err
+}
+
+// sessionChanges says what a session changed: as a list, or as a diff.
+func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	source, err := s.ChangesOf(one)
+	if err != nil {
+		return err
+	}
+	format := r.URL.Query().Get("format")
+	if format != "" && format != "json" && format != "diff" {
+		return invalid("bad_query", "The format is json or diff.")
+	}
+	list, err := source.List(r.Context())
+	if err != nil {
+		return err
+	}
+	if format != "diff" {
+		return reply(w, http.StatusOK, list)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err = w.Write(list.Diff())
+	return err
+}
