@@ -39,11 +39,13 @@ type providerConfig struct {
 	Models []modelConfig `yaml:"models"`
 }
 
-// modelConfig is a name, or a name with prices in dollars per million tokens.
+// modelConfig is a name, or a name with prices in dollars per million tokens and what
+// the model can do.
 type modelConfig struct {
 	ID          string  `yaml:"id"`
 	InputPrice  float64 `yaml:"input_price"`
 	OutputPrice float64 `yaml:"output_price"`
+	Reasoning   bool    `yaml:"reasoning"` // it can be told how hard to think
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -53,7 +55,7 @@ func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
 	}
 	type plain modelConfig
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if k := n.Content[i]; !slices.Contains([]string{"id", "input_price", "output_price"}, k.Value) {
+		if k := n.Content[i]; !slices.Contains([]string{"id", "input_price", "output_price", "reasoning"}, k.Value) {
 			return fmt.Errorf("field %s not found in a model", k.Value)
 		}
 	}

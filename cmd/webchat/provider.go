@@ -48,11 +48,16 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 				return nil, usage("the provider %s of the configuration needs the variable %s, which is not set", name, p.KeyEnv)
 			}
 		}
-		var models []string
+		var models, reasoning []string
 		for _, m := range p.Models {
 			models = append(models, m.ID)
+			if m.Reasoning {
+				reasoning = append(reasoning, m.ID)
+			}
 		}
-		all = append(all, provider(name, p.Type, p.URL, key, models))
+		one := provider(name, p.Type, p.URL, key, models)
+		one.Reasoning = reasoning
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -38,7 +38,7 @@ export type WebchatEvent =
   | Envelope<"permission.requested", { requestId: string; toolCallId?: string; toolName: string; kind: string; action: string; resource: string; target?: string; cwd?: string; why?: string; diff?: string; digest: string; sensitive?: boolean; withheld?: (string)[]; grants: ({ id: string; text: string; scope?: "once" | "session" | "workspace" })[]; expiresAt: string }>
   | Envelope<"permission.completed", { requestId: string; decision: "allow" | "deny"; scope?: "once" | "session" | "workspace"; grant?: { id: string; text: string; scope?: "once" | "session" | "workspace" }; rule?: { number?: number; builtIn?: boolean; covers?: string }; reason?: string; by: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort" }>
   | Envelope<"permission.revoked", { grant: { id: string; text: string; scope?: "once" | "session" | "workspace" } }>
-  | Envelope<"user_input.requested", { requestId: string; toolCallId?: string; question: string; choices?: (string)[]; allowFreeform: boolean }>
+  | Envelope<"user_input.requested", { requestId: string; toolCallId?: string; question: string; detail?: string; choices?: (string)[]; allowFreeform: boolean }>
   | Envelope<"user_input.completed", { requestId: string; answer: string; wasFreeform?: boolean; by?: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort" }>
   | Envelope<"output.opened", { outputId: string }>
   | Envelope<"hook.start", { hookId: string; event: string; command: string; toolCallId?: string }>

@@ -297,6 +297,7 @@ type Ruling struct {
 type Question struct {
 	ToolCallID    string
 	Question      string
+	Detail        string // Markdown: what it is about, such as a plan; empty: nothing more
 	Choices       []string
 	AllowFreeform bool
 }

@@ -37,6 +37,7 @@ type Ask struct {
 
 	// An agent's question.
 	Question  string
+	Detail    template.HTML // what it is about, such as a plan
 	Choices   []string
 	Freeform  bool
 	Answer    string

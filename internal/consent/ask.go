@@ -92,7 +92,7 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, 
 // Question puts an agent's question to the user. The end of ctx means no answer.
 func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer, error) {
 	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
-	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID, Question: a.Question, Choices: a.Choices,
+	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID, Question: a.Question, Detail: a.Detail, Choices: a.Choices,
 		AllowFreeform: a.AllowFreeform || len(a.Choices) == 0}
 	ask := func() error {
 		return q.cfg.Log.Change(context.Background(), func() error { return q.openLocked(r) })

@@ -66,6 +66,7 @@ type (
 		RequestID     string   `json:"requestId"`
 		ToolCallID    string   `json:"toolCallId,omitempty"`
 		Question      string   `json:"question"`
+		Detail        string   `json:"detail,omitempty"` // Markdown: what it is about, such as a plan
 		Choices       []string `json:"choices,omitempty"`
 		AllowFreeform bool     `json:"allowFreeform"`
 		Extra         `json:"-"`

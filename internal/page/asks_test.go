@@ -58,6 +58,8 @@ func questions() map[string][]event.Data {
 			wants("p1", "c1", "rm -rf build"), event.HookEnd{HookID: "h1", Event: "before_tool", Command: "soften.sh", Allow: true, Arguments: raw(`{"command":"rm -rf build"}`)}, yes("p1"),
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: 9},
 			starts("c2", "bash", `{"command":"ls"}`), event.HookStart{HookID: "h2", Event: "before_tool", Command: "which one.sh"}, event.HookEnd{HookID: "h2", Event: "before_tool", Command: "which one.sh", Allow: true, Arguments: raw(`{"command":"ls -l"}`)}, closing(event.Completed)),
+		"plan": join(opening(), event.UserInputRequested{RequestID: "q1", Question: "Carry out this plan?", Detail: "# Mend it\n\n1. <script>first</script>\n2. then **this**", Choices: []string{"Carry it out"}, AllowFreeform: true},
+			event.UserInputCompleted{RequestID: "q1", Answer: "Carry it out"}, closing(event.Completed)),
 		"late call": join(opening(), wants("p1", "c1", "go test ./a"), starts("c1", "grep", `{"pattern":"x"}`), yes("p1"), wants("p2", "c1", "go test ./a"), yes("p2"), closing(event.Completed)),
 		"instructions": join(event.SessionStart{SessionID: "s1", Backend: "copilot", Context: event.Context{Cwd: workspace}, Instructions: []string{workspace + "/AGENTS.md", workspace + "/docs/CLAUDE.md", "/home/me/AGENTS.md"}},
 			opening()[1:], closing(event.Completed)),
@@ -133,6 +135,14 @@ func TestQuestionsThatAreAlikeHaveOneButton(t *testing.T) {
 			t.Errorf("the question %s is not in the list", id)
 		}
 	}
+}
+
+// What a question is about stands in its card and afterwards in its row, as an answer of
+// the agent's does.
+func TestPlanStandsWithItsQuestion(t *testing.T) {
+	d := after(t, "plan", upTo("plan", func(d event.Data) bool { _, is := d.(event.UserInputRequested); return is }))
+	says(t, d, "q-q1", "Mend it", "<script>first</script>", "then this", "Carry out this plan?")
+	says(t, after(t, "plan", len(questions()["plan"])), "p-q1", "Mend it", "then this", "Carry it out")
 }
 
 // What a card offers beyond this once is in words, and nothing of it is chosen.

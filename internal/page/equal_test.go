@@ -58,7 +58,7 @@ func stories() map[string][]event.Data {
 			event.PermissionRequested{RequestID: "p5", Kind: "write", Action: "write a file", Resource: "a.go", Diff: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-x\n+y\n"},
 			event.PermissionCompleted{RequestID: "p5", Decision: event.Deny, By: event.DecidedByAbort}, closing(event.Aborted)),
 		"steps":     join(opening(), manySteps(9), event.AssistantMessage{MessageID: "a1", Content: "Done."}, step("c20", "grep", `{"pattern":"x","glob":"**/*.go"}`), closing(event.Completed)),
-		"questions": join(opening(), event.UserInputRequested{RequestID: "q1", Question: "Which colour?", Choices: []string{"red", "blue"}, AllowFreeform: true}, event.UserInputCompleted{RequestID: "q1", Answer: "red"}, event.UserInputRequested{RequestID: "q2", Question: "Sure?"}, event.UserInputCompleted{RequestID: "q2", By: event.DecidedByAbort}, closing(event.Aborted)),
+		"questions": join(opening(), event.UserInputRequested{RequestID: "q1", Question: "Which colour?", Choices: []string{"red", "blue"}, AllowFreeform: true}, event.UserInputCompleted{RequestID: "q1", Answer: "red"}, event.UserInputRequested{RequestID: "q2", Question: "Sure?", Detail: "# Plan\n\n1. <b>this</b>\n2. that"}, event.UserInputCompleted{RequestID: "q2", By: event.DecidedByAbort}, closing(event.Aborted)),
 		"helpers": join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: "task", Arguments: raw(`{"prompt":"look around"}`), By: event.ByAgent},
 			event.SubagentSelected{ToolCallID: "c1", AgentName: "explorer"}, event.SubagentStarted{ToolCallID: "c1", AgentName: "explorer"},
 			event.ToolExecutionStart{ToolCallID: "c2", ToolName: "grep", Arguments: raw(`{"pattern":"x"}`), By: event.ByAgent, ParentToolCallID: "c1"},

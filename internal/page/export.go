@@ -147,6 +147,9 @@ func (m *Markdown) event(e event.Entry) {
 		m.write("  - " + map[event.Decision]string{event.Allow: "allowed", event.Deny: "denied"}[d.Decision] + " by " + string(d.By))
 	case event.UserInputRequested:
 		m.write("", "*Asked:* "+d.Question)
+		if d.Detail != "" {
+			m.write("", quote(d.Detail))
+		}
 	case event.UserInputCompleted:
 		m.write("", quote(d.Answer))
 	case event.SessionError:

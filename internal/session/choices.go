@@ -42,7 +42,10 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 		c.Modes = slices.DeleteFunc(slices.Clone(c.Modes), func(m agent.Mode) bool { return m.Unasked })
 	}
 	sum := s.Summary()
-	c.Model, c.Mode, c.Effort = cmp.Or(sum.Model, c.Model), cmp.Or(sum.Open.Mode, c.Mode), cmp.Or(sum.Open.Effort, c.Effort)
+	c.Model, c.Mode = cmp.Or(sum.Model, c.Model), cmp.Or(sum.Open.Mode, c.Mode)
+	if slices.ContainsFunc(c.Efforts, func(e agent.Effort) bool { return e.ID == sum.Open.Effort }) {
+		c.Effort = sum.Open.Effort // the model may be another by now
+	}
 	return c
 }
 

@@ -59,7 +59,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 func (s *Session) SetModel(ctx context.Context, model string) error {
 	s.mu.Lock()
 	err := s.checkUsable()
-	conn, same := s.conn, model == s.events.Summary().Model
+	conn, same, effort := s.conn, model == s.events.Summary().Model, s.events.Summary().Open.Effort
 	s.mu.Unlock()
 	if err != nil || same {
 		return err
@@ -69,11 +69,14 @@ func (s *Session) SetModel(ctx context.Context, model string) error {
 		if err != nil {
 			return fmt.Errorf("change the model to %q: %w", model, err)
 		}
+		if c, ok := s.chooser(conn); ok { // what the new model does not have is given up
+			effort = c.Choices().Effort
+		}
 	}
 	return s.events.Change(ctx, func() error {
 		if model == s.events.Summary().Model { // the agent reported it already
 			return nil
 		}
-		return s.events.Append(event.SessionModelChange{NewModel: model, Effort: s.events.Summary().Open.Effort})
+		return s.events.Append(event.SessionModelChange{NewModel: model, Effort: effort})
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/card"
 	"webchat/internal/event"
+	"webchat/internal/render/markdown"
 	"webchat/internal/wording"
 )
 
@@ -80,6 +81,9 @@ func (f *State) permission(d event.PermissionRequested) {
 
 func (f *State) question(d event.UserInputRequested) {
 	a := &card.Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
+	if d.Detail != "" {
+		a.Detail = markdown.HTML(d.Detail)
+	}
 	if a.Question == "" {
 		a.Question = "(an empty question)"
 	}

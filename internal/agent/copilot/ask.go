@@ -48,8 +48,9 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 	var q struct {
 		wire.Question
 		wire.Hook
+		wire.Plan
 	}
-	if method != "userInput.request" && method != "hooks.invoke" {
+	if method != "userInput.request" && method != "hooks.invoke" && method != "exitPlanMode.request" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
 	}
 	if err := json.Unmarshal(params, &q); err != nil {
@@ -59,35 +60,45 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
 	}
 	defer c.turns.Done()
-	if method == "hooks.invoke" {
+	switch method {
+	case "hooks.invoke":
 		return c.hook(q.Hook)
+	case "exitPlanMode.request":
+		return c.approve(ctx, q.Plan)
 	}
 	return c.answer(ctx, q.Question)
 }
 
-// answer puts the agent's question to the user; ctx ends with the process.
+// answer puts the agent's question to the user.
 func (c *conn) answer(ctx context.Context, q wire.Question) (any, error) {
-	question := agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform}
+	a, err := c.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.Answered:
+		return wire.Answer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
+	}
+	return wire.Answer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
+}
+
+// consult asks the user for the running call of a tool; ctx ends with the process.
+func (c *conn) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
 	t := c.turnOf(notHelpers, func(t *turn) {
 		for id, x := range t.tools {
-			if x.name == "ask_user" && !x.completed {
+			if x.name == tool && !x.completed {
 				question.ToolCallID = id
 			}
 		}
 	})
 	if t == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no turn runs"}
+		return a, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no turn runs"}
 	}
 	defer t.work.Done()
 	asking, cancel := context.WithCancel(t.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	a, err := c.host.AskUser(asking, question)
-	switch {
-	case err != nil:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
-	case !a.Answered:
-		return wire.Answer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
+	if a, err = c.host.AskUser(asking, question); err != nil {
+		return a, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
 	}
-	return wire.Answer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
+	return a, nil
 }

@@ -33,7 +33,9 @@ type conn struct {
 
 	mu      sync.Mutex   // guards what follows
 	p       *cli.Process // changes between turns only
-	model   string       // what was asked for last
+	model   string       // what was asked for last, with the mode and the effort
+	mode    string       // empty: this version has none
+	effort  string       // empty: the model's own
 	posted  []func()
 	wake    chan struct{} // has room for one
 	offered []string
@@ -63,10 +65,12 @@ type loopState struct {
 	shells    []*shell
 	looking   bool // at the tasks
 	lookAgain bool
+	listing   bool // the todos
+	listAgain bool
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, model: o.Model, host: host, o: o, id: wire.ID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, host: host, o: o, id: wire.ID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{},
 		tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
 	c.life, c.end = context.WithCancel(context.Background())
@@ -172,13 +176,9 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	}
 	defer c.turns.Done()
 	c.mu.Lock()
-	c.model = model
+	effort := c.effort
 	c.mu.Unlock()
-	err := c.ask(ctx, "session.model.switchTo", c.named(map[string]any{"modelId": c.b.nativeModel(model)}), nil)
-	if err != nil && !errors.Is(err, agent.ErrDied) { // the next process hears of it
-		return fmt.Errorf("change the model: %w", c.b.cli.Explain(err))
-	}
-	return nil
+	return c.switchTo(ctx, model, effort, effort)
 }
 
 // SetTitle implements [agent.Conn].

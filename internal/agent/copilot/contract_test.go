@@ -44,6 +44,11 @@ request userInput.request {"sessionId":"$S","question":"Which?","choices":["red"
 event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"$TEXT"}}
 event assistant.message {"messageId":"$M-b","content":"You said $TEXT"}
 event assistant.turn_end {"turnId":"0"}
+-- > stray --
+event assistant.turn_start {"turnId":"0"}
+event session.mode_changed {"previousMode":"plan","newMode":"autopilot"}
+event assistant.message {"messageId":"$M-b","content":"I go on alone."}
+event assistant.turn_end {"turnId":"0"}
 -- > talk --
 event assistant.turn_start {"turnId":"0"}
 slowly 6000 assistant.message_delta {"messageId":"$M-a","deltaContent":"word "}
@@ -55,6 +60,7 @@ func TestContract(t *testing.T) {
 	k := &keeper{Backend: backend(t, c)}
 	o := contract(k)
 	o.Write = func(path string) string { return "call " + path }
+	o.Stray = "stray"
 	o.Background = nil // tasks are tried with the real CLI
 	agenttest.Run(t, k, o)
 }

@@ -104,6 +104,8 @@ type Provider struct {
 	URL     string
 	Key     string
 	Models  []string
+	// Reasoning are those of Models that can be told how hard to think.
+	Reasoning []string
 }
 
 // Backend implements [agent.Backend].
@@ -115,6 +117,8 @@ type Backend struct {
 	mu     sync.Mutex    // guards what follows
 	models []agent.Model // of the login
 	asked  time.Time     // when they were listed
+	// reasoning are the efforts of the login's models, by their ids.
+	reasoning map[string][]string
 }
 
 // New returns the backend; it touches nothing.
@@ -230,14 +234,23 @@ func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
 		return nil, err
 	}
 	defer b.cli.Release(p)
-	var list struct{ Models []agent.Model }
+	var list struct {
+		Models []struct {
+			agent.Model
+			SupportedReasoningEfforts []string
+		}
+	}
 	if err := p.Call(ctx, "models.list", struct{}{}, &list); err != nil {
 		return nil, fmt.Errorf("list the models: %w", b.cli.Explain(err))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.models, b.asked = list.Models, time.Now()
-	return slices.Clone(list.Models), nil
+	b.models, b.reasoning, b.asked = nil, map[string][]string{}, time.Now()
+	for _, m := range list.Models {
+		b.models = append(b.models, m.Model)
+		b.reasoning[m.ID] = m.SupportedReasoningEfforts
+	}
+	return slices.Clone(b.models), nil
 }
 
 // Forget implements [agent.Forgetter].

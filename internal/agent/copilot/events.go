@@ -22,6 +22,8 @@ var handlers = map[string]func(*conn, cli.Event){
 	"session.warning":                   (*conn).onWarning,
 	"session.title_changed":             (*conn).onTitle,
 	"session.model_change":              (*conn).onModel,
+	"session.mode_changed":              (*conn).onMode,
+	"session.todos_changed":             (*conn).onTodos,
 	"session.usage_info":                (*conn).onUsageInfo,
 	"session.tools_updated":             (*conn).onToolsUpdated,
 	"session.truncation":                (*conn).onTruncation,
@@ -53,7 +55,7 @@ var handlers = map[string]func(*conn, cli.Event){
 // ofSession are the events that may come while no turn runs; all others are of
 // the turn.
 var ofSession = map[string]bool{
-	"session.title_changed": true, "session.model_change": true, "session.usage_info": true, "session.truncation": true,
+	"session.title_changed": true, "session.model_change": true, "session.mode_changed": true, "session.todos_changed": true, "session.usage_info": true, "session.truncation": true,
 	"session.compaction_start": true, "session.compaction_complete": true, "session.mcp_server_status_changed": true,
 	"system.notification": true, "session.background_tasks_changed": true, "tool.shell_output": true, "assistant.usage": true,
 	"subagent.completed": true, "subagent.failed": true,

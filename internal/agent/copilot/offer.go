@@ -17,13 +17,16 @@ const hidden = "view"
 // known are the tools of the CLI that a model may be offered. Each asks before it
 // acts, or acts on nothing but the session's own shells and helper agents. What
 // the CLI has beside them reaches beyond the session or is not asked about: lsp
-// starts programs that the workspace names, sql and session_store_sql read what
-// was said in other sessions, skill loads instructions.
+// starts programs that the workspace names, session_store_sql reads what was said in
+// other sessions, skill loads instructions. sql is there for the agent's list of what
+// is to do: without a session store it reaches the session's own database only, and
+// refuses ATTACH, VACUUM INTO and extensions, as was tried with 1.0.102.
 var known = []string{
 	"bash", "read_bash", "stop_bash", "list_bash",
 	"powershell", "read_powershell", "stop_powershell", "list_powershell",
 	"create", "edit", "apply_patch", "grep", "rg", "glob", "web_fetch", "ask_user",
 	"task", "read_agent", "list_agents", "write_agent",
+	"sql", "exit_plan_mode", "task_complete",
 }
 
 // ToolNames implements [agent.ToolNamer].
@@ -110,6 +113,8 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 		names = append(names, t.Name)
 		_, configured := c.b.cfg.MCPServers[t.MCPServerName]
 		switch {
+		case t.reachesOut():
+			excess = append(excess, t.Name)
 		case configured, t.MCPServerName == "" && (slices.Contains(known, t.Name) || c.owns(t.Name)):
 		default:
 			excess = append(excess, t.Name)
@@ -141,6 +146,20 @@ func (o offer) freshShell() bool {
 	}
 	for p := range maps.Values(o.InputSchema.Properties) {
 		if strings.Contains(p.Description, freshProcess) {
+			return true
+		}
+	}
+	return false
+}
+
+// reachesOut reports whether the tool is an sql of another form than the one that is
+// known, which may read more than the session's own database.
+func (o offer) reachesOut() bool {
+	if o.Name != "sql" || o.MCPServerName != "" {
+		return false
+	}
+	for name := range o.InputSchema.Properties {
+		if name != "query" && name != "description" {
 			return true
 		}
 	}

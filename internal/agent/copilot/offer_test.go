@@ -64,7 +64,7 @@ func TestSessionsAreClosed(t *testing.T) {
 				t.Errorf("%s does not say %s", method, words)
 			}
 		}
-		for _, words := range []string{"builtin:view", "builtin:sql", "builtin:lsp", "builtin:skill", "session_store"} {
+		for _, words := range []string{"builtin:view", "builtin:lsp", "builtin:skill", "session_store"} {
 			if strings.Contains(sent[0], words) {
 				t.Errorf("%s says %s", method, words)
 			}

@@ -92,7 +92,7 @@ func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error
 	if resume {
 		method = "session.resume"
 	}
-	var made struct{ ModelState struct{ ModelID string } }
+	var made madeSession
 	err = c.ask(ctx, method, c.parameters(), &made)
 	switch {
 	case err != nil && resume && strings.Contains(err.Error(), "not found"):
@@ -101,10 +101,8 @@ func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error
 	case err != nil:
 		return c.b.cli.Explain(err)
 	}
-	if m := ourModel(made.ModelState.ModelID); m != "" {
-		c.mu.Lock()
-		c.model = m
-		c.mu.Unlock()
+	if err := c.restore(ctx, made); err != nil {
+		return err
 	}
 	if err := c.ask(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
 		return c.b.cli.Explain(err)
@@ -122,6 +120,7 @@ func (c *conn) signedIn(ctx context.Context) error {
 		return c.b.cli.Explain(err)
 	}
 	if status.IsAuthenticated {
+		_, _ = c.b.Models(ctx) // with their efforts; without the list none are offered
 		return nil
 	}
 	return fmt.Errorf("%w: GitHub Copilot CLI is not signed in. Sign in once with \"COPILOT_HOME=%s copilot login\", "+
@@ -139,12 +138,12 @@ func (c *conn) parameters() map[string]any {
 	skip, _ := c.skipInstructions() // why, the first prompt says
 	c.mu.Lock()
 	c.skipping = skip
-	model, excluded := c.model, append([]string{hidden}, c.excluded...)
+	model, effort, excluded := c.model, c.effort, append([]string{hidden}, c.excluded...)
 	c.mu.Unlock()
 	p := map[string]any{
 		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
 		"tools": tools, "availableTools": c.allowed(), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
-		"requestPermission": true, "requestUserInput": true, "hooks": true, "includeSubAgentStreamingEvents": true,
+		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 		// Nothing in a workspace runs commands, decides, or brings tools.
 		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false, "enableOnDemandInstructionDiscovery": false,
@@ -153,6 +152,9 @@ func (c *conn) parameters() map[string]any {
 	maps.Copy(p, skipping(skip))
 	if m := c.b.nativeModel(model); m != "" {
 		p["model"] = m
+	}
+	if slices.Contains(c.b.efforts(model), effort) {
+		p["reasoningEffort"] = effort
 	}
 	if servers := c.b.servers(context.Background()); len(servers) > 0 {
 		p["mcpServers"], p["envValueMode"] = servers, "direct"
@@ -184,8 +186,8 @@ func (b *Backend) providers() (providers, models []map[string]any) {
 		}
 		providers = append(providers, provider)
 		for _, m := range p.Models {
-			models = append(models, map[string]any{"id": m, "provider": name, "wireModel": m,
-				"capabilities": map[string]any{"supports": map[string]bool{"vision": true}}})
+			models = append(models, map[string]any{"id": m, "provider": name, "wireModel": m, "capabilities": map[string]any{
+				"supports": map[string]bool{"vision": true, "reasoningEffort": slices.Contains(p.Reasoning, m)}}})
 		}
 	}
 	return providers, models

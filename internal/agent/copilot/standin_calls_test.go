@@ -31,7 +31,7 @@ func (s *standIn) handle(m rpcMessage) {
 		answer(`{"ok":true,"protocolVersion":3,"version":"1.0.102"}`)
 	case "session.create", "session.resume":
 		s.create(p)
-		answer(`{"sessionId":"` + p.SessionID + `"}`)
+		answer(`{"sessionId":"` + p.SessionID + `","mode":"interactive"}`)
 	case "session.tools.getCurrentMetadata":
 		answer(session.metadata())
 	case "session.options.update":

@@ -123,7 +123,7 @@ func (r Request) Prompt() string {
 // clean takes out the blocks in angle brackets that a program adds.
 func clean(s string) string {
 	for {
-		s = strings.TrimSpace(s)
+		s = strings.TrimPrefix(strings.TrimSpace(s), "[[PLAN]] ") // of prompts in plan mode
 		tag, _, ok := strings.Cut(strings.TrimPrefix(s, "<"), ">")
 		if !ok || !strings.HasPrefix(s, "<") {
 			break

@@ -24,6 +24,28 @@ type Answer struct {
 	WasFreeform bool   `json:"wasFreeform"`
 }
 
+// Plan is the request exitPlanMode.request: what the agent wants to carry out.
+type Plan struct {
+	Summary     string   `json:"summary"`
+	PlanContent string   `json:"planContent"` // Markdown; empty: it wrote none
+	Actions     []string `json:"actions"`     // what may be answered: interactive, autopilot, exit_only, autopilot_fleet
+}
+
+type PlanAnswer struct {
+	Approved       bool   `json:"approved"`
+	SelectedAction string `json:"selectedAction,omitempty"`
+	Feedback       string `json:"feedback,omitempty"` // of a plan that is not approved
+}
+
+// Todo is a row of session.plan.readSqlTodos; the table takes the states pending,
+// in_progress, done and blocked.
+type Todo struct {
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Status      string `json:"status"`
+}
+
 // Hook is the request hooks.invoke.
 type Hook struct {
 	HookType string `json:"hookType"`
