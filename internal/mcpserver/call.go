@@ -54,7 +54,7 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 		if err != nil {
 			return failure("The call could not be made: " + err.Error() + ".")
 		}
-		return s.result(nil, res)
+		return s.result(nil, false, res) // it is shown where the agent is asked
 	}
 	var res agent.Result
 	g, err := s.lend(ctx, p, name, func(in *conn) (err error) {
@@ -70,12 +70,12 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", c.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
 	}
-	return s.result(g, res)
+	return s.result(g, keepsMeta(req.ClientInfo()), res)
 }
 
-// result is what a client gets: one line for its model, and beside it what is for the
-// user alone.
-func (s *Server) result(g *guest, res agent.Result) *mcp.CallToolResult {
+// result is what a client gets: one line for its model, and beside it, if meta, what is
+// for the user alone. A guest is told once where its user sees it.
+func (s *Server) result(g *guest, meta bool, res agent.Result) *mcp.CallToolResult {
 	text := res.TextForModel
 	if res.Type != agent.Success {
 		if text == "" {
@@ -88,12 +88,15 @@ func (s *Server) result(g *guest, res agent.Result) *mcp.CallToolResult {
 	}
 	r := &mcp.CallToolResult{}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
-		r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
-		if base := s.cfg.Base(); base != "" {
+		base := s.cfg.Base()
+		if meta {
+			r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
+		}
+		if meta && base != "" {
 			r.Meta[metaURL] = base + "/api/outputs/" + res.Telemetry.OutputID
-			if g != nil { // else it is shown where the agent is asked
-				text += whereOnce(g, base, len(text))
-			}
+		}
+		if g != nil && base != "" {
+			text += whereOnce(g, base, len(text))
 		}
 	}
 	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,27 @@ func TestOnlyTheLineForTheModelIsWhereClientsLook(t *testing.T) {
 					t.Errorf("a failure has _meta: %v", res.Meta)
 				}
 			})
+		}
+	}
+}
+
+// Autohand CLI hands its model each result whole, and an agent in the page needs no more
+// than its line: what was shown is known there.
+func TestNoMetaWhereAModelWouldReadIt(t *testing.T) {
+	show := func(context.Context, agent.ToolCall) (agent.Result, error) { return full(agent.Success), nil }
+	server := newServer(t, newToys(show), nil)
+	defer server.Host("an agent's", show)()
+	url := onHTTP(t, server)
+	for key, client := range map[string]string{"a": "autohand", "an agent's": "term"} {
+		s, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: "1"}, nil).Connect(t.Context(),
+			&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: &recorder{key: key}}, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: eras[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		res := call(t, s, "show", map[string]any{"path": "go.mod"})
+		if got := text(t, res); !strings.HasPrefix(got, "Displayed go.mod") || len(res.Meta) > 0 {
+			t.Errorf("%s is told %q and %v", client, got, res.Meta)
 		}
 	}
 }

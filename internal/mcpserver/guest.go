@@ -80,8 +80,12 @@ const mostName = 40
 // known are the names of programs that give themselves no title, as recorded.
 var known = map[string]string{
 	"copilot-cli": "Copilot CLI", "gemini-cli-mcp-client": "Gemini CLI", "opencode": "OpenCode",
-	"qwen-cli-mcp-client-webchat": "Qwen Code",
+	"qwen-cli-mcp-client-webchat": "Qwen Code", "autohand": "Autohand CLI",
 }
+
+// keepsMeta reports whether a client keeps the _meta of a success from its model.
+// Autohand CLI 0.8.2 hands its model the result whole, as JSON.
+func keepsMeta(c *mcp.Implementation) bool { return c == nil || c.Name != "autohand" }
 
 // clientName returns the name a client gives itself: one line, no control characters
 // and none that hide or reorder what follows.
