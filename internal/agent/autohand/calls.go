@@ -3,7 +3,10 @@ package autohand
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,12 +138,18 @@ var failures = map[string]struct {
 // outcome reports what came of a call.
 func (c *conn) outcome(t *turn, k *call, success bool, output, why, kind string) {
 	if success {
+		first := !k.done
 		var diffs strings.Builder
 		for _, w := range k.wrote {
 			diffs.WriteString(diff(w.FilePath, w.OriginalContent, w.ProposedContent))
 		}
 		c.complete(t, k, event.ToolExecutionComplete{Success: true,
 			Result: &event.ToolResult{Content: cmp.Or(output, "(The tool returned nothing.)"), DetailedContent: diffs.String()}})
+		if in := k.input(); first && acts[k.tool].kind == agent.KindShell && in.Background {
+			c.mu.Lock()
+			c.behind = append(c.behind, in.Command)
+			c.mu.Unlock()
+		}
 		return
 	}
 	e := &event.ToolError{Message: cmp.Or(why, output, "The tool failed, and nothing says why."), Code: "failure", Kind: event.KindProvider}
@@ -208,6 +217,7 @@ func (c *conn) held(p *process, t *turn, method string, b batch) {
 	switch method {
 	case "changesBatchUpdate":
 		t.changes = append(t.changes, b.Change)
+		c.note(t)
 		for _, id := range slices.Backward(t.order) { // it does not name its call
 			if k := t.calls[id]; k.ran && !k.done && acts[k.tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
 				k.wrote = append(k.wrote, b.Change)
@@ -220,6 +230,7 @@ func (c *conn) held(p *process, t *turn, method string, b batch) {
 		}
 		if b.ChangeCount == 0 {
 			t.changes = nil
+			c.note(t)
 		}
 	}
 }
@@ -266,10 +277,11 @@ func (c *conn) accept(p *process, t *turn) {
 			}
 		}
 		t.changes = kept
-		c.lost(t, why)
+		c.lost(t, files(t.changes), why)
 		return
 	}
 	t.changes = nil
+	c.note(t)
 }
 
 // rescue has the CLI write what a turn that was stopped had held back, and was said to
@@ -287,12 +299,39 @@ func (c *conn) rescue(p *process, t *turn) {
 }
 
 // lost tells of files that were not written; t.told is held.
-func (c *conn) lost(t *turn, why string) {
-	var names []string
-	for _, change := range t.changes {
-		names = append(names, change.FilePath)
-	}
+func (c *conn) lost(t *turn, files []string, why string) {
 	t.changes = nil
+	c.note(t)
 	c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
-		Message: "Autohand CLI did not write " + wording.Cut(strings.Join(names, ", "), 200) + ": " + why + ". Ask for it again."})
+		Message: "Autohand CLI did not write " + wording.Cut(strings.Join(files, ", "), 200) + ": " + why + ". Ask for it again."})
+}
+
+func files(changes []change) (names []string) {
+	for _, one := range changes {
+		names = append(names, one.FilePath)
+	}
+	return names
+}
+
+// note keeps which files are held back for the process after this one, which may be
+// killed; t.told is held.
+func (c *conn) note(t *turn) {
+	var err error
+	if name := filepath.Join(c.dir, "held"); len(t.changes) > 0 {
+		err = os.WriteFile(name, []byte(strings.Join(files(t.changes), "\n")), 0o600)
+	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		c.b.cfg.Logger.Warn("which files are held back could not be noted", "agent", Name, "error", err)
+	}
+}
+
+// recall tells of files that were held back when an earlier process of webchat ended.
+func (c *conn) recall(t *turn) {
+	t.told.Lock()
+	defer t.told.Unlock()
+	if names, err := os.ReadFile(filepath.Join(c.dir, "held")); err == nil {
+		c.lost(t, strings.Split(string(names), "\n"), "webchat ended before")
+	}
 }

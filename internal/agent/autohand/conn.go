@@ -13,6 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/wording"
 )
 
 // conn is one conversation.
@@ -35,6 +36,8 @@ type conn struct {
 	closed  bool
 	stale   bool // the process has another model than o says
 	turn    *turn
+	behind  []string // commands that the process left in the background
+	gone    []string // those that ended with their process, which is not told yet
 }
 
 // Prompt implements [agent.Conn].
@@ -62,6 +65,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Lock()
 	c.turn = t
 	c.mu.Unlock()
+	c.recall(t)
 	watched := make(chan struct{})
 	go func() { defer close(watched); c.watch(t) }()
 	err = c.ask(ctx, running, t, p)
@@ -72,6 +76,10 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	t.told.Unlock()
 	t.work.Wait()
 	c.finish(running, t)
+	if errors.Is(err, jsonrpc.ErrClosed) {
+		c.drop(running)
+	}
+	c.tellGone(t)
 	c.mu.Lock()
 	c.turn = nil
 	stalled, closed := t.stalled, c.closed
@@ -84,7 +92,6 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	case stalled:
 		return fmt.Errorf("%s did nothing for %v, so its turn was ended. Run autohand by itself to see whether its provider works", title, c.b.cfg.Stall)
 	case errors.Is(err, jsonrpc.ErrClosed):
-		c.drop(running)
 		return fmt.Errorf("%w: Autohand CLI%s", agent.ErrDied, running.Said())
 	}
 	return err
@@ -184,6 +191,7 @@ func (c *conn) drop(p *process) {
 	c.mu.Lock()
 	if c.process == p {
 		c.process = nil
+		c.gone, c.behind = append(c.gone, c.behind...), nil
 	}
 	c.mu.Unlock()
 	if p == nil {
@@ -191,6 +199,18 @@ func (c *conn) drop(p *process) {
 	}
 	if err := p.Stop(stopPatience); err != nil {
 		c.b.cfg.Logger.Warn("an agent did not end cleanly", "agent", Name, "error", err)
+	}
+}
+
+// tellGone tells of commands in the background that ended with the CLI.
+func (c *conn) tellGone(t *turn) {
+	c.mu.Lock()
+	gone, closed := c.gone, c.closed
+	c.gone = nil
+	c.mu.Unlock()
+	if len(gone) > 0 && !closed {
+		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindAborted,
+			Message: "Autohand CLI was ended, and with it what it ran in the background: " + wording.Cut(plain(strings.Join(gone, ", ")), 200) + ". Ask for it again if you need it."})
 	}
 }
 

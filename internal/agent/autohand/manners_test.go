@@ -249,6 +249,42 @@ func TestWritesAreNotLostSilently(t *testing.T) {
 	}
 }
 
+// A process of webchat that is killed with files held back cannot tell of them: the next
+// one does. What is on disk at that moment is all that it has.
+func TestWritesThatAKillLostAreTold(t *testing.T) {
+	var home, kept string
+	h := sit(t, "polite", func(c *autohand.Config) { home = c.Home }, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		if h.Wait(ctx, talks) == nil {
+			kept = filepath.Join(t.TempDir(), "agents")
+			if err := os.CopyFS(filepath.Join(kept, "s1"), os.DirFS(filepath.Join(home, "s1"))); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	if err := h.prompt(ctx, "stopped "+filepath.Join(t.TempDir(), "a.txt")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stopped turn ended with %v", err)
+	}
+	if told := all[event.SessionError](h); len(told) > 0 {
+		t.Errorf("what was written is told as lost: %+v", told)
+	}
+	b, _ := newBackend(t, "polite", func(c *autohand.Config) { c.Home = kept })
+	next := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t}
+	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Resume: true}, next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	next.conn = conn
+	next.must("hello")
+	next.must("hello")
+	if told := all[event.SessionError](next); len(told) != 1 || !strings.Contains(told[0].Message, "a.txt: webchat ended before. Ask for it again.") {
+		t.Errorf("the user was told %+v", told)
+	}
+}
+
 func talks(h *agenttest.Host) bool {
 	for _, d := range h.Events() {
 		if d, ok := d.(event.AssistantMessageDelta); ok && d.DeltaContent == "word " {
@@ -276,8 +312,12 @@ func TestProviderErrors(t *testing.T) {
 
 func TestDeath(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
+	h.must("leave exec sleep 600")
 	if err := h.prompt(t.Context(), "die"); !errors.Is(err, agent.ErrDied) || !strings.Contains(err.Error(), "out of memory") {
 		t.Errorf("the turn ended with %v", err)
+	}
+	if told := all[event.SessionError](h); len(told) != 1 || !strings.Contains(told[0].Message, "what it ran in the background: exec sleep 600. Ask") {
+		t.Errorf("the user was told %+v", told)
 	}
 	h.must("hello") // it goes on in a new process
 }

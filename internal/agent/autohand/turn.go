@@ -217,6 +217,6 @@ func (c *conn) finish(p *process, t *turn) {
 		}
 	}
 	if len(t.changes) > 0 {
-		c.lost(t, "the turn ended before")
+		c.lost(t, files(t.changes), "the turn ended before")
 	}
 }
