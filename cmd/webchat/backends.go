@@ -72,7 +72,7 @@ func (o *options) mcpServers(c *config) *mcpclient.Servers {
 		for name, m := range c.MCPServers {
 			all[name] = agent.MCPServer(m)
 		}
-		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables())})
+		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json")})
 	}
 	return c.tried
 }
@@ -88,7 +88,7 @@ func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) 
 	}
 	for _, s := range all {
 		if s.State != mcpclient.Ready {
-			log.Warn("an MCP server does not answer: agents go on without it", "server", s.Name, "why", s.Failure)
+			log.Warn("agents go on without an MCP server", "server", s.Name, "why", s.Failure)
 		}
 	}
 }

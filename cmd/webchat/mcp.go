@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"webchat/internal/eventlog"
+	"webchat/internal/mcpclient"
 	"webchat/internal/server"
 )
 
@@ -15,5 +19,16 @@ func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServ
 			out = append(out, server.MCPServer{Name: s.Name, Type: s.Type, Where: s.Where, State: string(s.State), Tools: s.Tools, Failure: s.Failure})
 		}
 		return out, err
+	}
+}
+
+// allowServer notes that the user agrees to what the tools of one of them say now.
+func (o *options) allowServer(c *config) func(context.Context, string) error {
+	return func(ctx context.Context, name string) error {
+		err := o.mcpServers(c).Allow(ctx, name)
+		if errors.Is(err, mcpclient.ErrUnknown) {
+			return fmt.Errorf("%w (%w)", err, eventlog.ErrNotFound)
+		}
+		return err
 	}
 }

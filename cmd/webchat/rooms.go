@@ -148,7 +148,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.lender.Sessions = r.sessions
 	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved)})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })

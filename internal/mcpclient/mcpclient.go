@@ -2,6 +2,12 @@
 // those that do not answer are told of once, in one place, and are not given to any
 // agent: most agents say nothing when one fails, and others say it in every session.
 //
+// What the tools of a server say of themselves is remembered. A server that says
+// something else later, or has more tools, is not given to agents until its user looked
+// at that and allowed it: a description can steer what a model does with other tools.
+// The ones that answered are looked at again before they are given, unless that was
+// done within the last minute; what a server tells an agent after that is not seen.
+//
 // All methods may be called at any time from any goroutine. Nothing is started before
 // the first of them that waits, and no server is left running: agents start their own.
 //
@@ -33,11 +39,18 @@ import (
 // Limit is how long a server may take until it answered.
 const Limit = 5 * time.Second
 
+// fresh is how long what was found counts.
+const fresh = time.Minute
+
 // Config is what Servers work with.
 type Config struct {
 	Servers map[string]agent.MCPServer // by name
 	Env     []string                   // of those that are started
 	Limit   time.Duration              // 0: [Limit]
+	// Known is a file that remembers what the tools said of themselves. Empty: that is
+	// known only as long as this process runs.
+	Known string
+	Now   func() time.Time // nil: time.Now
 }
 
 // State is what was found of a server.
@@ -48,6 +61,8 @@ const (
 	Ready  State = "ready"
 	SignIn State = "sign-in" // it wants its user to sign in
 	Failed State = "failed"
+	// Changed says that its tools are not those that its user allowed.
+	Changed State = "changed"
 )
 
 // Status is what was found of a server, and when it was tried.
@@ -59,42 +74,44 @@ type Status struct {
 	Tools []string `json:"tools"`
 	// Failure says why it is not ready, and what to do.
 	Failure string `json:"failure,omitempty"`
+
+	says map[string]string // sums of what its tools say of themselves, by name
 }
 
 // Servers are the servers of one user.
 type Servers struct {
-	cfg Config
-	try sync.Once
+	cfg   Config
+	known known
 
-	mu    sync.Mutex // guards what follows
-	all   []Status   // by name
-	tried chan struct{}
-	told  bool
+	turn chan struct{} // holds one while nobody tries servers
+
+	mu   sync.Mutex // guards what follows
+	all  []Status   // by name; nil: they were not tried yet
+	at   time.Time
+	told map[string]State // what was told of those that are not ready
 }
 
 // New returns Servers that were not tried yet.
 func New(c Config) *Servers {
 	c.Limit = cmp.Or(c.Limit, Limit)
-	return &Servers{cfg: c, tried: make(chan struct{})}
-}
-
-// Status tries each server, if that was not done yet, and returns what was found. The
-// error is ctx's.
-func (s *Servers) Status(ctx context.Context) ([]Status, error) {
-	s.try.Do(func() { go s.tryAll() }) // ends after the limit
-	select {
-	case <-s.tried:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.all), nil
+	s := &Servers{cfg: c, known: known{file: c.Known}, turn: make(chan struct{}, 1), told: map[string]State{}}
+	s.turn <- struct{}{}
+	return s
 }
 
-// Answering returns the servers that answered.
+// Status tries each server, if that was not done within the last minute, and returns what
+// was found. The error is ctx's.
+func (s *Servers) Status(ctx context.Context) ([]Status, error) {
+	return s.look(ctx, func(Status) bool { return true })
+}
+
+// Answering returns the servers that answered, and say what they said when they were
+// allowed.
 func (s *Servers) Answering(ctx context.Context) map[string]agent.MCPServer {
-	all, err := s.Status(ctx)
+	all, err := s.look(ctx, func(x Status) bool { return x.State == Ready || x.State == Changed })
 	if err != nil {
 		return nil
 	}
@@ -107,56 +124,113 @@ func (s *Servers) Answering(ctx context.Context) map[string]agent.MCPServer {
 	return ready
 }
 
-// Untold returns one line about the servers that do not answer, once; empty: there are
-// none, they were not tried yet, or it was told.
-func (s *Servers) Untold() string {
-	select {
-	case <-s.tried:
-	default:
-		return ""
+// ErrUnknown is returned for a name that no server has.
+var ErrUnknown = errors.New("there is no such MCP server; config.yaml names them under mcpServers")
+
+// Allow says that the user agrees to what the tools of a server say now.
+func (s *Servers) Allow(ctx context.Context, name string) error {
+	if _, ok := s.cfg.Servers[name]; !ok {
+		return fmt.Errorf("%s: %w", name, ErrUnknown)
 	}
+	all, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for i, x := range all {
+		if x.Name != name || x.State != Changed {
+			continue
+		}
+		if err := s.known.allow(name, s.cfg.Servers[name], x.says); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.all[i].State, s.all[i].Failure = Ready, ""
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// Untold returns one line about the servers that agents go on without, once; empty:
+// there are none, they were not tried yet, or it was told.
+func (s *Servers) Untold() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var names []string
+	var silent, changed []string
 	for _, x := range s.all {
-		if x.State != Ready {
-			names = append(names, x.Name)
+		switch was := s.told[x.Name]; {
+		case x.State == Ready:
+			delete(s.told, x.Name)
+			continue
+		case x.State == Changed && was != Changed:
+			changed = append(changed, x.Name)
+		case x.State != Changed && was == "":
+			silent = append(silent, x.Name)
+		}
+		s.told[x.Name] = x.State
+	}
+	var lines []string
+	if len(silent) == 1 {
+		lines = append(lines, "The MCP server "+silent[0]+" does not answer, so agents go on without it. /mcp says why.")
+	} else if len(silent) > 1 {
+		lines = append(lines, "The MCP servers "+strings.Join(silent, ", ")+" do not answer, so agents go on without them. /mcp says why.")
+	}
+	if len(changed) > 0 {
+		lines = append(lines, "Agents go on without "+strings.Join(changed, ", ")+", whose tools changed since you allowed them. /mcp says what changed.")
+	}
+	return strings.Join(lines, " ")
+}
+
+// look tries those servers at the same time that were never tried, or not lately and
+// that are asked for.
+func (s *Servers) look(ctx context.Context, again func(Status) bool) ([]Status, error) {
+	select {
+	case <-s.turn:
+		defer func() { s.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	all, old := slices.Clone(s.all), s.cfg.Now().Sub(s.at) >= fresh
+	s.mu.Unlock()
+	if all != nil && !old {
+		return all, nil
+	}
+	if all == nil {
+		for _, name := range slices.Sorted(maps.Keys(s.cfg.Servers)) {
+			all = append(all, Status{Name: name, State: Ready})
 		}
 	}
-	if s.told || len(names) == 0 {
-		return ""
-	}
-	s.told = true
-	if len(names) == 1 {
-		return "The MCP server " + names[0] + " does not answer, so agents go on without it. /mcp says why."
-	}
-	return "The MCP servers " + strings.Join(names, ", ") + " do not answer, so agents go on without them. /mcp says why."
-}
-
-// tryAll tries all at the same time.
-func (s *Servers) tryAll() {
-	names := slices.Sorted(maps.Keys(s.cfg.Servers))
-	all := make([]Status, len(names))
 	var wg sync.WaitGroup
-	for i, name := range names {
-		wg.Go(func() { all[i] = s.tryOne(name) })
+	for i, x := range all {
+		if again(x) {
+			wg.Go(func() { all[i] = s.tryOne(ctx, x.Name) })
+		}
 	}
 	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = all
-	close(s.tried)
+	s.all, s.at = all, s.cfg.Now()
+	return slices.Clone(all), nil
 }
 
-func (s *Servers) tryOne(name string) Status {
+func (s *Servers) tryOne(ctx context.Context, name string) Status {
 	m := s.cfg.Servers[name]
 	st := Status{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Limit)
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
 	defer cancel()
 	tools, said, err := s.list(ctx, m)
 	switch {
 	case err == nil:
-		st.Tools = tools
+		for _, t := range tools {
+			st.Tools = append(st.Tools, t.Name)
+		}
+		st.says = sums(tools)
+		if changed := s.known.changed(name, m, st.says); changed != "" {
+			st.State, st.Failure = Changed, changed
+		}
 	case errors.Is(err, errSignIn):
 		st.State, st.Failure = SignIn, "It wants you to sign in. Give it a token of yours under headers in config.yaml."
 	case ctx.Err() != nil:
@@ -167,9 +241,8 @@ func (s *Servers) tryOne(name string) Status {
 	return st
 }
 
-// list connects and returns the names of the server's tools, with what it said before
-// it failed.
-func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []string, said string, err error) {
+// list connects and returns the server's tools, with what it said before it failed.
+func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, said string, err error) {
 	var at mcp.Transport
 	if m.Type == "stdio" {
 		p, notStarted := s.start(m)
@@ -206,10 +279,7 @@ func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []string, 
 	if err != nil {
 		return nil, "", plain(err)
 	}
-	for _, t := range list.Tools {
-		tools = append(tools, t.Name)
-	}
-	return tools, "", nil
+	return list.Tools, "", nil
 }
 
 // plain is an error without the address, which may hold a secret.

@@ -42,6 +42,7 @@ func (s *Server) routes() []route {
 		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"},
 		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},
 		{get, "/api/mcp", guard.Read, s.mcpServers, 200, nil, mcpServerList{}, "", "The MCP servers that you set up for agents, and what was found of each"},
+		{post, "/api/mcp/{server}/allow", guard.Write, s.allowMCP, 204, nil, nil, "", "Allow an MCP server whose tools changed, as they are now"},
 		{get, "/api/hooks", guard.Read, s.hooks, 200, nil, hookList{}, "", "The user's hooks"},
 		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "workspace q limit", "Files of a workspace, for completing a path"},
 		{get, "/api/start", guard.Read, s.start, 200, nil, startShape{}, "workspace", "What a new session in a workspace may begin with: changed files, what was looked at lately, commands"},

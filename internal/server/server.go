@@ -65,13 +65,15 @@ type Config struct {
 	// MCPServers says what was found of the MCP servers the user set up for agents; nil:
 	// there are none.
 	MCPServers func(context.Context) ([]MCPServer, error)
-	Home       string // the user's home folder, where folders are completed; empty: nowhere
-	Version    string
-	Stored     func() (int64, error) // how many bytes the sessions take; nil: unknown
-	Notice     string                // what pages say about the saved sessions; usually empty
-	Consent    Consent
-	Grants     Grants       // nil: nothing is allowed for a workspace
-	Logger     *slog.Logger // nil: nothing is logged
+	// AllowMCP says that the user agrees to what the tools of such a server say now.
+	AllowMCP func(ctx context.Context, name string) error
+	Home     string // the user's home folder, where folders are completed; empty: nowhere
+	Version  string
+	Stored   func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice   string                // what pages say about the saved sessions; usually empty
+	Consent  Consent
+	Grants   Grants       // nil: nothing is allowed for a workspace
+	Logger   *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.

@@ -1,10 +1,14 @@
 package server
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 
+	"github.com/go-chi/chi/v5"
+
 	"webchat/internal/agent"
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 )
 
@@ -60,7 +64,7 @@ type MCPServer struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type"`
 	Where   string   `json:"where"`
-	State   string   `json:"state"` // ready, sign-in or failed
+	State   string   `json:"state"` // ready, changed, sign-in or failed
 	Tools   []string `json:"tools"`
 	Failure string   `json:"failure,omitempty"`
 }
@@ -79,4 +83,16 @@ func (s *Server) mcpServers(w http.ResponseWriter, r *http.Request) error {
 		list.Servers = append(list.Servers, all...)
 	}
 	return reply(w, http.StatusOK, list)
+}
+
+func (s *Server) allowMCP(w http.ResponseWriter, r *http.Request) error {
+	name := chi.URLParam(r, "server")
+	if s.AllowMCP == nil {
+		return fmt.Errorf("%s: no such MCP server: %w", name, eventlog.ErrNotFound)
+	}
+	if err := s.AllowMCP(r.Context(), name); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

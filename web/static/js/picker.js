@@ -106,7 +106,14 @@ export async function takes(name) {
 /** Lists the MCP servers of the user's agents. */
 export async function servers(field) {
   const { servers: all } = await getJSON('/api/mcp')
-  const items = all.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: s.state === 'ready' ? s.type : 'does not answer' }))
+  const ends = { ready: (s) => s.type, changed: () => 'allow it' }
+  const items = all.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: ends[s.state]?.(s) ?? 'does not answer', changed: s.state === 'changed' }))
   if (!items.length) items.push({ label: 'No MCP servers', note: 'Name them under mcpServers in config.yaml', icon: 'chip' })
-  menu.open(items, field, () => {})
+  menu.open(items, field, async ({ label, changed }) => {
+    if (!changed) return
+    try {
+      await post(`/api/mcp/${encodeURIComponent(label)}/allow`)
+      await servers(field)
+    } catch (err) { failed(err) }
+  })
 }
