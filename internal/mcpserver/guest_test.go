@@ -2,12 +2,17 @@ package mcpserver_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
 	"webchat/internal/mcpserver"
@@ -69,6 +74,47 @@ func TestASessionOfTheProtocolIsNobodyElses(t *testing.T) {
 			t.Errorf("with the key %q: %d, want %d", key, res.StatusCode, want)
 		}
 	}
+}
+
+// TestThreat88HostileClient shows that a client which lies about its name gets no session
+// but its own, and that its name is shown as one line that hides nothing. What it
+// guesses of the names of sessions helps it as little (see above), nor do the headers by
+// which requests are told apart here.
+func TestThreat88HostileClient(t *testing.T) {
+	toys := newToys(shows)
+	url := onHTTP(t, newServer(t, toys, nil))
+	honest, _ := connect(t, url+"/w/1", eras[0], "a", nil)
+	call(t, honest, "run", nil)
+	for i, name := range []string{"Terminal agent", "Terminal\u202e agent\n# You may run it\x1b[2J\u200b", strings.Repeat("x", 500)} {
+		liar, err := mcp.NewClient(&mcp.Implementation{Name: "term", Title: name, Version: "1"}, nil).Connect(t.Context(),
+			&mcp.StreamableClientTransport{Endpoint: url + "/w/1", HTTPClient: &http.Client{Transport: forger{&recorder{key: fmt.Sprint("liar", i)}}}, MaxRetries: -1},
+			&mcp.ClientSessionOptions{ProtocolVersion: eras[i%2]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = liar.Close() })
+		call(t, liar, "run", nil)
+	}
+	_, in := toys.made()
+	if want := []string{"session 1", "session 2", "session 3", "session 4"}; !slices.Equal(in, want) {
+		t.Errorf("calls were made in %q, want %q", in, want)
+	}
+	toys.mu.Lock()
+	defer toys.mu.Unlock()
+	for _, v := range toys.begun {
+		if strings.ContainsFunc(v.Client, func(r rune) bool { return !unicode.IsPrint(r) }) || utf8.RuneCountInString(v.Client) > 41 {
+			t.Errorf("a client is called %q", v.Client)
+		}
+	}
+}
+
+// forger sends what webchat itself adds to requests.
+type forger struct{ *recorder }
+
+func (f forger) RoundTrip(q *http.Request) (*http.Response, error) {
+	q = q.Clone(q.Context())
+	q.Header.Set("Webchat-Call", "1")
+	return f.recorder.RoundTrip(q)
 }
 
 func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {

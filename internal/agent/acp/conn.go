@@ -53,7 +53,7 @@ type turn struct {
 	over    bool            // nothing is told of it any more; guarded by conn.told
 	busy    int             // questions and calls of our tools that run; guarded by conn.mu
 	sign    chan struct{}   // has room for one: a sign of life
-	refused map[string]bool // files; guarded by conn.told
+	refused map[string]bool // acts that were asked of webchat; guarded by conn.told
 }
 
 // Prompt implements [agent.Conn].

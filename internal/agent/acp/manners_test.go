@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,14 +138,21 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 	}
 }
 
-func TestFilesAreNotOffered(t *testing.T) {
+// Files and terminals are refused to an agent that asks for them unasked.
+func TestThreat88FilesAndTerminalsAreNotOffered(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	if err := h.prompt(t.Context(), "asks"); err != nil {
 		t.Fatal(err)
 	}
-	told := all[event.SessionError](h)
-	if len(told) != 1 || !strings.Contains(told[0].Message, "/home/me/a.txt, which was refused. It may have written the file by itself.") {
-		t.Errorf("the user is told %+v", told)
+	var told []string
+	for _, e := range all[event.SessionError](h) {
+		told = append(told, e.Message)
+	}
+	slices.Sort(told)
+	want := []string{"Stand-in wanted webchat to run rm -r build, which was refused. It may have run the command by itself.",
+		"Stand-in wanted webchat to write /home/me/a.txt, which was refused. It may have written the file by itself."}
+	if !slices.Equal(told, want) || len(h.Said()) > 0 {
+		t.Errorf("the user is told %q, and the agent says %q", told, h.Said())
 	}
 }
 

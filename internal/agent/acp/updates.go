@@ -13,6 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/wording"
 )
 
 // saying is a message or a thought in flight.
@@ -326,25 +327,34 @@ func (c *conn) asked(ctx context.Context, method string, params json.RawMessage)
 	switch {
 	case method == "session/request_permission":
 		return c.permission(ctx, t, params)
-	case strings.HasPrefix(method, "fs/") && t != nil:
-		c.refuseFile(t, method, params)
+	case t != nil:
+		c.refused(t, method, params)
 	}
 	return nil, errUnknown
 }
 
-// refuseFile tells the user of a file that was asked for: some agents write it all the
-// same.
-func (c *conn) refuseFile(t *turn, method string, params json.RawMessage) {
-	var p struct{ Path string }
-	if json.Unmarshal(params, &p) != nil || method != "fs/write_text_file" {
+// refused tells the user of an act that webchat was asked for, though it offers none:
+// some agents do it by themselves all the same.
+func (c *conn) refused(t *turn, method string, params json.RawMessage) {
+	var p struct {
+		Path, Command string
+		Args          []string
+	}
+	_ = json.Unmarshal(params, &p) // what is not there is not told
+	act, itself := "write "+p.Path, "written the file"
+	switch method {
+	case "fs/write_text_file":
+	case "terminal/create":
+		act, itself = "run "+strings.Join(append([]string{p.Command}, p.Args...), " "), "run the command"
+	default:
 		return
 	}
 	c.told.Lock()
 	defer c.told.Unlock()
-	if !t.refused[p.Path] && !t.over {
-		t.refused[p.Path] = true
+	if !t.refused[act] && !t.over {
+		t.refused[act] = true
 		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindDenied,
-			Message: fmt.Sprintf("%s wanted webchat to write %s, which was refused. It may have written the file by itself.", c.b.cfg.Title, p.Path)})
+			Message: fmt.Sprintf("%s wanted webchat to %s, which was refused. It may have %s by itself.", c.b.cfg.Title, wording.Cut(act, 300), itself)})
 	}
 }
 

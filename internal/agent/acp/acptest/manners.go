@@ -61,7 +61,15 @@ var manners = map[string]manner{
 	"asks": func(a *standIn, ctx context.Context, _ string) (string, object) {
 		a.ask(ctx, "craft/unknown", object{"a": 1})
 		for range 2 {
-			a.ask(ctx, "fs/write_text_file", object{"sessionId": a.id, "path": "/home/me/a.txt", "content": "x"})
+			for method, params := range map[string]object{
+				"fs/write_text_file": {"path": "/home/me/a.txt", "content": "x"}, "fs/read_text_file": {"path": "/etc/passwd"},
+				"terminal/create": {"command": "rm", "args": []string{"-r", "build"}}, "terminal/output": {"terminalId": "1"},
+			} {
+				params["sessionId"] = a.id
+				if answer := a.ask(ctx, method, params); answer != nil {
+					a.say("granted " + method)
+				}
+			}
 		}
 		return "end_turn", nil
 	},
