@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser, a C compiler for the race
 # detector, curl for the README's story, nginx as a proxy, npm and with it the
-# GitHub Copilot CLI, Claude Code and Codex. As root on Debian it does so by itself; elsewhere it says
+# GitHub Copilot CLI, Claude Code, Codex and tools for MCP. As root on Debian it does so by itself; elsewhere it says
 # in one line what is missing and the tests that need it say that they were
 # skipped (in CI they fail instead).
 set -eu
@@ -43,3 +43,4 @@ else
 fi
 sh "$(dirname "$0")/copilot.sh"
 sh "$(dirname "$0")/agents.sh"
+sh "$(dirname "$0")/mcp.sh"

@@ -73,5 +73,5 @@ func TestMain(m *testing.M) {
 		acptest.Main("polite")
 		return
 	}
-	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests})
+	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests, "key-proxy": keyProxyOfTests})
 }

@@ -72,6 +72,12 @@ func TestScript(t *testing.T) {
 					return false, errors.New("it is not there: run scripts/copilot.sh, which needs npm")
 				}
 				return err == nil, nil
+			case "mcptools": // what others check servers with is installed
+				_, err := os.Stat(filepath.Join(mcpTools, "node"))
+				if err != nil && os.Getenv("CI") != "" {
+					return false, errors.New("it is not there: run scripts/mcp.sh, which needs npm")
+				}
+				return err == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -91,6 +97,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("GOCACHE", cache)
 			e.Setenv("LEAKY_URL", leaky.URL())
 			e.Setenv("COPILOT", realCopilot)
+			e.Setenv("MCPTOOLS", mcpTools)
 			e.Setenv("COPILOT_CACHE", filepath.Join(filepath.Dir(realCopilot), "..", "..", "home"))
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each process takes a second to end
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755); err != nil {
@@ -127,14 +134,19 @@ func writeStory(name string) error {
 	return os.WriteFile(name, []byte(story), 0o600)
 }
 
-// realCopilot is the CLI as scripts/copilot.sh installs it.
-var realCopilot = func() string {
-	dir, err := filepath.Abs(filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin", "copilot"))
+// cached is what a script of scripts installed.
+func cached(name ...string) string {
+	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", ".cache"}, name...)...))
 	if err != nil {
 		return ""
 	}
-	return dir
-}()
+	return path
+}
+
+var (
+	realCopilot = cached("copilot", "node_modules", ".bin", "copilot") // the CLI, of scripts/copilot.sh
+	mcpTools    = cached("mcp")                                        // of scripts/mcp.sh
+)
 
 // leak is a model that reads the file instead of having it shown.
 func leak(r copilottest.Request) *copilottest.Reply {
