@@ -70,7 +70,11 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", c.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
 	}
-	return s.result(g, keepsMeta(req.ClientInfo()), res)
+	r := s.result(g, keepsMeta(req.ClientInfo()), res)
+	if address, ok := r.Meta[metaURL].(string); ok && readsAudience(req.ClientInfo()) {
+		r.Content = append(r.Content, &mcp.TextContent{Text: "[Open in webchat](" + address + ")", Annotations: &mcp.Annotations{Audience: []mcp.Role{"user"}}})
+	}
+	return r
 }
 
 // result is what a client gets: one line for its model, and beside it, if meta, what is

@@ -90,6 +90,9 @@ type Config struct {
 	// Base returns the address that those of pages and outputs begin with, without a
 	// secret; empty while there is none. nil: there never is one.
 	Base func() string
+	// Content returns what an output holds that was shown in a session, for clients that
+	// draw frames; nil: no frame is offered.
+	Content func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error)
 	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what
 	// was released, too.
 	HostsRead bool

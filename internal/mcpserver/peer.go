@@ -53,6 +53,9 @@ func (s *Server) newPeer(v Visitor) *peer {
 			p.add(t, s.reading(p, t.Name))
 		}
 	}
+	if s.cfg.Content != nil && !hosted {
+		s.addFrame(p)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other := s.byPeer[v]; other != nil {

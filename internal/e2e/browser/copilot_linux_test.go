@@ -18,17 +18,7 @@ import (
 // ours: words stream in, a file opens whole, a reload shows the same, and no
 // request to the model holds what was shown.
 func TestRealCopilot(t *testing.T) {
-	cache, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "copilot"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shim := filepath.Join(cache, "node_modules", ".bin", "copilot")
-	if _, err := os.Stat(shim); err != nil {
-		if _, npm := exec.LookPath("npm"); npm == nil || os.Getenv("CI") != "" {
-			t.Fatal("the real CLI is not installed: run scripts/copilot.sh, which needs npm")
-		}
-		t.Skip("npm is not installed, so the real CLI is not tried")
-	}
+	shim := realCopilot(t)
 	model := copilottest.New(t)
 	s := start(t, "--backend", "copilot", "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1")
 	p := s.open("/")
@@ -72,6 +62,22 @@ func TestRealCopilot(t *testing.T) {
 			t.Errorf("a request to the model holds what was shown, or its id: %.2000s", r.Body)
 		}
 	}
+}
+
+// realCopilot is the CLI, as scripts/copilot.sh installs it.
+func realCopilot(t *testing.T) string {
+	t.Helper()
+	shim, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "copilot", "node_modules", ".bin", "copilot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(shim); err != nil {
+		if _, npm := exec.LookPath("npm"); npm == nil || os.Getenv("CI") != "" {
+			t.Fatal("the real CLI is not installed: run scripts/copilot.sh, which needs npm")
+		}
+		t.Skip("npm is not installed, so the real CLI is not tried")
+	}
+	return shim
 }
 
 // killAgent ends what the server runs as its agent, at once.

@@ -20,10 +20,10 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// The page is the second screen of an agent in a terminal: what that shows appears,
-// and what the user hands over becomes a line to paste there.
-func TestTheAgentOfATerminal(t *testing.T) {
-	s := start(t)
+// lent connects a client over HTTP, as "webchat mcp install" says.
+func (s *site) lent(client mcp.Implementation, o *mcp.ClientOptions) *mcp.ClientSession {
+	t := s.t
+	t.Helper()
 	list := exec.Command(binary, "mcp", "install", "--data-dir", s.data, "--workspace", s.workspace)
 	list.Env = append(os.Environ(), "WEBCHAT_CONFIG=")
 	out, err := list.Output()
@@ -36,12 +36,20 @@ func TestTheAgentOfATerminal(t *testing.T) {
 	if !found {
 		t.Fatalf("no address in %s", out)
 	}
-	terminal, err := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, nil).Connect(t.Context(),
+	c, err := mcp.NewClient(&client, o).Connect(t.Context(),
 		&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: keyed(key)}, MaxRetries: -1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = terminal.Close() })
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// The page is the second screen of an agent in a terminal: what that shows appears,
+// and what the user hands over becomes a line to paste there.
+func TestTheAgentOfATerminal(t *testing.T) {
+	s := start(t)
+	terminal := s.lent(mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, nil)
 	show := func(path string) {
 		t.Helper()
 		res, err := terminal.CallTool(t.Context(), &mcp.CallToolParams{Name: "render_file_contents", Arguments: map[string]any{"path": path}})

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 
+	"webchat/internal/agent/acp/acptest"
 	"webchat/internal/proc"
 )
 
@@ -31,6 +32,10 @@ var (
 
 func TestMain(m *testing.M) {
 	proc.Main() // a server in this process runs commands, too
+	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
+		acptest.Main(manner)
+		return
+	}
 	os.Exit(run(m))
 }
 

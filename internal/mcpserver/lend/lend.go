@@ -22,13 +22,19 @@ import (
 	"webchat/internal/workspaces"
 )
 
-// Config is what a [Lender] works with. Guard and Folders are needed.
+// Config is what a [Lender] works with. Guard, Folders and Outputs are needed.
 type Config struct {
 	Guard   *guard.Guard
 	Folders *workspaces.List
 	Reads   bool // hosts may read what the user released to them
+	Outputs Outputs
 	Version string
 	Logger  *slog.Logger
+}
+
+// Outputs returns what the outputs of sessions hold.
+type Outputs interface {
+	Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error)
 }
 
 // Lender lends the tools of a server's sessions, wired in three steps: sessions need its
@@ -46,6 +52,9 @@ func New(c Config) (*Lender, error) {
 	l := &Lender{keys: c.Guard, folders: c.Folders}
 	var err error
 	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: Tools(), Base: l.address, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
+		Content: func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
+			return c.Outputs.Read(ctx, fold.ID(sessionID), outputID, "")
+		},
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 			id := r.PathValue("workspaceId")
 			w, ok := c.Folders.ByID(id)
