@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -15,10 +16,16 @@ type displayRequest struct {
 }
 
 type displayReply struct {
-	Output     *displayed `json:"output"`
-	ToolCallID string     `json:"toolCallId"`
-	NotKept    bool       `json:"notKept,omitempty"`   // it was shown, but the log does not have it: it could not be written, or it is a preview
-	Sensitive  bool       `json:"sensitive,omitempty"` // of a preview: the file may hold secrets, so it was not shown
+	Output     *displayed    `json:"output"`
+	ToolCallID string        `json:"toolCallId"`
+	Error      *displayError `json:"error,omitempty"`     // of a command that was stopped or took too long: output is what it printed
+	NotKept    bool          `json:"notKept,omitempty"`   // it was shown, but the log does not have it: it could not be written, or it is a preview
+	Sensitive  bool          `json:"sensitive,omitempty"` // of a preview: the file may hold secrets, so it was not shown
+}
+
+type displayError struct {
+	Message string          `json:"message"`
+	Kind    event.ErrorKind `json:"kind"`
 }
 
 type displayed struct {
@@ -60,12 +67,15 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 	if look.Sensitive {
 		return reply(w, http.StatusOK, displayReply{ToolCallID: result.ToolCallID, NotKept: true, Sensitive: true})
 	}
-	if result.Error != nil {
+	if result.Error != nil && result.Output == nil {
 		return reply(w, http.StatusUnprocessableEntity, displayFailure{refusalBody{result.Error.Message, result.Error.Code}, result.NotKept})
 	}
 	out := displayReply{ToolCallID: result.ToolCallID, NotKept: result.NotKept}
 	if result.Output != nil {
 		out.Output = &displayed{result.Output.ID, result.Output.Type}
+	}
+	if result.Error != nil {
+		out.Error = &displayError{result.Error.Message, result.Error.Kind}
 	}
 	return reply(w, http.StatusOK, out)
 }

@@ -141,12 +141,12 @@ func (p *page) frames(bytes int) {
 	}
 }
 
-// busy returns the milliseconds the page's main thread worked for something.
+// busy returns the milliseconds of a processor that the page's main thread took for something.
 func (p *page) busy(js string) float64 {
 	p.t.Helper()
 	metric := func() float64 {
 		r, err := chromedp.Run(p.ctx, func(ctx context.Context, _ *chromedp.Target) (performance.GetMetricsResult, error) {
-			if _, err := chromedp.Call(ctx, performance.Enable, performance.EnableParams{}); err != nil {
+			if _, err := chromedp.Call(ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
 				return performance.GetMetricsResult{}, err
 			}
 			return chromedp.Call(ctx, performance.GetMetrics, struct{}{})
