@@ -30,6 +30,7 @@ type config struct {
 	Permissions []ruleConfig           `yaml:"permissions"`
 	Hooks       []hookConfig           `yaml:"hooks"`
 	EnvAllow    []string               `yaml:"env_allow"`
+	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
 }
 
 type providerConfig struct {
@@ -178,6 +179,9 @@ func (c *config) check() error {
 			return fmt.Errorf("env_allow: %q is no variable that commands may inherit", name)
 		}
 	}
+	if c.Editor != "" && !isEditor(c.Editor) {
+		return fmt.Errorf("editor: %q is no address of an editor, such as vscode://file{path}:{line}", c.Editor)
+	}
 	for i, r := range c.Permissions {
 		if err := policy.Rule(r).Check(); err != nil {
 			return fmt.Errorf("permissions, rule %d: %w", i+1, err)
@@ -241,6 +245,15 @@ func (m mcpConfig) check() error {
 		return fmt.Errorf("the type %q is none of stdio, http and sse", m.Type)
 	}
 	return nil
+}
+
+var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
+
+// isEditor reports whether an address leads to a program of the user's, and not to
+// something that the browser itself would show or run.
+func isEditor(s string) bool {
+	return strings.Contains(s, "{path}") && scheme.MatchString(s) &&
+		!slices.Contains([]string{"http:", "https:", "javascript:", "data:", "blob:", "vbscript:", "file:", "about:"}, scheme.FindString(s))
 }
 
 func isURL(s string) bool {

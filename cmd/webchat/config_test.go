@@ -22,6 +22,7 @@ permissions:
 hooks:
   - {event: before_tool, matcher: "run_and_display|bash", command: "/home/me/check.sh", timeout: 10s, best_effort: false}
 env_allow: [MY_VAR]
+editor: vscode://file{path}:{line}
 `
 
 func TestConfigTakesEverySection(t *testing.T) {
@@ -50,11 +51,13 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"env_allow: [A]\nenv_alow: [B]\n":                                       {"line 2", `unknown key "env_alow"`},
 		"providers:\n  a:\n    type: x\n    adress: y\n":                        {"line 4", `unknown key "adress"`},
 		"providers:\n  a: {type: x, url: http://h, models: [{id: a, cost: 1}]}": {"line 2", `unknown key "cost"`},
-		"env_allow: 3\n":                   {"line 1", "does not belong here"},
-		"env_allow: [A]\nenv_allow: [B]\n": {"line 2", "env_allow", "already defined"},
-		"hooks: [\n":                       {"line 2"},
-		"env_allow: [\"A B\"]":             {"env_allow", "A B"},
-		"env_allow: [WEBCHAT_TOKEN]":       {"env_allow", "WEBCHAT_TOKEN"},
+		"env_allow: 3\n":                                                       {"line 1", "does not belong here"},
+		"editor: 'javascript:{path}'":                                          {"editor", "javascript:{path}"},
+		"editor: vscode://file\n":                                              {"editor", "vscode://file{path}:{line}"},
+		"env_allow: [A]\nenv_allow: [B]\n":                                     {"line 2", "env_allow", "already defined"},
+		"hooks: [\n":                                                           {"line 2"},
+		"env_allow: [\"A B\"]":                                                 {"env_allow", "A B"},
+		"env_allow: [WEBCHAT_TOKEN]":                                           {"env_allow", "WEBCHAT_TOKEN"},
 		"permissions: [{tool: x, kind: shell, decision: allow}]":               {"permissions", "rule 1", "tool or kind"},
 		"permissions: [{kind: fly, decision: allow}]":                          {"rule 1", "fly"},
 		"permissions: [{tool: x, decision: maybe}]":                            {"rule 1", "maybe"},

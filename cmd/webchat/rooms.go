@@ -109,7 +109,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}()
 	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
-		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}})
+		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}, Editor: c.Editor})
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ type Config struct {
 	// Elsewhere are the backends whose agents run in another program, where they are
 	// prompted.
 	Elsewhere []string
+	// Editor is the address that opens a file in the user's editor, with {path} and {line}; empty: none.
+	Editor string
 
 	fold transcript.Config
 }
@@ -115,13 +117,14 @@ type layout struct {
 	Page    string // session, home, auth or error
 	Session string
 	Folder  string // the path of the page's workspace
+	Editor  string // the address that opens a file in the user's editor
 	Probe   bool   // signed out as far as the server could see
 	Title   string
 	Modules string // the scripts to begin with
 }
 
 func (p *Pages) layout(page, title string) layout {
-	return layout{Static: p.cfg.Base + web.Static(), Page: page, Title: title, Modules: strings.Join(web.Modules(), " ")}
+	return layout{Static: p.cfg.Base + web.Static(), Editor: p.cfg.Editor, Page: page, Title: title, Modules: strings.Join(web.Modules(), " ")}
 }
 
 func (p *Pages) write(w io.Writer, name string, data any) error {

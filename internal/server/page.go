@@ -38,6 +38,7 @@ type PagesConfig struct {
 	Permissions consent.Mode
 	NoModel     []string // the backends that answer without a model
 	Elsewhere   []string // the backends whose agents run in another program
+	Editor      string   // the address that opens a file in the user's editor; empty: none
 	// Price is what a million tokens given to a model cost, in dollars; nil: unknown.
 	Price func(model string) (float64, bool)
 }
@@ -47,7 +48,7 @@ func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{places: &places{}, mode: c.Permissions}
 	p.views = views.New(c.Outputs, p.places)
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: p.views, Home: c.Home, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere})
+	p.pages, err = page.New(page.Config{Outputs: p.views, Home: c.Home, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere, Editor: c.Editor})
 	return p, err
 }
 

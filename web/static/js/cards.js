@@ -101,11 +101,11 @@ function goTo(card) {
   const shut = () => { root.remove(); (card.querySelector('.code') ?? card).focus({ preventScroll: true }) }
   root.addEventListener('submit', (e) => {
     e.preventDefault()
-    const n = Number(input.value)
+    const [n, to = n] = input.value.split(/[-–]/).map(Number)
     line(card, n).then((row) => {
       if (!row) return toast(`There is no line ${input.value}`)
       shut()
-      choose(card, n, n)
+      choose(card, n, Math.max(n, Math.min(to, Number(card.dataset.last) || to)))
       reveal(card, row)
     }).catch(failed)
   })

@@ -92,7 +92,7 @@ async function offerFree() {
   else if (!old) composer.querySelector('.write').after(clone('tpl-free').root)
 }
 
-async function deliver(text, asked, id) {
+async function deliver(text, asked, id, how) {
   const meant = parse(text)
   if (meant.unknown && !(session() && await takes(meant.unknown.slice(1)))) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
@@ -101,7 +101,7 @@ async function deliver(text, asked, id) {
   if (meant.act) return act(meant.act, meant.rest)
   const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
   await ensure()
-  await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id))
+  await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id, how))
 }
 
 /** Shows something for the user, in a session that is made for it if there is none; then its page opens. */
@@ -122,10 +122,10 @@ async function show(wanted, lines) {
 }
 
 /** Sends a prompt. Where the reply was lost it is sent once more, under the same id. */
-async function prompt(content, messageId) {
+async function prompt(content, messageId, how = mode) {
   const { attachments, clear } = await collect()
   const at = [...content.matchAll(/(?:^|\s)@(\S+)/g)].map((m) => ({ path: m[1] }))
-  const body = { content, messageId, mode: running() ? mode : undefined }
+  const body = { content, messageId, mode: running() ? how : undefined }
   if (attachments.length || at.length) body.attachments = [...attachments, ...at]
   await post(path('/messages'), body).catch((err) => {
     if (err.status !== 0) throw err
@@ -134,21 +134,21 @@ async function prompt(content, messageId) {
   clear()
 }
 
-async function send(asked = false, id = newID()) {
+async function send(asked = false, id = newID(), how = mode) {
   const text = field.value
   waiting = null
   if (sending || (!text.trim() && !hasAttachments())) return
   forget()
   menu.close()
-  if (!isLive() && !navigator.onLine) return later(asked, id)
+  if (!isLive() && !navigator.onLine) return later(asked, id, how)
   sending = true
   composer.ariaBusy = 'true'
   try {
-    await deliver(text, asked, id)
+    await deliver(text, asked, id, how)
     sent(text)
     if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
-    if (err.status === 0) later(asked, id)
+    if (err.status === 0) later(asked, id, how)
     else failed(err)
   } finally {
     sending = false
@@ -168,22 +168,22 @@ function sent(text) {
 }
 
 /** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
-function later(asked, id) {
-  waiting = { asked, id }
+function later(asked, id, how) {
+  waiting = { asked, id, how }
   toast('Offline: your prompt is saved and will be sent when the connection returns', { how: 'ask' })
 }
 
 function connected(e) {
   const live = e.detail.state === 'live'
   field.placeholder = live ? placeholder : field.dataset.offline
-  if (live && waiting) send(waiting.asked, waiting.id)
+  if (live && waiting) send(waiting.asked, waiting.id, waiting.how)
 }
 
 function keydown(e) {
   if (menu.key(e)) return
   if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
     e.preventDefault()
-    send(e.altKey)
+    send(e.altKey, undefined, e.ctrlKey || e.metaKey ? 'steer' : mode) // steering is sending at once
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
     e.preventDefault()
     fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))

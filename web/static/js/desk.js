@@ -1,5 +1,6 @@
 // The Desk: what only the user sees. Opening anything here sends nothing.
 
+import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
 import { clone } from './html.js'
 import { announce } from './ops.js'
@@ -27,7 +28,7 @@ function layout() {
   app.classList.toggle('has-desk', open().length > 0)
   app.classList.toggle('no-desk', desk.hidden)
   app.classList.toggle('is-split', Boolean(beside()) && wide.matches)
-  if (!open().length) sheet(false)
+  if (!open().length) leave()
   document.getElementById('split')?.setAttribute('aria-pressed', String(Boolean(beside())))
 }
 
@@ -40,6 +41,12 @@ export function sheet(on) {
   for (const el of document.querySelectorAll('#side, #bar, .main')) el.inert = on
   if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
   else document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`)?.focus({ preventScroll: true })
+}
+
+/** The conversation stands beside the Desk again, or in place of it. */
+function leave() {
+  sheet(false)
+  alone(false)
 }
 
 /** Draws the tabs; those that were there stay the same elements. */
@@ -228,6 +235,7 @@ export function split() {
 
 /** Hides the Desk, or shows it again. */
 export function toggle() {
+  if (isAlone()) return alone(false)
   const tab = front() ?? open().at(-1)
   if (!tab) return
   if (!wide.matches) {
@@ -376,7 +384,8 @@ export function desks() {
   document.addEventListener('click', click)
   strip.addEventListener('pointerdown', drag)
   strip.addEventListener('auxclick', (e) => { const el = e.target.closest('.tab'); if (el && e.button === 1) close(tabOf(el.dataset.key)) })
-  wide.addEventListener('change', () => { sheet(false); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
+  document.addEventListener('webchat:compose', leave)
+  wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
   document.addEventListener('webchat:tabs', draw)
   document.addEventListener('webchat:ended', () => sync(false))
   document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab) refresh(tab).catch(failed) })

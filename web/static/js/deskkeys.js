@@ -1,9 +1,11 @@
 // Keys of the Desk, which act while its view or a tab has the focus.
 
+import { alone } from './alone.js'
 import { run } from './cards.js'
 import { openChanged } from './changedlist.js'
 import { besides, toChange } from './changesview.js'
 import { close, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
+import { edit } from './editor.js'
 import { ask } from './give.js'
 import { openShelf } from './shelf.js'
 import { selection } from './select.js'
@@ -23,6 +25,7 @@ const keys = {
   v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
   j: () => jump(1), k: () => jump(-1), u: () => pane() && besides(pane()),
   a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
+  e: () => pane() && edit(pane()), o: () => { if (matchMedia('(min-width: 1100px)').matches) alone(); focus() },
 }
 
 const focus = () => (view() ?? document.getElementById('scroll')).focus({ preventScroll: true })

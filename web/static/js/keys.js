@@ -100,7 +100,10 @@ const acts = {
 }
 acts.restart = acts.retry
 
-const compose = () => document.getElementById('prompt')?.focus()
+const compose = () => {
+  document.dispatchEvent(new Event('webchat:compose')) // where the Desk covers it, it comes back
+  document.getElementById('prompt')?.focus()
+}
 
 const keys = {
   '/': compose,

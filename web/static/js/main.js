@@ -10,6 +10,7 @@ import { compose } from './composer.js'
 import { connect } from './connection.js'
 import { desks } from './desk.js'
 import { dividing } from './divider.js'
+import { editing } from './editor.js'
 import { expiring } from './expire.js'
 import { failures } from './failure.js'
 import { ghosts } from './ghost.js'
@@ -23,6 +24,7 @@ import { metering } from './meter.js'
 import { notifying } from './notify.js'
 import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
+import { paneMenus } from './panemenu.js'
 import { paneViews } from './paneviews.js'
 import { popups } from './popup.js'
 import { references } from './prose.js'
@@ -60,6 +62,8 @@ if (!auth()) {
   dividing()
   paneActs()
   paneMaps()
+  paneMenus()
+  editing()
   paneViews()
   references()
   failures()

@@ -32,7 +32,7 @@ export function popup(button, entries) {
     root.addEventListener('click', () => { closePopup(true); entry.run() })
     return root
   }))
-  ;(button.closest('#side, main, dialog') ?? document.body).append(box) // in a landmark or dialog, outside of any card
+  ;(button.closest('#side, main, dialog, #desk') ?? document.body).append(box) // in a landmark or dialog, outside of any card
   const at = button.getBoundingClientRect()
   box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 4))}px`
   box.style.top = `${at.bottom + box.offsetHeight + 4 > innerHeight ? at.top - box.offsetHeight - 4 : at.bottom + 4}px`

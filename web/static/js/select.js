@@ -2,6 +2,8 @@
 // choice stands in the address as #L62-L72@card and says what copy copies.
 
 import { line, reveal } from './lines.js'
+import { announce } from './ops.js'
+import { viewerOf } from './viewer.js'
 
 let chosen = null // {card, from, to, anchor}
 
@@ -39,6 +41,19 @@ export function unchoose() {
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
 
+/** Makes the choice longer or shorter by a line; the first of them is on the screen. */
+function extend(card, by) {
+  const v = viewerOf(card)
+  if (chosen?.card !== card) choose(card, v.seen.from, v.seen.from)
+  else {
+    const { anchor, from, to } = chosen
+    const end = Math.min(v.last, Math.max(v.first, (anchor === from ? to : from) + by))
+    choose(card, anchor, end, anchor)
+    v.line(end)
+  }
+  announce(chosen.to > chosen.from ? `Lines ${chosen.from} to ${chosen.to} selected` : `Line ${chosen.from} selected`)
+}
+
 /** Goes to the lines the address names. */
 async function goToHash() {
   const m = /^#L(\d+)(?:-L?(\d+))?(?:@(.+))?$/.exec(decodeURIComponent(location.hash))
@@ -73,6 +88,11 @@ export function selecting() {
   })
   document.addEventListener('pointerup', () => { drag = null })
   document.addEventListener('keydown', (e) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
+    if (by && e.shiftKey && !e.ctrlKey && !e.altKey && e.target.matches?.('.pane .code') && viewerOf(e.target.closest('.pane'))) {
+      e.preventDefault()
+      return extend(e.target.closest('.pane'), by)
+    }
     if (e.key !== 'Enter' || !e.target.matches?.('a.ln')) return
     e.preventDefault()
     const card = e.target.closest('[data-card]')

@@ -17,6 +17,7 @@ function keydown(e) {
   const field = document.getElementById('prompt')
   if (!field || e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return
   if (keysThere(e.target) || document.querySelector('dialog[open]')) return
+  document.dispatchEvent(new Event('webchat:compose'))
   field.focus({ preventScroll: true }) // and the letter goes there
   e.stopImmediatePropagation()
 }

@@ -12,10 +12,19 @@ const size = 500 // rows in a block
 const kept = 16 // blocks
 const margin = 20 // rows above and below the screen
 const air = 8 // pixels before the first and after the last row
+const written = new Intl.NumberFormat('en')
 const viewers = new WeakMap() // pane → Viewer
 
 /** The viewer of a pane, if it has rows. */
 export const viewerOf = (pane) => viewers.get(pane)
+
+/** Writes the number of a row as people read it. It is no stop of the keyboard: there are too many of them. */
+function number(row, n) {
+  const ln = row.querySelector(':scope > .ln')
+  if (!ln || !n) return
+  if (n > 999) ln.textContent = written.format(n)
+  ln.tabIndex = -1
+}
 
 const numberOf = (row) => Number(row.querySelector(':scope > .ln')?.getAttribute('href')?.slice(2) ?? 0)
 
@@ -154,7 +163,7 @@ export class Viewer {
   }
 
   key(e) {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target !== this.code) return
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target !== this.code || (e.shiftKey && e.key !== ' ')) return // with Shift lines are chosen
     const page = Math.max(1, this.screen - 2)
     const by = { ArrowDown: 2, ArrowUp: -2, PageDown: page, PageUp: -page, ' ': e.shiftKey ? -page : page, Home: -Infinity, End: Infinity }[e.key]
     if (by === undefined) return
@@ -237,6 +246,7 @@ export class Viewer {
     let place = from
     for (const row of fragment(html).children) {
       const n = numberOf(row)
+      number(row, n)
       if (!this.only) place = n ? this.place(n) : this.gap ? this.gap.after + 1 - this.first : place
       rows.set(place++, row)
     }
@@ -254,6 +264,7 @@ export class Viewer {
       else {
         ln.textContent = this.lineAt(place)
         ln.setAttribute('href', `#L${this.lineAt(place)}`)
+        number(root, this.lineAt(place))
       }
       this.late.set(place, root)
       if (this.late.size > 4 * size) this.late.delete(this.late.keys().next().value)

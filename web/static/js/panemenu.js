@@ -1,0 +1,43 @@
+// What else can be done with what stands on the Desk: the menu in the head of a pane.
+
+import { alone, isAlone } from './alone.js'
+import { base } from './base.js'
+import { run } from './cards.js'
+import { close, pin } from './desk.js'
+import { deskHash, selection } from './select.js'
+import { popup } from './popup.js'
+import { tabOf } from './tabs.js'
+import { failed, toast } from './toast.js'
+
+const narrow = matchMedia('(max-width: 839px)')
+
+async function link(pane) {
+  const s = selection(pane)
+  await navigator.clipboard.writeText(location.origin + location.pathname + deskHash(pane, s?.from, s?.to))
+  toast('Copied the link')
+}
+
+function entries(pane) {
+  const tab = tabOf(pane.dataset.key)
+  const { output, state } = pane.dataset
+  const there = state === 'done' && output
+  const button = (act) => pane.querySelector(`.dhead [data-act=${act}]`)
+  const acts = ['wrap', 'copy'].filter((act) => narrow.matches && button(act)).map((act) => ({ label: button(act).title.replace(/ \(.\)$/, ''), icon: act, run: () => run(act, pane, button(act)) }))
+  if (there) {
+    acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
+      { label: 'Open its bytes in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })
+  }
+  acts.push({ label: 'Copy the link', icon: 'copy', run: () => link(pane).catch(failed) })
+  if (there) acts.push({ label: tab?.pinned ? 'Unpin' : 'Pin', icon: 'pin', run: () => pin(tab) })
+  if (there || state === 'expired') acts.push({ label: pane.dataset.kind === 'terminal' ? 'Run again' : 'Show again', icon: 'again', run: () => run('again', pane) })
+  if (matchMedia('(min-width: 1100px)').matches) acts.push({ label: isAlone() ? 'Beside the conversation' : 'Fill the window', icon: 'rail', run: () => alone() })
+  acts.push({ label: 'Close the tab', icon: 'x', run: () => close(tab) })
+  return acts
+}
+
+export function paneMenus() {
+  document.addEventListener('click', (e) => {
+    const button = e.target.closest?.('[data-act=pane-more]')
+    if (button) popup(button, entries(button.closest('[data-pane]')))
+  })
+}
