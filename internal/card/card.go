@@ -13,8 +13,12 @@ import (
 )
 
 // headLines is how many lines of an output the page holds; the rest comes by
-// /api/outputs when it is asked for.
-const headLines = 18
+// /api/outputs when it is asked for. Of a command that failed it holds those about the
+// first failure.
+const (
+	headLines    = 14
+	failureLines = 7
+)
 
 // card is the output of a display tool as the template shows it.
 type card struct {
@@ -266,7 +270,8 @@ func (v *card) fillDone(o views.Output) {
 		"n5", v.Last > 9999 && v.Last < 1_000_000, "n7", v.Last > 999_999)
 }
 
-// chooseLines chooses the lines the page holds: a file's first, a command's last.
+// chooseLines chooses the lines the page holds: a file's first, a command's last, or
+// those about the first failure.
 func (v *card) chooseLines(o views.Output) {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
@@ -275,6 +280,8 @@ func (v *card) chooseLines(o views.Output) {
 	}
 	switch {
 	case total <= head+2: // a fold must hide more than it takes
+	case v.Kind == "terminal" && v.aroundFailure(o, &from, &to):
+		v.Fold = "Show all " + wording.Plural(total, "line")
 	case v.Kind == "terminal":
 		from = v.Last - head + 1
 		v.FoldAbove = true
@@ -294,6 +301,21 @@ func (v *card) chooseLines(o views.Output) {
 		return
 	}
 	v.Rows, v.Shown = rows, itoa(int64(from))+"-"+itoa(int64(to))
+}
+
+// aroundFailure puts the lines about the first failure into from and to; it answers
+// whether a command failed and says where.
+func (v *card) aroundFailure(o views.Output, from, to *int) bool {
+	if v.ExitClass != "no" || v.In.Whole {
+		return false
+	}
+	first, last := o.Content.Failure()
+	if first == 0 {
+		return false
+	}
+	*from = max(v.First, min(first-max(0, failureLines-(last-first+1))/2, v.Last-failureLines+1))
+	*to = *from + failureLines - 1
+	return true
 }
 
 func (v *card) fillExit(o views.Output) {

@@ -66,6 +66,8 @@ type content struct {
 	bytes string
 }
 
+func (c content) Failure() (from, to int) { return 0, 0 }
+
 func (c content) Rows(from, to int) (template.HTML, error) { return c.rows(from, to) }
 func (c content) Last() int                                { return c.last }
 func (c content) Head(n int) []byte                        { return []byte(c.bytes[:min(n, len(c.bytes))]) }

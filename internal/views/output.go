@@ -30,6 +30,9 @@ type Content interface {
 	// Last returns the number of the last row. A command's output has fewer rows
 	// than lines where the command wrote over what it had written.
 	Last() int
+	// Failure returns the numbers of the lines about the first failure that a
+	// command tells of; 0 if there is none.
+	Failure() (from, to int)
 	// Head returns the first bytes, at most n.
 	Head(n int) []byte
 	// Read returns all bytes, or an error if they are more than limit.
@@ -63,6 +66,14 @@ func (c content) Rows(from, to int) (template.HTML, error) {
 }
 
 func (c content) Last() int { return c.views.last(context.Background(), c.o) }
+
+func (c content) Failure() (from, to int) {
+	f, err := c.views.firstFailure(context.Background(), c.o)
+	if err != nil { // it ended meanwhile
+		return 0, 0
+	}
+	return f.from, f.to
+}
 
 func (c content) Head(n int) []byte {
 	b := make([]byte, n)

@@ -85,7 +85,7 @@ func TestCardKeysAndButtons(t *testing.T) {
 	p.wait(`document.querySelectorAll('.lines .line').length === ` + quoteInt(strings.Count(pumpGo, "\n")))
 	p.has("[data-act=fold]", "Show fewer of")
 	p.press("x")
-	p.wait(`document.querySelectorAll('.lines .line').length === 18`)
+	p.wait(`document.querySelectorAll('.lines .line').length === 14`)
 	p.has("[data-act=fold]", "Show all")
 
 	p.press("f")

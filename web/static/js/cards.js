@@ -84,7 +84,7 @@ async function fold(card) {
     return card.scrollIntoView({ block: 'nearest' })
   }
   unfold(card)
-  if (card.dataset.kind === 'terminal') (await line(card, Number(card.dataset.last)))?.scrollIntoView({ block: 'nearest' })
+  if (card.querySelector('.card-head + .card-fold')) (await line(card, Number(card.dataset.last)))?.scrollIntoView({ block: 'nearest' })
 }
 
 /** Repeats a display without any model; a command after one confirmation. */
@@ -128,9 +128,9 @@ const acts = {
   compare: again,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: (card, button) => ('pane' in card.dataset ? null : togglePause(card, button)),
-  more: (card, button) => popup(button, ['wrap', 'download', 'alone']
-    .map((name) => [name, card.querySelector(`.opt[data-act=${name}]`)]).filter(([, b]) => b)
-    .map(([name, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon: { wrap: 'wrap', download: 'down', alone: 'rail' }[name], run: () => run(name, card, b) }))),
+  more: (card, button) => popup(button, Object.entries({ find: 'search', copy: 'copy', wrap: 'wrap', download: 'down' })
+    .map(([name, icon]) => [name, icon, card.querySelector(`.card-head [data-act=${name}]`)]).filter(([, , b]) => b && !b.checkVisibility())
+    .map(([name, icon, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon, run: () => run(name, card, b) }))),
   'zoom-in': picture.zoomIn, 'zoom-out': picture.zoomOut, 'zoom-fit': picture.fit, 'zoom-one': picture.one,
 }
 

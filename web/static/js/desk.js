@@ -39,6 +39,7 @@ export function sheet(on) {
   app.classList.toggle('sheet', on)
   slips()
   for (const el of document.querySelectorAll('#side, #bar, .main')) el.inert = on
+  document.dispatchEvent(new Event('webchat:sheet'))
   if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
   else document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`)?.focus({ preventScroll: true })
 }

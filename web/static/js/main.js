@@ -35,6 +35,7 @@ import { selecting } from './select.js'
 import { sessions } from './sessions.js'
 import { statuses } from './status.js'
 import { tasks } from './tasks.js'
+import { sheets } from './sheet.js'
 import { shelves } from './shelf.js'
 import { changedList } from './changedlist.js'
 import { papers } from './paper.js'
@@ -68,6 +69,7 @@ if (!auth()) {
   references()
   failures()
   metering()
+  sheets() // before the Desk, which goes where the address leads
   desks()
   shelves()
   changedList()

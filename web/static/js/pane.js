@@ -8,6 +8,7 @@ import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
+const narrow = matchMedia('(max-width: 839px)') // lines are wrapped there at first
 const panes = new Map() // key of the tab → its element
 
 export const paneOf = (key) => panes.get(key)
@@ -84,7 +85,6 @@ async function draw(tab, into) {
   else into.prepend(pane) // whichever of two comes first, the keyboard finds the one in front before the other
   panes.set(tab.key, pane)
   trim()
-  if (tab.place?.wrap || kept?.wrap) pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
   if (pane.querySelector('.tall')) rows(pane, tab, kept)
   if (chosen && viewerOf(pane) && !tab.lines) choose(pane, chosen.from, chosen.to)
   if (focused) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
@@ -94,7 +94,10 @@ async function draw(tab, into) {
 
 function rows(pane, tab, kept) {
   const v = new Viewer(pane)
-  if (tab.place?.wrap || kept?.wrap) v.wrap(true)
+  if (kept?.wrap ?? tab.place?.wrap ?? narrow.matches) {
+    v.wrap(true)
+    pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
+  }
   v.following = kept ? kept.following && v.running : v.running
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)

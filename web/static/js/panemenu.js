@@ -23,6 +23,7 @@ function entries(pane) {
   const there = state === 'done' && output
   const button = (act) => pane.querySelector(`.dhead [data-act=${act}]`)
   const acts = ['wrap', 'copy'].filter((act) => narrow.matches && button(act)).map((act) => ({ label: button(act).title.replace(/ \(.\)$/, ''), icon: act, run: () => run(act, pane, button(act)) }))
+  for (const b of narrow.matches ? pane.querySelectorAll('[data-view][aria-checked=false]') : []) acts.unshift({ label: `View: ${b.textContent}`, icon: 'eye', run: () => b.click() })
   if (there) {
     acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
       { label: 'Open its bytes in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })
