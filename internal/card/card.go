@@ -49,13 +49,20 @@ type card struct {
 	bare bool // without rows
 }
 
-// kindIcon is the mark of a kind of output; what a foreign tool stored is a file.
-func kindIcon(kind string) string {
+// kindIcon is the mark of a kind of output, and of tables and trees by their names; what
+// a foreign tool stored is a file.
+func kindIcon(kind, name string) string {
 	switch kind {
 	case "terminal":
 		return "term"
 	case "image":
 		return "image"
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".csv", ".tsv":
+		return "table"
+	case ".json", ".jsonl", ".ndjson":
+		return "tree"
 	}
 	return "file"
 }
@@ -114,7 +121,7 @@ func (c *Call) card(rows bool) *card {
 	if c.Kind != "terminal" {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
-	v.Icon = kindIcon(c.Kind)
+	v.Icon = kindIcon(c.Kind, v.Base)
 	v.TTL = c.In.OutputTTL.Milliseconds()
 	if !c.Done() {
 		v.Classes = classes("term", c.Kind == "terminal", "running", true)
@@ -173,7 +180,7 @@ func (v *card) offerNearest() {
 	}
 	v.Say.Text = strings.TrimSpace(v.Say.Text + " The nearest are:")
 	for _, name := range v.Fault.Nearest {
-		v.Say.Actions = append(v.Say.Actions, Action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind), Data: name})
+		v.Say.Actions = append(v.Say.Actions, Action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind, name), Data: name})
 	}
 }
 
@@ -206,6 +213,24 @@ func (v *card) fillExpired() {
 	if v.Kind != "image" {
 		v.Say.Actions = append(v.Say.Actions, Action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
 	}
+}
+
+// deletedAt is when its life was over, as a clock shows it; empty where it was deleted
+// before that, at a moment that no log has.
+func (c *Call) deletedAt() string {
+	over := c.EndedAt.Add(c.In.OutputTTL)
+	if over.After(c.In.Now()) || c.EndedAt.Before(c.In.Started) && over.After(c.In.Started) {
+		return ""
+	}
+	return over.In(c.In.Location).Format("15:04")
+}
+
+// Deleted is the same for a card that is not there any more; empty for another.
+func (c *card) Deleted() string {
+	if c.State != "expired" {
+		return ""
+	}
+	return c.deletedAt()
 }
 
 // whyExpired says why an output is no longer there, and what showing it again does.
@@ -340,11 +365,11 @@ func lifeOf(left, whole time.Duration) *life {
 	if whole > 0 {
 		pct = min(100, max(0, int64(100*left/whole)))
 	}
-	l := &life{Text: itoa(max(0, minutes)) + " min", Dash: itoa(pct) + " 100", Soon: minutes < 4}
+	in := itoa(max(0, minutes)) + " min"
 	if minutes >= 120 {
-		l.Text = itoa(minutes/60) + " h"
+		in = itoa(minutes/60) + " h"
 	}
-	l.Title = "Gone in " + l.Text
+	l := &life{Text: in + " left", Dash: itoa(pct) + " 100", Soon: minutes < 4, Title: "Gone in " + in}
 	return l
 }
 

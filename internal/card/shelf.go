@@ -7,7 +7,8 @@ import (
 
 // Shelf is the row of the call's output in the right column.
 func (c *Call) Shelf() OutputRow {
-	row := OutputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running", Icon: kindIcon(c.Kind)}
+	row := OutputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
+	row.Icon = kindIcon(c.Kind, row.Name)
 	_, row.Base = splitPath(row.Name)
 	if c.Kind == "terminal" {
 		row.Base = row.Name
@@ -24,7 +25,7 @@ func (c *Call) Shelf() OutputRow {
 			row.Exit = "exit " + itoa(int64(*o.ExitCode))
 		}
 	default:
-		row.State, row.Icon = "gone", "gone"
+		row.State, row.Icon, row.Deleted = "gone", "gone", c.deletedAt()
 	}
 	return row
 }
@@ -36,6 +37,7 @@ type OutputRow struct {
 	At                              string // when it was shown, as a clock shows it, while it can be read
 	Expires                         string
 	Exit                            string // how a command ended, unless well
+	Deleted                         string // when it was, as a clock shows it; empty: unknown
 	Pinned                          bool
 	Life                            *life
 }

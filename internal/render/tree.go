@@ -97,6 +97,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 		what += "s"
 	}
 	many := strconv.Itoa(n.Count) + " " + what
+	open := "" // what stands there in place of a name, once what it holds is shown
 	switch {
 	case n.Children != nil:
 		b.WriteString(string(rune(n.Kind)))
@@ -105,10 +106,10 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	default:
 		b.WriteString(string(rune(n.Kind)) + "…" + end)
 		if n.Name != "" {
-			many = n.Name
+			many, open = n.Name, ` data-open="`+many+`"`
 		}
 	}
-	b.WriteString(`<span class="many">`)
+	b.WriteString(`<span class="many"` + open + `>`)
 	visible(b, many)
 	b.WriteString("</span>")
 	if n.Children != nil {

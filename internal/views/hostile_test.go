@@ -23,7 +23,7 @@ func (everywhere) Place(_ context.Context, _, _, name string) (string, bool) { r
 
 // allowed is all that a view may hold: element, attribute, and what its value may be.
 var allowed = map[string]map[string]string{
-	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "tabindex": `^0$`}, "span": {"class": names}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
+	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "tabindex": `^0$`}, "span": {"class": names, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
 	"a": {"class": `^(ln|at-src)$`, "href": `^(#L\d+|#src|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^Line \d+$`,
 		"data-path": ``, "data-line": digits},
 	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": nil, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil,

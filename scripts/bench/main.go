@@ -80,6 +80,10 @@ var demands = []demand{
 	{18, "first visit: requests before the first paint", "FirstVisit", "requests", atMost, 10},
 	{19, "two common words in 1,000,000 events, in the time of a rare one", "OldAge/search", "common/rare", atMost, 3},
 	{20, "memory of an idle conversation, KiB", "IdleSession", "our-KiB/session", atMost, 50},
+	{13, "a letter typed in a session of 300 turns, in the time of a new one", "Typing", "ratio", atMost, 1.2},
+	{10, "a letter typed while an answer streams: from key to paint, ms", "Typing", "streaming-ms", atMost, 50},
+	{14, "the page's heap after 300 turns and 100 outputs, in that of a page opened then", "PageAfterADay", "heap/fresh", atMost, 1.5},
+	{14, "the page's elements, likewise", "PageAfterADay", "elements/fresh", atMost, 1.5},
 	{22, "first paint beside 10,000 sessions in 50 folders, in that beside 10", "FirstPaint", "ratio", atMost, 1.2},
 	{21, "files of 500,000 that fit what is typed in the bar, ms", "Complete500k/ours/", "ms/answer", atMost, 50},
 }

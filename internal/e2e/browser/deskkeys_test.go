@@ -46,7 +46,7 @@ func TestKeysOfTheDesk(t *testing.T) {
 	p.press("Escape", "f")
 	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
 	p.write("line 25")
-	p.has(".pane .find", "1 of 11")
+	p.has(".pane .find", "of 11")
 	p.press("Escape", "Escape")
 
 	// The Desk alone, and the way back.
@@ -116,8 +116,12 @@ func TestKeysOfTheDesk(t *testing.T) {
 	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
 	p.press("Escape")
 	p.wait(`!document.querySelector('dialog[open]')`)
+	p.js(prompt + `.focus()`)
 	p.press("F6")
 	p.wait(`document.activeElement.closest('#desk')`)
+	p.press("Shift+F6")
+	p.wait(`document.activeElement.id === 'prompt'`)
+	p.press("F6")
 	p.press("?")
 	p.wait(`document.querySelector('#keys[open]')`)
 	p.press("Escape", "n")
@@ -128,8 +132,8 @@ func TestKeysOfTheDesk(t *testing.T) {
 // name and shows the focus.
 func TestDeskByTabKey(t *testing.T) {
 	_, p := desked(t)
-	p.told("show me big.log")
-	p.front("big.log")
+	p.told("show me internal/pump/pump.go")
+	p.front("pump.go")
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
 	p.focus(`document.querySelector('#tabs [role=tab]')`)
 	seen := map[string]bool{}

@@ -15,7 +15,7 @@ var named = map[string]struct {
 }{
 	"Enter": {13, "\r"}, "Tab": {9, ""}, "Escape": {27, ""}, "Backspace": {8, ""}, "Delete": {46, ""}, "Space": {32, " "},
 	"ArrowUp": {38, ""}, "ArrowDown": {40, ""}, "ArrowLeft": {37, ""}, "ArrowRight": {39, ""}, "Home": {36, ""}, "End": {35, ""},
-	"PageDown": {34, ""}, "Shift": {16, ""},
+	"PageDown": {34, ""}, "Shift": {16, ""}, "F6": {117, ""},
 }
 
 var modifiers = map[string]int64{"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}

@@ -39,7 +39,7 @@ func (p *page) swipe(fromX, fromY, toX, toY float64) {
 const (
 	sideways = `document.documentElement.scrollWidth > innerWidth || document.scrollingElement.scrollLeft > 0`
 	// small are the controls that a finger misses, and what is outside of the window.
-	small = `[...document.querySelectorAll('button, a[href], input, textarea, [role=tab]')].filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest('[inert], .vh, .skip, p, .said, .line, .slip, .path') && !e.matches('.skip')).flatMap((e) => {
+	small = `[...document.querySelectorAll('button, a[href], input, textarea, [role=tab]')].filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest('[inert], .vh, .skip, p, .said, .line, .slip, .path, .records') && !e.matches('.skip')).flatMap((e) => {
 		const r = e.getBoundingClientRect(), b = e.matches('.shelf-btn') ? { width: 200, height: 44 } : r
 		return r.width && (b.height < 24 || b.width < 24 || r.right > innerWidth + 1 || r.left < -1) ? [Math.round(r.left) + ' ' + Math.round(b.width) + 'x' + Math.round(b.height) + ' ' + e.outerHTML.slice(0, 90)] : []
 	})`
@@ -66,7 +66,7 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.touch(360, 740)
 	p.told("show me internal/pump/pump.go")
 	p.wait(card)
-	p.is(`String([...document.querySelectorAll('#turns .card .line')].filter((e) => e.checkVisibility()).length)`, "12")
+	p.is(`String([...document.querySelectorAll('#turns .card .lines > .line')].filter((e) => e.checkVisibility()).length)`, "12")
 	p.fits("card")
 	p.told("show me wide.csv")
 	p.js(`document.getElementById('scroll').scrollTop = 40`)

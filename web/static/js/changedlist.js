@@ -4,7 +4,7 @@
 import { getJSON, path, session } from './api.js'
 import { display } from './display.js'
 import { drop } from './floating.js'
-import { clone, some } from './html.js'
+import { clone, plain, some } from './html.js'
 import { failed, toast } from './toast.js'
 
 const box = document.getElementById('changed')
@@ -24,11 +24,11 @@ function row(f) {
   const { root, parts } = clone('tpl-changed')
   root.querySelector('use').setAttribute('href', `#i-${icons[f.kind]}`)
   root.classList.toggle('before', Boolean(f.before))
-  parts.name.textContent = f.from ? `${f.from} → ${f.path}` : f.path
+  parts.name.textContent = plain(f.from ? `${f.from} → ${f.path}` : f.path)
   parts.added.textContent = sign('+', f.added)
   parts.removed.textContent = sign('−', f.removed)
   parts.end.textContent = end(f)
-  root.title = f.known === 'nothing' ? `${f.path}: what it was before is not known` : parts.name.textContent
+  root.title = f.known === 'nothing' ? `${plain(f.path)}: what it was before is not known` : parts.name.textContent
   root.addEventListener('click', () => {
     box.hidePopover()
     display({ tool: 'show_change', arguments: { path: f.path, from: f.from || undefined } }).catch(failed)

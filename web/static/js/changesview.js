@@ -80,7 +80,9 @@ function mark(state) {
     el.setAttribute('aria-pressed', String(outs[i] === was || outs[i] === now))
     el.classList.toggle('is-between', i > outs.indexOf(was) && i <= outs.indexOf(now))
   }
-  parts.since.textContent = `What changed since ${timeOf(was) === began ? 'the session began' : timeOf(was)}`
+  const at = document.createElement('b')
+  at.textContent = timeOf(was) === began ? 'the session began' : timeOf(was)
+  parts.since.replaceChildren('What changed since ', at)
 }
 
 const count = (state, name) => Number(state.head.get(`Webchat-${name}`))
@@ -97,7 +99,7 @@ function loaded(state) {
     parts.sum.append(el)
   }
   const numbers = touched(root)
-  scope(pane, numbers.length ? { words: `the ${some(all.length, 'change')}`, lines: numbers, of: state.now } : null)
+  scope(pane, numbers.length ? { words: all.length === 1 ? 'the change' : `the ${some(all.length, 'change')}`, lines: numbers, of: state.now } : null)
   root.classList.toggle('sides', state.sides)
   if (state.sides) pair(root)
 }

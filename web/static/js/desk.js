@@ -2,7 +2,7 @@
 
 import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
-import { clone } from './html.js'
+import { clone, plain } from './html.js'
 import { announce } from './ops.js'
 import { begin, drop, paneOf, place, refresh } from './pane.js'
 import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
@@ -22,7 +22,13 @@ let brought = 0 // how often a tab was brought to the front; a tab keeps the num
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
 
 /** The element that letters are keys in. */
-export const view = () => paneOf(desk.front)?.querySelector('.code, .pic, .other') ?? paneOf(desk.front)?.querySelector('button')
+export const view = () => paneOf(desk.front)?.querySelector(':is(.code, .pic, .other):not([hidden])') ?? paneOf(desk.front)?.querySelector('button') ?? strip.querySelector('.is-front [role=tab]')
+
+/** Gives the focus to what is in front, at once or when it has come. */
+export function enter() {
+  if (front()) front().wanted = !paneOf(desk.front)
+  ;(view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
+}
 
 function layout() {
   app.classList.toggle('has-desk', open().length > 0)
@@ -40,6 +46,10 @@ export function sheet(on) {
   slips()
   for (const el of document.querySelectorAll('#side, #bar, .main')) el.inert = on
   document.dispatchEvent(new Event('webchat:sheet'))
+  const el = document.getElementById('desk')
+  el.setAttribute('role', on ? 'dialog' : 'complementary')
+  if (on) el.setAttribute('aria-modal', 'true')
+  else el.removeAttribute('aria-modal')
   if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
   else document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`)?.focus({ preventScroll: true })
 }
@@ -72,9 +82,9 @@ function show(el, tab) {
   const isFront = tab.key === desk.front
   const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
   for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
-  el.title = tab.name
-  part('from').textContent = from(tab)
-  part('name').textContent = tab.base
+  el.title = plain(tab.name)
+  part('from').textContent = plain(from(tab))
+  part('name').textContent = plain(tab.base)
   part('word').textContent = [tab.news && 'new', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
   const button = el.querySelector('[role=tab]')
   button.id = `tab-${desk.tabs.indexOf(tab)}`
@@ -103,7 +113,9 @@ function slips() {
 function arrange() {
   const shown = [front(), beside()].filter(Boolean)
   for (const tab of shown) begin(tab, panes).catch(failed)
+  const held = panes.contains(document.activeElement)
   for (const el of panes.children) el.hidden = !shown.some((t) => t.key === el.dataset.key)
+  if (held && !document.activeElement.checkVisibility()) enter() // letters stay keys
   for (const tab of shown) {
     const el = paneOf(tab.key)
     el?.classList.toggle('is-second', tab !== shown[0])
@@ -130,7 +142,7 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
     looked(tab)
   }
   if (lines) place(tab, lines).catch(failed)
-  if (focus) view()?.focus({ preventScroll: true })
+  if (focus) enter()
 }
 
 function remember(key) {
@@ -355,22 +367,6 @@ function click(e) {
   if (act === 'desk') toggle()
 }
 
-/** Moves a tab among the others. */
-function drag(e) {
-  const el = e.target.closest?.('.tab')
-  if (!el || e.button !== 0 || e.target.closest('.x')) return
-  const move = (m) => {
-    const over = document.elementFromPoint(m.clientX, m.clientY)?.closest('.tab')
-    if (!over || over === el || over.parentElement !== strip) return
-    const a = desk.tabs.findIndex((t) => t.key === el.dataset.key)
-    const b = desk.tabs.findIndex((t) => t.key === over.dataset.key)
-    desk.tabs.splice(b, 0, ...desk.tabs.splice(a, 1))
-    draw()
-  }
-  document.addEventListener('pointermove', move)
-  document.addEventListener('pointerup', () => document.removeEventListener('pointermove', move), { once: true })
-}
-
 export function desks() {
   if (!app || !strip) return
   document.addEventListener('webchat:frame', (e) => {
@@ -383,8 +379,6 @@ export function desks() {
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
   document.addEventListener('webchat:chosen', (e) => { if (e.target.dataset.key === desk.front) touched = true })
   document.addEventListener('click', click)
-  strip.addEventListener('pointerdown', drag)
-  strip.addEventListener('auxclick', (e) => { const el = e.target.closest('.tab'); if (el && e.button === 1) close(tabOf(el.dataset.key)) })
   document.addEventListener('webchat:compose', leave)
   wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
   document.addEventListener('webchat:tabs', draw)

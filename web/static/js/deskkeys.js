@@ -4,7 +4,7 @@ import { alone } from './alone.js'
 import { run } from './cards.js'
 import { openChanged } from './changedlist.js'
 import { besides, toChange } from './changesview.js'
-import { close, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
+import { close, enter, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
 import { edit } from './editor.js'
 import { ask } from './give.js'
 import { openShelf } from './shelf.js'
@@ -22,13 +22,11 @@ const toEnd = () => { const v = pane() && viewerOf(pane()); if (v) { v.following
 const keys = {
   f: card('find'), w: card('wrap'), c: card('copy'), d: card('download'), s: card('stop-tool'), r: card('again'),
   g: () => (pane()?.dataset.kind === 'image' ? card('zoom-one')() : card('goTo')()), G: toEnd, '+': card('zoom-in'), '=': card('zoom-in'), '-': card('zoom-out'),
-  v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); focus() }, X: () => { reopen(); focus() }, p: () => pin(), '\\': split,
+  v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); enter() }, X: () => { reopen(); enter() }, p: () => pin(), '\\': split,
   j: () => jump(1), k: () => jump(-1), u: () => pane() && besides(pane()),
   a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
-  e: () => pane() && edit(pane()), o: () => { if (matchMedia('(min-width: 1100px)').matches) alone(); focus() },
+  e: () => pane() && edit(pane()), o: () => { if (matchMedia('(min-width: 1100px)').matches) alone(); enter() },
 }
-
-const focus = () => (view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
 
 /** To the next hit, change or failure, or the one before. */
 function jump(by) {
@@ -40,7 +38,7 @@ function jump(by) {
 /** Keys that are the same wherever letters are keys. */
 export const anywhere = {
   D: () => openChanged(),
-  ']': () => { toggle(); if (isShown()) focus(); else document.getElementById('scroll').focus({ preventScroll: true }) },
+  ']': () => { toggle(); if (isShown()) enter(); else document.getElementById('scroll').focus({ preventScroll: true }) },
   t: () => openShelf(document.querySelector('.shelf-btn').checkVisibility() ? document.querySelector('.shelf-btn') : document.querySelector('#bar [data-act=shelf]')),
 }
 

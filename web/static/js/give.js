@@ -77,7 +77,7 @@ function screen(pane) {
     const { top, bottom } = v.code.getBoundingClientRect()
     const rows = [...v.rows.querySelectorAll(':scope > .line > a.ln[href]')].filter((a) => { const r = a.getBoundingClientRect(); return r.bottom > top + 10 && r.top < bottom - 10 })
     const lines = rows.map((a) => Number(a.getAttribute('href').slice(2)))
-    if (lines.length && ranges(lines) !== scopes.get(pane)?.lines) scope(pane, { words: `the ${some(lines.length, 'line')} in view`, lines, screen: true })
+    if (lines.length && ranges(lines) !== scopes.get(pane)?.lines) scope(pane, { words: lines.length === 1 ? 'the line in view' : `the ${some(lines.length, 'line')} in view`, lines, screen: true })
   }, 250))
 }
 
@@ -124,6 +124,7 @@ function foot(pane) {
     if (goes?.lines) label.textContent = 'Keep them out'
     button.querySelector('[data-price]').hidden = Boolean(goes)
     button.dataset.act = goes ? 'keep-out' : 'read'
+    button.querySelector('use').setAttribute('href', goes ? '#i-x' : '#i-hand')
     room(pane, button, goes)
   }
   given_(pane)

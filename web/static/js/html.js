@@ -26,6 +26,10 @@ export function scriptURL(url) {
   return policy.createScriptURL(url)
 }
 
+/** A short text in one line in which nothing can hide or turn others around: ⟨U+202E⟩. */
+export const plain = (text) => text.replaceAll('\n', ' ↵ ').replaceAll('\t', ' ')
+  .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+
 /** A number and what it counts: "1 line", "1,204 lines". */
 export const some = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1 ? '' : 's'}`
 

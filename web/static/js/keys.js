@@ -17,7 +17,7 @@ import { failed } from './toast.js'
 import { typing } from './typing.js'
 
 const app = document.getElementById('app')
-const narrow = matchMedia('(max-width: 839px)')
+const narrow = matchMedia('(max-width: 1023px)')
 const beside = matchMedia('(min-width: 1100px) and (max-width: 1679px)') // there is room for the Desk, not for the sessions, too
 
 function side() {
@@ -86,7 +86,6 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
-  'use-prompt': (b) => earlier((m) => m.edit(b, fill)),
   show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),

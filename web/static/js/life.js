@@ -14,7 +14,8 @@ const clock = (ms) => {
 function life(card, now) {
   const { expires, ttl, output } = card.dataset
   const left = Date.parse(expires) - now
-  const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min' : `${Math.ceil(left / 60_000)} min`
+  const minutes = Math.ceil(left / 60_000)
+  const text = left <= 0 ? 'expired' : left < 60_000 ? '< 1 min left' : minutes < 120 ? `${minutes} min left` : `${Math.floor(minutes / 60)} h left`
   for (const el of [card, rowOf(output)]) {
     const mark = el?.querySelector('.life')
     if (!mark) continue
@@ -33,7 +34,7 @@ function ends(now) {
     row.dataset.state = 'gone'
     row.classList.add('gone')
     row.querySelector('use').setAttribute('href', '#i-gone')
-    row.querySelector('.life')?.replaceWith('deleted')
+    row.querySelector('.life')?.replaceWith(`deleted ${new Date(row.dataset.expires).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`)
   }
   if (over.length) document.dispatchEvent(new Event('webchat:ended'))
 }

@@ -25,6 +25,7 @@ import { notifying } from './notify.js'
 import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
 import { paneMenus } from './panemenu.js'
+import { panesOff } from './paneoff.js'
 import { paneViews } from './paneviews.js'
 import { popups } from './popup.js'
 import { references } from './prose.js'
@@ -40,6 +41,7 @@ import { shelves } from './shelf.js'
 import { changedList } from './changedlist.js'
 import { papers } from './paper.js'
 import { starting } from './start.js'
+import { stripped } from './strip.js'
 import { toast } from './toast.js'
 import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
@@ -66,11 +68,13 @@ if (!auth()) {
   paneMenus()
   editing()
   paneViews()
+  panesOff()
   references()
   failures()
   metering()
   sheets() // before the Desk, which goes where the address leads
   desks()
+  stripped()
   shelves()
   changedList()
   asking()

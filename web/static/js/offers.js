@@ -11,7 +11,7 @@ import { consent } from './consent.js'
 import { fill, look } from './composer.js'
 import { isShown, openOutput } from './desk.js'
 import { paneOf, place } from './pane.js'
-import { desk, front, open, records, rowOf, tabOf } from './tabs.js'
+import { desk, front, open, records, rowOf, tabOf, iconOf } from './tabs.js'
 
 const most = 8 // hits of a kind
 const recent = 12 // files in an empty bar
@@ -54,7 +54,7 @@ function file(path, lines) {
   const tab = onDesk(path)
   const wanted = showing({ path })
   return {
-    key: `file ${path}`, path, icon: wanted.tool === 'display_image' ? 'image' : 'file', end: tab ? 'on the Desk' : '', lines, wanted,
+    key: `file ${path}`, path, icon: iconOf(wanted.tool === 'display_image' ? 'image' : 'file', path), end: tab ? 'on the Desk' : '', lines, wanted,
     peeks: true, out: tab?.out,
     run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, lines)),
   }

@@ -3,7 +3,7 @@
 // cursor; that is neither told nor kept until it is opened.
 
 import { offers } from './offers.js'
-import { clone } from './html.js'
+import { clone, plain } from './html.js'
 import { fill } from './composer.js'
 import { isShown } from './desk.js'
 import { keepLook, peek, unpeek } from './peek.js'
@@ -36,7 +36,7 @@ function cut(text, q) {
 }
 
 /** The text around a match: plain, matched, plain … */
-const marked = (parts) => parts.map((text, i) => {
+const marked = (parts) => parts.map(plain).map((text, i) => {
   if (i % 2 === 0) return text
   const mark = document.createElement('mark')
   mark.textContent = text
@@ -50,7 +50,7 @@ function label(option, q) {
   if (!slash) return marked(cut(option.label ?? option.path, q))
   const whole = cut(option.path, q)
   if (whole.length === 1 || option.path.slice(slash).toLowerCase().includes(q.toLowerCase())) {
-    dir.textContent = option.path.slice(0, slash)
+    dir.textContent = plain(option.path.slice(0, slash))
     return [dir, ...marked(cut(option.path.slice(slash), q))]
   }
   return marked(whole)
@@ -60,7 +60,7 @@ function label(option, q) {
 function place(name) {
   const el = document.createElement('span')
   el.className = 'in'
-  el.textContent = name
+  el.textContent = plain(name)
   return el
 }
 

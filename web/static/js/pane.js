@@ -1,7 +1,7 @@
 // A pane of the Desk: the server draws its head and foot, the viewer its rows.
 
 import { getText, session } from './api.js'
-import { clone, fragment } from './html.js'
+import { clone, fragment, plain } from './html.js'
 import { choose, selection } from './select.js'
 import { desk } from './tabs.js'
 import { Viewer, viewerOf } from './viewer.js'
@@ -87,7 +87,8 @@ async function draw(tab, into) {
   trim()
   if (pane.querySelector('.tall')) rows(pane, tab, kept)
   if (chosen && viewerOf(pane) && !tab.lines) choose(pane, chosen.from, chosen.to)
-  if (focused) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
+  if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
+  tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   return pane
 }
@@ -179,7 +180,7 @@ function trim() {
 function away(tab, err) {
   const { root, parts } = clone('tpl-away')
   root.setAttribute('aria-label', tab.base)
-  parts.name.textContent = tab.name
+  parts.name.textContent = plain(tab.name)
   if (!err) {
     parts.title.textContent = 'Press Enter to open it'
     parts.text.textContent = 'This file may hold secrets, so only its name is shown.'

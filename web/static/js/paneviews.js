@@ -7,6 +7,7 @@ import { display } from './display.js'
 import { openOutput } from './desk.js'
 import { watchFailure } from './failure.js'
 import { scope } from './give.js'
+import { look } from './prose.js'
 import { ask, rows } from './reading.js'
 import { table } from './tableview.js'
 import { tabOf, desk } from './tabs.js'
@@ -47,6 +48,7 @@ async function choose(pane, view) {
   for (const b of pane.querySelectorAll('[data-view]')) b.setAttribute('aria-checked', String(b.dataset.view === view))
   const box = pane.querySelector('.view')
   const own = lined(view) && pane.querySelector('.tall')
+  if (lined(view) && !own) return // nothing was printed, which stands there
   const focused = box.contains(document.activeElement) // letters stay keys in the next view
   for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own) // also of what is drawn as SVG
   box.querySelector('.other')?.remove()
@@ -71,6 +73,7 @@ async function choose(pane, view) {
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
+  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ })
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()

@@ -17,6 +17,7 @@ function show(card, factor) {
     img.style.width = `${img.naturalWidth * factor}px`
   }
   pill(box)
+  for (const [act, on] of [['zoom-fit', factor === null], ['zoom-one', factor === 1]]) box.querySelector(`[data-act=${act}]`).setAttribute('aria-pressed', String(on))
   label(card)
 }
 

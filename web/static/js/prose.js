@@ -24,7 +24,8 @@ function shownBefore(el) {
   return before.at(-1)?.dataset.output
 }
 
-async function look(said) {
+/** Makes links of the files that an answer or a preview names. */
+export async function look(said) {
   const nodes = texts(said)
   const names = new Set()
   for (const node of nodes) for (const m of node.data.matchAll(named)) if (m[1] && !known.has(m[1])) names.add(m[1])

@@ -14,8 +14,17 @@ function filter() {
   const latest = new Set(desk.tabs.map((t) => t.outs.at(-1)))
   for (const el of outs().querySelectorAll('[data-output]')) {
     el.hidden = !el.dataset.name.toLowerCase().includes(q) || !latest.has(el.dataset.output) // one row for each tab
-    el.style.order = tabWith(el.dataset.output)?.closed ? 1 : 0
+    const tab = tabWith(el.dataset.output)
+    const pinned = 'pinned' in el.dataset
+    el.dataset.in = tab && !tab.closed ? 'open' : 'closed'
+    el.style.order = tab?.closed ? (el.dataset.state === 'gone' ? 5 : 4) : pinned ? 1 : 2
+    el.toggleAttribute('data-news', Boolean(tab?.news))
+    el.querySelector('use').setAttribute('href', `#i-${pinned ? 'pin' : el.dataset.icon}`)
     el.setAttribute('tabindex', '-1')
+  }
+  for (const head of outs().querySelectorAll('[data-group]')) {
+    head.style.order = head.dataset.group === 'open' ? 0 : 3
+    head.hidden = !shown().some((el) => el.dataset.in === head.dataset.group)
   }
 }
 

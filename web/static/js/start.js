@@ -3,9 +3,10 @@
 // of neither.
 
 import { folder, getJSON } from './api.js'
-import { clone, some } from './html.js'
+import { clone, plain, some } from './html.js'
 import { look } from './composer.js'
 import { showing } from './commands.js'
+import { iconOf } from './tabs.js'
 import { failed } from './toast.js'
 
 const page = document.getElementById('hello')
@@ -14,16 +15,16 @@ const shown = 4 // rows of a list
 const run = (command) => () => look({ tool: 'run_and_display', arguments: { command } })
 const file = (path) => () => look(showing({ path }))
 
-function row({ icon, name, plain, added, removed, end, bad, act }) {
+function row({ icon, name, words, added, removed, end, bad, act }) {
   const { root, parts } = clone('tpl-start')
   root.querySelector('use').setAttribute('href', `#i-${icon}`)
-  parts.name.textContent = name
-  parts.name.classList.toggle('mono', !plain)
+  parts.name.textContent = plain(name)
+  parts.name.classList.toggle('mono', !words)
   parts.added.textContent = added ? `+${added.toLocaleString('en')}` : ''
   parts.removed.textContent = removed ? `−${removed.toLocaleString('en')}` : ''
   parts.end.textContent = end ?? ''
   parts.end.classList.toggle('fail', Boolean(bad))
-  root.title = name
+  root.title = plain(name)
   root.addEventListener('click', () => act().catch(failed))
   return root
 }
@@ -59,9 +60,9 @@ function draw(d) {
     icon: icons[c.kind], name: c.path, added: c.added, removed: c.removed, end: c.kind === 'modified' ? '' : c.kind,
     act: c.kind === 'deleted' ? run(`git show HEAD:./${quoted(c.path)}`) : file(c.path),
   }))
-  if (d.changes > 1) changed.push(row({ icon: 'diff', name: d.more ? 'All changes' : `All ${d.changes} changes`, plain: true, act: run('git diff HEAD') }))
+  if (d.changes > 1) changed.push(row({ icon: 'diff', name: d.more ? 'All changes' : `All ${d.changes} changes`, words: true, act: run('git diff HEAD') }))
   fill('changed', changed)
-  fill('looked', d.looked.slice(0, shown).map((l) => row({ icon: 'file', name: l.path.split('/').pop(), end: when(l.at), act: file(l.path) })))
+  fill('looked', d.looked.slice(0, shown).map((l) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), act: file(l.path) })))
   fill('run', d.commands.slice(0, shown).map((c) => row({ icon: 'term', name: c.command, end: took(c), bad: c.exitCode, act: run(c.command) })))
 }
 

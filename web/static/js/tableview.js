@@ -131,5 +131,5 @@ async function offer(state) {
   if (numbers.length === total && total) return scope(pane, { words: some(total, 'row'), lines: numbers })
   const { top, bottom } = root.getBoundingClientRect()
   const seen = [...root.querySelectorAll('tbody > tr')].filter((tr) => { const r = tr.getBoundingClientRect(); return r.bottom > top + 32 && r.top < bottom })
-  return scope(pane, seen.length ? { words: `the ${some(seen.length, 'row')} in view`, lines: linesOf(seen) } : null)
+  return scope(pane, seen.length ? { words: seen.length === 1 ? 'the row in view' : `the ${some(seen.length, 'row')} in view`, lines: linesOf(seen) } : null)
 }

@@ -42,11 +42,14 @@ export function take(r) {
     tab.outs.push(r.out)
     if (!newest || tab.out === newest) tab.out = r.out // who reads the newest goes on to the next
   }
-  if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind) : r.icon, state: r.state, bad: r.exit, pinned: r.pinned })
+  if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind, r.name) : r.icon, state: r.state, bad: r.exit, pinned: r.pinned })
   return { tab, fresh, again: fresh && Boolean(newest) }
 }
 
-const iconOf = (kind) => ({ terminal: 'term', image: 'image' }[kind] ?? 'file')
+const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree' }
+
+/** The mark of an output that is not there, or not yet. */
+export const iconOf = (kind, name) => ({ terminal: 'term', image: 'image' }[kind] ?? icons[/\.(\w+)$/.exec(name.toLowerCase())?.[1]] ?? 'file')
 
 /** What is kept of the Desk between two visits. */
 export function save() {

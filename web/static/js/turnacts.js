@@ -1,4 +1,4 @@
-// What can be done with a prompt and with its answer. The buttons stand in the last turn,
+// What can be done with an answer. The buttons stand below that of the last turn,
 // and in the one that is pointed at or has the focus: no other costs anything.
 
 import { clone } from './html.js'
@@ -9,13 +9,12 @@ const last = () => [...turns.querySelectorAll('.turn:not([data-look])')].at(-1)
 
 function put(turn) {
   const row = turn.querySelector(':scope > .ask-row')
-  if (row && !row.querySelector('.turn-acts')) row.append(clone('tpl-prompt-acts').root)
   const said = [...turn.querySelectorAll('.row > div > .said:not(.tool-open)')].at(-1)
   const old = turn.querySelector('.said + .turn-acts')
   if (old && old.previousElementSibling !== said) old.remove()
   if (said && said.ariaBusy !== 'true' && turn.dataset.state !== 'running' && !(said.nextElementSibling?.matches('.turn-acts'))) {
     const { root } = clone('tpl-said-acts')
-    root.querySelector('[data-act=retry]').hidden = !row
+    for (const b of root.querySelectorAll('[data-act=retry], [data-act=edit], [data-act=branch]')) b.hidden = !row
     said.after(root)
   }
 }
@@ -39,14 +38,14 @@ export function turnActs() {
   if (!turns) return
   const over = (e) => {
     const turn = e.target.closest?.('#turns .turn')
-    if (turn && !turn.querySelector(':scope > .ask-row > .turn-acts')) move(turn)
+    if (turn && !turn.querySelector('.said + .turn-acts')) move(turn)
   }
   turns.addEventListener('pointerover', over)
   turns.addEventListener('focusin', over)
   document.addEventListener('webchat:frame', () => move(null))
   move(null)
   document.addEventListener('click', (e) => {
-    const b = e.target.closest?.('.turn-acts [data-act]')
+    const b = e.target.closest?.('#turns [data-act]')
     const text = b && texts[b.dataset.act]?.(b)
     if (text) navigator.clipboard.writeText(text).then(() => toast('Copied'), failed)
   })
