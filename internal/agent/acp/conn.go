@@ -157,6 +157,20 @@ func (c *conn) drop(p *process) {
 	}
 }
 
+// dropDead drops an agent that ended by itself while no turn ran, so that it is started
+// again for the next prompt instead of failing it.
+func (c *conn) dropDead(p *process) {
+	defer c.uses.Done()
+	<-p.rpc.Done()
+	c.mu.Lock()
+	alone := c.process == p && c.turn == nil && !c.starting && !c.closed
+	c.mu.Unlock()
+	if alone {
+		c.drop(p)
+		c.b.cfg.Logger.Info("an agent ended by itself; it is started again for the next prompt", "agent", c.b.cfg.Name, "said", p.rpc.Said())
+	}
+}
+
 // call sends a prompt and waits for its end. When ctx ends it tells the agent, and
 // ends it if that does not help.
 func (c *conn) call(ctx context.Context, p *process, params object, got *answered) error {

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +235,40 @@ func TestAStubbornAgentIsStartedAgain(t *testing.T) {
 		if strings.Contains(m.Content, "replayed") {
 			t.Errorf("what was replayed is said: %q", m.Content)
 		}
+	}
+}
+
+// told hears that an agent ended by itself.
+type told chan struct{}
+
+func (c told) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "an agent ended by itself") {
+		c <- struct{}{}
+	}
+	return len(line), nil
+}
+
+// An agent that ended between turns is started again for the next prompt.
+func TestAnAgentThatEndedBetweenTurns(t *testing.T) {
+	gone := make(told, 1)
+	h := sit(t, "polite", func(c *acp.Config) { c.Logger = slog.New(slog.NewTextHandler(gone, nil)) }, nil)
+	if err := h.prompt(t.Context(), "pid"); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(h.Said()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := os.FindProcess(pid)
+	if err == nil {
+		err = one.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-gone
+	if err := h.prompt(t.Context(), "hello"); err != nil || h.Said()[1] != "I heard you." {
+		t.Errorf("the next prompt: %v, it says %q", err, h.Said())
 	}
 }
 

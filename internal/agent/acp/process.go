@@ -49,6 +49,8 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.process = p
 	c.starting = true
 	c.mu.Unlock()
+	c.uses.Add(1)
+	go c.dropDead(p)
 	if err := c.handshake(ctx, p, id); err != nil {
 		var theirs *jsonrpc.Error
 		switch {

@@ -69,6 +69,12 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	watched := make(chan struct{})
 	go func() { defer close(watched); c.watch(t) }()
 	err = c.ask(ctx, running, t, p)
+	if errors.Is(err, errNotTaken) { // it ended between turns
+		c.drop(running)
+		if running, err = c.running(ctx); err == nil {
+			err = c.ask(ctx, running, t, p)
+		}
+	}
 	t.cancel()
 	<-watched
 	t.told.Lock()
@@ -97,6 +103,9 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	return err
 }
 
+// errNotTaken says that the CLI ended before it took a prompt.
+var errNotTaken = errors.New("the prompt was not taken")
+
 // ask sends a prompt and waits for the end of its turn. When the turn is stopped it
 // tells the CLI, and ends it if that does not help.
 func (c *conn) ask(ctx context.Context, p *process, t *turn, from agent.Prompt) error {
@@ -107,7 +116,7 @@ func (c *conn) ask(ctx context.Context, p *process, t *turn, from agent.Prompt) 
 	case errors.As(err, &theirs):
 		return fmt.Errorf("%s did not take the prompt: %s", title, plain(theirs.Message))
 	case err != nil && t.ctx.Err() == nil:
-		return err
+		return fmt.Errorf("%w: %w", errNotTaken, err)
 	}
 	select {
 	case <-t.ended:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -320,6 +321,24 @@ func TestDeath(t *testing.T) {
 		t.Errorf("the user was told %+v", told)
 	}
 	h.must("hello") // it goes on in a new process
+}
+
+// A CLI that ended between turns is started again for the next prompt.
+func TestDeathBetweenTurns(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	h.must("shell echo $PPID")
+	pid, err := strconv.Atoi(strings.TrimSpace(all[event.ToolExecutionComplete](h)[0].Result.Content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := os.FindProcess(pid)
+	if err == nil {
+		err = one.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.must("hello")
 }
 
 // A CLI that does not react is ended with its tree.

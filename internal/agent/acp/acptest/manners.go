@@ -152,6 +152,10 @@ var manners = map[string]manner{
 		a.say("Aloud.")
 		return "end_turn", nil
 	},
+	"pid": func(a *standIn, _ context.Context, _ string) (string, object) {
+		a.say(fmt.Sprint(os.Getpid()))
+		return "end_turn", nil
+	},
 	"code401": failing("401", "no key"),
 	"code400": failing("400", `{"type":"error","error":{"message":"too long"}}`),
 	"refuses": func(*standIn, context.Context, string) (string, object) { return "refusal", nil },
