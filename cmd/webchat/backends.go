@@ -72,7 +72,7 @@ func (o *options) mcpServers(c *config) *mcpclient.Servers {
 		for name, m := range c.MCPServers {
 			all[name] = agent.MCPServer(m)
 		}
-		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json")})
+		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json"), Tokens: filepath.Join(o.dataPath(), "mcp-tokens.json")})
 	}
 	return c.tried
 }

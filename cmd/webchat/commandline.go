@@ -40,6 +40,9 @@ type cli struct {
 			HTTP   bool   `name:"http" help:"by the address of the running server instead of as a program"`
 			Yes    bool   `help:"do not ask"`
 		} `cmd:"" help:"connect an MCP client, such as claude or codex, after showing what will change"`
+		Login struct {
+			Client string `arg:"" name:"server" help:"its name under mcpServers in config.yaml"`
+		} `cmd:"" help:"sign in to an MCP server of yours in the browser, for the agents in the page"`
 	} `cmd:"" name:"mcp" help:"lend the display tools to an MCP client on standard input and output"`
 	Stop     struct{} `cmd:"" help:"end the running server"`
 	Logout   struct{} `cmd:"" help:"revoke every sign-in"`
@@ -72,7 +75,7 @@ type givenFlag struct{ name, value string }
 type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "stop": stopServer, "logout": logout, "doctor": doctor,
+	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
 	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion, "man": printManual,
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"webchat/internal/eventlog"
 	"webchat/internal/mcpclient"
@@ -31,4 +32,19 @@ func (o *options) allowServer(c *config) func(context.Context, string) error {
 		}
 		return err
 	}
+}
+
+// mcpLogin is "webchat mcp login".
+func mcpLogin(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	c, err := o.loadConfig()
+	if err != nil {
+		return err
+	}
+	err = o.mcpServers(c).SignIn(ctx, o.Client, func(url string) {
+		fmt.Fprintf(stdout, "Open this in your browser and sign in:\n\n%s\n\n", url)
+	})
+	if err == nil {
+		fmt.Fprintf(stdout, "You are signed in to %s. New conversations use it.\n", o.Client)
+	}
+	return err
 }

@@ -137,7 +137,8 @@ var theirs = map[string][]string{
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/mcpclient", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
-	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
+	"golang.org/x/oauth2":                      {"internal/mcpclient"}, // a token and what renews it, as the MCP SDK has them
+	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"},    // the list of modules in a standard form
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by

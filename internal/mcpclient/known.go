@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -121,13 +119,5 @@ func (k *known) save() error {
 	if k.file == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(k.all, "", " ")
-	if err != nil {
-		return err
-	}
-	next := k.file + ".new"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(k.file), 0o700), os.WriteFile(next, text, 0o600)); err != nil {
-		return err
-	}
-	return os.Rename(next, k.file)
+	return writeWhole(k.file, k.all)
 }

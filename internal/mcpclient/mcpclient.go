@@ -50,7 +50,10 @@ type Config struct {
 	// Known is a file that remembers what the tools said of themselves. Empty: that is
 	// known only as long as this process runs.
 	Known string
-	Now   func() time.Time // nil: time.Now
+	// Tokens is a file for the tokens of servers that the user signed in to. Empty: they
+	// cannot.
+	Tokens string
+	Now    func() time.Time // nil: time.Now
 }
 
 // State is what was found of a server.
@@ -80,8 +83,9 @@ type Status struct {
 
 // Servers are the servers of one user.
 type Servers struct {
-	cfg   Config
-	known known
+	cfg    Config
+	known  known
+	tokens tokens
 
 	turn chan struct{} // holds one while nobody tries servers
 
@@ -97,7 +101,7 @@ func New(c Config) *Servers {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Servers{cfg: c, known: known{file: c.Known}, turn: make(chan struct{}, 1), told: map[string]State{}}
+	s := &Servers{cfg: c, known: known{file: c.Known}, tokens: tokens{file: c.Tokens}, turn: make(chan struct{}, 1), told: map[string]State{}}
 	s.turn <- struct{}{}
 	return s
 }
@@ -118,7 +122,7 @@ func (s *Servers) Answering(ctx context.Context) map[string]agent.MCPServer {
 	ready := map[string]agent.MCPServer{}
 	for _, x := range all {
 		if x.State == Ready {
-			ready[x.Name] = s.cfg.Servers[x.Name]
+			ready[x.Name] = s.signed(ctx, x.Name)
 		}
 	}
 	return ready
@@ -217,10 +221,10 @@ func (s *Servers) look(ctx context.Context, again func(Status) bool) ([]Status, 
 }
 
 func (s *Servers) tryOne(ctx context.Context, name string) Status {
-	m := s.cfg.Servers[name]
-	st := Status{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
 	defer cancel()
+	m := s.signed(ctx, name)
+	st := Status{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
 	tools, said, err := s.list(ctx, m)
 	switch {
 	case err == nil:
@@ -232,7 +236,7 @@ func (s *Servers) tryOne(ctx context.Context, name string) Status {
 			st.State, st.Failure = Changed, changed
 		}
 	case errors.Is(err, errSignIn):
-		st.State, st.Failure = SignIn, "It wants you to sign in. Give it a token of yours under headers in config.yaml."
+		st.State, st.Failure = SignIn, fmt.Sprintf("It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of yours under headers in config.yaml.", name)
 	case ctx.Err() != nil:
 		st.State, st.Failure = Failed, fmt.Sprintf("It did not answer within %v%s.", s.cfg.Limit, said)
 	default:
