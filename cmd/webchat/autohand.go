@@ -66,3 +66,19 @@ func (o *options) autohandSettings() string {
 	}
 	return filepath.Join(filepath.FromSlash(dir), "config.json")
 }
+
+// autohandAt is the Autohand CLI with a home in a folder and a model at an address, which
+// also answers for its login.
+func (o *options) autohandAt(c *config, model, state string, lend agent.Lender) (agent.Backend, error) {
+	cfg, err := o.autohand(c, state, lend, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Settings = filepath.Join(state, "settings.json")
+	cfg.Provider = &autohand.Provider{URL: model + "/v1", Model: "canary"}
+	cfg.Env = append(cfg.Env, "HOME="+state, "AUTOHAND_API_URL="+model, "AUTOHAND_AUTH_API_URL="+model)
+	if err := os.WriteFile(cfg.Settings, []byte(`{"auth":{"token":"`+noKey+`"}}`), 0o600); err != nil {
+		return nil, err
+	}
+	return autohand.New(cfg)
+}

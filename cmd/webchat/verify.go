@@ -55,19 +55,31 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, started := b.(*acp.Backend); started {
-		return o.verifyOffline(ctx, c, b.Name(), t, own)
+	switch b.(type) {
+	case *acp.Backend:
+		p := o.preset(c, b.Name())
+		if p.offline == nil {
+			return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", b.Name())
+		}
+		return verifyOffline(ctx, t, own, false, func(model, state string, lend agent.Lender) (agent.Backend, error) {
+			env, err := p.offline(model, state)
+			if err != nil {
+				return nil, err
+			}
+			return p.backend(b.Name(), c, o, state, lend, slog.New(slog.DiscardHandler), env...)
+		})
+	case *autohand.Backend:
+		return verifyOffline(ctx, t, own, true, func(model, state string, lend agent.Lender) (agent.Backend, error) {
+			return o.autohandAt(c, model, state, lend)
+		})
 	}
 	return t.Run(ctx, b, reported)
 }
 
-// verifyOffline tries an agent that speaks the Agent Client Protocol, whose model cannot
-// be looked at, with a model in this program and with a home of its own.
-func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *canary.Trial, own *lend.Own) (err error) {
-	p := o.preset(c, name)
-	if p.offline == nil {
-		return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", name)
-	}
+// verifyOffline tries an agent whose model cannot be looked at with a model in this
+// program and with a home of its own. whole says that the agent hands its model each
+// result whole, so that webchat gives it nothing but the line for the model.
+func verifyOffline(ctx context.Context, t *canary.Trial, own *lend.Own, whole bool, at func(model, state string, lend agent.Lender) (agent.Backend, error)) (err error) {
 	model, err := scripted.New(ctx)
 	if err != nil {
 		return err
@@ -78,13 +90,6 @@ func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(state)) }()
-	at := func(model, state string, lend agent.Lender) (agent.Backend, error) {
-		env, err := p.offline(model, state)
-		if err != nil {
-			return nil, err
-		}
-		return p.backend(name, c, o, state, lend, slog.New(slog.DiscardHandler), env...)
-	}
 	b, err := at(model.URL(), state, own.ToAgent)
 	if err != nil {
 		return err
@@ -94,7 +99,7 @@ func (o *options) verifyOffline(ctx context.Context, c *config, name string, t *
 	if err := t.Run(ctx, b, sent{model, t.Text()}); err != nil {
 		return err
 	}
-	rows, err := canary.Table{Backend: func(model, state, server string) (agent.Backend, error) {
+	rows, err := canary.Table{Whole: whole, Backend: func(model, state, server string) (agent.Backend, error) {
 		return at(model, state, func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 			return agent.Lent{URL: server, Header: "Authorization", Value: "Bearer none"}, func() {}, nil
 		})
@@ -153,12 +158,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *
 	if info := b.Info(ctx); !info.Available {
 		return nil, nil, fmt.Errorf("%s cannot be used: %s", name, info.Reason)
 	}
-	switch name {
-	case autohand.Name:
-		b, err := o.routed(ctx, c, t, dir, own.ToAgent)
-		return b, nil, err
-	case "copilot":
-	default:
+	if name != "copilot" {
 		return b, nil, nil
 	}
 	cfg, err := o.copilot(c, dir, quiet)
@@ -178,15 +178,4 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *
 	cfg.MCPServers = nil // they have no part in this
 	b, err = copilot.New(cfg)
 	return b, nil, err
-}
-
-// routed is the Autohand CLI with t in front of its model, where its settings say where
-// that is.
-func (o *options) routed(ctx context.Context, c *config, t *canary.Trial, dir string, lend agent.Lender) (agent.Backend, error) {
-	cfg, err := o.autohand(c, dir, lend, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	cfg.Route = func(address string) (string, error) { return t.Before(ctx, address) }
-	return autohand.New(cfg)
 }

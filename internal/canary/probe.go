@@ -94,7 +94,9 @@ func (p *probe) of(id string) string {
 func (p *probe) serverOf() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: p.of("server"), Version: "1"},
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, Instructions: p.of("instructions")})
-	s.AddTool(&mcp.Tool{Name: probeTool, Title: p.of("title"), Description: "Show a part to the user. " + p.of("description"),
+	// One agent offers its model only tools whose descriptions share a word with what was
+	// said, and it says "workspace" with each prompt.
+	s.AddTool(&mcp.Tool{Name: probeTool, Title: p.of("title"), Description: "Show a part of the workspace to the user. " + p.of("description"),
 		InputSchema: map[string]any{"type": "object", "properties": map[string]any{"part": map[string]any{"type": "string"}}},
 		Annotations: &mcp.ToolAnnotations{Title: p.of("title"), ReadOnlyHint: true},
 		Meta:        mcp.Meta{"anthropic/alwaysLoad": true, "webchat/canary": p.of("title")}}, p.answer)

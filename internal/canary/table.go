@@ -23,6 +23,9 @@ type Table struct {
 	// Backend makes the agent, with the model at an address, a folder for its state, and
 	// the tools of the MCP server at another address.
 	Backend func(model, state, server string) (agent.Backend, error)
+	// Whole says that the agent is known to hand its model each result whole, so that
+	// webchat puts nothing beside the line for the model.
+	Whole bool
 }
 
 // TableLimit bounds [Table.Try].
@@ -77,7 +80,7 @@ func (t Table) Try(ctx context.Context) (rows []Row, err error) {
 	if err := prompted(ctx, b, workspace); err != nil {
 		return nil, err
 	}
-	return p.rows(model.Requests())
+	return p.rows(model.Requests(), !t.Whole)
 }
 
 // prompted has the agent work on one prompt, and allows whatever it asks for.
@@ -103,8 +106,8 @@ func (willingHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, 
 	return agent.HookVerdict{Allow: true}, nil
 }
 
-// rows are what the requests say of each part.
-func (p *probe) rows(requests [][]byte) ([]Row, error) {
+// rows are what the requests say of each part. relies says that webchat relies on some.
+func (p *probe) rows(requests [][]byte, relies bool) ([]Row, error) {
 	has := func(text string) bool {
 		for _, r := range requests {
 			if bytes.Contains(r, []byte(text)) {
@@ -117,7 +120,7 @@ func (p *probe) rows(requests [][]byte) ([]Row, error) {
 	rows := make([]Row, 0, len(p.parts))
 	var leaked error
 	for _, part := range p.parts {
-		r := Row{Part: part.name, Tried: part.result == nil || called[part.id], Relied: part.relied, Reached: has(part.canary)}
+		r := Row{Part: part.name, Tried: part.result == nil || called[part.id], Relied: part.relied && relies, Reached: has(part.canary)}
 		r.Lost = part.result != nil && r.Tried && !has(p.line(part))
 		rows = append(rows, r)
 		if r.Relied && r.Reached {

@@ -41,9 +41,6 @@ type Config struct {
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name
 	// of a socket follows it.
 	Hook []string
-	// Route is asked for the address to use instead of that of a model in the settings;
-	// nil: none is changed.
-	Route func(address string) (string, error)
 	// Silence is after how long without a sign of life the user is told, Stall after
 	// how long the turn is ended; 0: a minute, ten minutes.
 	Silence, Stall time.Duration

@@ -113,19 +113,10 @@ func (b *Backend) settings(tools agent.Lent, socket string) ([]byte, error) {
 			all[name] = own[name]
 		}
 	}
-	if err := b.route(all); err != nil {
-		return nil, err
-	}
 	if p := b.cfg.Provider; p != nil {
-		address := p.URL
-		if b.cfg.Route != nil {
-			if address, err = b.cfg.Route(address); err != nil {
-				return nil, err
-			}
-		}
 		all["provider"] = "custom:webchat"
 		all["customProviders"] = object{"webchat": object{"id": "webchat", "displayName": "webchat", "apiFormat": "openai-compatible",
-			"baseUrl": address, "apiKeyRequired": p.Key != "", "apiKey": p.Key, "model": p.Model, "contextWindow": 128000}}
+			"baseUrl": p.URL, "apiKeyRequired": p.Key != "", "apiKey": p.Key, "model": p.Model, "contextWindow": 128000}}
 	}
 	if all["provider"] == nil {
 		return nil, fmt.Errorf("%w: Autohand CLI has no model set up; run autohand once and choose a provider, or give --provider-url", agent.ErrUnavailable)
@@ -145,44 +136,6 @@ func (b *Backend) settings(tools agent.Lent, socket string) ([]byte, error) {
 		"headers": object{tools.Header: tools.Value}}}}
 	all["hooks"] = object{"enabled": true, "hooks": []any{b.hookSetting("pre-tool", socket), b.hookSetting("post-tool", socket)}}
 	return json.MarshalIndent(all, "", " ")
-}
-
-// route changes the addresses of models in settings.
-func (b *Backend) route(all object) error {
-	if b.cfg.Route == nil || b.cfg.Provider != nil {
-		return nil
-	}
-	var change func(v any) error
-	change = func(v any) error {
-		s, _ := v.(map[string]any)
-		for name, v := range s {
-			address, isText := v.(string)
-			if name != "baseUrl" || !isText {
-				if err := change(v); err != nil {
-					return err
-				}
-				continue
-			}
-			instead, err := b.cfg.Route(address)
-			if err != nil {
-				return err
-			}
-			s[name] = instead
-		}
-		return nil
-	}
-	for name, v := range all {
-		raw, _ := v.(json.RawMessage)
-		var s map[string]any
-		if name == "auth" || json.Unmarshal(raw, &s) != nil {
-			continue
-		}
-		if err := change(s); err != nil {
-			return err
-		}
-		all[name] = s
-	}
-	return nil
 }
 
 // Reading says how far the CLI's model is kept from reading files into its context.

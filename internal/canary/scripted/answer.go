@@ -45,7 +45,9 @@ func (a answer) begin() { a.w.Header().Set("Content-Type", "text/event-stream") 
 func (a answer) chat() {
 	message, finish := object{"role": "assistant", "content": done}, "stop"
 	if a.calls {
-		message = object{"role": "assistant", "tool_calls": []any{object{"index": 0, "id": a.c.id, "type": "function",
+		// One agent runs no further tool of a model that says nothing of the last one.
+		said := fmt.Sprintf("What the tools returned so far is understood. The next call is of %s, with %s.", a.c.name, a.c.arguments)
+		message = object{"role": "assistant", "content": said, "tool_calls": []any{object{"index": 0, "id": a.c.id, "type": "function",
 			"function": object{"name": a.c.name, "arguments": a.c.arguments}}}}
 		finish = "tool_calls"
 	}
