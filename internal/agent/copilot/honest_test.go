@@ -2,11 +2,16 @@ package copilot_test
 
 import (
 	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
@@ -143,9 +148,22 @@ func TestRealKilled(t *testing.T) {
 	}
 }
 
-// TestRealServer: a server of the user's, over stdio, is offered, asked about and
-// called; one that does not start is told and does no harm.
+// TestRealServer: servers of the user's, over stdio, HTTP and SSE, are offered, asked
+// about and called; one that does not start is told and does no harm.
 func TestRealServer(t *testing.T) {
+	remote := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
+	mcp.AddTool(remote, &mcp.Tool{Name: "echo", Description: "Echoes a text."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+		Text string `json:"text"`
+	}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "far away: " + in.Text}}}, nil, nil
+	})
+	at := func(h http.Handler) string {
+		web := httptest.NewServer(h)
+		t.Cleanup(web.Close)
+		t.Cleanup(web.CloseClientConnections) // before that
+		return web.URL
+	}
+	of := func(*http.Request) *mcp.Server { return remote }
 	me, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -154,11 +172,18 @@ func TestRealServer(t *testing.T) {
 		c.MCPServers = map[string]agent.MCPServer{
 			"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},
 			"bad":  {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
+			"web":  {Type: "http", URL: at(mcp.NewStreamableHTTPHandler(of, nil))},
+			"sse":  {Type: "sse", URL: at(mcp.NewSSEHandler(of, nil))},
 		}
 	})
 	s := h.session()
 	if r := h.ask(s, `call echo-echo {"text":"hello"}`); !strings.Contains(r.Content, "echo: hello from the server") {
 		t.Errorf("%+v", r)
+	}
+	for _, server := range []string{"web", "sse"} {
+		if r := h.ask(s, `call `+server+`-echo {"text":"hello"}`); !strings.Contains(r.Content, "far away: hello") {
+			t.Errorf("over %s: %+v", server, r)
+		}
 	}
 	entries, err := s.Events(t.Context(), 0, 1000)
 	if err != nil {
