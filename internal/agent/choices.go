@@ -9,6 +9,7 @@ type Choices struct {
 	Modes    []Mode    `json:"modes"`
 	Efforts  []Effort  `json:"efforts"` // of the model that is chosen
 	Commands []Command `json:"commands"`
+	Can      []Ability `json:"can"`
 	// What is chosen, by its id; empty: it is not known.
 	Model  string `json:"model"`
 	Mode   string `json:"mode"`

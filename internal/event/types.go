@@ -64,7 +64,7 @@ type (
 	// itself; see [TurnStart.Own].
 	TurnStart struct {
 		TurnID    string `json:"turnId"`
-		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: the agent began
+		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: there is none, Cause says why it began
 		By        Actor  `json:"by,omitempty"`        // empty, in older logs: the user
 		Cause     string `json:"cause,omitempty"`     // a sentence: why the agent began
 		Extra     `json:"-"`

@@ -20,8 +20,9 @@ const (
 	ByUser  Actor = "user"
 )
 
-// Own reports whether the agent began the turn by itself.
-func (t TurnStart) Own() bool { return t.By == ByAgent }
+// Own reports whether no prompt began the turn: the agent did by itself, or the user had
+// it do something with the conversation.
+func (t TurnStart) Own() bool { return t.By == ByAgent || t.MessageID == "" }
 
 // TaskKind is what works in the background.
 type TaskKind string

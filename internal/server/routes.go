@@ -56,7 +56,7 @@ func (s *Server) routes() []route {
 		{post, "/api/sessions", guard.Write, s.createSession, 201, createRequest{}, sessionShape{}, "", "Begin a session"},
 		{get, one, guard.Read, s.showSession, 200, nil, sessionShape{}, "", "A session"},
 		{patch, one, guard.Write, s.updateSession, 200, patchRequest{}, sessionShape{}, "", "Rename, pin, change the model, the mode, or how hard the model thinks"},
-		{get, one + "/choices", guard.Read, s.choices, 200, nil, agent.Choices{}, "", "What the agent lets its user choose: models, modes, efforts, and the commands it takes"},
+		{get, one + "/choices", guard.Read, s.choices, 200, nil, agent.Choices{}, "", "What the agent lets its user choose: models, modes, efforts, the commands it takes, and what it can do with its conversation"},
 		{del, one, guard.Write, s.deleteSession, 204, nil, nil, "", "Delete; for 30 seconds it can be restored"},
 		{post, one + "/restore", guard.Write, s.restoreSession, 200, nil, sessionShape{}, "", "Undo a deletion"},
 
@@ -64,6 +64,9 @@ func (s *Server) routes() []route {
 		{patch, one + "/messages/{messageId}", guard.Write, s.changeWaiting, 200, waitingPatch{}, messageReply{}, "", "Edit a prompt that waits, or have it sent earlier; it gets another messageId"},
 		{del, one + "/messages/{messageId}", guard.Write, s.withdraw, 204, nil, nil, "", "Take back a prompt that waits"},
 		{post, one + "/rewind", guard.Write, s.rewind, 200, promptRef{}, empty{}, "", "Go on from before a prompt: the agent forgets it and all that came after it. Files stay as they are"},
+		{post, one + "/compact", guard.Write, s.compact, 202, compactRequest{}, empty{}, "", "Have the agent replace what was said by a summary, in a turn of its own; focus says what the summary must not lose"},
+		{post, one + "/clear", guard.Write, s.clear, 200, nil, empty{}, "", "Have the agent forget the whole conversation. The log keeps it, and files stay as they are"},
+		{post, one + "/inside", guard.Write, s.inside, 200, nil, agent.Inside{}, "", "Ask the agent what it works with: what fills its context, instruction files, MCP servers, helpers, skills. It is started if it rests; what it does not tell of is null"},
 		{post, one + "/branch", guard.Write, s.branch, 201, promptRef{}, sessionShape{}, "", "Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"},
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
 		{post, one + "/outputs/{outputId}/keep", guard.Write, s.keepOutput, 200, nil, empty{}, "", "Log a preview as a display"},

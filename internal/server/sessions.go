@@ -148,6 +148,9 @@ func (s *Server) choices(w http.ResponseWriter, r *http.Request) error {
 	if c.Efforts == nil {
 		c.Efforts = []agent.Effort{}
 	}
+	if c.Can == nil {
+		c.Can = []agent.Ability{}
+	}
 	if c.Commands == nil {
 		c.Commands = []agent.Command{}
 	}

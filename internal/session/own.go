@@ -11,19 +11,22 @@ import (
 	"webchat/internal/fold"
 )
 
-// ownWork is a turn the agent begins by itself.
+// ownWork is a turn without a prompt: the agent begins it by itself, or the user has the
+// agent do something with the conversation.
 type ownWork struct {
 	ctx     context.Context // of the agent's wait: a turn that has not started when it ends never does
+	by      event.Actor
 	cause   string
 	work    func(context.Context) error
-	started bool // guarded by the session's mu
+	with    func(context.Context, *liveConn) error // instead of work: the user's, on an open conversation
+	started bool                                   // guarded by the session's mu
 	err     error
 }
 
 // start is the event that opens a turn on p.
 func (p *prompt) start(turnID string) event.TurnStart {
 	if p.own != nil {
-		return event.TurnStart{TurnID: turnID, By: event.ByAgent, Cause: p.own.cause}
+		return event.TurnStart{TurnID: turnID, By: p.own.by, Cause: p.own.cause}
 	}
 	return event.TurnStart{TurnID: turnID, MessageID: p.id, By: event.ByUser}
 }
@@ -31,7 +34,7 @@ func (p *prompt) start(turnID string) event.TurnStart {
 // RunTurn implements [agent.Host].
 func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
 	s := h.s
-	own := &ownWork{ctx: ctx, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
+	own := &ownWork{ctx: ctx, by: event.ByAgent, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
 	p := &prompt{own: own, done: make(chan struct{})}
 	err := s.events.Change(ctx, func() error {
 		switch err := s.checkUsable(); {
@@ -68,6 +71,13 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 
 // runOwnWork has the agent do its own work in a turn.
 func (s *Session) runOwnWork(t *turn, own *ownWork) error {
+	if own.with != nil {
+		conn, err := s.connect(t.ctx)
+		if err != nil {
+			return err
+		}
+		return s.await(t, conn, func() error { return own.with(t.ctx, conn) })
+	}
 	s.mu.Lock()
 	conn := s.conn
 	own.started = own.ctx.Err() == nil && conn != nil

@@ -25,6 +25,26 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	if prompt.Name == "" {
 		return s.noRewind()
 	}
+	return s.aside(ctx, func(ctx context.Context) error {
+		err := s.withAgent(ctx, "going back", func(conn *liveConn) error {
+			rewinder, ok := conn.Conn.(agent.Rewinder)
+			if !ok {
+				return s.noRewind()
+			}
+			return rewinder.Rewind(ctx, prompt.Name)
+		})
+		if err != nil {
+			return fmt.Errorf("go back to that prompt: %w", err)
+		}
+		if err := s.logRewound(messageID, prompt.Seq-1); err != nil {
+			return err
+		}
+		return s.readTaken(ctx, false)
+	})
+}
+
+// aside has the agent do something while no turn runs and none begins.
+func (s *Session) aside(ctx context.Context, do func(context.Context) error) error {
 	if err := s.events.Change(ctx, s.beginRewindLocked); err != nil {
 		return err
 	}
@@ -37,20 +57,14 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-	err = s.goBack(ctx, prompt.Name)
-	if errors.Is(err, agent.ErrDied) { // its end was not noticed yet; another process remembers as much
-		err = s.goBack(ctx, prompt.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("go back to that prompt: %w", err)
-	}
-	err = s.events.Persist(s.ctx, func() error {
-		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: prompt.Seq - 1})
+	return do(ctx)
+}
+
+// logRewound logs that the agent forgot a prompt and all that came after a place.
+func (s *Session) logRewound(messageID string, after int64) error {
+	return s.events.Persist(s.ctx, func() error {
+		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: after})
 	})
-	if err != nil {
-		return err
-	}
-	return s.readTaken(ctx, false)
 }
 
 // readTaken reads what a branch took over from another session, to be given to its agent
@@ -90,21 +104,22 @@ func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
 	return p
 }
 
-// goBack has the agent forget.
-func (s *Session) goBack(ctx context.Context, name string) error {
-	conn, err := s.connect(ctx)
-	if err != nil {
-		return err
+// withAgent has the agent do what is asked of it, named by what. One whose end was not
+// noticed yet is asked again: another process remembers as much.
+func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn) error) error {
+	for again := false; ; again = true {
+		conn, err := s.connect(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = contain.Call(s.log(), what, func() (struct{}, error) { return struct{}{}, do(conn) })
+		if !errors.Is(err, agent.ErrDied) {
+			return err
+		}
+		if s.disconnect(conn); again {
+			return err
+		}
 	}
-	rewinder, ok := conn.Conn.(agent.Rewinder)
-	if !ok {
-		return s.noRewind()
-	}
-	_, err = contain.Call(s.log(), "going back", func() (struct{}, error) { return struct{}{}, rewinder.Rewind(ctx, name) })
-	if errors.Is(err, agent.ErrDied) {
-		s.disconnect(conn)
-	}
-	return err
 }
 
 // beginRewindLocked keeps turns from beginning until the agent went back.

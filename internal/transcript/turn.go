@@ -142,6 +142,10 @@ func (f *State) turnStart(d event.TurnStart) {
 			break
 		}
 		n = f.addTurn(&turn{At: f.now}, elementID("t-", d.TurnID))
+		if d.By == event.ByUser {
+			f.noteIn(n, "", "again", wording.Plain(d.Cause))
+			break
+		}
 		f.noteIn(n, "", "again", "It went on by itself: "+wording.Plain(cmp.Or(d.Cause, "no reason was given.")))
 	case n == nil:
 		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))

@@ -83,20 +83,22 @@ type toyConn struct {
 	*toy
 	host agent.Host
 
-	mu     sync.Mutex // guards closed and dead
-	closed bool
-	dead   bool
-	life   chan struct{}
-	turns  sync.WaitGroup
-	tasks  map[string]func(event.Outcome) // guarded by mu
-	mode   string                         // guarded by mu
+	mu      sync.Mutex // guards closed and dead
+	closed  bool
+	dead    bool
+	life    chan struct{}
+	turns   sync.WaitGroup
+	tasks   map[string]func(event.Outcome) // guarded by mu
+	mode    string                         // guarded by mu
+	cleared int                            // guarded by mu
 }
 
 func (c *toyConn) Choices() agent.Choices {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := agent.Choices{Mode: c.mode, Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}},
-		Efforts: []agent.Effort{{ID: "high", Name: "High"}}, Commands: []agent.Command{{Name: "compact"}}}
+		Efforts: []agent.Effort{{ID: "high", Name: "High"}}, Commands: []agent.Command{{Name: "compact"}},
+		Can: []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanSkills}}
 	switch c.fault {
 	case "nameless mode":
 		all.Modes[0].Name = ""

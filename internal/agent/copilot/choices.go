@@ -55,7 +55,7 @@ func (b *Backend) efforts(model string) (all []string) {
 
 // choices are what a conversation on a model lets its user choose.
 func (b *Backend) choices(model string) agent.Choices {
-	c := agent.Choices{Model: model, Mode: interactive, Modes: slices.Clone(modes)}
+	c := agent.Choices{Model: model, Mode: interactive, Modes: slices.Clone(modes), Can: slices.Clone(abilities)}
 	for _, e := range b.efforts(model) {
 		c.Efforts = append(c.Efforts, agent.Effort{ID: e, Name: e})
 	}

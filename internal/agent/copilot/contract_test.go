@@ -44,6 +44,8 @@ request userInput.request {"sessionId":"$S","question":"Which?","choices":["red"
 event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"$TEXT"}}
 event assistant.message {"messageId":"$M-b","content":"You said $TEXT"}
 event assistant.turn_end {"turnId":"0"}
+-- session.metadata.getContextAttribution --
+{"contextAttribution":{"modelId":"own/fake-1","totalTokens":100,"limit":1000,"categories":{"systemPrompt":40,"systemTools":30,"messages":30}}}
 -- > stray --
 event assistant.turn_start {"turnId":"0"}
 event session.mode_changed {"previousMode":"plan","newMode":"autopilot"}

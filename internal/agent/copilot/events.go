@@ -229,11 +229,15 @@ func (c *conn) onCompactionStart(e cli.Event) {
 // assistant.usage tells.
 func (c *conn) onCompactionComplete(e cli.Event) {
 	d, ok := decode[struct {
+		Success              *bool // not in every version
 		CompactionTokensUsed *event.AssistantUsage
 	}](c, e)
 	if u := d.CompactionTokensUsed; ok && u != nil && u.InputTokens+u.OutputTokens > 0 {
 		u.Model, u.QuotaSnapshots, u.Extra = ourModel(u.Model), nil, nil
 		c.report(*u)
+	}
+	if d.Success != nil && !*d.Success {
+		return // why, the call says that wanted it; else the CLI tries again
 	}
 	c.report(event.SessionCompactionComplete{Extra: extra(e, "messagesRemoved", "tokensRemoved", "preCompactionTokens", "postCompactionTokens")})
 }

@@ -40,6 +40,10 @@ func (s *standIn) handle(m rpcMessage) {
 		}
 		session.calls <- m
 		answer(`{"success":true}`)
+	case "session.history.compact":
+		s.event(p.SessionID, "", "session.compaction_start", `{"currentTokens":100}`)
+		s.event(p.SessionID, "", "session.compaction_complete", `{"success":true,"messagesRemoved":3}`)
+		answer(`{"success":true}`)
 	case "session.metadata.isProcessing":
 		s.mu.Lock()
 		busy := session.cancel != nil

@@ -1,6 +1,7 @@
 // What the menu offers while one types: commands after /, paths after @ and
 // after /show and /image.
 
+import { look, offered } from './abilities.js'
 import { filesLike } from './api.js'
 import { commands } from './commands.js'
 import * as menu from './menu.js'
@@ -33,7 +34,10 @@ export function suggest(field) {
   const before = field.value.slice(0, field.selectionEnd)
   const command = /^\/(\S*)$/.exec(before)
   if (command && !before.startsWith('//')) {
-    const fits = commands.filter((c) => c.name.startsWith(before.toLowerCase()))
+    if (before === '/') look().then((news) => { if (news && field.value.slice(0, field.selectionEnd) === '/') suggest(field) }, () => {}) // without it our own are offered
+    const theirs = offered()
+    const ours = commands.filter((c) => !theirs.some((t) => t.does && t.name === c.name))
+    const fits = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name))].filter((c) => c.name.startsWith(before.toLowerCase()))
     return menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, free: c.free, end: c.end, same: c.name === before && !c.hint, value: c })), field,
       (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name))
   }

@@ -1,12 +1,13 @@
 // The field where prompts and commands are typed.
 
+import { ability } from './abilities.js'
 import { filesLike, folder, newID, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse, showing } from './commands.js'
 import { forget, suggest } from './complete.js'
-import { carry, pick, servers, takes, use } from './picker.js'
+import { carry, pick, servers, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
@@ -94,7 +95,9 @@ async function offerFree() {
 
 async function deliver(text, asked, id, how) {
   const meant = parse(text)
-  if (meant.unknown && !(session() && await takes(meant.unknown.slice(1)))) {
+  const does = session() && (meant.unknown || meant.act === '/mcp') ? await ability(meant.unknown ?? meant.act) : false
+  if (does) return does(field, text.slice((meant.unknown ?? meant.act).length).trim())
+  if (meant.unknown && does === false) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
   }
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)

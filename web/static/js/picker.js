@@ -98,11 +98,6 @@ export function carry(add) {
   add('the conversation so far', { id, name: 'the conversation so far' }, { cost, onRemove: forget })
 }
 
-/** Whether the agent of this session takes a command of its own. */
-export async function takes(name) {
-  return (await getJSON(path('/choices'))).commands.some((c) => c.name === name)
-}
-
 /** Lists the MCP servers of the user's agents. */
 export async function servers(field) {
   const { servers: all } = await getJSON('/api/mcp')

@@ -1,0 +1,74 @@
+// What the agent of this session can do for a line that begins with /: sum up and forget
+// its conversation, tell what it works with, and take commands of its own.
+
+import { getJSON, path, post, session } from './api.js'
+import { confirmed } from './confirm.js'
+import * as menu from './menu.js'
+import { toast } from './toast.js'
+
+const number = (n) => n.toLocaleString('en')
+const tokens = (n) => `${number(n)} ${n === 1 ? 'token' : 'tokens'}`
+
+async function compact(field, focus) {
+  await post(path('/compact'), { focus })
+}
+
+async function clear() {
+  if (!await confirmed('Clear the conversation?', 'The agent forgets all that was said. It stays readable here, and files stay as they are.', 'Clear')) return
+  await post(path('/clear'))
+  toast('The agent begins anew with your next prompt.')
+}
+
+/** Asks the agent what it works with and lists a part of it. */
+async function list(field, part, rows, none) {
+  const all = await post(path('/inside'))
+  const items = rows(all[part])
+  menu.open(items.length ? items : [{ label: none, icon: 'chip' }], field, () => {})
+}
+
+const share = (n, of) => (of ? `${n && n * 100 < of ? 'under 1' : Math.round((n * 100) / of)} %` : '')
+
+const filled = (c) => [
+  { label: c.limit ? `${number(c.used)} of ${tokens(c.limit)}` : tokens(c.used), note: c.model, icon: 'chip', end: share(c.used, c.limit) },
+  ...c.parts.filter((p) => p.tokens).map((p) => ({ label: p.name, note: tokens(p.tokens), icon: 'rail', end: share(p.tokens, c.limit) })),
+]
+
+const states = { ready: '', starting: 'is starting', failed: 'does not work', off: 'is off' }
+
+const served = (all) => all.map((s) => ({ label: s.name, note: s.error || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: states[s.state] }))
+
+const named = (all) => all.map((h) => ({ label: h.name, note: h.about, icon: 'chip' }))
+
+/** By what the server calls it in `can`: the command, and what it does. */
+const abilities = {
+  compact: { name: '/compact', what: 'sum up the conversation; you may add what must not be lost', icon: 'again', does: compact },
+  clear: { name: '/clear', what: 'have the agent forget the conversation', icon: 'pen', does: clear },
+  context: { name: '/context', what: 'what fills the context', icon: 'rail', does: (field) => list(field, 'context', filled) },
+  instructions: { name: '/instructions', what: 'the instruction files that are loaded', icon: 'file', does: (field) => list(field, 'instructions', (all) => all.map((i) => ({ label: i.path, note: i.tokens ? tokens(i.tokens) : '', icon: 'file' })), 'No instruction files are loaded') },
+  servers: { name: '/mcp', what: 'MCP servers of the agent, their tools and failures', icon: 'chip', does: (field) => list(field, 'servers', served, 'The agent has no MCP servers') },
+  helpers: { name: '/agents', what: 'agents that it may have work for it', icon: 'chip', does: (field) => list(field, 'helpers', named, 'The agent has no helpers') },
+  skills: { name: '/skills', what: 'texts that it reads when it needs them', icon: 'file', does: (field) => list(field, 'skills', named, 'No skills are loaded') },
+}
+
+let known = [] // what the menu offers, as it was when / was typed
+
+/** The commands that the agent takes, as far as they are known by now. */
+export const offered = () => known
+
+/** Asks again what the agent can; whether that is news. */
+export async function look() {
+  if (!session()) return false
+  const { can, commands } = await getJSON(path('/choices'))
+  const ours = can.map((what) => abilities[what]).filter(Boolean)
+  const theirs = commands.map((c) => ({ name: `/${c.name}`, what: c.about, hint: c.hint, icon: 'slash', end: 'agent' })).filter((c) => !ours.some((o) => o.name === c.name))
+  const before = known.map((c) => c.name).join()
+  known = [...ours, ...theirs]
+  return known.map((c) => c.name).join() !== before
+}
+
+/** What a command of the agent does here; nothing for one that it takes as a prompt, false for one it does not know. */
+export async function ability(name) {
+  await look()
+  const found = known.find((c) => c.name === name.toLowerCase())
+  return found ? found.does : false
+}
