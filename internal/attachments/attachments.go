@@ -1,14 +1,16 @@
-// Package attachments turns what a prompt names into what its agent gets: files of the
-// workspace, uploads, and outputs or their names.
+// Package attachments turns what a prompt names into what its agent gets: the content of
+// files of the workspace or of some of their lines, listings of folders, uploads, and
+// outputs; or only the names of these.
+//
+// A file that may hold secrets is given only where the user said so again
+// ([event.Attachment].Sensitive). What [Find] says that something costs is what it costs:
+// the same bytes are counted and given.
 package attachments
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"webchat/internal/agent"
@@ -68,10 +70,10 @@ func (r Resolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 		}
 	}
 	switch {
-	case set != 1 || (n.Lines != "" || n.Mention) && n.OutputID == "":
-		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (with lines or mention)", eventlog.ErrInvalid)
+	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.Path == "":
+		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
-		return workspaceFile(r.Workspace, n.Path)
+		return r.file(n)
 	case n.ID != "" && r.Uploads != nil:
 		mediaType, data, err := r.Uploads.Get(string(r.Session), n.ID)
 		if err != nil {
@@ -98,38 +100,4 @@ func (r Resolver) mention(ctx context.Context, n event.Attachment) (agent.Attach
 		text += ", lines " + n.Lines
 	}
 	return agent.Attachment{Name: a.Name, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}, nil
-}
-
-// workspaceFile finds a regular file inside the workspace; links that leave it are
-// refused.
-func workspaceFile(workspace, name string) (agent.Attachment, error) {
-	rel := filepath.FromSlash(name)
-	if filepath.IsAbs(rel) {
-		in, err := filepath.Rel(workspace, rel)
-		if err != nil {
-			return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
-		}
-		rel = in
-	}
-	rel = filepath.Clean(rel)
-	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
-		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
-	}
-	root, err := os.OpenRoot(workspace)
-	if err != nil {
-		return agent.Attachment{}, fmt.Errorf("open the workspace: %w", err)
-	}
-	defer root.Close()
-	info, err := root.Stat(rel)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return agent.Attachment{}, fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
-	case errors.Is(err, fs.ErrPermission):
-		return agent.Attachment{}, fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
-	case err != nil: // os.Root has no error of its own for a link that leads outside
-		return agent.Attachment{}, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
-	case !info.Mode().IsRegular():
-		return agent.Attachment{}, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
-	}
-	return agent.Attachment{Name: filepath.Base(rel), Path: filepath.Join(workspace, rel)}, nil
 }

@@ -93,7 +93,7 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	text := confirm("Displayed image %s", c.place.asked)
 	sent, _ := tokens.Count(text)
 	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: &agent.Telemetry{OutputID: string(id), OutputType: string(outputs.Image),
-		Bytes: int64(data.Len()), TokensShown: p.tokens(), TokensEstimated: true, TokensSent: int64(sent),
+		Bytes: int64(data.Len()), TokensShown: int64(tokens.Picture(p.width, p.height)), TokensEstimated: true, TokensSent: int64(sent),
 		Fingerprint: &agent.Fingerprint{Sum: crc32.ChecksumIEEE(data.Bytes())}}}, nil
 }
 
@@ -138,18 +138,3 @@ func look(b []byte) (p picture, err error) {
 }
 
 func (p picture) pixels() float64 { return float64(p.width) * float64(p.height) }
-
-// tokens is what models that read pictures in tiles of 512 pixels charge: it is
-// scaled to fit 2048 × 2048, then its shorter side to 768; 85 and 170 for each
-// tile.
-func (p picture) tokens() int64 {
-	w, h := float64(p.width), float64(p.height)
-	if m := max(w, h); m > 2048 {
-		w, h = w*2048/m, h*2048/m
-	}
-	if m := min(w, h); m > 768 {
-		w, h = w*768/m, h*768/m
-	}
-	tiles := func(side float64) int64 { return max(1, (int64(side)+511)/512) }
-	return 85 + 170*tiles(w)*tiles(h)
-}

@@ -90,14 +90,3 @@ func TestNoPictures(t *testing.T) {
 		t.Errorf("%d outputs were stored", n)
 	}
 }
-
-func TestPictureTokens(t *testing.T) {
-	for _, test := range []struct {
-		w, h int
-		want int64
-	}{{100, 100, 255}, {512, 512, 255}, {1024, 1024, 765}, {2048, 4096, 1105}, {4000, 1, 85 + 4*170}} {
-		if got := (picture{width: test.w, height: test.h}).tokens(); got != test.want {
-			t.Errorf("%d × %d: %d, want %d", test.w, test.h, got, test.want)
-		}
-	}
-}

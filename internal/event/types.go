@@ -176,12 +176,14 @@ type (
 	// Attachment goes with a prompt: exactly one of ID, Path and OutputID is set.
 	Attachment struct {
 		ID       string `json:"id,omitempty"`       // an uploaded attachment
-		Path     string `json:"path,omitempty"`     // a file of the workspace
+		Path     string `json:"path,omitempty"`     // a file of the workspace, or a folder, whose listing is given
 		OutputID string `json:"outputId,omitempty"` // a shown output the user lets the agent read
-		Lines    string `json:"lines,omitempty"`    // of the output: "A-B", counted as shown
-		Mention  bool   `json:"mention,omitempty"`  // of the output only its name and these lines' numbers are given
-		Name     string `json:"name,omitempty"`
-		MimeType string `json:"mimeType,omitempty"`
+		Lines    string `json:"lines,omitempty"`    // of the file, or of the output as shown: "A-B"
+		Mention  bool   `json:"mention,omitempty"`  // of the file or output only its name and these lines' numbers are given
+		// Sensitive says that the user wants a file to go that may hold secrets.
+		Sensitive bool   `json:"sensitive,omitempty"`
+		Name      string `json:"name,omitempty"`
+		MimeType  string `json:"mimeType,omitempty"`
 	}
 
 	// AssistantTurnStart opens one model call; a turn may hold several.

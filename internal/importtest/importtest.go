@@ -60,7 +60,7 @@ var ours = map[string][]string{
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
 	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold"}, // a prompt names them, an agent gets them; errors are the log's
+	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
 	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/branch":            {"internal/event", "internal/fold"},
 	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
@@ -86,7 +86,7 @@ var ours = map[string][]string{
 	"internal/views":             {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
 	"internal/openapi":           {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
-	"internal/server": {"internal/changes", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+	"internal/server": {"internal/attachments", "internal/changes", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"webchat/internal/attachments"
 	"webchat/internal/kind"
 )
 
@@ -35,6 +36,48 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return reply(w, http.StatusCreated, attachReply{id})
+}
+
+// filePrices is what names in a prompt lead to; those that lead nowhere are left out.
+type filePrices struct {
+	Files map[string]filePrice `json:"files"` // by the names that were asked for
+}
+
+// filePrice is what of a file or folder would go with a prompt, and what that costs.
+type filePrice struct {
+	Path      string           `json:"path"`
+	Lines     string           `json:"lines,omitempty"`
+	What      attachments.What `json:"what"`              // text, picture, folder; other: only its name goes
+	Why       string           `json:"why,omitempty"`     // of other
+	Refused   string           `json:"refused,omitempty"` // why such a prompt is refused
+	Tokens    int              `json:"tokens"`
+	Estimated bool             `json:"estimated,omitempty"`
+	Sensitive bool             `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
+}
+
+func (s *Server) filePrices(w http.ResponseWriter, r *http.Request) error {
+	in, err := s.workspace(r)
+	if err != nil {
+		return err
+	}
+	names := r.URL.Query()["name"]
+	if len(names) > askedNames {
+		return invalid("invalid", "Ask for at most 100 names at once.")
+	}
+	out := filePrices{Files: map[string]filePrice{}}
+	for _, name := range names {
+		f, err := attachments.Named(in.Path, name)
+		if f == nil {
+			continue
+		}
+		n, exact := f.Tokens()
+		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive}
+		if err != nil {
+			one.Refused = messageOf(err)
+		}
+		out.Files[name] = one
+	}
+	return reply(w, http.StatusOK, out)
 }
 
 // mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG

@@ -30,7 +30,9 @@ type attachmentRef struct {
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
 	Mention  bool   `json:"mention,omitempty"` // only the name and the numbers of the lines go with the prompt
-	Name     string `json:"name,omitempty"`    // what people call it
+	// Sensitive says that a file of Path is to go although it may hold secrets.
+	Sensitive bool   `json:"sensitive,omitempty"`
+	Name      string `json:"name,omitempty"` // what people call it
 }
 
 type messageReply struct {
@@ -67,7 +69,7 @@ func (messageReply) Streams() string {
 func (m messageRequest) message() session.Message {
 	out := session.Message{ID: m.MessageID, Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
-		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Mention: x.Mention, Name: attachmentName(x.Name)})
+		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Mention: x.Mention, Sensitive: x.Sensitive, Name: attachmentName(x.Name)})
 	}
 	return out
 }

@@ -45,6 +45,7 @@ func (s *Server) routes() []route {
 		{post, "/api/mcp/{server}/allow", guard.Write, s.allowMCP, 204, nil, nil, "", "Allow an MCP server whose tools changed, as they are now"},
 		{get, "/api/hooks", guard.Read, s.hooks, 200, nil, hookList{}, "", "The user's hooks"},
 		{get, "/api/files", guard.Read, s.completeFiles, 200, nil, fileList{}, "workspace q limit", "Files of a workspace, for completing a path"},
+		{get, "/api/files/price", guard.Read, s.filePrices, 200, nil, filePrices{}, "workspace name", "What files of a workspace, some of their lines (main.go:10-40) and listings of folders cost a model that is given them with a prompt; name may be given 100 times"},
 		{get, "/api/start", guard.Read, s.start, 200, nil, startShape{}, "workspace", "What a new session in a workspace may begin with: changed files, what was looked at lately, commands"},
 
 		{get, "/api/folders", guard.Read, s.completeFolders, 200, nil, folderList{}, "q limit", "Folders that could be opened: closed ones first, then those below the home folder that begin like q"},

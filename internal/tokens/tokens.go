@@ -84,6 +84,21 @@ func CountReaderAt(r io.ReaderAt, size int64) (n int, exact bool, err error) {
 	return scale(total, seen, size), false, nil
 }
 
+// Picture returns what models that read pictures in tiles of 512 pixels charge for one of
+// so many pixels: it is scaled to fit 2048 × 2048, then its shorter side to 768; 85 and
+// 170 for each tile. Other models charge by other rules, so it is an estimate.
+func Picture(width, height int) int {
+	w, h := float64(width), float64(height)
+	if m := max(w, h); m > 2048 {
+		w, h = w*2048/m, h*2048/m
+	}
+	if m := min(w, h); m > 768 {
+		w, h = w*768/m, h*768/m
+	}
+	tiles := func(side float64) int { return max(1, (int(side)+511)/512) }
+	return 85 + 170*tiles(w)*tiles(h)
+}
+
 func read(r io.ReaderAt, off int64, n int) ([]byte, error) {
 	b := make([]byte, n)
 	if got, err := r.ReadAt(b, off); got < n {

@@ -164,3 +164,14 @@ func BenchmarkCount(b *testing.B) {
 		})
 	}
 }
+
+func TestPictureTokens(t *testing.T) {
+	for _, test := range []struct {
+		w, h int
+		want int
+	}{{100, 100, 255}, {512, 512, 255}, {1024, 1024, 765}, {2048, 4096, 1105}, {4000, 1, 85 + 4*170}} {
+		if got := Picture(test.w, test.h); got != test.want {
+			t.Errorf("%d × %d: %d, want %d", test.w, test.h, got, test.want)
+		}
+	}
+}

@@ -12,8 +12,8 @@ const list = new Map() // chip element → {attachment or what makes it, onRemov
 
 export const hasAttachments = () => list.size > 0
 
-/** Adds a chip for something that goes with the next prompt. */
-export function add(label, attachment, { cost = 0, onRemove } = {}) {
+/** Adds a chip for something that goes with the next prompt; dress gets its root and parts before it is shown. */
+export function add(label, attachment, { cost = 0, onRemove, dress } = {}) {
   const { root, parts } = clone('tpl-chip')
   parts.name.textContent = label
   parts.tokens.hidden = !cost
@@ -26,6 +26,7 @@ export function add(label, attachment, { cost = 0, onRemove } = {}) {
   remove.addEventListener('click', gone)
   remove.setAttribute('aria-label', `Remove ${label}`)
   list.set(root, { attachment, onRemove })
+  dress?.(root, parts)
   chips.append(root)
   chips.dispatchEvent(new Event('change', { bubbles: true }))
   return gone

@@ -4,6 +4,7 @@
 import { look, offered } from './abilities.js'
 import { filesLike } from './api.js'
 import { commands } from './commands.js'
+import { at as name } from './mentions.js'
 import * as menu from './menu.js'
 
 let asking = null
@@ -44,7 +45,7 @@ export function suggest(field) {
   const shown = /^\/(?:show|image)\s+(\S*)$/i.exec(before)
   if (shown) return files(field, shown[1], before.length - shown[1].length, (p) => p)
   const at = /(?:^|\s)@(\S*)$/.exec(before)
-  if (at) return files(field, at[1], before.length - at[1].length - 1, (p) => `@${p} `)
+  if (at) return files(field, at[1], before.length - at[1].length - 1, (p) => `${name(p)} `)
   forget()
   menu.close()
 }

@@ -12,6 +12,7 @@ import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
 import { draft, recaller, remember } from './drafts.js'
+import { mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
 import { save } from './sessions.js'
@@ -37,6 +38,7 @@ function grow() {
   composer.toggleAttribute('data-empty', empty)
   const send = composer.querySelector('[data-act=send]')
   if (send) send.disabled = empty
+  mentioned()
 }
 
 export function fill(text) {
@@ -102,6 +104,7 @@ async function deliver(text, asked, id, how) {
   }
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
   if (meant.act) return act(meant.act, meant.rest)
+  if (!meant.display) await settle()
   const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
   await ensure()
   await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id, how))
@@ -127,9 +130,8 @@ async function show(wanted, lines) {
 /** Sends a prompt. Where the reply was lost it is sent once more, under the same id. */
 async function prompt(content, messageId, how = mode) {
   const { attachments, clear } = await collect()
-  const at = [...content.matchAll(/(?:^|\s)@(\S+)/g)].map((m) => ({ path: m[1] }))
   const body = { content, messageId, mode: running() ? how : undefined }
-  if (attachments.length || at.length) body.attachments = [...attachments, ...at]
+  if (attachments.length) body.attachments = attachments
   await post(path('/messages'), body).catch((err) => {
     if (err.status !== 0) throw err
     return post(path('/messages'), body)

@@ -24,7 +24,7 @@ export function metering() {
     adds = [...chips.querySelectorAll('[data-cost]')].reduce((sum, el) => sum + Number(el.dataset.cost), 0)
     paint()
   }
-  new MutationObserver(count).observe(chips, { childList: true })
+  new MutationObserver(count).observe(chips, { childList: true, subtree: true, attributeFilter: ['data-cost'] })
   document.addEventListener('webchat:frame', paint)
 }
 

@@ -7,6 +7,7 @@ import { clone, plain } from './html.js'
 import { fill } from './composer.js'
 import { isShown } from './desk.js'
 import { keepLook, peek, unpeek } from './peek.js'
+import { at as name } from './mentions.js'
 import { failed } from './toast.js'
 
 const dialog = document.getElementById('open-bar')
@@ -195,7 +196,7 @@ function ask() {
   const option = options[at]
   if (option?.again) return again(option.again)
   close()
-  fill(option?.path && !/^[>!#:]/.test(input.value) ? `@${option.path} ` : input.value.trim())
+  fill(option?.path && !/^[>!#:]/.test(input.value) ? `${name(option.path)} ` : input.value.trim())
 }
 
 function key(e) {

@@ -5,6 +5,7 @@ import { newID, path, post } from './api.js'
 import { visit } from './base.js'
 import { confirmed } from './confirm.js'
 import { draft } from './drafts.js'
+import { names } from './mentions.js'
 
 /** The prompt a button belongs to. */
 function promptOf(b) {
@@ -37,7 +38,7 @@ export async function edit(b, fill) {
   let gone = null // it goes back once, however often sending is tried
   add('Replaces the earlier prompt; files stay as they are', () => (gone ??= goBack(messageId).catch((err) => { gone = null; throw err })).then(() => null))
   document.getElementById('chips').lastElementChild.dataset.goesBack = ''
-  for (const a of attachments) add(a.name || a.path || 'attachment', a)
+  for (const a of attachments.filter((a) => !names(content, a))) add(a.name || a.path || 'attachment', a)
   fill(content)
 }
 

@@ -1,0 +1,340 @@
+package attachments
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/kind"
+	"webchat/internal/policy"
+	"webchat/internal/tokens"
+)
+
+// Bounds of what goes with a prompt.
+const (
+	mostText    = 1 << 20   // bytes of a text, which is counted exactly
+	mostPicture = 20 << 20  // bytes, as of an upload
+	mostPassed  = 256 << 20 // bytes that are read to find lines
+	mostEntries = 1000      // of a folder
+)
+
+// ErrSensitive says that a file may hold secrets, and that the user did not say that its
+// content is to go all the same.
+var ErrSensitive = errors.New("it may hold secrets")
+
+// What says what something in the workspace is.
+type What string
+
+// What can be named.
+const (
+	Text    What = "text"
+	Picture What = "picture"
+	Folder  What = "folder"
+	Other   What = "other" // an agent gets its path: it is neither text nor a picture, or has more than goes with a prompt
+)
+
+// Found is something in the workspace that a prompt can name.
+type Found struct {
+	Path      string // relative to the workspace, with slashes; that of a folder ends in one
+	Lines     string // "A-B", where lines of a file were asked for
+	What      What
+	Size      int64  // bytes of the file; of a folder, of its listing
+	Sensitive bool   // it may hold secrets
+	Why       string // of Other: a sentence
+
+	data      []byte // what an agent gets
+	large     bool   // it is a text or a picture, and too large
+	mediaType string
+	full      string // its absolute path
+}
+
+// Tokens is what it costs a model to get it; false: that is an estimate.
+func (f *Found) Tokens() (n int, exact bool) {
+	if f.What == Picture {
+		w, h, err := kind.Size(f.data)
+		if err != nil {
+			return 0, false
+		}
+		return tokens.Picture(w, h), false
+	}
+	return tokens.Count(string(f.data))
+}
+
+// file is what an agent gets of a file or folder.
+func (r Resolver) file(n event.Attachment) (agent.Attachment, error) {
+	f, err := Find(r.Workspace, n.Path, n.Lines)
+	switch {
+	case err != nil:
+		return agent.Attachment{}, err
+	case n.Mention:
+		return f.mention(), nil
+	case f.Sensitive && !n.Sensitive:
+		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, ErrSensitive)
+	case f.large:
+		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
+	case f.What == Other:
+		return agent.Attachment{Name: filepath.Base(f.full), Path: f.full}, nil
+	}
+	name := f.Path
+	if f.Lines != "" {
+		name += ":" + f.Lines
+	}
+	return agent.Attachment{Name: name, MimeType: f.mediaType, Data: f.data}, nil
+}
+
+// mention names it, and gives nothing of its content.
+func (f *Found) mention() agent.Attachment {
+	text := "The user points to " + f.Path
+	if f.Lines != "" {
+		text += ", lines " + f.Lines
+	}
+	return agent.Attachment{Name: f.Path, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}
+}
+
+// Find looks for a file or folder inside of a workspace, links that leave it excepted,
+// and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text.
+// The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
+func Find(workspace, name, lines string) (*Found, error) {
+	rel, err := inside(workspace, name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
+	case err != nil: // os.Root has no error of its own for a link that leads outside
+		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return nil, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
+	}
+	f := &Found{Path: filepath.ToSlash(rel), Lines: lines, Size: info.Size(), full: filepath.Join(workspace, rel)}
+	if info.IsDir() {
+		return f, f.list(root, rel)
+	}
+	f.Sensitive = sensitive(workspace, f.full, info)
+	return f, f.read(root, rel)
+}
+
+// Named finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil:
+// nothing that can be named. With both, the error says why it would be refused.
+func Named(workspace, name string) (*Found, error) {
+	path, lines := name, ""
+	if i := strings.LastIndexByte(name, ':'); i > 0 {
+		if _, _, err := span(name[i+1:]); err == nil {
+			path, lines = name[:i], name[i+1:]
+		}
+	}
+	f, err := Find(workspace, path, lines)
+	if err == nil {
+		return f, nil
+	}
+	if f, missing := Find(workspace, path, ""); lines != "" && missing == nil {
+		f.Lines, f.data, f.What = lines, nil, Other
+		return f, err
+	}
+	return nil, err
+}
+
+// inside is a name as a path relative to the workspace.
+func inside(workspace, name string) (string, error) {
+	rel := filepath.FromSlash(name)
+	if filepath.IsAbs(rel) {
+		in, err := filepath.Rel(workspace, rel)
+		if err != nil {
+			return "", fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
+		}
+		rel = in
+	}
+	rel = filepath.Clean(rel)
+	if name == "" || !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
+		return "", fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
+	}
+	return rel, nil
+}
+
+// sensitive reports whether a file may hold secrets by any of its names.
+func sensitive(workspace, full string, info fs.FileInfo) bool {
+	if policy.SensitiveFile(full) {
+		return true
+	}
+	if real, err := filepath.EvalSymlinks(full); err != nil || policy.SensitiveFile(real) {
+		return true
+	}
+	_, linked := policy.NewHardLinks(workspace).Sensitive(info)
+	return linked
+}
+
+// list takes the names in a folder, one a line, folders first and with a slash.
+func (f *Found) list(root *os.Root, rel string) error {
+	if f.Lines != "" {
+		return fmt.Errorf("%w: %s is a folder, so it has no lines", eventlog.ErrInvalid, f.Path)
+	}
+	f.Path, f.What, f.mediaType = strings.TrimSuffix(f.Path, "/")+"/", Folder, "text/plain"
+	dir, err := root.Open(rel)
+	if err != nil {
+		return fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, f.Path)
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return fmt.Errorf("%w: %s cannot be listed", eventlog.ErrInvalid, f.Path)
+	}
+	folder := func(e fs.DirEntry) int {
+		if e.IsDir() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return cmp.Or(folder(a)-folder(b), strings.Compare(a.Name(), b.Name()))
+	})
+	var b bytes.Buffer
+	for _, e := range entries[:min(len(entries), mostEntries)] {
+		b.WriteString(strconv.QuoteToGraphic(e.Name())[1:])
+		b.Truncate(b.Len() - 1) // the quotes
+		if e.IsDir() {
+			b.WriteByte('/')
+		}
+		b.WriteByte('\n')
+	}
+	if more := len(entries) - mostEntries; more > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", more)
+	}
+	f.data, f.Size = b.Bytes(), int64(b.Len())
+	return nil
+}
+
+// read takes the content of a file, or some of its lines.
+func (f *Found) read(root *os.Root, rel string) error {
+	file, err := root.Open(rel)
+	if err != nil {
+		return fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, f.Path)
+	}
+	defer file.Close()
+	r := bufio.NewReaderSize(io.LimitReader(file, mostPassed), 64<<10)
+	head, err := r.Peek(16 << 10)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+	}
+	picture := kind.Picture(head)
+	switch {
+	case picture != "" && picture != kind.SVG:
+		f.What, f.mediaType = Picture, picture
+		return f.all(r, mostPicture)
+	case kind.Binary(head):
+		f.What, f.Why = Other, f.Path+" is neither text nor a picture."
+	default:
+		f.What, f.mediaType = Text, "text/plain"
+		if f.Lines != "" {
+			return f.some(r)
+		}
+		return f.all(r, mostText)
+	}
+	if f.Lines != "" {
+		return fmt.Errorf("%w: %s is not text, so it has no lines", eventlog.ErrInvalid, f.Path)
+	}
+	return nil
+}
+
+// all takes the whole file, if it is not too large.
+func (f *Found) all(r io.Reader, most int64) (err error) {
+	if f.Lines != "" {
+		return fmt.Errorf("%w: %s is a picture, so it has no lines", eventlog.ErrInvalid, f.Path)
+	}
+	if f.data, err = io.ReadAll(io.LimitReader(r, most+1)); err != nil {
+		return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+	}
+	if int64(len(f.data)) > most {
+		f.tooMuch("Name some of its lines, as in " + f.Path + ":1-200")
+	} else if f.What == Text {
+		f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
+	}
+	return nil
+}
+
+// tooMuch says that it is more than goes with a prompt, and what to do.
+func (f *Found) tooMuch(do string) {
+	f.Why = f.Path + " has more than 1 MB. " + do + "."
+	f.What, f.data, f.large = Other, nil, true
+}
+
+// some takes the lines that were asked for.
+func (f *Found) some(r *bufio.Reader) error {
+	from, to, err := span(f.Lines)
+	if err != nil {
+		return err
+	}
+	f.Lines = strconv.Itoa(from)
+	if to > from {
+		f.Lines += "-" + strconv.Itoa(to)
+	}
+	line, open := 1, false // open: the line has something
+	for line <= to {
+		part, err := r.ReadSlice('\n')
+		if line >= from {
+			if f.data = append(f.data, part...); len(f.data) > mostText {
+				f.tooMuch("Name fewer lines")
+				return nil
+			}
+		}
+		open = open || len(part) > 0
+		switch {
+		case err == nil:
+			line, open = line+1, false
+		case err == io.EOF:
+			if !open {
+				line--
+			}
+			if line < to {
+				return f.beyond(line)
+			}
+			f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+		}
+	}
+	f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
+	return nil
+}
+
+func (f *Found) beyond(last int) error {
+	if last == 0 {
+		return fmt.Errorf("%w: %s is empty, so it has no lines", eventlog.ErrInvalid, f.Path)
+	}
+	return fmt.Errorf("%w: %s has no lines %s; its last line is %d", eventlog.ErrInvalid, f.Path, f.Lines, last)
+}
+
+// span reads "A-B" or "A".
+func span(lines string) (from, to int, err error) {
+	a, b, ranged := strings.Cut(lines, "-")
+	if !ranged {
+		b = a
+	}
+	from, errA := strconv.Atoi(a)
+	to, errB := strconv.Atoi(b)
+	if errA != nil || errB != nil || from < 1 || to < from {
+		return 0, 0, fmt.Errorf("%w: lines %q are not of the form A-B", eventlog.ErrInvalid, lines)
+	}
+	return from, to, nil
+}

@@ -1,0 +1,50 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a prompt names with @ stands above it with its price, and is sent as the chip
+// says: its content, only its name, or not at all.
+func TestNamedFilesAreChipsWithPrices(t *testing.T) {
+	s, p := desked(t)
+	const chip = `[...document.querySelectorAll('#chips .chip')].map((e) => e.innerText.replaceAll('\n', ' ').trim()).join(' | ')`
+	p.compose("explain @README.md, @go.mod:1-3 and @internal/pump/ or @nobody of a@b.c ")
+	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 12 tokens Name only | internal/pump/ 3 tokens Name only")
+	p.shot("mentions")
+	p.accessible("files named in a prompt")
+
+	p.js(`[...document.querySelectorAll('#chips .way')][1].click()`)
+	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 name only Content +12 | internal/pump/ 3 tokens Name only")
+	p.is(`document.activeElement.id`, "prompt")
+	p.js(`[...document.querySelectorAll('#chips [data-act=unchip]')][2].click()`) // it stays as a word
+	p.write("and @.env ")
+	p.is(chip, "README.md 17 tokens Name only | go.mod:1–3 name only Content +12 | .env may hold secrets: name only Send it +4")
+	p.press("Alt+Enter")
+	p.done()
+	p.is(chip, "")
+	log := s.logged(t, p.session())
+	for _, want := range []string{`"attachments":[{"path":"README.md"},{"path":"go.mod","lines":"1-3","mention":true},{"path":".env","mention":true}]`, `@internal/pump/ or @nobody`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not hold %s:\n%s", want, log)
+		}
+	}
+
+	p.compose("and now @.env ")
+	p.is(chip, ".env may hold secrets: name only Send it +4")
+	p.js(`document.querySelector('#chips .way').click()`)
+	p.is(chip, ".env 4 tokens Name only")
+	p.press("Alt+Enter")
+	p.done()
+	if log := s.logged(t, p.session()); !strings.Contains(log, `"attachments":[{"path":".env","sensitive":true}]`) {
+		t.Errorf("the log does not say that it was to go:\n%s", log)
+	}
+
+	p.expect("the server responded with a status of 400")
+	p.compose("@go.mod:7-99 ") // lines that are not there
+	p.is(chip, "go.mod:7–99 no such lines")
+	p.press("Alt+Enter")
+	p.has(".toast", "go.mod has no lines 7-99; its last line is 8")
+	p.is(prompt+`.value`, "@go.mod:7-99 ")
+}
