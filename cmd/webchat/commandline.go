@@ -44,9 +44,11 @@ type cli struct {
 			Client string `arg:"" name:"server" help:"its name under mcpServers in config.yaml"`
 		} `cmd:"" help:"sign in to an MCP server of yours in the browser, for the agents in the page"`
 	} `cmd:"" name:"mcp" help:"lend the display tools to an MCP client on standard input and output"`
-	Stop     struct{} `cmd:"" help:"end the running server"`
-	Logout   struct{} `cmd:"" help:"revoke every sign-in"`
-	Doctor   struct{} `cmd:"" help:"say what was found and what works"`
+	Stop   struct{} `cmd:"" help:"end the running server"`
+	Logout struct{} `cmd:"" help:"revoke every sign-in"`
+	Doctor struct {
+		Online bool `help:"ask each model of the configuration for one token, too"`
+	} `cmd:"" help:"say what was found and what works"`
 	Verify   struct{} `cmd:"" help:"have a file shown and fail if anything of it reaches the model"`
 	Version  struct{} `cmd:"" help:"print the version"`
 	Sessions struct {
@@ -130,7 +132,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	o = &c.Options
 	o.env = env
-	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
+	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
 		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/adrg/xdg"
 	"go.yaml.in/yaml/v4"
@@ -34,10 +35,12 @@ type config struct {
 }
 
 type providerConfig struct {
-	Type   string        `yaml:"type"`
-	URL    string        `yaml:"url"`
-	KeyEnv string        `yaml:"key_env"`
-	Models []modelConfig `yaml:"models"`
+	Type       string            `yaml:"type"`
+	URL        string            `yaml:"url"`
+	KeyEnv     string            `yaml:"key_env"`
+	Headers    map[string]string `yaml:"headers"`
+	APIVersion string            `yaml:"api_version"` // of azure
+	Models     []modelConfig     `yaml:"models"`
 }
 
 // modelConfig is a name, or a name with prices in dollars per million tokens and what
@@ -46,8 +49,13 @@ type modelConfig struct {
 	ID          string  `yaml:"id"`
 	InputPrice  float64 `yaml:"input_price"`
 	OutputPrice float64 `yaml:"output_price"`
-	Reasoning   bool    `yaml:"reasoning"` // it can be told how hard to think
+	Context     int64   `yaml:"context"`    // tokens of prompt and answer together
+	MaxOutput   int64   `yaml:"max_output"` // tokens of an answer
+	Vision      *bool   `yaml:"vision"`     // it can see pictures; true unless told
+	Reasoning   bool    `yaml:"reasoning"`  // it can be told how hard to think
 }
+
+var modelFields = []string{"id", "input_price", "output_price", "context", "max_output", "vision", "reasoning"}
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
@@ -56,7 +64,7 @@ func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
 	}
 	type plain modelConfig
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if k := n.Content[i]; !slices.Contains([]string{"id", "input_price", "output_price", "reasoning"}, k.Value) {
+		if k := n.Content[i]; !slices.Contains(modelFields, k.Value) {
 			return fmt.Errorf("field %s not found in a model", k.Value)
 		}
 	}
@@ -210,6 +218,9 @@ func (c *config) check() error {
 	return nil
 }
 
+// headerName is what HTTP calls a token.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
 func (p providerConfig) check() error {
 	switch {
 	case p.Type == "":
@@ -222,10 +233,20 @@ func (p providerConfig) check() error {
 		return errors.New("it needs at least one model")
 	case p.KeyEnv != "" && !envName.MatchString(p.KeyEnv):
 		return fmt.Errorf("key_env: %q is no name of a variable", p.KeyEnv)
+	case p.APIVersion != "" && p.Type != "azure":
+		return fmt.Errorf("api_version is of the type azure, not %s", p.Type)
+	}
+	for name, value := range p.Headers {
+		if !headerName.MatchString(name) || strings.ContainsFunc(value, unicode.IsControl) {
+			return fmt.Errorf("headers: %q cannot be a header", name)
+		}
 	}
 	for _, m := range p.Models {
-		if m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0 {
+		switch {
+		case m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0:
 			return errors.New("a model needs an id, and prices cannot be negative")
+		case m.Context < 0 || m.MaxOutput < 0 || m.Context > 0 && m.MaxOutput >= m.Context:
+			return fmt.Errorf("the model %s: context and max_output are numbers of tokens, and max_output is less than context", m.ID)
 		}
 	}
 	return nil

@@ -47,6 +47,14 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	} else {
 		say("running", "no")
 	}
+	if err := o.doctorConfig(ctx, c, say); err != nil {
+		return err
+	}
+	if o.Online {
+		if err := o.doctorOnline(ctx, c, say); err != nil {
+			return err
+		}
+	}
 	own, err := lend.Here(ctx, version())
 	if err != nil {
 		return err
@@ -154,7 +162,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	}
 	ran, err := canary.Closed{Sources: workspace.Sources(), Plant: workspace.Plant, Backend: func(model, state string) (agent.Backend, error) {
 		return copilot.New(copilot.Config{Path: o.CopilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
-			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []string{"none"}}}})
+			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []copilot.Model{{ID: "none"}}}}})
 	}}.Try(ctx)
 	switch {
 	case err != nil:

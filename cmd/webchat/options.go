@@ -72,6 +72,7 @@ type options struct {
 type commandOptions struct {
 	OlderThan age
 	MCP       bool
+	Online    bool
 	HTTP, Yes bool
 	Client    string // that "mcp install" connects
 	Shell     string // that "completion" is for

@@ -31,11 +31,10 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 		if err != nil {
 			return nil, err
 		}
-		models := []string{o.Model}
 		if _, ofFile := c.model(o.Model); ofFile {
 			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.Model)
 		}
-		all = append(all, provider("", p.Type, p.URL, key, models))
+		all = append(all, provider("", p.Type, p.URL, key, []copilot.Model{{ID: o.Model}}))
 	} else if p.Type != "" || p.KeyFile != "" {
 		return nil, usage("--provider-type and --provider-key-file need --provider-url")
 	}
@@ -48,15 +47,12 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 				return nil, usage("the provider %s of the configuration needs the variable %s, which is not set", name, p.KeyEnv)
 			}
 		}
-		var models, reasoning []string
+		var models []copilot.Model
 		for _, m := range p.Models {
-			models = append(models, m.ID)
-			if m.Reasoning {
-				reasoning = append(reasoning, m.ID)
-			}
+			models = append(models, copilot.Model{ID: m.ID, Context: m.Context, MaxOutput: m.MaxOutput, NoVision: m.Vision != nil && !*m.Vision, Reasoning: m.Reasoning})
 		}
 		one := provider(name, p.Type, p.URL, key, models)
-		one.Reasoning = reasoning
+		one.Headers, one.APIVersion = p.Headers, p.APIVersion
 		all = append(all, one)
 	}
 	return all, nil
@@ -75,7 +71,7 @@ func (o *options) providerKey() (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-func provider(name, kind, address, key string, models []string) copilot.Provider {
+func provider(name, kind, address, key string, models []copilot.Model) copilot.Provider {
 	p := copilot.Provider{Name: name, Type: kind, URL: strings.TrimRight(address, "/"), Key: key, Models: models}
 	switch kind {
 	case "ollama":

@@ -92,7 +92,8 @@ var ours = map[string][]string{
 	"internal/daemon":   {"internal/proc"},
 	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, the command's request, and a log that takes nothing
 	"internal/takeover": {"internal/daemon"},                                                                                        // the lock of a data folder
-	"internal/service":  {"internal/proc"},                                                                                          // systemctl and launchctl are programs
+	"internal/probe":    {},
+	"internal/service":  {"internal/proc"}, // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers

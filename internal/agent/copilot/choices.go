@@ -42,8 +42,8 @@ func (c *conn) knownMode(id string) (agent.Mode, bool) {
 // efforts are those of a model; none: it has none, or they are not known.
 func (b *Backend) efforts(model string) (all []string) {
 	for _, p := range b.cfg.Providers {
-		for _, m := range p.Reasoning {
-			if p.id(m) == model {
+		for _, m := range p.Models {
+			if m.Reasoning && p.id(m.ID) == model {
 				return ways
 			}
 		}

@@ -103,9 +103,20 @@ type Provider struct {
 	WireAPI string // of openai: completions (the default) or responses
 	URL     string
 	Key     string
-	Models  []string
-	// Reasoning are those of Models that can be told how hard to think.
-	Reasoning []string
+	// Headers go with every request, beside those of the protocol.
+	Headers map[string]string
+	// APIVersion is of azure; empty: the CLI's own choice.
+	APIVersion string
+	Models     []Model
+}
+
+// Model is what is known of one of a provider's models.
+type Model struct {
+	ID        string
+	Context   int64 // tokens that prompt and answer take together; 0: not known
+	MaxOutput int64 // tokens of an answer at most; 0: not known
+	NoVision  bool  // it cannot see pictures
+	Reasoning bool  // it can be told how hard to think
 }
 
 // Backend implements [agent.Backend].
@@ -148,7 +159,7 @@ func New(c Config) (*Backend, error) {
 		}
 	}
 	if c.Model == "" && len(c.Providers) > 0 {
-		c.Model = c.Providers[0].id(c.Providers[0].Models[0])
+		c.Model = c.Providers[0].id(c.Providers[0].Models[0].ID)
 	}
 	b := &Backend{cfg: c, cli: cli.New(program(c))}
 	if c.Model != "" && len(c.Providers) > 0 && !b.knows(c.Model) {
@@ -161,7 +172,7 @@ func New(c Config) (*Backend, error) {
 func program(c Config) cli.Config {
 	p := cli.Config{Path: c.Path, Home: c.Home, Env: c.Env, Logger: c.Logger}
 	if len(c.Providers) > 0 {
-		p.ProviderURL, p.ProviderModel = c.Providers[0].URL, c.Providers[0].Models[0]
+		p.ProviderURL, p.ProviderModel = c.Providers[0].URL, c.Providers[0].Models[0].ID
 	}
 	for _, v := range c.Providers {
 		if v.Key != "" {
@@ -185,7 +196,7 @@ func (p Provider) id(m string) string {
 func (b *Backend) ownModels() (ids []string) {
 	for _, p := range b.cfg.Providers {
 		for _, m := range p.Models {
-			ids = append(ids, p.id(m))
+			ids = append(ids, p.id(m.ID))
 		}
 	}
 	return ids

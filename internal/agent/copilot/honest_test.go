@@ -288,8 +288,8 @@ func TestRealProviders(t *testing.T) {
 	small, large := copilottest.New(t), copilottest.New(t)
 	h := newHouse(t, func(c *copilot.Config) {
 		c.Providers = []copilot.Provider{
-			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []string{"small"}},
-			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []string{"large", "huge"}},
+			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []copilot.Model{{ID: "small"}}},
+			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []copilot.Model{{ID: "large"}, {ID: "huge"}}},
 		}
 	})
 	s := h.session()

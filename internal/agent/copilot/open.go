@@ -184,19 +184,37 @@ func (b *Backend) providers() (providers, models []map[string]any) {
 		if p.WireAPI != "" {
 			provider["wireApi"] = p.WireAPI
 		}
+		if len(p.Headers) > 0 {
+			provider["headers"] = p.Headers
+		}
+		if p.APIVersion != "" {
+			provider["azure"] = map[string]string{"apiVersion": p.APIVersion}
+		}
 		providers = append(providers, provider)
 		for _, m := range p.Models {
-			models = append(models, map[string]any{"id": m, "provider": name, "wireModel": m, "capabilities": map[string]any{
-				"supports": map[string]bool{"vision": true, "reasoningEffort": slices.Contains(p.Reasoning, m)}}})
+			models = append(models, m.native(name))
 		}
 	}
 	return providers, models
 }
 
+// native is the model in the CLI's words.
+func (m Model) native(provider string) map[string]any {
+	all := map[string]any{"id": m.ID, "provider": provider, "wireModel": m.ID, "capabilities": map[string]any{
+		"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
+	if m.Context > 0 {
+		all["maxPromptTokens"] = m.Context - m.MaxOutput
+	}
+	if m.MaxOutput > 0 {
+		all["maxOutputTokens"] = m.MaxOutput
+	}
+	return all
+}
+
 // nativeModel is the CLI's name of one of the session's models.
 func (b *Backend) nativeModel(id string) string {
 	for _, p := range b.cfg.Providers {
-		if p.Name == "" && slices.Contains(p.Models, id) {
+		if p.Name == "" && slices.ContainsFunc(p.Models, func(m Model) bool { return m.ID == id }) {
 			return own + "/" + id
 		}
 	}

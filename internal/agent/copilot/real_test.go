@@ -39,7 +39,7 @@ func real(t testing.TB, model *copilottest.Model) copilot.Config {
 	return copilot.Config{
 		Path: shim, Home: filepath.Join(t.TempDir(), "state"),
 		Env:       []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true", "SECRET_KEY=not for it"},
-		Providers: []copilot.Provider{{URL: model.URL(), Key: "sk-test", Models: []string{"fake-1", "fake-2"}}},
+		Providers: []copilot.Provider{{URL: model.URL(), Key: "sk-test", Models: []copilot.Model{{ID: "fake-1"}, {ID: "fake-2"}}}},
 	}
 }
 

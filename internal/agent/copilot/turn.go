@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,6 +112,20 @@ func (c *conn) begin(t *turn) {
 	}
 }
 
+// blind is the model if it is said to see no pictures.
+func (c *conn) blind() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.b.cfg.Providers {
+		for _, m := range p.Models {
+			if m.NoVision && p.id(m.ID) == c.model {
+				return c.model
+			}
+		}
+	}
+	return ""
+}
+
 // send gives the CLI a prompt; it answers before it begins.
 func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
 	s := wire.Send{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
@@ -120,6 +135,9 @@ func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID
 		case a.Path != "":
 			s.Attachments = append(s.Attachments, wire.Attachment{Type: "file", Path: a.Path, DisplayName: a.Name})
 		case strings.HasPrefix(a.MimeType, "image/"):
+			if model := c.blind(); model != "" { // the CLI would send it all the same
+				return "", fmt.Errorf("%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model", model, cmp.Or(a.Name, "the picture"))
+			}
 			s.Attachments = append(s.Attachments, wire.Attachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
 		default: // text the user wants read: the CLI takes only pictures as data
 			s.Prompt += "\n\n<attachment name=" + fmt.Sprintf("%q", a.Name) + ">\n" + strings.ToValidUTF8(string(a.Data), "\uFFFD") + "\n</attachment>"

@@ -79,7 +79,7 @@ func (m *Model) Answer(answer func(Request) *Reply) {
 
 // Request is one call of the model.
 type Request struct {
-	Path     string
+	Path     string // with its query
 	Header   http.Header
 	Body     []byte // exactly as it came
 	Model    string
@@ -160,7 +160,7 @@ func (m *Model) serve(w http.ResponseWriter, hr *http.Request) {
 		return // the program went away
 	}
 	r := decode(body)
-	r.Path, r.Header = hr.URL.Path, hr.Header.Clone()
+	r.Path, r.Header = hr.URL.RequestURI(), hr.Header.Clone()
 	m.mu.Lock()
 	m.requests = append(m.requests, r)
 	override, n := m.override, len(m.requests)
