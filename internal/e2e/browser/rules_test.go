@@ -28,6 +28,7 @@ func TestLinksLoadTheTurnsTheyLeadTo(t *testing.T) {
 	p.wait(`document.querySelector('.pane .line .cl')?.textContent.trim() === 'one'`)
 	at := "c-" + eval[string](p, `document.querySelector('.pane').dataset.call`)
 	p.press("Escape")
+	p.wait(`!document.querySelector('.app.sheet') && history.state?.under`)
 	p.js(`location.hash = '#` + at + `'`)
 	p.wait(card + `?.checkVisibility()`)
 	inSight := `(() => { const r = document.querySelector('#turns [data-card]').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`

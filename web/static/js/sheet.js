@@ -14,7 +14,8 @@ let leaving = false // the address that comes back is not asked for
 
 function changed() {
   if (shown() && !pushed) {
-    history.pushState(null, '', location.href)
+    history.replaceState({ under: true }, '') // an address with a fragment comes by the same event, and is no way back
+    history.pushState(null, '')
     pushed = true
   } else if (!shown() && pushed) {
     pushed = false
@@ -22,7 +23,8 @@ function changed() {
   }
 }
 
-function back() {
+function back(e) {
+  if (!e.state?.under) return
   leaving = true
   setTimeout(() => { leaving = false })
   if (!pushed) return

@@ -22,7 +22,10 @@ export const viewerOf = (pane) => viewers.get(pane)
 function number(row, n) {
   const ln = row.querySelector(':scope > .ln')
   if (!ln || !n) return
-  if (n > 999) ln.textContent = written.format(n)
+  if (n > 999) {
+    ln.textContent = written.format(n)
+    ln.setAttribute('aria-label', `Line ${ln.textContent}`)
+  }
   ln.tabIndex = -1
 }
 
