@@ -108,8 +108,7 @@ func BenchmarkPageAfterADay(b *testing.B) {
 		worn, many := p.heap(), eval[float64](p, `document.querySelectorAll('*').length`)
 		p.do(chromedp.Reload())
 		p.live()
-		p.front("big.log")
-		p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
+		p.wait(onDesk + `?.querySelector('.rows .cl')?.textContent`)
 		grown, elements = append(grown, worn/p.heap()), append(elements, many/eval[float64](p, `document.querySelectorAll('*').length`))
 	}
 	b.ReportMetric(slices.Max(grown), "heap/fresh")
