@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -94,6 +96,10 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 	p.press("Alt+Enter")
 	p.wait(`document.querySelector('#turns .said')`)
 	p.done()
+	for _, prose := range []string{"explain README.md please", "README.md is short", "e.g."} {
+		p.say(prose)
+		p.done()
+	}
 	p.compose("show me nothing/of/the/kind.go")
 	p.wait(`!document.querySelector('#composer .free')`)
 	p.js(prompt + `.select()`)
@@ -102,6 +108,31 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 	p.press("Enter")
 	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 3`)
 	p.is(`[...document.querySelectorAll('#turns [data-card]')].at(-1).querySelector('.ln').textContent`, "3")
+
+	// What is named decides what is shown: a folder opens as a listing, a picture as one.
+	s.put("a b.txt", "between\n")
+	if err := os.Mkdir(filepath.Join(s.workspace, "img"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	logo, err := os.ReadFile(filepath.Join(s.workspace, "logo.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put("img/logo.png", string(logo))
+	for n, c := range []struct{ text, sees string }{
+		{"show me internal", "pump/"}, {"/show internal/pump", "pump.go"}, {"internal/", "pump/"}, {"open the folder internal", "pump/"}, {"show me a b.txt", "between"},
+	} {
+		p.say(c.text)
+		p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === ` + quoteInt(4+n))
+		p.wait(`[...document.querySelectorAll('#turns [data-card]')].at(-1).innerText.includes(` + quote(c.sees) + `)`)
+	}
+	for n, text := range []string{"show me img/logo.png", "/show img/logo.png", "show me the picture img/logo.png", "img/logo.png"} {
+		p.say(text)
+		p.wait(`document.querySelectorAll('#turns .pic img').length === ` + quoteInt(n+1) + ` && [...document.querySelectorAll('#turns .pic img')].at(-1).naturalWidth === 320`)
+	}
+	if n := strings.Count(s.logged(t, p.session()), `"type":"user.message"`); n != 4 {
+		t.Errorf("%d prompts, want the one with Alt and three of prose", n)
+	}
 }
 
 func TestComposerCompletes(t *testing.T) {

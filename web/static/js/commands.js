@@ -77,7 +77,7 @@ function distance(a, b) {
   return d[a.length][b.length]
 }
 
-const asks = /^(?:show|cat|view|open|display)\s+(?:me\s+)?(?:the\s+)?(?:file\s+)?(\S+(?:\s+lines?\s+\d+\s*-\s*\d+)?)$/i
+const asks = /^(?:show|cat|view|open|display)\s+(?:me\s+)?(?:the\s+)?(?:(?:file|folder|directory|image|picture)\s+)?(\S.{0,300}?)$/i
 
 const named = /^[^\s@]*[./][^\s@]*$/
 
@@ -85,5 +85,6 @@ const named = /^[^\s@]*[./][^\s@]*$/
 export function onlyShow(text) {
   const line = text.trim()
   const m = asks.exec(line)
-  return m || named.test(line) ? range(m ? m[1] : line) : null
+  if (!m && !named.test(line)) return null
+  return range((m ? m[1] : line).replace(/^(["'`])(.+)\1$/, '$2'))
 }

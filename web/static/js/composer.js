@@ -12,7 +12,7 @@ import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
 import { draft, recaller, remember } from './drafts.js'
-import { mentioned, settle } from './mentions.js'
+import { isFolder, mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
 import { save } from './sessions.js'
@@ -75,13 +75,14 @@ async function act(name, rest) {
   }
 }
 
-/** The free way first: a prompt that only asks to see an existing file needs no model. */
+/** The free way first: a prompt that only asks to see an existing file or folder needs no model. */
 async function freeWay(text) {
   const wish = onlyShow(text)
   if (!wish) return null
   try {
     const files = await filesLike(wish.path, 200)
-    return files.includes(wish.path.replace(/^\.\//, '')) ? showing(wish) : null
+    if (files.includes(wish.path.replace(/^\.\//, ''))) return showing(wish)
+    return !wish.startLine && await isFolder(wish.path) ? showing(wish) : null
   } catch { return null }
 }
 
