@@ -138,7 +138,7 @@ func (s *Set) Close() error {
 
 // meta is what every output of this session's call has.
 func (s *Set) meta(t outputs.Type, call agent.CallInfo) outputs.Meta {
-	m := outputs.Meta{Type: t, SessionID: s.session, ToolCallID: call.ToolCallID}
+	m := outputs.Meta{Type: t, SessionID: s.session, ToolCallID: call.ToolCallID, Called: call.Started}
 	if m.SessionID == "" {
 		m.SessionID = call.SessionID
 	}

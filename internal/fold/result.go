@@ -11,8 +11,8 @@ import (
 // TurnResult is what came of a prompt.
 type TurnResult struct {
 	MessageID string
-	Content   string // what the assistant said, whole
-	Outputs   []OutputRef
+	Content   string      // what the assistant said, whole
+	Outputs   []OutputRef // in the order of the calls
 	Error     string
 	Outcome   event.Outcome
 }
@@ -33,13 +33,13 @@ type Result struct {
 	// Of the turn that is open, the user's or the agent's own.
 	texts   []string
 	outputs []OutputRef
-	calls   map[string]bool // the agent's
+	calls   map[string]int // the agent's, by their order
 	failure string
 }
 
 // NewResult returns a fold that knows nothing yet of the message.
 func NewResult(messageID string) *Result {
-	return &Result{messageID: messageID, calls: map[string]bool{}}
+	return &Result{messageID: messageID, calls: map[string]int{}}
 }
 
 // Add takes the next event of the log and reports whether the result is whole.
@@ -65,10 +65,10 @@ func (r *Result) Add(d event.Data) bool {
 		r.failure = d.Message
 	case event.ToolExecutionStart:
 		if d.By == event.ByAgent {
-			r.calls[d.ToolCallID] = true
+			r.calls[d.ToolCallID] = len(r.calls)
 		}
 	case event.ToolExecutionComplete:
-		if r.calls[d.ToolCallID] && d.OutputID != "" {
+		if _, ok := r.calls[d.ToolCallID]; ok && d.OutputID != "" {
 			r.outputs = append(r.outputs, OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID, Type: outputType(d.ToolTelemetry)})
 		}
 	case event.TurnEnd:
@@ -81,6 +81,7 @@ func (r *Result) Add(d event.Data) bool {
 
 // TurnResult is what was folded, once it is whole.
 func (r *Result) TurnResult() TurnResult {
+	slices.SortStableFunc(r.outputs, func(a, b OutputRef) int { return r.calls[a.ToolCallID] - r.calls[b.ToolCallID] })
 	t := TurnResult{MessageID: r.messageID, Content: strings.Join(r.texts, "\n\n"), Outputs: r.outputs, Outcome: r.outcome}
 	if t.Outputs == nil {
 		t.Outputs = []OutputRef{} // [] on the wire

@@ -36,6 +36,7 @@ type keptFile struct {
 type keptHead struct {
 	Meta      Meta      `json:"meta"`
 	Session   string    `json:"session"`
+	Called    time.Time `json:"called,omitzero"`
 	Created   time.Time `json:"created"`
 	Completed time.Time `json:"completed"`
 	Size      int64     `json:"size"` // of everything that was written
@@ -95,7 +96,7 @@ func (k *keeper) save(o *Output) {
 		return
 	}
 	f := keptFile{m.SessionID, completed}
-	head := keptHead{Meta: m, Session: m.SessionID, Created: o.created.Round(0), Completed: completed, Size: v.size, Lines: v.nl, Open: v.open, Head: v.size}
+	head := keptHead{Meta: m, Session: m.SessionID, Called: m.Called.Round(0), Created: o.created.Round(0), Completed: completed, Size: v.size, Lines: v.nl, Open: v.open, Head: v.size}
 	if from, to, _, ok := v.gap(); ok {
 		head.Head, head.TailAt, head.TailLines = from, to, v.at(len(v.head)).nl
 		head.Gap = v.describe(&m)
@@ -172,7 +173,7 @@ func revived(s *Store, id ID, file []byte, keep time.Duration) (*Output, error) 
 	if h.Head < 0 || h.Head > int64(len(data)) || !gap && h.Head != int64(len(data)) || gap && (h.TailAt < h.Head || h.Size-h.TailAt != int64(len(data))-h.Head) {
 		return nil, io.ErrUnexpectedEOF
 	}
-	h.Meta.SessionID, h.Meta.Gap = h.Session, nil
+	h.Meta.SessionID, h.Meta.Called, h.Meta.Gap = h.Session, h.Called, nil
 	v := view{complete: true}
 	if gap {
 		v.head, _ = split(data[:h.Head], 0, 0)
@@ -199,7 +200,7 @@ func (k *keeper) session(id string) (all []Listed) {
 			delete(k.files, o)
 			continue
 		}
-		h.Meta.SessionID, h.Meta.Gap = h.Session, h.Gap
+		h.Meta.SessionID, h.Meta.Called, h.Meta.Gap = h.Session, h.Called, h.Gap
 		h.Meta.Truncated = h.Meta.Truncated || h.Gap != nil
 		all = append(all, Listed{ID: o, Meta: h.Meta, Size: h.Size, Complete: true, CreatedAt: h.Created, ExpiresAt: h.Completed.Add(k.keep)})
 	}

@@ -188,3 +188,29 @@ func TestListingKeptOutputsEvictsNothing(t *testing.T) {
 		}
 	})
 }
+
+// Outputs are listed in the order of their calls, whichever was there first; also from
+// the disk.
+func TestListedInTheOrderOfCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "outputs")
+		s := keeping(t, dir)
+		began := time.Now()
+		for _, name := range []string{"third", "first", "second"} {
+			call := began.Add(map[string]time.Duration{"first": 1, "second": 2, "third": 3}[name] * time.Second)
+			if _, err := s.Put(Meta{Type: File, SessionID: "s1", Path: name, Called: call}, []byte(name)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		for name, s := range map[string]*Store{"here": s, "another process": keeping(t, dir)} {
+			got := ""
+			for _, l := range s.Session("s1") {
+				got += l.Meta.Path + " "
+			}
+			if got != "first second third " {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}

@@ -16,8 +16,16 @@ type Listed struct {
 	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it grows
 }
 
-// Session lists the outputs of a session in the order of their creation, those on
-// disk included: listing reads no content into memory.
+// called is when its call began, or if that is not said, when it was created.
+func (l *Listed) called() time.Time {
+	if l.Meta.Called.IsZero() {
+		return l.CreatedAt
+	}
+	return l.Meta.Called
+}
+
+// Session lists the outputs of a session in the order of their calls, those on disk
+// included: listing reads no content into memory.
 func (s *Store) Session(sessionID string) []Listed {
 	s.mu.Lock()
 	var held []*Output
@@ -36,7 +44,7 @@ func (s *Store) Session(sessionID string) []Listed {
 		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
 	}
 	slices.SortFunc(all, func(a, b Listed) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.called().Compare(b.called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

@@ -1,6 +1,9 @@
 package outputs
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Type is what kind of thing was shown.
 type Type string
@@ -23,6 +26,7 @@ type Meta struct {
 	Type       Type
 	SessionID  string // DeleteSession(SessionID) ends the output; empty: of no session
 	ToolCallID string
+	Called     time.Time // when the call began; zero: not said. It stays in the server
 
 	Path      string // file, image
 	MimeType  string // file, image; for display only
