@@ -125,7 +125,7 @@ func (c *Call) searchedIn(m map[string]any) string {
 // What is what the row shows behind its verb.
 func (c *Call) What() string {
 	m := c.arguments()
-	s := wording.FirstLine(wording.Plain(c.Name()), 200)
+	s := wording.FirstLine(wording.Plain(c.inWorkspace(c.Name())), 200)
 	if c.Agent != "" {
 		return strings.TrimSuffix(wording.Plain(c.Agent)+": "+s, ": ")
 	}

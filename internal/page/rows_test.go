@@ -82,3 +82,43 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 		t.Error("the export lacks what is folded")
 	}
 }
+
+// The row of an edit shows what it changed with the numbers of lines, and its path as it
+// is in the workspace, once.
+func TestEditsAreDiffs(t *testing.T) {
+	p := pages(t, 3)
+	const dir = "/home/me/code/relay/" // of opening
+	diff := func(name, hunk string) string {
+		return "\ndiff --git a" + dir + name + " b" + dir + name + "\nindex 1..2 100644\n--- a" + dir + name + "\n+++ b" + dir + name + "\n" + hunk
+	}
+	const hunk = "@@ -8,2 +8,2 @@\n same\n-old\n+new <b>\n"
+	for _, c := range []struct{ tool, args, log, row, inside string }{
+		{"edit", `{"path":"` + dir + `pump/a.go","old_str":"old","new_str":"new"}`, diff("pump/a.go", hunk), "Edited pump/a.go", "@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
+		{"apply_patch", `{"patch":"…"}`, diff("a.go", hunk) + diff("b.go", hunk), "Edited", "a.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>|b.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
+		{"create", `{"path":"/etc/x","file_text":"a"}`, "--- /dev/null\n+++ b/etc/x\n@@ -0,0 +1 @@\n+a\n", "Wrote /etc/x", "@@ -0,0 +1 @@|1+a"},
+		{"bash", `{"command":"git diff"}`, diff("a.go", hunk), "Ran git diff", ""},
+	} {
+		l := newLog().add(join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: c.tool, Arguments: raw(c.args), By: event.ByAgent},
+			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: c.log}})...)
+		pr := p.Projector("s1")
+		pr.Load(l.entries...)
+		text := func(s string) string {
+			return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, ""))
+		}
+		row := regexp.MustCompile(`(?s)<span class="what">(<b>[A-Z].*?)</span>`).FindStringSubmatch(pr.Transcript())
+		if row == nil || !strings.HasPrefix(strings.ReplaceAll(text(row[1]), "  ", " "), strings.Replace(c.row, " ", "", 1)) {
+			t.Errorf("%s: the row says %q", c.tool, row)
+		}
+		inside, _ := pr.Tool("c1", 0)
+		var lines []string
+		for _, m := range regexp.MustCompile(`(?s)<div class="line[^"]*">(.*?)</div>`).FindAllStringSubmatch(inside, -1) {
+			lines = append(lines, text(m[1]))
+		}
+		if got := strings.Join(lines, "|"); got != c.inside {
+			t.Errorf("%s: inside of the row:\n%s\nwant\n%s", c.tool, got, c.inside)
+		}
+		if c.inside != "" && (strings.Contains(inside, "old_str") || strings.Contains(inside, dir)) {
+			t.Errorf("%s: it is shown twice: %s", c.tool, inside)
+		}
+	}
+}
