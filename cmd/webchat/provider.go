@@ -99,8 +99,9 @@ func (c *config) model(id string) (modelConfig, bool) {
 	return modelConfig{}, false
 }
 
-// price is what a million tokens given to a model cost, in dollars.
-func (c *config) price(id string) (float64, bool) {
-	m, ok := c.model(id)
-	return m.InputPrice, ok && m.InputPrice > 0
+// price is what a million tokens given to a model cost, and a million of its answers, in
+// dollars.
+func (c *config) price(id string) (in, out float64) {
+	m, _ := c.model(id)
+	return m.InputPrice, m.OutputPrice
 }

@@ -132,14 +132,14 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.TaskStarted:
 		s.Open.Tasks++
 	case event.SessionShutdown:
-		s.Usage = AddUsage(s.Usage, d.Usage)
+		s.Usage = s.Usage.Plus(d.Usage)
 	case event.TaskCompleted:
 		s.Open.Tasks = max(0, s.Open.Tasks-1)
-		s.Usage = AddUsage(s.Usage, d.Usage)
+		s.Usage = s.Usage.Plus(d.Usage)
 	case event.TurnEnd:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
-		s.Usage = AddUsage(s.Usage, d.Usage)
+		s.Usage = s.Usage.Plus(d.Usage)
 	case event.ToolExecutionStart:
 		s.Open.Tools++
 	case event.ToolExecutionComplete:
@@ -205,17 +205,6 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 
 // Brief is what a list shows of a long text.
 func Brief(text string) string { return wording.Cut(text, 200) }
-
-// AddUsage is what a and b are together.
-func AddUsage(a, b event.Usage) event.Usage {
-	a.InputTokens += b.InputTokens
-	a.OutputTokens += b.OutputTokens
-	a.CacheReadTokens += b.CacheReadTokens
-	a.Cost += b.Cost
-	a.Calls += b.Calls
-	a.DefinitionTokens += b.DefinitionTokens
-	return a
-}
 
 // estimated reports whether what an output would cost was not counted to the end.
 func estimated(raw json.RawMessage) bool {

@@ -7,6 +7,14 @@ import (
 	"webchat/internal/event"
 )
 
+// price is what a model of acme costs.
+func price(model string) (in, out float64) {
+	if model != "acme/large" {
+		return 0, 0
+	}
+	return 3, 15
+}
+
 // What describing the tools cost stands in the ledger, summed over turns, and
 // only where a backend counts it.
 func TestLedgerTellsWhatDefinitionsCost(t *testing.T) {
@@ -25,6 +33,36 @@ func TestLedgerTellsWhatDefinitionsCost(t *testing.T) {
 		html := wholePage(t, p, pr)
 		if got := strings.Contains(html, "Describing the tools</dt><dd>916</dd>"); got != (cost > 0) {
 			t.Errorf("at %d tokens a turn the ledger's row is there: %v", cost, got)
+		}
+	}
+}
+
+// The ledger tells what all calls took and what was kept from the model, in tokens and,
+// where the model has prices, in money.
+func TestLedgerTellsWhatWasSpent(t *testing.T) {
+	for model, want := range map[string][]string{
+		"acme/large": {"at the prices of acme/large", "Kept out in all</dt><dd>99,000</dd>", "Read by the model</dt><dd>400,000</dd>", "of that from its cache</dt><dd>300,000</dd>",
+			"Written by it</dt><dd>20,000</dd>", "Spent</dt><dd>≈ $1.50</dd>", "Kept out is worth</dt><dd>≈ $0.30</dd>"},
+		"acme/free": {"Kept out in all</dt><dd>99,000</dd>", "Read by the model</dt><dd>400,000</dd>"},
+	} {
+		p := pages(t, 3)
+		pr := p.Projector("s1")
+		l := newLog().add(event.SessionStart{SessionID: "s1", Model: model}, event.UserMessage{MessageID: "m", Content: "hi"}, event.TurnStart{TurnID: "t", MessageID: "m"},
+			event.ToolExecutionStart{ToolCallID: "c", ToolName: "render_file_contents", Arguments: raw(`{"path":"a.txt"}`), By: event.ByAgent},
+			event.ToolExecutionComplete{ToolCallID: "c", Success: true, OutputID: "o", ToolTelemetry: raw(`{"outputId":"o","outputType":"file","path":"a.txt","tokensShown":100010,"tokensSent":10}`)},
+			event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Completed, Usage: event.Usage{Calls: 2, InputTokens: 300_000, OutputTokens: 15_000, CacheReadTokens: 300_000, DefinitionTokens: 1000}},
+			event.SessionShutdown{Usage: event.Usage{Calls: 1, InputTokens: 100_000, OutputTokens: 5_000}})
+		for _, e := range l.entries {
+			pr.Feed(e)
+		}
+		html := wholePage(t, p, pr)
+		for _, row := range want {
+			if !strings.Contains(html, row) {
+				t.Errorf("%s: the ledger lacks %q", model, row)
+			}
+		}
+		if got := strings.Contains(html, "≈ $"); got != (model == "acme/large") {
+			t.Errorf("%s: money is told: %v", model, got)
 		}
 	}
 }

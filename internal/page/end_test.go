@@ -101,7 +101,7 @@ func totals(entries []event.Entry) transcript.Totals {
 		case event.SessionTitleChanged:
 			w.Title = d.Title
 		case event.TurnEnd:
-			w.Definitions += d.Usage.DefinitionTokens
+			w.Usage = w.Usage.Plus(d.Usage)
 		case event.ToolExecutionStart:
 			_, names[d.ToolCallID], _ = strings.Cut(strings.TrimSuffix(string(d.Arguments), `"}`), `:"`)
 		case event.ToolExecutionComplete:

@@ -25,8 +25,9 @@ type Config struct {
 	Turns     int           // how many turns a page shows, fewer when long ones are opened; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
-	// Price is what a million tokens given to a model cost, in dollars.
-	Price func(model string) (float64, bool)
+	// Price is what a million tokens given to a model cost, and a million of its answers,
+	// in dollars; 0 is unknown.
+	Price func(model string) (in, out float64)
 	// NoModel are the backends that answer without a model.
 	NoModel []string
 	// Elsewhere are the backends whose agents run in another program, where they are
@@ -63,7 +64,7 @@ func New(cfg Config) (*Pages, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Price == nil {
-		cfg.Price = func(string) (float64, bool) { return 0, false }
+		cfg.Price = func(string) (in, out float64) { return 0, 0 }
 	}
 	t, err := parse(cfg.Base)
 	if err != nil {

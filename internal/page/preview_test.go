@@ -79,7 +79,7 @@ func scenes() map[string]func(testing.TB, *strings.Builder) error {
 	wide.Content = highlighted("pump.go", "// "+strings.Repeat("wide ", 22)+"\n"+string(pump), 1, 1204)
 	out := shelf{"out_A": goModFile, "out_B": test, "out_I": stored["out_I"], "out_X": stored["out_X"], "out_L": wide}
 	p, err := page.New(page.Config{Outputs: out, Home: "/home/me", NoModel: []string{"offline"}, Location: time.UTC, Now: func() time.Time { return start.Add(28 * time.Second) },
-		Price: func(m string) (float64, bool) { return 3, m == "acme/large" }})
+		Price: price})
 	if err != nil {
 		panic(err)
 	}

@@ -39,8 +39,9 @@ type PagesConfig struct {
 	NoModel     []string // the backends that answer without a model
 	Elsewhere   []string // the backends whose agents run in another program
 	Editor      string   // the address that opens a file in the user's editor; empty: none
-	// Price is what a million tokens given to a model cost, in dollars; nil: unknown.
-	Price func(model string) (float64, bool)
+	// Price is what a million tokens given to a model cost, and a million of its answers,
+	// in dollars; nil: unknown.
+	Price func(model string) (in, out float64)
 }
 
 // NewPages parses the templates.

@@ -47,7 +47,7 @@ func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum fold.Sum
 		return err
 	}
 	whole := transcript.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
-		Estimated: sum.Open.Estimated, Definitions: sum.Usage.DefinitionTokens, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum)}
+		Estimated: sum.Open.Estimated, Usage: sum.Usage, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum)}
 	if entries[0].Seq > 1 {
 		if whole.Cwd, err = p.folder(ctx); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/screen"
 )
 
@@ -122,7 +121,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if t != nil {
 		t.count(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
-		s.unbilled = fold.AddUsage(s.unbilled, usageOf(u))
+		s.unbilled = s.unbilled.Plus(usageOf(u))
 	}
 	return nil
 }
@@ -136,7 +135,7 @@ func usageOf(d event.AssistantUsage) event.Usage {
 func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
-		t.usage = fold.AddUsage(t.usage, usageOf(d))
+		t.usage = t.usage.Plus(usageOf(d))
 	case event.SessionError:
 		t.reported[d.Message] = true
 		if len(t.errs) < maxErrors {

@@ -209,7 +209,7 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if outcome == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionError(failure).In(t.id))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: fold.AddUsage(t.usage, s.unbilled),
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage.Plus(s.unbilled),
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
@@ -337,7 +337,7 @@ func (s *Session) drafts(t *turn) (drafts []eventlog.Draft, version int) {
 	for _, f := range s.events.Open.Messages {
 		drafts = append(drafts, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
-	if spent := fold.AddUsage(t.usage, s.unbilled); spent.Calls > 0 {
+	if spent := t.usage.Plus(s.unbilled); spent.Calls > 0 {
 		drafts = append(drafts, eventlog.Draft{Usage: &spent})
 	}
 	return drafts, s.events.Open.Version + int(t.usage.Calls+s.unbilled.Calls)

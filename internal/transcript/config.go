@@ -13,8 +13,9 @@ import (
 type Config struct {
 	card.Config
 	Turns int // how many turns a page shows, fewer when long ones are opened
-	// Price is what a million tokens given to a model cost, in dollars.
-	Price func(model string) (float64, bool)
+	// Price is what a million tokens given to a model cost, and a million of its answers,
+	// in dollars; 0 is unknown.
+	Price func(model string) (in, out float64)
 	// NoModel are the backends that answer without a model.
 	NoModel []string
 	// Elsewhere are the backends whose agents run in another program, where they are

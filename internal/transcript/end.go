@@ -15,8 +15,8 @@ type Totals struct {
 	Cwd                   string // the folder of the session, absolute
 	Shown, Sent           int64  // tokens: of what was displayed, of what the model read instead
 	Estimated             bool   // Shown was sampled
-	Definitions           int64  // tokens that described the tools
-	Outputs               *int   // how many were shown; nil: that is not known
+	Usage                 event.Usage
+	Outputs               *int // how many were shown; nil: that is not known
 	Readable              []Readable
 	Effort                string // how hard the model thinks
 	Todos                 []event.Todo
@@ -53,7 +53,7 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	f.addEarlierOutputs(whole.Readable)
 	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger
-	l.shown, l.sent, l.estimated, l.definitions = whole.Shown, whole.Sent, whole.Estimated, whole.Definitions
+	l.shown, l.sent, l.estimated, l.usage = whole.Shown, whole.Sent, whole.Estimated, whole.Usage
 	if whole.Outputs != nil {
 		l.count, l.counted = *whole.Outputs, true
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"webchat/internal/card"
+	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
@@ -13,7 +14,7 @@ type ledger struct {
 	shown, sent    int64
 	estimated      bool
 	current, limit int64           // as the backend reported; 0 is unknown
-	definitions    int64           // what the tools' definitions cost, in all model calls
+	usage          event.Usage     // of all model calls
 	count          int             // outputs that were shown
 	counted        bool            // else only those are known that are kept
 	quota          string          // what is left of the user's plan, as the backend reported
@@ -62,10 +63,37 @@ func (r *Rail) Sent() string { return wording.Count(r.f.ledger.sent) }
 // Definitions is what describing the session's tools cost, in all calls of the
 // model; empty when the backend does not count it.
 func (r *Rail) Definitions() string {
-	if r.f.ledger.definitions == 0 {
+	return known(r.f.ledger.usage.DefinitionTokens)
+}
+
+// Net is what was kept from the model, less what the tools for it cost; empty when that is
+// not counted.
+func (r *Rail) Net() string {
+	if r.f.ledger.usage.DefinitionTokens == 0 {
 		return ""
 	}
-	return wording.Count(r.f.ledger.definitions)
+	net := r.f.ledger.shown - r.f.ledger.sent - r.f.ledger.usage.DefinitionTokens
+	if net < 0 {
+		return "−" + wording.Count(-net)
+	}
+	return wording.Count(net)
+}
+
+// Read is what the model was given in all calls, and Written what it answered.
+func (r *Rail) Read() string { return known(r.f.ledger.usage.InputTokens) }
+
+// Cached is how much of that came from the provider's cache.
+func (r *Rail) Cached() string { return known(r.f.ledger.usage.CacheReadTokens) }
+
+// Written is what the model answered, in all calls.
+func (r *Rail) Written() string { return known(r.f.ledger.usage.OutputTokens) }
+
+// known is a number of tokens; empty for none.
+func known(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return wording.Count(n)
 }
 
 // Known reports whether the size of the model's context is known.
@@ -123,14 +151,33 @@ func (r *Rail) Seen() string {
 
 func pct(p float64) string { return strconv.FormatFloat(p, 'f', 1, 64) + "%" }
 
-// Cost is what was spared, at the model's price.
-func (r *Rail) Cost() string {
-	price, ok := r.f.cfg.Price(r.f.Model)
-	saved := float64(max(0, r.f.ledger.shown-r.f.ledger.sent))
-	if !ok || saved == 0 {
+// Prices are the model's, if it has any.
+func (r *Rail) Prices() string {
+	if r.Spent() == "" && r.Worth() == "" {
 		return ""
 	}
-	return "≈ $" + strconv.FormatFloat(saved*price/1e6, 'f', 2, 64) + " at " + r.f.Model
+	return "at the prices of " + r.f.Model
+}
+
+// Spent is what all calls cost at the model's prices. What came from a cache costs less
+// than that, and is counted in full.
+func (r *Rail) Spent() string {
+	in, out := r.f.cfg.Price(r.f.Model)
+	return dollars(float64(r.f.ledger.usage.InputTokens)*in + float64(r.f.ledger.usage.OutputTokens)*out)
+}
+
+// Worth is what reading what was kept from the model would have cost once.
+func (r *Rail) Worth() string {
+	in, _ := r.f.cfg.Price(r.f.Model)
+	return dollars(float64(max(0, r.f.ledger.shown-r.f.ledger.sent)) * in)
+}
+
+// dollars are tokens at a price for a million; empty for nothing.
+func dollars(millionths float64) string {
+	if millionths <= 0 {
+		return ""
+	}
+	return "≈ $" + strconv.FormatFloat(millionths/1e6, 'f', 2, 64)
 }
 
 // Count is how many outputs were shown.

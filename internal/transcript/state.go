@@ -153,6 +153,7 @@ func (f *State) session(data event.Data) bool {
 		f.ledgerChanged()
 	case event.SessionShutdown:
 		f.held = true
+		f.countUsage(d.Usage)
 		f.queueChanged()
 	case event.Abort:
 		f.held = true

@@ -213,7 +213,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 
 // countUsage adds what models took to the ledger.
 func (f *State) countUsage(u event.Usage) {
-	f.ledger.definitions += u.DefinitionTokens
+	f.ledger.usage = f.ledger.usage.Plus(u)
 	f.ledgerChanged()
 }
 

@@ -129,7 +129,7 @@ func TestRealCompactStopped(t *testing.T) {
 
 // What was said is forgotten, the log keeps it, and mode and effort are as they were.
 func TestRealClear(t *testing.T) {
-	h := newHouse(t, func(c *copilot.Config) { c.Providers[0].Reasoning = []string{"fake-1"} })
+	h := newHouse(t, func(c *copilot.Config) { c.Providers[0].Models[0].Reasoning = true })
 	s := h.session()
 	if err := s.Clear(t.Context()); err != nil { // nothing was said
 		t.Error(err)
