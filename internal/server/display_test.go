@@ -16,7 +16,7 @@ func TestStoppedCommandIsShown(t *testing.T) {
 		res, body := h.do("POST", path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo begun; exec sleep 600"}}`)
 		answered <- res.Status + " " + body
 	}()
-	started := live.until("tool.execution_start")
+	started := live.until("tool.execution_progress") // then it has an output
 	_, call, _ := strings.Cut(started[len(started)-1].data, `"toolCallId":"`)
 	call, _, _ = strings.Cut(call, `"`)
 	if res, body := h.do("POST", path+"/tools/"+call+"/abort", ""); res.StatusCode != 202 {
