@@ -94,6 +94,6 @@ func contract(k *keeper) agenttest.Options {
 		},
 		Background: func(command string) string { return bash(command, "") },
 		Offered:    func(testing.TB) []string { return copilot.Offered(k.last) },
-		Patience:   time.Minute,
+		Patience:   2 * time.Minute, // the scripted model talks for one
 	}
 }
