@@ -29,7 +29,7 @@ func checkBackground(tb testing.TB, b agent.Backend, o Options) {
 	}
 	first := r.startTask(o.Background("sleep 600"), 1)
 	r.mustAnswer(o, "while something runs in the background")
-	r.abort(o.Talk, talking)
+	r.abort(o.Talk, r.talkingAgain())
 	if len(r.host.tasks()) != 1 {
 		tb.Errorf("a stop of the turn ended what runs in the background")
 	}

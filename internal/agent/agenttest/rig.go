@@ -145,11 +145,19 @@ func (r *rig) await(seen func(*Host) bool, ended <-chan error) {
 }
 
 // talking is true once words stream.
-func talking(h *Host) bool {
+func talking(h *Host) bool { return deltas(h) > 0 }
+
+// talkingAgain is true once more words stream than did until now.
+func (r *rig) talkingAgain() func(*Host) bool {
+	before := deltas(r.host)
+	return func(h *Host) bool { return deltas(h) > before }
+}
+
+func deltas(h *Host) (n int) {
 	for _, d := range h.Events() {
 		if _, ok := d.(event.AssistantMessageDelta); ok {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
