@@ -252,6 +252,28 @@ func TestStubborn(t *testing.T) {
 	}
 }
 
+// TestStopBeforeItBegan: a stop that comes before the CLI has begun with the prompt stops
+// it all the same, whatever the CLI says of the turn before.
+func TestStopBeforeItBegan(t *testing.T) {
+	cfg, dir := scripted(t, []byte("-- begins late --\n-- > late --\nevent assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\nhang\n"))
+	k := open(t, backend(t, cfg), "s", false)
+	if err := k.say("hello"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- k.prompt(ctx, agent.Prompt{Content: "late"}) }()
+	until(t, "the prompt", func() bool { return len(received(t, dir, "session.send")) == 2 })
+	cancel()
+	contains(t, <-ended, context.Canceled, "")
+	if err := k.say("hello"); err != nil {
+		t.Error(err)
+	}
+	if n := len(received(t, dir, "session.abort")); n != 2 {
+		t.Errorf("it was told %d times to stop", n)
+	}
+}
+
 // TestSteer: what is said in a turn joins it, also when it crosses its end.
 func TestSteer(t *testing.T) {
 	cfg, dir := scripted(t, []byte("-- > go --\nevent assistant.message_delta {\"messageId\":\"$M-a\",\"deltaContent\":\"Half\"}\nawait session.send\n"+

@@ -58,13 +58,22 @@ func (s *standIn) handle(m rpcMessage) {
 			session.calls <- m
 			return
 		}
+		if _, late := s.script["begins late"]; late && strings.HasPrefix(p.Prompt, "late") {
+			session.unbegun = func() { s.begin(session, id, p.Prompt) }
+			return
+		}
 		s.begin(session, id, p.Prompt)
 	case "session.abort":
 		s.mu.Lock()
 		cancel := session.cancel
 		s.mu.Unlock()
 		answer(`{"success":true}`)
-		if cancel != nil {
+		switch {
+		case session.unbegun != nil:
+			s.event(p.SessionID, "", "session.idle", `{}`) // of the turn before
+			session.unbegun()
+			session.unbegun = nil
+		case cancel != nil:
 			cancel()
 		}
 	default:

@@ -23,7 +23,8 @@ import (
 // The script is a txtar file. The file "connect" holds the answer to connect;
 // "METHOD" the answer to another method, or "error TEXT", or "hang"; "offer" names
 // tools that are offered whatever the client allows, and "stubborn", if there is
-// such a file, leaves none out later; "> WORD" is what happens upon a prompt that
+// such a file, leaves none out later; "begins late" has a prompt that begins with late
+// begin only after it was stopped once; "> WORD" is what happens upon a prompt that
 // begins with WORD, one directive a line:
 //
 //	event[@AGENT] TYPE JSON   an event; $S, $M, $ARG, $TEXT are filled in
@@ -56,13 +57,14 @@ type standIn struct {
 }
 
 type standInSession struct {
-	id     string
-	cancel context.CancelFunc // of the running turn; nil: none
-	calls  chan rpcMessage    // what the client calls during a turn
-	dir    string
-	late   []string
-	after  []string
-	turns  sync.Mutex // held while one runs
+	id      string
+	cancel  context.CancelFunc // of the running turn; nil: none
+	calls   chan rpcMessage    // what the client calls during a turn
+	dir     string
+	late    []string
+	after   []string
+	turns   sync.Mutex // held while one runs
+	unbegun func()     // begins with a prompt that came, and was stopped before
 
 	mu    sync.Mutex // guards offer
 	offer []string

@@ -152,13 +152,16 @@ func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID
 }
 
 // abort stops t and waits until the CLI is idle. A CLI that is not after
-// abortPatience is given up.
+// abortPatience is given up. One that has not begun with the prompt takes no notice and
+// begins all the same, so it is asked twice before its word is believed.
 func (c *conn) abort(t *turn) {
 	c.post(func() { t.aborted = true })
+	asked := 0
 	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
 	defer cancel()
 	for {
 		err := c.ask(ctx, "session.abort", c.named(nil), nil)
+		asked++
 		settle := time.NewTimer(settlePatience)
 		select {
 		case <-t.done:
@@ -168,7 +171,7 @@ func (c *conn) abort(t *turn) {
 		}
 		// No idle event: there was nothing to stop, or it takes its time.
 		switch {
-		case err == nil && !c.processing(ctx):
+		case err == nil && asked > 1 && !c.processing(ctx):
 			c.post(func() { c.finish(t, nil) })
 		case ctx.Err() != nil:
 			c.post(func() { c.finish(t, cli.Died("GitHub Copilot CLI did not stop when it was asked to")) })
@@ -231,10 +234,11 @@ func (t *turn) heardOf(messageID string) {
 }
 
 // rest ends t when the CLI is idle, unless a steer crossed that on its way: the
-// CLI then begins anew with it, and that belongs to this turn.
+// CLI then begins anew with it, and that belongs to this turn. An idle before the CLI has
+// begun with t is of an earlier turn, also if t is to stop.
 func (c *conn) rest(t *turn) {
 	switch {
-	case !t.heard && !t.aborted:
+	case !t.heard:
 		return // of an earlier turn
 	case t.aborted, t.steering == 0 && len(t.waiting) == 0:
 		c.finish(t, t.failure)
