@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/inside"
 )
 
 // hidden is the CLI's tool that would send files to the model.
@@ -104,7 +105,11 @@ func (c *conn) exposed(format string, args ...any) error {
 // look reads which tools are offered and returns those that may not be.
 func (c *conn) look(ctx context.Context) (excess []string, err error) {
 	var list struct{ Tools []offer }
-	if err := c.ask(ctx, "session.tools.getCurrentMetadata", c.named(nil), &list); err != nil {
+	err = inside.Ready(ctx, c.about)
+	if err == nil {
+		err = c.about(ctx, "session.tools.getCurrentMetadata", nil, &list)
+	}
+	if err != nil {
 		return nil, c.b.cli.Explain(err)
 	}
 	var names []string

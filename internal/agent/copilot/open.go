@@ -104,9 +104,6 @@ func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error
 	if err := c.restore(ctx, made); err != nil {
 		return err
 	}
-	if err := c.ask(ctx, "session.tools.initializeAndValidate", c.named(nil), nil); err != nil {
-		return c.b.cli.Explain(err)
-	}
 	return c.inspect(ctx)
 }
 

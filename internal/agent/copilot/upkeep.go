@@ -101,10 +101,7 @@ func (c *conn) Describe(ctx context.Context) (agent.Inside, error) {
 	if err := c.revive(ctx); err != nil {
 		return agent.Inside{}, err
 	}
-	ask := func(ctx context.Context, method string, more map[string]any, result any) error {
-		return c.ask(ctx, method, c.named(more), result)
-	}
-	all, err := inside.Describe(ctx, ask, c.b.cfg.Count)
+	all, err := inside.Describe(ctx, c.about, c.b.cfg.Count)
 	if err != nil {
 		return all, c.b.cli.Explain(err)
 	}
@@ -112,6 +109,11 @@ func (c *conn) Describe(ctx context.Context) (agent.Inside, error) {
 		all.Context.Model = ourModel(all.Context.Model)
 	}
 	return all, nil
+}
+
+// about is an [inside.Ask].
+func (c *conn) about(ctx context.Context, method string, more map[string]any, result any) error {
+	return c.ask(ctx, method, c.named(more), result)
 }
 
 var (

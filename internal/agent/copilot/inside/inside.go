@@ -22,9 +22,18 @@ func Can() []agent.Ability {
 // Ask calls a method of the CLI about the session with more parameters than its name.
 type Ask func(ctx context.Context, method string, more map[string]any, result any) error
 
+// Ready has the CLI set the session up, as it does before a model call. Until then, and
+// again from when an MCP server came up or went, it tells of no tools and of no context.
+func Ready(ctx context.Context, ask Ask) error {
+	return ask(ctx, "session.tools.initializeAndValidate", nil, nil)
+}
+
 // Describe asks for all parts. count counts tokens; nil: those of instruction files are
 // not known, and stay in the part of the system prompt that they are sent in.
 func Describe(ctx context.Context, ask Ask, count func(string) int) (all agent.Inside, err error) {
+	if err = Ready(ctx, ask); err != nil {
+		return all, err
+	}
 	if all.Instructions, err = instructions(ctx, ask, count); err != nil {
 		return all, err
 	}
