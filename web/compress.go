@@ -34,12 +34,32 @@ func Encoding(r *http.Request) string {
 	return ""
 }
 
-// Compress returns b in an encoding, made in little time; nil: it is not worth it.
-func Compress(encoding string, b []byte) []byte {
-	return compress(encoding, b, gzip.BestSpeed, zstd.SpeedFastest)
+// An effort is what is spent on a reply.
+type effort struct {
+	gzip int
+	zstd func() *zstd.Encoder // one for all replies: making one allocates up to 50 MB
 }
 
-func compress(encoding string, b []byte, gz int, zs zstd.EncoderLevel) []byte {
+var (
+	little = effort{gzip.BestSpeed, encoder(zstd.SpeedFastest)}
+	much   = effort{gzip.BestCompression, encoder(zstd.SpeedBetterCompression)}
+)
+
+// encoder makes one when it is wanted first. Its window holds any file here.
+func encoder(level zstd.EncoderLevel) func() *zstd.Encoder {
+	return sync.OnceValue(func() *zstd.Encoder {
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(1<<17))
+		if err != nil {
+			panic(err) // of the options
+		}
+		return w
+	})
+}
+
+// Compress returns b in an encoding, made in little time; nil: it is not worth it.
+func Compress(encoding string, b []byte) []byte { return compress(encoding, b, little) }
+
+func compress(encoding string, b []byte, e effort) []byte {
 	if len(b) < compressMin {
 		return nil
 	}
@@ -47,7 +67,7 @@ func compress(encoding string, b []byte, gz int, zs zstd.EncoderLevel) []byte {
 	switch encoding {
 	case "gzip":
 		var buf bytes.Buffer
-		w, err := gzip.NewWriterLevel(&buf, gz)
+		w, err := gzip.NewWriterLevel(&buf, e.gzip)
 		if err != nil {
 			return nil
 		}
@@ -56,12 +76,7 @@ func compress(encoding string, b []byte, gz int, zs zstd.EncoderLevel) []byte {
 		}
 		out = buf.Bytes()
 	case "zstd":
-		w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zs), zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil
-		}
-		out = w.EncodeAll(b, nil)
-		_ = w.Close() // it has no stream to end
+		out = e.zstd().EncodeAll(b, nil)
 	}
 	if len(out) == 0 || len(out) >= len(b) {
 		return nil
@@ -74,7 +89,7 @@ var stored sync.Map
 
 // packed returns a file in an encoding. The first reader makes it, and it is kept.
 func packed(name, encoding string, b []byte) []byte {
-	make := sync.OnceValue(func() []byte { return compress(encoding, b, gzip.BestCompression, zstd.SpeedBestCompression) })
+	make := sync.OnceValue(func() []byte { return compress(encoding, b, much) })
 	once, _ := stored.LoadOrStore(name+" "+encoding, make)
 	return once.(func() []byte)()
 }
