@@ -56,6 +56,8 @@ func (p *page) accessible(state string) {
 			p.t.Fatalf("load axe-core: %v", err)
 		}
 	}
+	// What fades in has its contrast once it is there.
+	p.wait(`document.getAnimations().every((a) => a.effect.getComputedTiming().endTime === Infinity)`)
 	broken := eval[[]string](p, `axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) =>
 		v.id + ' (' + v.help + '): ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + n.any.map((a) => a.message).join('; ')).join(' | ')))`)
 	for _, b := range broken {

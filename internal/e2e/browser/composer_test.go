@@ -238,7 +238,7 @@ func TestComposerTakesPicturesAndBigPastes(t *testing.T) {
 	if p.true(composer + `.classList.contains('is-over')`) {
 		t.Error("the composer still looks as if something hovered over it")
 	}
-	p.do(chromedp.SetUploadFiles("#attach", []string{s.workspace + "/go.mod"}))
+	p.upload("#attach", s.workspace+"/go.mod")
 	p.has("#chips .chip", "go.mod")
 	p.shots("chips")
 	p.click("#chips .chip:nth-child(2) [data-act=unchip]")

@@ -172,6 +172,15 @@ func (s *site) again() {
 	s.up(strings.TrimPrefix(s.url, "http://"))
 }
 
+// bigLog is a log of 100,000 lines.
+var bigLog = sync.OnceValue(func() string {
+	var b strings.Builder
+	for i := 1; i <= 100_000; i++ {
+		fmt.Fprintf(&b, "%06d 2026-11-20T10:00:00Z pump frame=%d queue=%d ok\n", i, i*7%1000, i%13)
+	}
+	return b.String()
+})
+
 // workspace makes a folder with something of everything.
 func workspace(t testing.TB) string {
 	t.Helper()
@@ -190,11 +199,7 @@ func workspace(t testing.TB) string {
 	write("evil.html", "<!doctype html><script>window.evil = 1</script>\n```\n<img src=//sink.invalid/x onerror=evil()>\n")
 	write("data.bin", "\x7fELF\x00\x01\x02\xff\xfe"+strings.Repeat("\x00\x90", 600))
 	write(".env", "TOKEN=secret\n")
-	var big strings.Builder
-	for i := 1; i <= 100_000; i++ {
-		fmt.Fprintf(&big, "%06d 2026-11-20T10:00:00Z pump frame=%d queue=%d ok\n", i, i*7%1000, i%13)
-	}
-	write("big.log", big.String())
+	write("big.log", bigLog())
 	f, err := os.Create(filepath.Join(dir, "logo.png"))
 	if err != nil {
 		t.Fatal(err)
