@@ -17,6 +17,7 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/models"
 	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/canary"
 	"webchat/internal/daemon"
@@ -162,7 +163,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	}
 	ran, err := canary.Closed{Sources: workspace.Sources(), Plant: workspace.Plant, Backend: func(model, state string) (agent.Backend, error) {
 		return copilot.New(copilot.Config{Path: o.CopilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
-			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []copilot.Model{{ID: "none"}}}}})
+			Providers: []models.Provider{{URL: model, Key: "none", Models: []models.Model{{ID: "none"}}}}})
 	}}.Try(ctx)
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/models"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -27,9 +28,6 @@ const (
 	autopilot   = "autopilot"
 )
 
-// ways are the reasoning efforts of a user's own model, of which nothing tells them.
-var ways = []string{"low", "medium", "high"}
-
 // knownMode returns one of the modes that may be chosen.
 func (c *conn) knownMode(id string) (agent.Mode, bool) {
 	i := slices.IndexFunc(modes, func(m agent.Mode) bool { return m.ID == id })
@@ -40,13 +38,9 @@ func (c *conn) knownMode(id string) (agent.Mode, bool) {
 }
 
 // efforts are those of a model; none: it has none, or they are not known.
-func (b *Backend) efforts(model string) (all []string) {
-	for _, p := range b.cfg.Providers {
-		for _, m := range p.Models {
-			if m.Reasoning && p.id(m.ID) == model {
-				return ways
-			}
-		}
+func (b *Backend) efforts(model string) []string {
+	if len(b.cfg.Providers) > 0 {
+		return b.cfg.Providers.Efforts(model)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +123,7 @@ func (c *conn) switchTo(ctx context.Context, model, effort, had string) error {
 	c.mu.Lock()
 	c.model, c.effort = model, effort
 	c.mu.Unlock()
-	p := map[string]any{"modelId": c.b.nativeModel(model)}
+	p := map[string]any{"modelId": c.b.cfg.Providers.Native(model)}
 	switch {
 	case effort != "":
 		p["reasoningEffort"] = effort
@@ -153,7 +147,7 @@ type madeSession struct {
 // that was resumed has those it had last.
 func (c *conn) restore(ctx context.Context, made madeSession) error {
 	c.mu.Lock()
-	if m := ourModel(made.ModelState.ModelID); m != "" {
+	if m := models.Ours(made.ModelState.ModelID); m != "" {
 		c.model = m
 	}
 	if !slices.Contains(c.b.efforts(c.model), c.effort) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -168,8 +167,8 @@ func (c *conn) report(d event.Data) {
 
 // SetModel implements [agent.Conn].
 func (c *conn) SetModel(ctx context.Context, model string) error {
-	if len(c.b.cfg.Providers) > 0 && !c.b.knows(model) {
-		return fmt.Errorf("no provider has the model %q; there are %s", model, strings.Join(c.b.ownModels(), ", "))
+	if err := c.b.cfg.Providers.Check(model); err != nil {
+		return err
 	}
 	if !c.enter() {
 		return errClosed

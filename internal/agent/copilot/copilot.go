@@ -59,6 +59,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/models"
 	"webchat/internal/agent/copilot/wire"
 )
 
@@ -74,7 +75,7 @@ type Config struct {
 	Env []string
 	// Providers are models the user brought. With any of them the CLI works
 	// offline and without a login; without, on the user's GitHub login.
-	Providers []Provider
+	Providers models.Own
 	// Model is the model of sessions that name none; empty: the first of the
 	// providers, or the CLI's default.
 	Model string
@@ -94,29 +95,6 @@ type Config struct {
 	// model; see [cli.Watch].
 	Watch  *cli.Watch
 	Logger *slog.Logger // nil: slog.Default()
-}
-
-// Provider is where models are.
-type Provider struct {
-	Name    string // short; a model's id is "name/model". Empty for one: the id is the model's alone
-	Type    string // openai (the default), azure or anthropic
-	WireAPI string // of openai: completions (the default) or responses
-	URL     string
-	Key     string
-	// Headers go with every request, beside those of the protocol.
-	Headers map[string]string
-	// APIVersion is of azure; empty: the CLI's own choice.
-	APIVersion string
-	Models     []Model
-}
-
-// Model is what is known of one of a provider's models.
-type Model struct {
-	ID        string
-	Context   int64 // tokens that prompt and answer take together; 0: not known
-	MaxOutput int64 // tokens of an answer at most; 0: not known
-	NoVision  bool  // it cannot see pictures
-	Reasoning bool  // it can be told how hard to think
 }
 
 // Backend implements [agent.Backend].
@@ -140,32 +118,18 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	c.Providers = slices.Clone(c.Providers)
-	seen := map[string]bool{}
-	for i := range c.Providers {
-		p := &c.Providers[i]
-		switch {
-		case p.URL == "" || len(p.Models) == 0:
-			return nil, fmt.Errorf("copilot: the provider %q needs an address and a model", p.Name)
-		case seen[p.Name]:
-			return nil, fmt.Errorf("copilot: two providers are named %q", p.Name)
-		}
-		seen[p.Name] = true
-		if p.Type == "" {
-			p.Type = "openai"
-		}
-		if !slices.Contains([]string{"openai", "azure", "anthropic"}, p.Type) {
-			return nil, fmt.Errorf("copilot: the provider type %q is none of openai, azure and anthropic", p.Type)
-		}
+	own, err := c.Providers.Checked()
+	if err != nil {
+		return nil, fmt.Errorf("copilot: %w", err)
 	}
-	if c.Model == "" && len(c.Providers) > 0 {
-		c.Model = c.Providers[0].id(c.Providers[0].Models[0].ID)
+	c.Providers = own
+	if c.Model == "" && len(own) > 0 {
+		c.Model = own.IDs()[0]
 	}
-	b := &Backend{cfg: c, cli: cli.New(program(c))}
-	if c.Model != "" && len(c.Providers) > 0 && !b.knows(c.Model) {
-		return nil, fmt.Errorf("copilot: no provider has the model %q; there are %s", c.Model, strings.Join(b.ownModels(), ", "))
+	if err := own.Check(c.Model); err != nil {
+		return nil, fmt.Errorf("copilot: %w", err)
 	}
-	return b, nil
+	return &Backend{cfg: c, cli: cli.New(program(c))}, nil
 }
 
 // program is what the CLI's process gets of c.
@@ -184,25 +148,6 @@ func program(c Config) cli.Config {
 	}
 	return p
 }
-
-// id is how a session names the model m of p.
-func (p Provider) id(m string) string {
-	if p.Name == "" {
-		return m
-	}
-	return p.Name + "/" + m
-}
-
-func (b *Backend) ownModels() (ids []string) {
-	for _, p := range b.cfg.Providers {
-		for _, m := range p.Models {
-			ids = append(ids, p.id(m.ID))
-		}
-	}
-	return ids
-}
-
-func (b *Backend) knows(model string) bool { return slices.Contains(b.ownModels(), model) }
 
 // Name implements [agent.Backend].
 func (*Backend) Name() string { return "copilot" }
@@ -228,17 +173,17 @@ const listLife = 10 * time.Minute
 // under the user's login.
 func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
 	if len(b.cfg.Providers) > 0 {
-		var models []agent.Model
-		for _, id := range b.ownModels() {
-			models = append(models, agent.Model{ID: id, Name: id})
+		var all []agent.Model
+		for _, id := range b.cfg.Providers.IDs() {
+			all = append(all, agent.Model{ID: id, Name: id})
 		}
-		return models, nil
+		return all, nil
 	}
 	b.mu.Lock()
-	models, asked := b.models, b.asked
+	all, asked := b.models, b.asked
 	b.mu.Unlock()
 	if !asked.IsZero() && time.Since(asked) < listLife {
-		return slices.Clone(models), nil
+		return slices.Clone(all), nil
 	}
 	p, err := b.cli.Acquire(ctx)
 	if err != nil {

@@ -2,11 +2,11 @@ package copilot
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/acts"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
@@ -59,7 +59,7 @@ func (c *conn) beforeTool(h wire.Hook) (any, error) {
 	if changed != nil {
 		arguments = changed
 	}
-	if less, names := c.leaveOut(t.ctx, call.Tool, arguments); less != nil {
+	if less, names := acts.LeaveOut(t.ctx, c.o.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
 		changed, without = less, names
 	}
 	if changed == nil {
@@ -130,9 +130,4 @@ func (x *execution) changedOr(made json.RawMessage) json.RawMessage {
 		return x.changed
 	}
 	return made
-}
-
-func isRegular(name string) bool {
-	st, err := os.Stat(name)
-	return err == nil && st.Mode().IsRegular()
 }

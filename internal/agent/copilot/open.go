@@ -25,8 +25,8 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if !chosen {
 		o.Model = b.cfg.Model
 	}
-	if len(b.cfg.Providers) > 0 && !b.knows(o.Model) {
-		return nil, fmt.Errorf("%w: no provider has the model %q; there are %s", agent.ErrUnavailable, o.Model, strings.Join(b.ownModels(), ", "))
+	if err := b.cfg.Providers.Check(o.Model); err != nil {
+		return nil, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
 	p, err := b.cli.Acquire(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *conn) parameters() map[string]any {
 		"enableSessionStore": false, // it would keep what was said beyond the session's end
 	}
 	maps.Copy(p, skipping(skip))
-	if m := c.b.nativeModel(model); m != "" {
+	if m := c.b.cfg.Providers.Native(model); m != "" {
 		p["model"] = m
 	}
 	if slices.Contains(c.b.efforts(model), effort) {
@@ -156,70 +156,9 @@ func (c *conn) parameters() map[string]any {
 	if servers := c.b.servers(context.Background()); len(servers) > 0 {
 		p["mcpServers"], p["envValueMode"] = servers, "direct"
 	}
-	if providers, models := c.b.providers(); len(providers) > 0 {
-		p["providers"], p["models"] = providers, models
-	}
+	maps.Copy(p, c.b.cfg.Providers.Parameters())
 	return p
 }
-
-// own is what the CLI calls a provider without a name.
-const own = "own"
-
-// providers are the user's models in the CLI's words: each request goes to the
-// model's own provider with its own key. The keys were found nowhere in the
-// CLI's state.
-func (b *Backend) providers() (providers, models []map[string]any) {
-	for _, p := range b.cfg.Providers {
-		name := p.Name
-		if name == "" {
-			name = own
-		}
-		provider := map[string]any{"name": name, "type": p.Type, "baseUrl": p.URL}
-		if p.Key != "" {
-			provider["apiKey"] = p.Key
-		}
-		if p.WireAPI != "" {
-			provider["wireApi"] = p.WireAPI
-		}
-		if len(p.Headers) > 0 {
-			provider["headers"] = p.Headers
-		}
-		if p.APIVersion != "" {
-			provider["azure"] = map[string]string{"apiVersion": p.APIVersion}
-		}
-		providers = append(providers, provider)
-		for _, m := range p.Models {
-			models = append(models, m.native(name))
-		}
-	}
-	return providers, models
-}
-
-// native is the model in the CLI's words.
-func (m Model) native(provider string) map[string]any {
-	all := map[string]any{"id": m.ID, "provider": provider, "wireModel": m.ID, "capabilities": map[string]any{
-		"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
-	if m.Context > 0 {
-		all["maxPromptTokens"] = m.Context - m.MaxOutput
-	}
-	if m.MaxOutput > 0 {
-		all["maxOutputTokens"] = m.MaxOutput
-	}
-	return all
-}
-
-// nativeModel is the CLI's name of one of the session's models.
-func (b *Backend) nativeModel(id string) string {
-	for _, p := range b.cfg.Providers {
-		if p.Name == "" && slices.ContainsFunc(p.Models, func(m Model) bool { return m.ID == id }) {
-			return own + "/" + id
-		}
-	}
-	return id
-}
-
-// ourModel is the way back.
-func ourModel(native string) string { return strings.TrimPrefix(native, own+"/") }
 
 func (b *Backend) servers(ctx context.Context) map[string]map[string]any {
 	servers, all := map[string]map[string]any{}, b.cfg.MCPServers

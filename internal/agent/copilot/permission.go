@@ -2,15 +2,14 @@ package copilot
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/acts"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
-	"webchat/internal/policy"
 )
 
 // question is a request for permission that waits for its answer.
@@ -78,7 +77,7 @@ func (c *conn) caller(t *turn, r wire.Request) (id string, found *execution) {
 		return c.call(t, r.ToolCallID)
 	}
 	for call, x := range t.tools {
-		if x.called || x.completed || !x.does(r, c.o.Workspace) {
+		if x.called || x.completed || !x.of(call).Does(r, c.o.Workspace) {
 			continue
 		}
 		if found != nil {
@@ -120,71 +119,17 @@ func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 	}
 }
 
-// permissions is the CLI's wish in the session's words: one act, or two where a
-// patch moves a file, of which the CLI names the new place only. The digest covers
-// all of the request but what changes from one call to the next.
 func (c *conn) permissions(q *question, id string, x *execution) []agent.Permission {
-	r := q.request
-	p := agent.Permission{ToolCallID: id, Digest: wire.Digest(q.raw), Cwd: c.o.Workspace}
+	of := acts.Call{ID: id}
 	if x != nil {
-		p.ToolName = x.name
+		of = x.of(id)
 	}
-	acts := []agent.Permission{}
-	switch r.Kind {
-	case "shell":
-		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !c.knowsFolder()
-		p.ToolName = orElse(p.ToolName, "bash")
-	case "write":
-		p.Kind, p.Action, p.Resource, p.Diff = agent.KindWrite, "write a file", r.FileName, r.Diff
-		for _, e := range r.FileEdits {
-			if from := e.Before.Path; from != "" && from != r.FileName {
-				moved := p
-				moved.Action, moved.Resource = "move a file away", from
-				acts = append(acts, moved)
-			}
-		}
-	case "read":
-		p.Kind, p.Action, p.Resource = agent.KindRead, "read a file", r.Path
-		if x != nil {
-			c.describeSearch(&p, x)
-		}
-	case "url":
-		p.ToolName, p.Kind, p.Action, p.Resource = orElse(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
-	case "mcp":
-		p.ToolName, p.Server = orElse(p.ToolName, r.ToolName), r.ServerName
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+wire.Compact(r.Args)
-	}
-	switch {
-	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
-		p.ToolName, p.Action, p.Resource, p.Sensitive = orElse(p.ToolName, "copilot"), "do something of the kind "+r.Kind, wire.Compact(q.raw), true
-		p.Kind = agent.Kind(orElse(string(p.Kind), string(agent.KindShell)))
-	case p.ToolName == "": // no rule by the name of the tool could hold
-		p.ToolName, p.Sensitive = r.Kind, true
-	}
-	if p.Kind == agent.KindRead || p.Kind == agent.KindWrite {
-		p.Target = orElse(p.Target, astray(p.Resource))
-	}
-	return append(acts, p)
+	return acts.Permissions(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
 }
 
-// astray returns where an absolute path leads, if ".." behind a link makes that
-// another place than the same path has once it is cleaned; else nothing. The CLI
-// shows such paths cleaned and opens them as they are.
-func astray(path string) string {
-	if !filepath.IsAbs(path) {
-		return ""
-	}
-	if real := policy.Resolve(path); real != policy.Resolve(filepath.Clean(path)) {
-		return real
-	}
-	return ""
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
+// of is the call for package acts.
+func (x *execution) of(id string) acts.Call {
+	return acts.Call{ID: id, Tool: x.name, Arguments: x.changedOr(x.arguments), Without: x.without}
 }
 
 // knowsFolder reports whether commands are known to begin in the workspace.
@@ -192,26 +137,4 @@ func (c *conn) knowsFolder() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.freshShell
-}
-
-// does reports whether a request may be one of this call's.
-func (x *execution) does(r wire.Request, workspace string) bool {
-	var a struct{ Command, Path, URL string }
-	if json.Unmarshal(x.arguments, &a) != nil {
-		return false
-	}
-	switch r.Kind {
-	case "shell":
-		return a.Command != "" && a.Command == r.FullCommandText
-	case "write":
-		return (x.name == "create" || x.name == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
-	case "read":
-		s, ok := searchOf(x)
-		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
-	case "url":
-		return a.URL != "" && a.URL == r.URL
-	case "mcp":
-		return x.name == r.ToolName
-	}
-	return false
 }

@@ -116,14 +116,10 @@ func (c *conn) begin(t *turn) {
 func (c *conn) blind() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range c.b.cfg.Providers {
-		for _, m := range p.Models {
-			if m.NoVision && p.id(m.ID) == c.model {
-				return c.model
-			}
-		}
+	if c.b.cfg.Providers.Sees(c.model) {
+		return ""
 	}
-	return ""
+	return c.model
 }
 
 // send gives the CLI a prompt; it answers before it begins.

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/inside"
+	"webchat/internal/agent/copilot/models"
 )
 
 // abilities are what a user may have the CLI do with a conversation, or see of it.
@@ -106,7 +107,7 @@ func (c *conn) Describe(ctx context.Context) (agent.Inside, error) {
 		return all, c.b.cli.Explain(err)
 	}
 	if all.Context != nil {
-		all.Context.Model = ourModel(all.Context.Model)
+		all.Context.Model = models.Ours(all.Context.Model)
 	}
 	return all, nil
 }

@@ -1,9 +1,10 @@
-package copilot
+package acts
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,11 +24,7 @@ type search struct {
 }
 
 // searchOf decodes a call; ok is false if it is none of a search.
-func searchOf(x *execution) (s search, ok bool) {
-	return searchIn(x.name, x.changedOr(x.arguments))
-}
-
-func searchIn(tool string, arguments json.RawMessage) (s search, ok bool) {
+func searchOf(tool string, arguments json.RawMessage) (s search, ok bool) {
 	if tool != "grep" && tool != "rg" && tool != "glob" {
 		return s, false
 	}
@@ -71,19 +68,23 @@ func (s search) in(path string) agent.Search {
 // everything are globs that leave nothing out.
 var everything = []string{"", "*", "**", "**/*"}
 
-// leaveOut returns the arguments with which a search leaves sensitive files out,
+// Hits says which sensitive files a search in a workspace may show, and whether these
+// are all.
+type Hits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
+
+// LeaveOut returns the arguments with which a search leaves sensitive files out,
 // and which these are; nil where there are none, or it cannot be said.
-func (c *conn) leaveOut(ctx context.Context, tool string, arguments json.RawMessage) (changed json.RawMessage, without []string) {
-	s, ok := searchIn(tool, arguments)
-	if !ok || s.names || !slices.Contains(everything, s.glob) || c.b.cfg.SearchHits == nil {
+func LeaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage, hits Hits) (changed json.RawMessage, without []string) {
+	s, ok := searchOf(tool, arguments)
+	if !ok || s.names || !slices.Contains(everything, s.glob) || hits == nil {
 		return nil, nil
 	}
 	for _, p := range s.paths {
-		hits, _ := c.b.cfg.SearchHits(ctx, c.o.Workspace, s.in(p)) // where there are more, it is asked
-		for _, h := range hits {
+		found, _ := hits(ctx, workspace, s.in(p)) // where there are more, it is asked
+		for _, h := range found {
 			// A file the call names is searched whatever the glob, and what is outside is
 			// asked about anyway.
-			if !slices.Contains(without, h) && !c.isFile(p) && !filepath.IsAbs(h) {
+			if !slices.Contains(without, h) && !isFile(workspace, p) && !filepath.IsAbs(h) {
 				without = append(without, h)
 			}
 		}
@@ -111,15 +112,15 @@ func (c *conn) leaveOut(ctx context.Context, tool string, arguments json.RawMess
 // describeSearch says of a permission to read what is searched for and where, as
 // the call has it: the CLI names the folder only, with what ".." leads to cut out
 // of its name, and opens what it really leads to.
-func (c *conn) describeSearch(p *agent.Permission, x *execution) {
-	s, ok := searchOf(x)
+func (c Call) describeSearch(p *agent.Permission) {
+	s, ok := searchOf(c.Tool, c.Arguments)
 	if !ok { // what a search of a folder would show is not known
-		p.Sensitive = !c.isFile(p.Resource)
+		p.Sensitive = !isFile(p.Cwd, p.Resource)
 		return
 	}
 	given := p.Resource
 	for _, path := range s.paths {
-		full := inWorkspace(c.o.Workspace, path)
+		full := inWorkspace(p.Cwd, path)
 		if filepath.Clean(full) != filepath.Clean(p.Resource) {
 			continue
 		}
@@ -130,21 +131,22 @@ func (c *conn) describeSearch(p *agent.Permission, x *execution) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = wire.Digest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.changedOr(x.arguments)...), '}'))
+	p.Digest = wire.Digest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), c.Arguments...), '}'))
 	p.Action = "search a folder"
 	if s.names {
 		p.Action = "search a folder for names"
-	} else if c.isFile(given) {
+	} else if isFile(p.Cwd, given) {
 		p.Action = "search a file"
 	}
-	if len(x.without) > 0 {
-		p.Action += ", without " + listed(x.without)
+	if len(c.Without) > 0 {
+		p.Action += ", without " + listed(c.Without)
 	}
 }
 
 // isFile reports whether a path of a call is that of a file.
-func (c *conn) isFile(path string) bool {
-	return isRegular(policy.Resolve(inWorkspace(c.o.Workspace, path)))
+func isFile(workspace, path string) bool {
+	info, err := os.Stat(policy.Resolve(inWorkspace(workspace, path)))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // inWorkspace is a path of a call made absolute, but not cleaned: ".." behind a

@@ -1,0 +1,106 @@
+// Package acts puts what GitHub Copilot CLI asks permission for into the words of package
+// agent, with what its call says beside: the CLI shows paths cleaned, and names of a
+// search the folder only. Facts are those of version 1.0.102.
+//
+//	for _, p := range acts.Permissions(raw, request, call, workspace, true) { … }
+package acts
+
+import (
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/wire"
+	"webchat/internal/policy"
+)
+
+// Call is a tool call.
+type Call struct {
+	ID        string
+	Tool      string
+	Arguments json.RawMessage // an object, as hooks left it
+	Without   []string        // sensitive files that its search leaves out
+}
+
+// Permissions is the CLI's wish in the session's words: one act, or two where a
+// patch moves a file, of which the CLI names the new place only. The digest covers
+// all of the request but what changes from one call to the next.
+//
+// of is the call it belongs to, without a tool if it has not started. rooted says that
+// commands begin in the workspace; else where they do is not known.
+func Permissions(raw json.RawMessage, r wire.Request, of Call, workspace string, rooted bool) []agent.Permission {
+	p := agent.Permission{ToolCallID: of.ID, ToolName: of.Tool, Digest: wire.Digest(raw), Cwd: workspace}
+	acts := []agent.Permission{}
+	switch r.Kind {
+	case "shell":
+		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !rooted
+		p.ToolName = cmp.Or(p.ToolName, "bash")
+	case "write":
+		p.Kind, p.Action, p.Resource, p.Diff = agent.KindWrite, "write a file", r.FileName, r.Diff
+		for _, e := range r.FileEdits {
+			if from := e.Before.Path; from != "" && from != r.FileName {
+				moved := p
+				moved.Action, moved.Resource = "move a file away", from
+				acts = append(acts, moved)
+			}
+		}
+	case "read":
+		p.Kind, p.Action, p.Resource = agent.KindRead, "read a file", r.Path
+		if of.Tool != "" {
+			of.describeSearch(&p)
+		}
+	case "url":
+		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
+	case "mcp":
+		p.ToolName, p.Server = cmp.Or(p.ToolName, r.ToolName), r.ServerName
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+wire.Compact(r.Args)
+	}
+	switch {
+	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
+		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"), "do something of the kind "+r.Kind, wire.Compact(raw), true
+		p.Kind = cmp.Or(p.Kind, agent.KindShell)
+	case p.ToolName == "": // no rule by the name of the tool could hold
+		p.ToolName, p.Sensitive = r.Kind, true
+	}
+	if p.Kind == agent.KindRead || p.Kind == agent.KindWrite {
+		p.Target = cmp.Or(p.Target, astray(p.Resource))
+	}
+	return append(acts, p)
+}
+
+// astray returns where an absolute path leads, if ".." behind a link makes that
+// another place than the same path has once it is cleaned; else nothing. The CLI
+// shows such paths cleaned and opens them as they are.
+func astray(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	if real := policy.Resolve(path); real != policy.Resolve(filepath.Clean(path)) {
+		return real
+	}
+	return ""
+}
+
+// Does reports whether a request may be one of this call's.
+func (c Call) Does(r wire.Request, workspace string) bool {
+	var a struct{ Command, Path, URL string }
+	if json.Unmarshal(c.Arguments, &a) != nil {
+		return false
+	}
+	switch r.Kind {
+	case "shell":
+		return a.Command != "" && a.Command == r.FullCommandText
+	case "write":
+		return (c.Tool == "create" || c.Tool == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
+	case "read":
+		s, ok := searchOf(c.Tool, c.Arguments)
+		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
+	case "url":
+		return a.URL != "" && a.URL == r.URL
+	case "mcp":
+		return c.Tool == r.ToolName
+	}
+	return false
+}
