@@ -52,6 +52,7 @@ type turn struct {
 	failure string          // an error that came as text, if nothing followed; guarded by conn.told
 	over    bool            // nothing is told of it any more; guarded by conn.told
 	busy    int             // questions and calls of our tools that run; guarded by conn.mu
+	came    int             // calls of our tools whose end was not told of yet; guarded by conn.mu
 	sign    chan struct{}   // has room for one: a sign of life
 	refused map[string]bool // acts that were asked of webchat; guarded by conn.told
 }

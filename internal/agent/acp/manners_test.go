@@ -86,6 +86,8 @@ func TestCallsAsAgentsTellThem(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"late":     "start execute {\"command\":\"ls\"} | out one\n | out two\n | out \nthree\n | end true three\n",
 		"terminal": "start execute {\"title\":\"ls\"} | out out\n | out more\n | end true out\nmore\n",
+		"again":    "start execute {\"title\":\"one\"} | out one ran\n | end true one ran\n | start execute {\"title\":\"two\"} | out two ran\n | end true two ran\n",
+		"exit":     "start execute {\"title\":\"false\"} | end true (The agent showed no output.)\n(exit 3) | start execute {\"title\":\"false\"} | out no\n | end true no\n(exit 1)",
 		"nothing":  "start execute {\"title\":\"ls\"} | end true (The agent showed no output.) | start execute {\"title\":\"sleep\"} | end false The turn ended before this did.",
 	} {
 		h := sit(t, "polite", nil, nil)
@@ -169,9 +171,9 @@ func TestAForgedNameIsAskedAbout(t *testing.T) {
 	if err := h.prompt(t.Context(), "forged"); err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 3 || asked[0].Kind != agent.KindShell || asked[0].Resource != "rm -r /" {
+	if len(asked) != 6 || asked[0].Kind != agent.KindShell || asked[0].Resource != "rm -r /" {
 		b, _ := json.Marshal(asked)
-		t.Errorf("asked %s, want all three", b)
+		t.Errorf("asked %s, want all six", b)
 	}
 }
 

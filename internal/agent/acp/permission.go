@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -31,12 +30,14 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 		return withdrawn
 	}
 	c.told.Lock()
+	c.reuse(q.ToolCall.ToolCallID)
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
 	own, over, plan := k.ours, t.over, k.Kind == "switch_mode"
 	if !own && !over {
 		c.quiet(t)
 		c.begin(t, k)
 	}
+	k.proposed = k.proposal(c.o.Workspace)
 	act := k.permission(c.o.Workspace)
 	c.told.Unlock()
 	switch {
@@ -88,33 +89,11 @@ func (c *conn) approved(ctx context.Context, act agent.Permission) (bool, error)
 	return a.Answered && a.Text == yes, err
 }
 
-// ours reports whether a call is of one of the session's own tools, which ask by
-// themselves. A command that is merely called like one is none.
-func ours(k call) bool {
-	var in struct{ Server string }
-	if json.Unmarshal(k.RawInput, &in) == nil && in.Server == "webchat" && k.Meta.ClaudeCode.MCPServer.Name == "" {
-		return strings.HasPrefix(k.CallTitle, "mcp.webchat.")
-	}
-	if k.Kind != "other" {
-		return false
-	}
-	if k.Meta.ClaudeCode.MCPServer.Name == "webchat" {
-		return true
-	}
-	for _, begin := range []string{"webchat-", "webchat_", "mcp__webchat__", "mcp_webchat_"} {
-		if strings.HasPrefix(k.CallTitle, begin) && !strings.ContainsAny(k.CallTitle, " \n") {
-			return true
-		}
-	}
-	name, found := strings.CutSuffix(k.CallTitle, " (webchat MCP Server)")
-	return found && !strings.ContainsAny(name, " \n")
-}
-
 // permission is what the agent asks for, as the session understands it.
 func (k *call) permission(workspace string) agent.Permission {
 	var in struct{ Command, Cwd, Path, FilePath, FileName, URL, Plan string }
 	_ = json.Unmarshal(k.RawInput, &in) // what is not there is not known
-	p := agent.Permission{ToolCallID: k.ToolCallID, ToolName: k.name(), Diff: k.diff()}
+	p := agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}
 	switch k.Kind {
 	case "execute":
 		p.Kind, p.Action, p.Resource = agent.KindShell, "run a command", cmp.Or(in.Command, k.CallTitle)

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,17 +21,6 @@ type saying struct {
 	theirs  string // the agent's own id of the message
 	thought bool
 	text    bytes.Buffer
-}
-
-// call is a tool call of the agent's.
-type call struct {
-	toolCall
-	content []part
-	begun   bool // reported
-	done    bool
-	ours    bool   // a call of one of the session's tools: that is told by itself
-	shown   string // the output that was reported
-	delta   string // of it, what came in pieces
 }
 
 // alive notes a sign of life.
@@ -152,138 +140,6 @@ func (c *conn) quiet(t *turn) {
 	*s = saying{}
 }
 
-// merge takes over what an update says: what it leaves out stays.
-func (k *call) merge(u toolCall, content []part) {
-	k.CallTitle, k.Name, k.Kind, k.Status = cmp.Or(u.CallTitle, k.CallTitle), cmp.Or(u.Name, k.Name), cmp.Or(u.Kind, k.Kind), cmp.Or(u.Status, k.Status)
-	if len(u.RawInput) > 0 && string(u.RawInput) != "null" {
-		k.RawInput = u.RawInput
-	}
-	if u.Meta.ClaudeCode.MCPServer.Name != "" {
-		k.Meta.ClaudeCode = u.Meta.ClaudeCode
-	}
-	if len(content) > 0 {
-		k.content = content
-	}
-	if len(u.Locations) > 0 {
-		k.Locations = u.Locations
-	}
-	k.delta += u.Meta.TerminalOutputDelta.Data
-	k.ours = k.ours || ours(*k)
-}
-
-// take returns the call of an update, which may be the first that is told of it.
-func (c *conn) take(u toolCall, content []part) *call {
-	k := c.calls[u.ToolCallID]
-	if k == nil {
-		k = &call{}
-		k.ToolCallID = u.ToolCallID
-		c.calls[u.ToolCallID] = k
-	}
-	k.merge(u, content)
-	return k
-}
-
-func (c *conn) update(t *turn, u update) {
-	var content []part
-	_ = json.Unmarshal(u.Content, &content) // anything but such a list shows nothing
-	k := c.take(u.toolCall, content)
-	if k.ours || k.done || k.ToolCallID == "" {
-		return
-	}
-	c.begin(t, k)
-	if text := k.output(); text != k.shown {
-		more := strings.TrimPrefix(text, k.shown)
-		if !strings.HasPrefix(text, k.shown) {
-			more = "\n" + text // it replaces what was there
-		}
-		k.shown = text
-		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.ToolCallID, PartialOutput: more})
-	}
-	switch k.Status {
-	case "completed", "failed":
-		c.complete(t, k)
-	}
-}
-
-// begin reports the start of a call, once.
-func (c *conn) begin(t *turn, k *call) {
-	if k.begun {
-		return
-	}
-	k.begun = true
-	args := k.RawInput
-	if len(args) == 0 || args[0] != '{' {
-		args, _ = json.Marshal(map[string]string{"title": k.CallTitle}) // a string
-	}
-	c.report(t.tell, event.ToolExecutionStart{ToolCallID: k.ToolCallID, ToolName: k.name(), Arguments: args})
-}
-
-// name is what the call's tool is called.
-func (k *call) name() string {
-	if k.Name != "" {
-		return k.Name
-	}
-	if k.Kind != "" && k.Kind != "other" {
-		return k.Kind
-	}
-	return cmp.Or(k.CallTitle, "tool")
-}
-
-// output is what the call shows so far.
-func (k *call) output() string {
-	if k.delta != "" {
-		return strings.ToValidUTF8(k.delta, "\uFFFD")
-	}
-	var b strings.Builder
-	for _, p := range k.content {
-		if p.Type == "content" && p.Content.Type == "text" {
-			b.WriteString(p.Content.Text)
-		}
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
-}
-
-// complete reports the end of a call.
-func (c *conn) complete(t *turn, k *call) {
-	k.done = true
-	text := cmp.Or(k.output(), "(The agent showed no output.)")
-	d := event.ToolExecutionComplete{ToolCallID: k.ToolCallID, Success: k.Status == "completed"}
-	if d.Success {
-		d.Result = &event.ToolResult{Content: text, DetailedContent: k.diff()}
-	} else {
-		d.Error = &event.ToolError{Message: text, Code: "failure", Kind: event.KindProvider}
-	}
-	c.report(t.tell, d)
-}
-
-// diff is what a call changes in files, as the agent tells it.
-func (k *call) diff() string {
-	var b strings.Builder
-	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
-		var in struct{ Diff string }
-		_ = json.Unmarshal(k.RawInput, &in) // most have none
-		b.WriteString(strings.TrimLeft(in.Diff, "\n"))
-	}
-	for _, p := range k.content {
-		if p.Type != "diff" {
-			continue
-		}
-		fmt.Fprintf(&b, "--- %s\n+++ %s\n", p.Path, p.Path)
-		for _, side := range []struct {
-			sign string
-			text *string
-		}{{"-", p.OldText}, {"+", p.NewText}} {
-			if side.text == nil {
-				continue
-			}
-			for line := range strings.Lines(*side.text) {
-				b.WriteString(side.sign + strings.TrimSuffix(line, "\n") + "\n")
-			}
-		}
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
-}
-
 // finish closes what the turn left open and tells what it cost. It returns the error
 // that the agent told of last, if that came as text.
 func (c *conn) finish(t *turn, got answered) (failure string) {
@@ -295,8 +151,11 @@ func (c *conn) finish(t *turn, got answered) (failure string) {
 		if k := c.calls[id]; k.begun && !k.done && !k.ours {
 			k.done = true
 			e := &event.ToolError{Message: "The turn ended before this did.", Code: "aborted", Kind: event.KindAborted}
-			c.report(t.tell, event.ToolExecutionComplete{ToolCallID: id, Error: e})
+			c.report(t.tell, event.ToolExecutionComplete{ToolCallID: k.id, Error: e})
 		}
+	}
+	if n := got.Meta.Quota.TokenCount; got.Usage == nil && n.Input+n.Output > 0 {
+		c.report(t.tell, event.AssistantUsage{Model: c.o.Model, InputTokens: n.Input, OutputTokens: n.Output})
 	}
 	if u := got.Usage; u != nil {
 		c.report(t.tell, event.AssistantUsage{Model: c.o.Model, InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
@@ -368,6 +227,7 @@ func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	}
 	c.uses.Add(1)
 	t.busy++
+	t.came++
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()

@@ -57,6 +57,14 @@ type command struct {
 type answered struct {
 	StopReason string
 	Usage      *struct{ InputTokens, OutputTokens, CachedReadTokens int64 }
+	Meta       struct {
+		Quota struct {
+			TokenCount struct {
+				Input  int64 `json:"input_tokens"`
+				Output int64 `json:"output_tokens"`
+			} `json:"token_count"`
+		}
+	} `json:"_meta"` // of Gemini CLI
 }
 
 type notification struct {
@@ -84,6 +92,7 @@ type toolCall struct {
 	Name, Kind string
 	Status     string
 	RawInput   json.RawMessage
+	RawOutput  json.RawMessage
 	Locations  []struct{ Path string }
 	Meta       struct {
 		TerminalOutputDelta struct{ Data string } `json:"terminal_output_delta"`
@@ -91,9 +100,10 @@ type toolCall struct {
 			ExitCode *int `json:"exit_code"`
 		} `json:"terminal_exit"`
 		ClaudeCode struct {
-			MCPServer struct{ Name string } `json:"mcpServer"`
+			MCPServer struct{ Name, Source string } `json:"mcpServer"`
 			Kind      string
 		} `json:"claudeCode"`
+		Provenance, ServerID, ToolName, Phase string // of Qwen Code
 	} `json:"_meta"`
 }
 

@@ -94,10 +94,47 @@ var manners = map[string]manner{
 			{"title": "mcp__webchat__run_and_display", "kind": "execute", "rawInput": object{"command": "rm -r /"}},
 			{"title": "mcp__webchat__x; rm -r / # (webchat MCP Server)", "kind": "other"},
 			{"title": "rm", "kind": "execute", "rawInput": object{"server": "webchat", "command": "rm"}},
+			{"title": "mcp.webchat.run_and_display", "kind": "execute", "rawInput": object{"server": "webchat", "tool": "run_and_display", "command": "rm"}},
+			{"title": "mcp__webchat__no_such_tool", "kind": "other"},
+			{"title": "mcp__webchat__run_and_display", "kind": "other", "_meta": object{"claudeCode": object{"mcpServer": object{"name": "webchat", "source": "user"}}}},
 		} {
 			c["toolCallId"] = fmt.Sprint("forged-", i)
 			a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": c, "options": options})
 		}
+		return "end_turn", nil
+	},
+	"lent": func(a *standIn, ctx context.Context, agent string) (string, object) {
+		lent(a, ctx, agent, true)
+		return "end_turn", nil
+	},
+	"pretend": func(a *standIn, ctx context.Context, agent string) (string, object) {
+		lent(a, ctx, agent, false)
+		return "end_turn", nil
+	},
+	"edit": func(a *standIn, ctx context.Context, path string) (string, object) {
+		edit := object{"toolCallId": "edit-1", "title": "Edit", "kind": "edit", "status": "pending", "locations": []any{object{"path": path}}, "rawInput": object{"file_path": path},
+			"content": []any{object{"type": "diff", "path": path, "oldText": "nine\n", "newText": "neun\n"}}}
+		a.update("tool_call", edit)
+		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": edit, "options": options})
+		was, _ := os.ReadFile(path)
+		_ = os.WriteFile(path, []byte(strings.Replace(string(was), "nine\n", "neun\n", 1)), 0o600)
+		a.update("tool_call_update", object{"toolCallId": "edit-1", "status": "completed"})
+		return "end_turn", nil
+	},
+	"again": func(a *standIn, ctx context.Context, _ string) (string, object) { // as models do that number their calls from 0
+		for _, command := range []string{"one", "two"} {
+			told := call("call_0", object{"title": command, "kind": "execute", "status": "pending"})
+			a.update("tool_call", told)
+			a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call("call_0", object{"title": command, "kind": "execute"}), "options": options})
+			a.update("tool_call_update", call("call_0", object{"status": "completed", "content": []any{content(command + " ran\n")}}))
+		}
+		return "end_turn", nil
+	},
+	"exit": func(a *standIn, _ context.Context, _ string) (string, object) {
+		a.update("tool_call", call("x1", object{"title": "false", "kind": "execute", "status": "in_progress"}))
+		a.update("tool_call_update", call("x1", object{"status": "completed", "_meta": object{"terminal_exit": object{"exit_code": 3}}}))
+		a.update("tool_call", call("x2", object{"title": "false", "kind": "execute", "status": "in_progress"}))
+		a.update("tool_call_update", call("x2", object{"status": "completed", "content": []any{content("no\n")}, "rawOutput": object{"metadata": object{"exit": 1}}}))
 		return "end_turn", nil
 	},
 	"plan": func(a *standIn, _ context.Context, _ string) (string, object) {

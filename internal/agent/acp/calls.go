@@ -1,0 +1,169 @@
+package acp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"webchat/internal/event"
+)
+
+// call is a tool call of the agent's.
+type call struct {
+	toolCall
+	id      string // in the session: those of agents may repeat
+	content []part
+	begun   bool // reported
+	done    bool
+	ours    bool   // a call of one of the session's tools: that is told by itself
+	shown   string // the output that was reported
+	delta   string // of it, what came in pieces
+
+	proposed string // its diff, before it changed anything
+}
+
+// merge takes over what an update says: what it leaves out stays.
+func (k *call) merge(u toolCall, content []part) {
+	k.CallTitle, k.Name, k.Kind, k.Status = cmp.Or(u.CallTitle, k.CallTitle), cmp.Or(u.Name, k.Name), cmp.Or(u.Kind, k.Kind), cmp.Or(u.Status, k.Status)
+	if len(u.RawInput) > 0 && string(u.RawInput) != "null" {
+		k.RawInput = u.RawInput
+	}
+	if u.Meta.ClaudeCode.MCPServer.Name != "" {
+		k.Meta.ClaudeCode = u.Meta.ClaudeCode
+	}
+	if m := u.Meta; m.Provenance != "" {
+		k.Meta.Provenance, k.Meta.ServerID, k.Meta.ToolName = m.Provenance, m.ServerID, m.ToolName
+	}
+	if u.Meta.TerminalExit != nil {
+		k.Meta.TerminalExit = u.Meta.TerminalExit
+	}
+	if len(u.RawOutput) > 0 {
+		k.RawOutput = u.RawOutput
+	}
+	if len(content) > 0 {
+		k.content = content
+	}
+	if len(u.Locations) > 0 {
+		k.Locations = u.Locations
+	}
+	k.delta += u.Meta.TerminalOutputDelta.Data
+}
+
+// take returns the call of an update, which may be the first that is told of it.
+func (c *conn) take(u toolCall, content []part) *call {
+	k := c.calls[u.ToolCallID]
+	if k == nil {
+		k = &call{id: string(event.NewID())}
+		k.ToolCallID = u.ToolCallID
+		c.calls[u.ToolCallID] = k
+	}
+	k.merge(u, content)
+	k.ours = k.ours || c.ours(*k)
+	return k
+}
+
+// reuse forgets a call that is over, for another that begins under its id.
+func (c *conn) reuse(id string) {
+	if k := c.calls[id]; k != nil && k.done {
+		delete(c.calls, id)
+	}
+}
+
+func (c *conn) update(t *turn, u update) {
+	var content []part
+	_ = json.Unmarshal(u.Content, &content) // anything but such a list shows nothing
+	if u.SessionUpdate == "tool_call" {
+		c.reuse(u.ToolCallID)
+	}
+	k := c.take(u.toolCall, content)
+	if k.done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // which tool it is of is not said yet
+		return
+	}
+	if k.ours {
+		c.tallied(t, k)
+		return
+	}
+	c.begin(t, k)
+	if text := k.output(); text != k.shown {
+		more := strings.TrimPrefix(text, k.shown)
+		if !strings.HasPrefix(text, k.shown) {
+			more = "\n" + text // it replaces what was there
+		}
+		k.shown = text
+		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.id, PartialOutput: more})
+	}
+	if k.ended() {
+		c.complete(t, k)
+	}
+}
+
+// ended reports whether the agent said that the call is over.
+func (k *call) ended() bool { return k.Status == "completed" || k.Status == "failed" }
+
+// begin reports the start of a call, once.
+func (c *conn) begin(t *turn, k *call) {
+	if k.begun {
+		return
+	}
+	k.begun = true
+	if !k.ended() {
+		k.proposed = k.proposal(c.o.Workspace)
+	}
+	args := k.RawInput
+	if len(args) == 0 || args[0] != '{' {
+		args, _ = json.Marshal(map[string]string{"title": k.CallTitle}) // a string
+	}
+	c.report(t.tell, event.ToolExecutionStart{ToolCallID: k.id, ToolName: k.name(), Arguments: args})
+}
+
+// name is what the call's tool is called.
+func (k *call) name() string {
+	if k.Name != "" {
+		return k.Name
+	}
+	if k.Kind != "" && k.Kind != "other" {
+		return k.Kind
+	}
+	return cmp.Or(k.CallTitle, "tool")
+}
+
+// output is what the call shows so far.
+func (k *call) output() string {
+	if k.delta != "" {
+		return strings.ToValidUTF8(k.delta, "\uFFFD")
+	}
+	var b strings.Builder
+	for _, p := range k.content {
+		if p.Type == "content" && p.Content.Type == "text" {
+			b.WriteString(p.Content.Text)
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// exit is the exit code of a command, where the agent tells it beside the output.
+func (k *call) exit() int {
+	if e := k.Meta.TerminalExit; e != nil && e.ExitCode != nil {
+		return *e.ExitCode
+	}
+	var out struct{ Metadata struct{ Exit int } }
+	_ = json.Unmarshal(k.RawOutput, &out) // most have another shape
+	return out.Metadata.Exit
+}
+
+// complete reports the end of a call.
+func (c *conn) complete(t *turn, k *call) {
+	k.done = true
+	text := cmp.Or(k.output(), "(The agent showed no output.)")
+	if code := k.exit(); code != 0 {
+		text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n(exit %d)", code)
+	}
+	d := event.ToolExecutionComplete{ToolCallID: k.id, Success: k.Status == "completed"}
+	if d.Success {
+		d.Result = &event.ToolResult{Content: text, DetailedContent: k.outcome(c.o.Workspace)}
+	} else {
+		d.Error = &event.ToolError{Message: text, Code: "failure", Kind: event.KindProvider}
+	}
+	c.report(t.tell, d)
+}

@@ -1,0 +1,117 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"webchat/internal/linediff"
+)
+
+// mostDiffed is the size up to which a file is read for a diff, in bytes.
+const mostDiffed = 1 << 20
+
+// proposal is what a call would change in files, before it does.
+func (k *call) proposal(workspace string) string { return k.diff(workspace, before) }
+
+// outcome is what a call changed in files, after it did. What was known before counts
+// where the file does not say any more.
+func (k *call) outcome(workspace string) string {
+	if d := k.diff(workspace, after); strings.Contains(d, "\n@@ -") || k.proposed == "" {
+		return d
+	}
+	return k.proposed
+}
+
+// diff is what a call changes in files, as a unified diff. Agents tell of a whole file or
+// of a piece of it, so the file itself says in which lines that is. Where it does not, all
+// that goes is followed by all that comes, without numbers.
+func (k *call) diff(workspace string, whole func(p part, file string, exists bool) (was, now string, ok bool)) string {
+	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
+		var in struct{ Diff string }
+		_ = json.Unmarshal(k.RawInput, &in) // most have none
+		return strings.ToValidUTF8(strings.TrimLeft(in.Diff, "\n"), "\uFFFD")
+	}
+	var b strings.Builder
+	for _, p := range k.content {
+		if p.Type != "diff" {
+			continue
+		}
+		name := p.Path
+		if rel, err := filepath.Rel(workspace, name); err == nil && filepath.IsLocal(rel) {
+			name = filepath.ToSlash(rel)
+		}
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n", name, name)
+		hunks := ""
+		if file, exists, ok := content(workspace, p.Path); ok {
+			if was, now, ok := whole(p, file, exists); ok {
+				hunks = linediff.Unified([]byte(was), []byte(now))
+			}
+		}
+		if hunks == "" {
+			hunks = signed("-", p.OldText) + signed("+", p.NewText)
+		}
+		b.WriteString(hunks)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// content reads a file; ok is false for one that cannot be compared.
+func content(workspace, name string) (text string, exists, ok bool) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(workspace, name)
+	}
+	st, err := os.Stat(name)
+	switch {
+	case os.IsNotExist(err):
+		return "", false, true
+	case err != nil || !st.Mode().IsRegular() || st.Size() > mostDiffed:
+		return "", false, false
+	}
+	b, err := os.ReadFile(filepath.Clean(name))
+	return string(b), true, err == nil
+}
+
+// before returns a file's text before an edit and after it, by what it holds before.
+func before(p part, file string, exists bool) (was, now string, ok bool) {
+	switch was, now = text(p.OldText), text(p.NewText); {
+	case len(now) > mostDiffed:
+		return "", "", false
+	case p.OldText == nil || file == "":
+		return file, now, exists || was == ""
+	}
+	return file, strings.Replace(file, was, now, 1), once(file, was)
+}
+
+// after returns the same by what the file holds after the edit.
+func after(p part, file string, exists bool) (was, now string, ok bool) {
+	switch was, now = text(p.OldText), text(p.NewText); {
+	case p.OldText == nil || len(was) > mostDiffed:
+		return "", "", false
+	case file == "":
+		return was, file, now == ""
+	}
+	return strings.Replace(file, now, was, 1), file, once(file, now)
+}
+
+// once reports whether a text has a piece at one place only.
+func once(text, piece string) bool { return piece != "" && strings.Count(text, piece) == 1 }
+
+func text(of *string) string {
+	if of == nil {
+		return ""
+	}
+	return *of
+}
+
+// signed is a text with a sign before each of its lines.
+func signed(sign string, of *string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text(of)) {
+		b.WriteString(sign + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return b.String()
+}
