@@ -111,6 +111,9 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	case agent.KindURL:
 		p.Resource = cmp.Or(in.URL, in.Query)
 	}
+	if line := c.lineOf(k); a.kind == "" && line != "" {
+		p.Kind, p.Action, p.Resource, p.Cwd = agent.KindShell, "run the command of a tool that this folder defines", line, c.o.Workspace
+	}
 	if p.Kind == "" || p.Resource == "" {
 		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool", k.tool+" "+string(k.args)
 	}

@@ -34,7 +34,8 @@ type conn struct {
 	mu      sync.Mutex // guards what follows
 	process *process   // nil: it ended
 	closed  bool
-	stale   bool // the process has another model than o says
+	stale   bool              // the process has another model than o says
+	scripts map[string]string // lines of the workspace's own tools when the process started
 	turn    *turn
 	behind  []string // commands that the process left in the background
 	gone    []string // those that ended with their process, which is not told yet

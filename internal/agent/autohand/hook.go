@@ -123,7 +123,7 @@ func (c *conn) before(t *turn, m moment) answer {
 	}
 	act := c.act(k, permissionRequest{})
 	t.told.Unlock()
-	if !free[m.Tool] {
+	if !free[m.Tool] || act.Kind == agent.KindShell { // a tool of the folder may have such a name
 		// The CLI's own question could be switched off by settings in the workspace.
 		decided, err := c.host.AskPermission(t.ctx, act)
 		switch {

@@ -191,6 +191,33 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
+// A tool that a folder defines is a line for a shell: that is what the user is asked about.
+func TestToolsOfTheWorkspaceAreCommands(t *testing.T) {
+	dir := t.TempDir()
+	define := func(line string) {
+		name := filepath.Join(dir, ".autohand", "tools", "any.json")
+		err := os.MkdirAll(filepath.Dir(name), 0o700)
+		if err == nil {
+			err = os.WriteFile(name, []byte(`{"name":"deploy","description":"Deploys.","handler":"`+line+`"}`), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	define("push {{where}} && rm -r build")
+	b, _ := newBackend(t, "polite", nil)
+	h := sitWith(t, b, dir, nil)
+	h.must("custom it's")
+	define("ls")
+	h.must("custom x")
+	asked := h.Asked()
+	for i, want := range []string{`push 'it'"'"'s' && rm -r build`, "push 'x' && rm -r build\nls"} {
+		if len(asked) != 2 || asked[i].Kind != agent.KindShell || asked[i].Resource != want || asked[i].ToolName != "deploy" {
+			t.Errorf("it asked %+v, want about %s", asked, want)
+		}
+	}
+}
+
 func TestWritesAreShownAndKept(t *testing.T) {
 	dir := t.TempDir()
 	b, _ := newBackend(t, "polite", nil)

@@ -51,6 +51,8 @@ func (s *stage) perform(text string) string {
 		return "It was allowed."
 	case "shell":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest}})
+	case "custom":
+		s.step("", toolCall{tool: "deploy", args: object{"where": rest}})
 	case "leave":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest, "background": true}})
 	case "both":

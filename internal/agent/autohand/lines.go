@@ -1,0 +1,71 @@
+package autohand
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// The CLI takes each JSON file in this folder of a workspace for a tool (its source,
+// toolsRegistry.ts and actionExecutor.ts): its handler is a line for a shell, in which
+// {{name}} stands for an argument.
+const toolsFolder = ".autohand/tools"
+
+const (
+	mostScripts = 200
+	mostScript  = 64 << 10 // bytes
+)
+
+// scripts are the lines of a workspace's own tools, by their names.
+func scripts(workspace string) map[string]string {
+	dir := filepath.Join(workspace, filepath.FromSlash(toolsFolder))
+	entries, _ := os.ReadDir(dir) // mostly there is none
+	lines := map[string]string{}
+	for _, e := range entries[:min(len(entries), mostScripts)] {
+		var tool struct{ Name, Handler string }
+		name := filepath.Join(dir, e.Name())
+		st, err := os.Stat(name)
+		if err != nil || !st.Mode().IsRegular() || st.Size() > mostScript || filepath.Ext(name) != ".json" {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Clean(name)); err == nil && json.Unmarshal(text, &tool) == nil && tool.Handler != "" {
+			lines[tool.Name] = strings.TrimSpace(tool.Handler)
+		}
+	}
+	return lines
+}
+
+var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
+
+// lineOf is what a shell runs for a call of one of the workspace's own tools; empty: it is
+// none. The CLI read the tool when it started: where the file says something else by now,
+// both lines are told.
+func (c *conn) lineOf(k *call) string {
+	c.mu.Lock()
+	was := c.scripts[k.tool]
+	c.mu.Unlock()
+	now := scripts(c.o.Workspace)[k.tool]
+	if was == "" || was == now {
+		return filled(now, k.args)
+	}
+	if now == "" {
+		return filled(was, k.args)
+	}
+	return filled(was, k.args) + "\n" + filled(now, k.args)
+}
+
+// filled is a line with its arguments, in the quotes that the CLI puts around them.
+func filled(line string, raw json.RawMessage) string {
+	var args map[string]any
+	_ = json.Unmarshal(raw, &args) // without them the names stay
+	return blank.ReplaceAllStringFunc(line, func(found string) string {
+		v, ok := args[blank.FindStringSubmatch(found)[1]]
+		if !ok {
+			return found
+		}
+		return "'" + strings.ReplaceAll(fmt.Sprint(v), "'", `'"'"'`) + "'"
+	})
+}
