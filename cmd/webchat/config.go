@@ -206,6 +206,9 @@ func (c *config) check() error {
 		}
 	}
 	for name, m := range c.MCPServers {
+		if name == "webchat" {
+			return errors.New("mcpServers, webchat: agents get webchat's own tools under this name; call yours otherwise")
+		}
 		if err := m.check(); err != nil {
 			return fmt.Errorf("mcpServers, %s: %w", name, err)
 		}

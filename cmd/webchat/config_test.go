@@ -75,6 +75,7 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"hooks: [{event: error, command: x, cwd: here}]":                       {"here", "absolute"},
 		"hooks: [{event: error, command: x, matcher: bash}]":                   {"hook 1", "about no tool"},
 		"providers: {a: {type: x, url: nowhere}}":                              {"providers", "url"},
+		"mcpServers: {webchat: {type: stdio, command: x}}":                     {"webchat's own tools"},
 		"mcpServers: {a: {type: pipe}}":                                        {"mcpServers", "pipe"},
 		"mcpServers: {a: {type: stdio}}":                                       {"command"},
 		"agents: {a: {args: [x]}}":                                             {"agents", "command"},
