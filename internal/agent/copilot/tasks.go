@@ -3,6 +3,7 @@ package copilot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -192,6 +193,9 @@ func (c *conn) endTask(b *background, how event.Outcome) {
 		return
 	}
 	b.ended = true
+	if b.told { // what was killed may say that it failed, or that it came to its end
+		how = event.Aborted
+	}
 	if b.scope != nil {
 		c.closeOpen(b.scope, how == event.Completed)
 		b.scope.stop(nil)
@@ -284,15 +288,35 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 // cancelTask has the CLI end a task. It says so itself (1.0.102), the list of tasks
 // says it as well.
 func (c *conn) cancelTask(ctx context.Context, b *background) error {
-	err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil)
-	if err != nil {
-		return c.b.cli.Explain(err)
-	}
+	c.post(func() { b.told = true }) // its end may be told before the answer
+	err := c.cancel(ctx, b)
 	c.post(func() {
-		b.told = true
+		b.told = err == nil
 		c.onTasksChanged(cli.Event{})
 	})
-	return nil
+	return err
+}
+
+// cancel asks until the CLI says that it ends the task, or has it no more.
+func (c *conn) cancel(ctx context.Context, b *background) error {
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	for {
+		var answer struct{ Cancelled bool }
+		if err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), &answer); err != nil {
+			return c.b.cli.Explain(err)
+		}
+		if answer.Cancelled || !slices.Contains(c.running(), b) {
+			return nil
+		}
+		pause := time.NewTimer(listPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return errors.New("GitHub Copilot CLI did not end it; try again, or end the session")
+		}
+	}
 }
 
 // running returns the tasks that have no end.
@@ -320,7 +344,7 @@ func (c *conn) cancelTasks() {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	for _, b := range c.running() {
-		if err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), nil); err != nil && ctx.Err() == nil {
+		if err := c.cancel(ctx, b); err != nil && ctx.Err() == nil {
 			c.b.cfg.Logger.Warn("copilot: a background task was not ended", "error", err)
 		}
 	}
