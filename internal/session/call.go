@@ -2,11 +2,10 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
+	"webchat/internal/session/outcome"
 	"webchat/internal/strictjson"
-	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
@@ -146,37 +145,12 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 	if begun == nil {
 		return nil // the end of its turn closed it
 	}
-	d := completion(c, res, s.cfg.Now())
+	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
 	d.ParentToolCallID = begun.Start.ParentToolCallID
 	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
 	}
 	return s.events.Append(d)
-}
-
-// completion is a result as it is logged.
-func completion(c *call, res agent.Result, now time.Time) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: c.ID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, now.Sub(c.at).Milliseconds())}
-	if res.Telemetry != nil {
-		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
-		if b, err := json.Marshal(res.Telemetry); err == nil {
-			d.ToolTelemetry = b
-		}
-	}
-	if res.Type == agent.Success {
-		d.Success = true
-		d.Result = &event.ToolResult{Content: res.TextForModel, DetailedContent: res.SessionLog}
-		return d
-	}
-	d.Error = &event.ToolError{Message: cmp.Or(res.Error, res.TextForModel), Code: res.Code(), Kind: cmp.Or(res.Kind, event.KindOfCode(res.Code())),
-		Nearest: res.Nearest, By: res.By, Limit: res.Limit}
-	return d
-}
-
-// countTokens is how many tokens of a model a text costs.
-func countTokens(text string) int64 {
-	n, _ := tokens.Count(text)
-	return int64(n)
 }
 
 // perform does everything between the start and the end of a call. It returns
@@ -192,9 +166,9 @@ func (s *Session) perform(c *call) agent.Result {
 	switch {
 	case res.Type == agent.Success:
 	case err != nil && c.ctx.Err() != nil:
-		return stoppedResult(c.ctx)
+		return outcome.Stopped(c.ctx)
 	case res.Kind == "" && c.ctx.Err() != nil, res.Kind == event.KindAborted:
-		res.Kind, res.By = event.KindAborted, stoppedBy(c.ctx)
+		res.Kind, res.By = event.KindAborted, outcome.StoppedBy(c.ctx)
 	}
 	return res
 }
@@ -203,7 +177,7 @@ func (s *Session) perform(c *call) agent.Result {
 func (s *Session) act(c *call) agent.Result {
 	if c.differs {
 		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
-		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
+		return outcome.Denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
 	args, err := screen.Arguments(c.Arguments)
 	if err != nil {
@@ -216,32 +190,33 @@ func (s *Session) act(c *call) agent.Result {
 	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
-		return stoppedResult(c.ctx)
+		return outcome.Stopped(c.ctx)
 	case !v.Allow:
-		return deniedResult(v.Reason, event.DecidedByHook)
+		return outcome.Denied(v.Reason, event.DecidedByHook)
 	case v.Arguments != nil:
 		args = v.Arguments
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return stoppedResult(c.ctx)
+			return outcome.Stopped(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindBadArguments)
 	}
-	if c.look && !readsOnly(action) {
+	reads := func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead }
+	if c.look && !reads(action.Ask) && !reads(action.About) {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
 	}
 	if verdict, asked := s.requestPermission(c, action); asked && verdict.Decision != event.Allow {
-		return deniedResult(verdict.Reason, verdict.By)
+		return outcome.Denied(verdict.Reason, verdict.By)
 	}
 	if c.ctx.Err() != nil {
-		return stoppedResult(c.ctx)
+		return outcome.Stopped(c.ctx)
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return stoppedResult(c.ctx)
+			return outcome.Stopped(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindInternal)
 	}
@@ -287,7 +262,7 @@ func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result)
 	if err != nil || v.Allow {
 		return res
 	}
-	veto := deniedResult(v.Reason, event.DecidedByHook)
+	veto := outcome.Denied(v.Reason, event.DecidedByHook)
 	veto.Telemetry, veto.SessionLog = res.Telemetry, res.SessionLog
 	return veto
 }
@@ -316,43 +291,8 @@ func (s *Session) tool(name string) (agent.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tools {
-		if t.Spec().Name == name {
-			return t, nil
-		}
+	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+		return tools[i], nil
 	}
 	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
-}
-
-func deniedResult(reason string, by event.Decider) agent.Result {
-	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
-}
-
-// stoppedResult is the result of a call that was stopped before it did anything.
-func stoppedResult(ctx context.Context) agent.Result {
-	res := agent.Failure(event.KindAborted, "%s", stopReason(ctx))
-	res.By = stoppedBy(ctx)
-	return res
-}
-
-// stoppedBy is who stopped a call; empty: not by a stop.
-func stoppedBy(ctx context.Context) event.Decider {
-	if errors.Is(context.Cause(ctx), errAborted) {
-		return event.DecidedByUser
-	}
-	return ""
-}
-
-// stopReason says why a call was stopped.
-func stopReason(ctx context.Context) string {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errAborted):
-		return "The user stopped it."
-	case errors.Is(cause, errShutdown):
-		return "The program ended before this did."
-	case errors.Is(cause, errTurnOver):
-		return "The turn ended before this did."
-	default:
-		return "It was stopped."
-	}
 }

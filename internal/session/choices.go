@@ -13,14 +13,8 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/session/outcome"
 )
-
-// errUnasked ends a turn whose agent went over to a mode that is not allowed.
-type errUnasked struct{ agent, mode string }
-
-func (e errUnasked) Error() string {
-	return fmt.Sprintf("%s went over to the mode %s, in which it acts without asking you, so it was stopped. It works in the mode before again from your next prompt on", e.agent, e.mode)
-}
 
 // Choices returns what the session's agent lets its user choose: of the open
 // conversation, else as far as it is known without one. Modes in which the agent acts
@@ -128,7 +122,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
 		return
 	}
-	why := errUnasked{s.events.Summary().Backend, cmp.Or(d.Name, d.Mode)}
+	why := outcome.Unasked{Agent: s.events.Summary().Backend, Mode: cmp.Or(d.Name, d.Mode)}
 	told := false // by the end of the turn, which may come before what follows
 	if t := s.turn; t != nil && !t.ended {
 		t.stop(why)
@@ -142,7 +136,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 		err := s.events.Persist(s.ctx, func() error {
 			back := []event.Data{event.SessionModeChanged{Mode: before}}
 			if !told {
-				back = append(back, sessionError(why))
+				back = append(back, outcome.Error(why))
 			}
 			return s.events.Append(back...)
 		})

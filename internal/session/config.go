@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/hooks"
+	"webchat/internal/session/hookrun"
 )
 
 // Limits of one session.
@@ -43,7 +42,7 @@ type Config struct {
 	// closed with the session. nil: none.
 	Tools func(id fold.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
-	Hooks Hooks
+	Hooks hookrun.Hooks
 	// Policy rules on what agents do before the user is asked. nil: every act is
 	// asked about, each time.
 	Policy consent.Policy
@@ -62,17 +61,6 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-}
-
-// Hooks are the user's commands around events; [hooks.Set] is one. The methods may
-// be called concurrently.
-type Hooks interface {
-	// Run asks the hooks for the moment c and reports each run (hook.start,
-	// hook.end). Without a matching hook it allows. An error means deny. The same
-	// RequestID is decided once.
-	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
-	// Demands reports whether a hook for e has to be asked every time.
-	Demands(e hooks.Event) bool
 }
 
 // Complete returns c with its defaults, or what is wrong with it.

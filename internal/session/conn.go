@@ -11,6 +11,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
+	"webchat/internal/session/hookrun"
 	"webchat/internal/workspaces"
 )
 
@@ -105,13 +106,13 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
-	if err := s.cfg.checkHooksReach(ctx); err != nil {
+	if err := hookrun.CheckReach(ctx, s.cfg.Hooks, s.cfg.Backend); err != nil {
 		return nil, err
 	}
 	if err := workspaces.Check(s.cfg.Workspace); err != nil {
 		return nil, err
 	}
-	if err := s.startHooks(ctx); err != nil {
+	if err := s.hookSessionStart(ctx); err != nil {
 		return nil, err
 	}
 	specs, err := s.toolSpecs()
@@ -189,12 +190,8 @@ func (s *Session) reportForgotten(ctx context.Context) {
 		return !spoken
 	})
 	if err == nil && spoken {
-		d := event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."}
-		err = s.events.Persist(ctx, func() error { return s.events.Append(d) })
-	}
-	if err != nil {
-		s.log().Warn("it was not said that the agent begins anew", "error", err)
+		s.tell(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
+			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
 	}
 }
 
@@ -235,9 +232,12 @@ func (s *Session) tellOnce(ctx context.Context) {
 		return
 	}
 	if line := s.cfg.Tell(); line != "" {
-		d := event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line}
-		if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
-			s.log().Warn("a line for the user was not logged", "line", line, "error", err)
-		}
+		s.tell(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line})
+	}
+}
+
+func (s *Session) tell(ctx context.Context, d event.SessionError) {
+	if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
+		s.log().Warn("a line for the user was not logged", "line", d.Message, "error", err)
 	}
 }

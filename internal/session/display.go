@@ -12,6 +12,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
+	"webchat/internal/session/outcome"
 	"webchat/internal/wording"
 )
 
@@ -90,7 +91,7 @@ func subject(c *call) string {
 // display performs a user's call. Its end is logged when the log takes it.
 func (s *Session) display(c *call) DisplayResult {
 	res := s.perform(c)
-	d := completion(c, res, s.cfg.Now())
+	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
 	kept := s.finishDisplay(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if res.Telemetry != nil && res.Telemetry.OutputID != "" {

@@ -10,21 +10,24 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
-	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
+	"webchat/internal/session/hookrun"
+	"webchat/internal/session/outcome"
 )
 
 // endHookLimit is how long the hooks of session_end may take when the program ends.
 const endHookLimit = 3 * time.Second
 
-var errHook = errors.New("a hook refused")
+func (s *Session) hooks() hookrun.Runner {
+	return hookrun.Runner{Hooks: s.cfg.Hooks, SessionID: string(s.id), Log: s.log()}
+}
 
 // hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
 func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error) {
-	return s.runHook(ctx, c, func(d event.Data) error {
+	return s.hooks().Run(ctx, c, func(d event.Data) error {
 		wait := ctx
 		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
 			wait = s.ctx
@@ -40,7 +43,7 @@ func (s *Session) hookForCall(c *call, about hooks.Call) (hooks.Verdict, error) 
 		return s.hook(c.ctx, about)
 	}
 	kept := !c.unlogged
-	return s.runHook(c.ctx, about, func(d event.Data) error {
+	return s.hooks().Run(c.ctx, about, func(d event.Data) error {
 		if !kept {
 			return nil
 		}
@@ -61,60 +64,6 @@ func (s *Session) hookForCall(c *call, about hooks.Call) (hooks.Verdict, error) 
 	})
 }
 
-// runHook runs the user's hooks, which log their runs by report.
-func (s *Session) runHook(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
-	if s.cfg.Hooks == nil {
-		return hooks.Verdict{Allow: true}, nil
-	}
-	if c.SessionID = string(s.id); c.RequestID == "" {
-		c.RequestID = string(event.NewID())
-	}
-	v, err := contain.Call(s.log(), "the hook "+string(c.Event), func() (hooks.Verdict, error) {
-		return s.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
-			switch d.(type) {
-			case event.HookStart, event.HookEnd:
-				return report(d)
-			}
-			return fmt.Errorf("%w: %s is not a hook's to report", eventlog.ErrInvalid, event.TypeOf(d))
-		})
-	})
-	switch {
-	case ctx.Err() != nil:
-		return hooks.Verdict{}, context.Cause(ctx)
-	case err != nil:
-		s.log().Warn("a hook failed", "event", c.Event, "error", err)
-		return hooks.Verdict{Reason: "A hook failed: " + err.Error()}, nil
-	case !v.Allow && v.Reason == "":
-		v.Reason = "A hook refused it without a reason."
-	case v.Allow && v.Arguments != nil:
-		if v.Arguments, err = screen.Arguments(v.Arguments); err != nil {
-			return hooks.Verdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
-		}
-	}
-	return v, nil
-}
-
-// checkHooksReach returns why hooks that insist cannot reach all tool calls of the backend,
-// or nil.
-func (c Config) checkHooksReach(ctx context.Context) error {
-	if c.Hooks == nil || !c.Hooks.Demands(hooks.BeforeTool) {
-		return nil
-	}
-	info := c.Backend.Info(ctx)
-	switch {
-	case !info.Available && info.Intercept == "": // its opening says why
-	case info.Intercept == agent.InterceptAll, info.Intercept == agent.InterceptRewrite:
-	default:
-		return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
-			agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
-	}
-	return nil
-}
-
-// reported are the moments a backend may ask hooks about; the others are the
-// session's own to see.
-var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
-
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
 	inTurn, leave, err := h.inTurn(ctx, c.RequestID)
@@ -125,9 +74,9 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	case !errors.Is(err, ErrNoTurn):
 		return agent.HookVerdict{}, fmt.Errorf("run hooks: %w", err)
 	}
-	e := hooks.Event(c.Event)
-	if !slices.Contains(reported, e) {
-		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
+	e, err := hookrun.Moment(c)
+	if err != nil {
+		return agent.HookVerdict{}, err
 	}
 	if e == hooks.BeforeTool {
 		clean, err := screen.Arguments(c.Arguments)
@@ -161,16 +110,20 @@ func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (hooks.
 	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
 }
 
-// hookSessionStart asks before the agent starts.
+// hookSessionStart asks before the agent starts, unless its conversation only rested.
 func (s *Session) hookSessionStart(ctx context.Context) error {
-	v, err := s.hook(ctx, hooks.Call{Event: hooks.SessionStart})
-	switch {
-	case err != nil:
-		return err
-	case !v.Allow:
-		return fmt.Errorf("%w to start the agent: %s", errHook, v.Reason)
+	s.mu.Lock()
+	rested := s.closedIdle
+	s.closedIdle = false
+	s.mu.Unlock()
+	if rested {
+		return nil
 	}
-	return nil
+	v, err := s.hook(ctx, hooks.Call{Event: hooks.SessionStart})
+	if err == nil && !v.Allow {
+		return fmt.Errorf("%w to start the agent: %s", outcome.ErrHook, v.Reason)
+	}
+	return err
 }
 
 // hookSessionEnd tells hooks that the session's agent has ended. Nothing of the
@@ -191,7 +144,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 	fresh := failure != nil && t.whole.Err() == nil && !t.reported[failure.Error()]
 	s.mu.Unlock()
 	if fresh {
-		e := sessionError(failure).In(t.id)
+		e := outcome.Error(failure).In(t.id)
 		err := s.events.Persist(t.whole, func() error {
 			if err := s.events.Append(e); err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/screen"
+	"webchat/internal/session/outcome"
 )
 
 // maxErrors is how many errors of one turn hooks are told.
@@ -50,7 +51,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
-		d.ResultTokens = resultTokens(d) // here, where no lock is held
+		d.ResultTokens = outcome.ResultTokens(d) // here, where no lock is held
 		data = d
 	}
 	take := func() error { return h.reportLocked(data) }
@@ -62,17 +63,6 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return h.s.events.Persist(h.s.ctx, take) // a task is beside the turns
 	}
 	return h.s.events.Persist(h.turnOver(), take)
-}
-
-// resultTokens is what the model read of an agent's own call.
-func resultTokens(d event.ToolExecutionComplete) int64 {
-	switch {
-	case d.Success && d.Result != nil:
-		return countTokens(d.Result.Content)
-	case !d.Success && d.Error != nil:
-		return countTokens(d.Error.Message)
-	}
-	return 0
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.
@@ -121,21 +111,16 @@ func (h *host) reportLocked(data event.Data) error {
 	if t != nil {
 		t.count(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
-		s.unbilled = s.unbilled.Plus(usageOf(u))
+		s.unbilled = s.unbilled.Plus(outcome.Usage(u))
 	}
 	return nil
-}
-
-func usageOf(d event.AssistantUsage) event.Usage {
-	return event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
-		CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 }
 
 // count keeps what the end of the turn has to know.
 func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
-		t.usage = t.usage.Plus(usageOf(d))
+		t.usage = t.usage.Plus(outcome.Usage(d))
 	case event.SessionError:
 		t.reported[d.Message] = true
 		if len(t.errs) < maxErrors {
@@ -150,7 +135,7 @@ func (s *Session) stateLocked() screen.State {
 	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
-		st.Turn, st.Stopper = s.turn.id, stoppedBy(s.turn.ctx)
+		st.Turn, st.Stopper = s.turn.id, outcome.StoppedBy(s.turn.ctx)
 	}
 	return st
 }

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
+	"webchat/internal/session/outcome"
 )
 
 // Look is what came of a preview: a display that the log does not know.
@@ -57,10 +57,10 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	s.look.started++
 	mine := s.look.started
 	s.mu.Unlock()
-	stop := context.AfterFunc(ctx, func() { c.cancel(errAborted) })
+	stop := context.AfterFunc(ctx, func() { c.cancel(outcome.ErrAborted) })
 	res := s.perform(c)
 	stop()
-	d := completion(c, res, s.cfg.Now())
+	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
 	out := Look{DisplayResult: DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}, Sensitive: c.secret.Load()}
 	if d.OutputID != "" {
 		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
@@ -156,9 +156,4 @@ func (s *Session) Open(ctx context.Context, outputID string) error {
 		}
 		return nil
 	})
-}
-
-// readsOnly reports whether an action does nothing but read.
-func readsOnly(a agent.Action) bool {
-	return slices.ContainsFunc([]*agent.Permission{a.Ask, a.About}, func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead })
 }

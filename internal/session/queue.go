@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/session/outcome"
 	"webchat/internal/wording"
 	"webchat/internal/workspaces"
 )
@@ -167,8 +169,9 @@ const stopOrder = stopGrace / 10
 
 // Abort stops the running turn, within about a second and with everything the
 // agent started in it. The prompts that wait go on waiting, until the user sends one of them
-// or another one. Displays of the user go on; only when no turn runs they are what is stopped. Abort returns when that is logged, but does
-// not wait long for a log that is slow or refuses it; nothing to stop is no error.
+// or another one. Displays of the user go on; only when no turn runs they are what is
+// stopped. Abort returns when that is logged, but does not wait long for a log that is
+// slow or refuses it; nothing to stop is no error.
 func (s *Session) Abort(ctx context.Context, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -177,7 +180,7 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 		reason = "Stopped by the user."
 	}
 	s.mu.Lock()
-	idle := s.turn == nil && !s.displaysLocked()
+	idle := s.turn == nil && !slices.ContainsFunc(slices.Collect(maps.Values(s.calls)), func(c *call) bool { return c.by == event.ByUser })
 	s.mu.Unlock()
 	if idle {
 		return nil
@@ -202,15 +205,16 @@ type halt struct {
 	calls bool  // of the user, where no turn ran
 }
 
-// stopLocked stops what runs. sayStoppedLocked logs it.
+// stopLocked stops what runs. logStopLocked logs it.
 func (s *Session) stopLocked(abort event.Abort) halt {
 	t := s.turn
-	h := halt{abort: abort, turn: t, calls: t == nil && s.displaysLocked()}
+	h := halt{abort: abort, turn: t}
 	switch {
 	case t == nil:
 		for _, c := range s.calls {
 			if c.by == event.ByUser {
-				c.cancel(errAborted)
+				h.calls = true
+				c.cancel(outcome.ErrAborted)
 			}
 		}
 		return h
@@ -218,18 +222,8 @@ func (s *Session) stopLocked(abort event.Abort) halt {
 		t.abort = &abort
 	}
 	s.held = true
-	t.stop(errAborted)
+	t.stop(outcome.ErrAborted)
 	return h
-}
-
-// displaysLocked reports whether a display of the user runs.
-func (s *Session) displaysLocked() bool {
-	for _, c := range s.calls {
-		if c.by == event.ByUser {
-			return true
-		}
-	}
-	return false
 }
 
 // logStopLocked logs a stop, unless the end of the turn has said it, or will.
@@ -258,26 +252,17 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Unlock()
 	switch {
 	case c != nil:
-		c.cancel(errAborted)
+		c.cancel(outcome.ErrAborted)
 		return nil
 	case task != "":
 		return s.AbortTask(ctx, task)
 	case runs:
 		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
 	}
-	var known bool
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		start, ok := e.Event.Data.(event.ToolExecutionStart)
-		known = ok && start.ToolCallID == toolCallID
-		return !known
+	return s.missing(ctx, "tool call "+toolCallID, func(d event.Data) bool {
+		start, ok := d.(event.ToolExecutionStart)
+		return ok && start.ToolCallID == toolCallID
 	})
-	switch {
-	case err != nil:
-		return err
-	case known:
-		return fmt.Errorf("tool call %s has ended: %w", toolCallID, consent.ErrGone)
-	}
-	return fmt.Errorf("tool call %s: %w", toolCallID, eventlog.ErrNotFound)
 }
 
 // logGrace is how long those wait for a slow log who have something else to do.
@@ -293,17 +278,26 @@ func (s *Session) waitUpTo(limit time.Duration, f func() error) error {
 	}
 	s.wg.Add(1)
 	s.mu.Unlock()
-	done := make(chan error, 1)
-	go func() {
-		defer s.wg.Done()
-		done <- f()
-	}()
-	late := time.NewTimer(limit)
-	defer late.Stop()
-	select {
-	case err := <-done:
+	defer s.wg.Done()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	_, _, err := contain.CallWithGrace(ctx, contain.Runner{Log: s.log(), Running: &s.wg}, "the log", func() (struct{}, error) { return struct{}{}, f() }, nil)
+	return err
+}
+
+// missing says of something that does not run whether the log ever had it:
+// [consent.ErrGone], or [eventlog.ErrNotFound].
+func (s *Session) missing(ctx context.Context, what string, starts func(event.Data) bool) error {
+	known := false
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		known = starts(e.Event.Data)
+		return !known
+	})
+	switch {
+	case err != nil:
 		return err
-	case <-late.C:
-		return errors.New("the log is slow")
+	case known:
+		return fmt.Errorf("%s has ended: %w", what, consent.ErrGone)
 	}
+	return fmt.Errorf("%s: %w", what, eventlog.ErrNotFound)
 }

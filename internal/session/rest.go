@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"time"
 )
 
@@ -58,16 +57,4 @@ func (s *Session) resetIdleTimer(in time.Duration) {
 	if s.idleTimer != nil && s.state < stateClosing {
 		s.idleTimer.Reset(in)
 	}
-}
-
-// startHooks asks the hooks of the session's start, unless the conversation only rested.
-func (s *Session) startHooks(ctx context.Context) error {
-	s.mu.Lock()
-	rested := s.closedIdle
-	s.closedIdle = false
-	s.mu.Unlock()
-	if rested {
-		return nil
-	}
-	return s.hookSessionStart(ctx)
 }

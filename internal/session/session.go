@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -15,13 +14,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-)
-
-// Why a context of a session ended; see [context.Cause].
-var (
-	errAborted  = errors.New("stopped by the user")
-	errShutdown = errors.New("the program ended")
-	errTurnOver = errors.New("the turn ended")
+	"webchat/internal/session/outcome"
 )
 
 // stopGrace is how long what was told to stop may take until the session goes on
@@ -102,7 +95,7 @@ func newSession(c Config, sum fold.Summary) *Session {
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.checkUsable})
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: outcome.StopReason, Usable: s.checkUsable})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

@@ -11,14 +11,12 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
-	"webchat/internal/eventlog"
 	"webchat/internal/fold"
+	"webchat/internal/session/outcome"
 )
 
-const (
-	// endTaskLimit is how long the end of all tasks may take.
-	endTaskLimit = 5 * time.Second
-)
+// endTaskLimit is how long the end of all tasks may take.
+const endTaskLimit = 5 * time.Second
 
 // Task is work in the background.
 type Task struct {
@@ -48,19 +46,10 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	t, conn := s.events.Open.Task(taskID), s.conn
 	s.mu.Unlock()
 	if t == nil {
-		var known bool
-		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-			d, ok := e.Event.Data.(event.TaskStarted)
-			known = ok && d.TaskID == taskID
-			return !known
+		return s.missing(ctx, "task "+taskID, func(d event.Data) bool {
+			start, ok := d.(event.TaskStarted)
+			return ok && start.TaskID == taskID
 		})
-		switch {
-		case err != nil:
-			return err
-		case known:
-			return fmt.Errorf("task %s has ended: %w", taskID, consent.ErrGone)
-		}
-		return fmt.Errorf("task %s: %w", taskID, eventlog.ErrNotFound)
 	}
 	var tasker agent.Tasker
 	if conn != nil {
@@ -109,7 +98,7 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	if scope := s.scopes[d.TaskID]; scope != nil {
 		delete(s.scopes, d.TaskID)
 		scope.ended = true
-		scope.stop(errTurnOver)
+		scope.stop(outcome.ErrTurnOver)
 		s.requests.Abandon()
 	}
 	return nil

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,8 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
-	"webchat/internal/wording"
+	"webchat/internal/session/drafts"
+	"webchat/internal/session/outcome"
 )
 
 // openLimit is how long opening a conversation may take.
@@ -79,7 +79,7 @@ func (s *Session) work(t *turn) {
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
 func (s *Session) run(t *turn) (next *turn) {
-	defer t.stop(errTurnOver)
+	defer t.stop(outcome.ErrTurnOver)
 	s.mu.Lock()
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
@@ -95,21 +95,21 @@ func (s *Session) run(t *turn) (next *turn) {
 		stop = s.keepDrafts(t)
 		err = s.prompt(t)
 		s.drain(t)
-		if stray, ok := errors.AsType[errUnasked](context.Cause(t.whole)); ok {
+		if stray, ok := errors.AsType[outcome.Unasked](context.Cause(t.whole)); ok {
 			err = stray
 		}
 		s.hookErrors(t, err)
 	}
-	outcome := event.Completed
+	how := event.Completed
 	switch cause := context.Cause(t.ctx); {
-	case errors.Is(cause, errShutdown):
-		outcome = event.Interrupted
-	case errors.Is(cause, errAborted):
-		outcome = event.Aborted
+	case errors.Is(cause, outcome.ErrShutdown):
+		how = event.Interrupted
+	case errors.Is(cause, outcome.ErrAborted):
+		how = event.Aborted
 	case err != nil:
-		outcome = event.Failed
+		how = event.Failed
 	}
-	next = s.end(t, outcome, err)
+	next = s.end(t, how, err)
 	stop() // clears the drafts, now that the log has the messages
 	s.closeUnresponsive()
 	return next
@@ -120,7 +120,7 @@ func (s *Session) drain(t *turn) {
 	s.mu.Lock()
 	t.ended = true
 	s.mu.Unlock()
-	t.cancel(errTurnOver)
+	t.cancel(outcome.ErrTurnOver)
 	gone := make(chan struct{})
 	s.wg.Go(func() { t.joined.Wait(); close(gone) })
 	grace := time.NewTimer(stopGrace)
@@ -132,16 +132,16 @@ func (s *Session) drain(t *turn) {
 }
 
 // end closes the turn and what it opened in one append, and returns the next one.
-func (s *Session) end(t *turn, outcome event.Outcome, failure error) (next *turn) {
+func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
 	err := s.events.Persist(s.ctx, func() error {
-		data := s.endingLocked(t, outcome, failure)
+		data := s.endingLocked(t, how, failure)
 		t.ending = true
 		if err := s.events.Append(data...); err != nil {
 			t.ending = false
 			return err
 		}
 		s.unbilled = event.Usage{}
-		if outcome == event.Aborted {
+		if how == event.Aborted {
 			t.abort = nil
 		}
 		next = s.nextLocked(t)
@@ -190,9 +190,9 @@ func (s *Session) nextLocked(t *turn) *turn {
 }
 
 // endingLocked returns what the end of t says.
-func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []event.Data {
-	why := fold.Ending{Code: "aborted", Reason: fold.Reasons[outcome]}
-	switch outcome {
+func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []event.Data {
+	why := fold.Ending{Code: "aborted", Reason: fold.Reasons[how]}
+	switch how {
 	case event.Interrupted:
 		why.Code = "interrupted"
 	case event.Aborted:
@@ -202,14 +202,14 @@ func (s *Session) endingLocked(t *turn, outcome event.Outcome, failure error) []
 	if !t.started { // its start found no log
 		data = append(data, t.prompt.start(t.id))
 	}
-	if t.abort != nil && outcome == event.Aborted {
+	if t.abort != nil && how == event.Aborted {
 		data = append(data, *t.abort)
 	}
 	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
-	if outcome == event.Failed && !t.reported[failure.Error()] {
-		data = append(data, sessionError(failure).In(t.id))
+	if how == event.Failed && !t.reported[failure.Error()] {
+		data = append(data, outcome.Error(failure).In(t.id))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: outcome, Usage: t.usage.Plus(s.unbilled),
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)
@@ -273,78 +273,40 @@ func (s *Session) hookPrompt(t *turn) (string, error) {
 	case err != nil:
 		return "", err
 	case !v.Allow:
-		return "", fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
+		return "", fmt.Errorf("%w the prompt: %s", outcome.ErrHook, v.Reason)
 	case v.Prompt != "":
 		return v.Prompt, nil
 	}
 	return t.prompt.content, nil
 }
 
-// sessionError is what a log says about an error that ended a turn.
-func sessionError(err error) event.SessionError {
-	d := event.SessionError{Message: cmp.Or(wording.Capital(err.Error()), "It failed, and nothing says why."), ErrorType: "backend", Kind: event.KindProvider}
-	switch {
-	case errors.Is(err, agent.ErrUnavailable):
-		d.ErrorType = event.ErrorUnavailable
-	case errors.Is(err, agent.ErrDied):
-		d.ErrorType, d.Kind = "died", event.KindAgentDied
-	case errors.As(err, new(errUnasked)):
-		d.ErrorType, d.Kind = "mode", event.KindDenied
-	case errors.Is(err, errHook):
-		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
-	case errors.Is(err, contain.ErrPanic):
-		d.ErrorType, d.Kind = "panic", event.KindInternal
-	}
-	return d
-}
-
-// keepDrafts saves the messages in flight at most every quarter of a second,
-// until the returned function is called.
+// keepDrafts saves the messages in flight until the returned function is called.
 func (s *Session) keepDrafts(t *turn) (stop func()) {
 	if s.cfg.Drafts == nil {
 		return func() {}
 	}
-	quit := make(chan struct{})
-	done := make(chan struct{})
+	quit, done := make(chan struct{}), make(chan struct{})
 	s.wg.Go(func() {
 		defer close(done)
-		tick := time.NewTicker(250 * time.Millisecond)
-		defer tick.Stop()
-		saved, kept := 0, false
-		for {
-			select {
-			case <-quit:
-				if kept {
-					s.saveDrafts(nil)
-				}
-				return
-			case <-tick.C:
-			}
-			drafts, version := s.drafts(t)
-			if version == saved {
-				continue
-			}
-			saved, kept = version, len(drafts) > 0
-			s.saveDrafts(drafts)
-		}
+		drafts.Keep(quit, func() ([]eventlog.Draft, int) { return s.drafts(t) }, s.saveDrafts)
 	})
 	return func() { close(quit); <-done }
 }
 
-func (s *Session) drafts(t *turn) (drafts []eventlog.Draft, version int) {
+func (s *Session) drafts(t *turn) (all []eventlog.Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.events.Open.Messages {
-		drafts = append(drafts, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
+		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
 	if spent := t.usage.Plus(s.unbilled); spent.Calls > 0 {
-		drafts = append(drafts, eventlog.Draft{Usage: &spent})
+		all = append(all, eventlog.Draft{Usage: &spent})
 	}
-	return drafts, s.events.Open.Version + int(t.usage.Calls+s.unbilled.Calls)
+	return all, s.events.Open.Version + int(t.usage.Calls+s.unbilled.Calls)
 }
 
-func (s *Session) saveDrafts(drafts []eventlog.Draft) {
-	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, drafts), 0); err != nil {
+func (s *Session) saveDrafts(all []eventlog.Draft) {
+	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, all), 0); err != nil {
 		s.log().Warn("drafts were not saved", "error", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/fold"
 	"webchat/internal/session"
+	"webchat/internal/session/hookrun"
 	"webchat/internal/workspaces"
 )
 
@@ -22,7 +23,7 @@ var ErrWorking = errors.New("something runs or waits")
 // [session.Config] is meant for each of them. Everything in it may be nil.
 type Room struct {
 	Tools  func(id fold.ID) (agent.Toolset, error)
-	Hooks  session.Hooks
+	Hooks  hookrun.Hooks
 	Policy consent.Policy
 	Kept   consent.Kept
 	Files  *files.Index // the manager closes it

@@ -1,0 +1,100 @@
+// Package hookrun asks a user's hooks for a session: whatever they answer wrongly is a no.
+//
+//	verdict, err := hookrun.Runner{Hooks: set, SessionID: id, Log: log}.Run(ctx, call, report)
+package hookrun
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"webchat/internal/agent"
+	"webchat/internal/contain"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/hooks"
+	"webchat/internal/screen"
+)
+
+// Hooks are the user's commands around events; [hooks.Set] is one. The methods may
+// be called concurrently.
+type Hooks interface {
+	// Run asks the hooks for the moment c and reports each run (hook.start,
+	// hook.end). Without a matching hook it allows. An error means deny. The same
+	// RequestID is decided once.
+	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
+	// Demands reports whether a hook for e has to be asked every time.
+	Demands(e hooks.Event) bool
+}
+
+// Runner asks the hooks of one session.
+type Runner struct {
+	Hooks     Hooks // nil allows
+	SessionID string
+	Log       *slog.Logger
+}
+
+// Run runs the user's hooks, which log their runs by report. Whatever goes wrong is a
+// deny; the error is ctx's.
+func (r Runner) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+	if r.Hooks == nil {
+		return hooks.Verdict{Allow: true}, nil
+	}
+	if c.SessionID = r.SessionID; c.RequestID == "" {
+		c.RequestID = string(event.NewID())
+	}
+	v, err := contain.Call(r.Log, "the hook "+string(c.Event), func() (hooks.Verdict, error) {
+		return r.Hooks.Run(ctx, c, func(d event.Data) error {
+			switch d.(type) {
+			case event.HookStart, event.HookEnd:
+				return report(d)
+			}
+			return fmt.Errorf("%w: %s is not a hook's to report", eventlog.ErrInvalid, event.TypeOf(d))
+		})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return hooks.Verdict{}, context.Cause(ctx)
+	case err != nil:
+		r.Log.Warn("a hook failed", "event", c.Event, "error", err)
+		return hooks.Verdict{Reason: "A hook failed: " + err.Error()}, nil
+	case !v.Allow && v.Reason == "":
+		v.Reason = "A hook refused it without a reason."
+	case v.Allow && v.Arguments != nil:
+		if v.Arguments, err = screen.Arguments(v.Arguments); err != nil {
+			return hooks.Verdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
+		}
+	}
+	return v, nil
+}
+
+// CheckReach returns why hooks that insist cannot reach all tool calls of the backend,
+// or nil.
+func CheckReach(ctx context.Context, h Hooks, b agent.Backend) error {
+	if h == nil || !h.Demands(hooks.BeforeTool) {
+		return nil
+	}
+	info := b.Info(ctx)
+	switch {
+	case !info.Available && info.Intercept == "": // its opening says why
+	case info.Intercept == agent.InterceptAll, info.Intercept == agent.InterceptRewrite:
+	default:
+		return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
+			agent.ErrUnsupported, b.Name(), info.Intercept)
+	}
+	return nil
+}
+
+// reported are the moments a backend may ask hooks about; the others are the
+// session's own to see.
+var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
+
+// Moment is the moment an agent asks about; [eventlog.ErrInvalid] for one that is not its.
+func Moment(c agent.HookCall) (hooks.Event, error) {
+	e := hooks.Event(c.Event)
+	if !slices.Contains(reported, e) {
+		return "", fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
+	}
+	return e, nil
+}
