@@ -86,12 +86,13 @@ var ours = map[string][]string{
 	"internal/transcript":        {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
 	"internal/page":              {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
 	"internal/page/pagetest":     {"internal/transcript"},
+	"internal/recent":            {"internal/event"},
 	"internal/changes":           {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
 	"internal/linediff":          {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":             {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
 	"internal/openapi":           {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
-	"internal/server": {"internal/attachments", "internal/changes", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+	"internal/server": {"internal/attachments", "internal/changes", "internal/recent", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},

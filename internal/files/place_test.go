@@ -1,10 +1,12 @@
-package server
+package files_test
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"webchat/internal/files"
 )
 
 // named is a workspace's index of these names.
@@ -27,17 +29,17 @@ func TestPlaces(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "link.go")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	p := folder{root, named("pump/pump_test.go", "a/same.go", "b/same.go")}
+	complete := named("pump/pump_test.go", "a/same.go", "b/same.go")
 	for _, c := range []struct{ cwd, name, want string }{
 		{"pump", "pump_test.go", "pump/pump_test.go"}, {"", "./pump/pump_test.go", "pump/pump_test.go"}, {"pump", "go.mod", "go.mod"}, {"pump", "../go.mod", "go.mod"},
 		{"", "pump_test.go", "pump/pump_test.go"}, {"", filepath.Join(root, "go.mod"), "go.mod"}, {"", "same.go", ""}, {"", "pump", ""}, {"", "none.go", ""}, {"", "", ""},
 		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) + "/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""},
 	} {
-		if got, ok := p.place(t.Context(), c.cwd, c.name); got != c.want || ok != (c.want != "") {
+		if got, ok := files.Place(t.Context(), root, c.cwd, c.name, complete); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q in %q: %q, want %q", c.name, c.cwd, got, c.want)
 		}
 	}
-	if _, ok := new(places).Place(t.Context(), "one", "", "go.mod"); ok {
-		t.Error("without sessions there are places")
+	if _, ok := files.Place(t.Context(), root, "", "pump_test.go", nil); ok {
+		t.Error("without an index there is a place for the end of a path")
 	}
 }
