@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
+	"webchat/internal/agent/acp/presets"
 	"webchat/internal/policy"
 )
 
@@ -19,17 +20,17 @@ func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Log
 		if slices.Contains(kinds, name) {
 			return nil, nil, usage("agents, %s: webchat has an agent of this name; call yours otherwise", name)
 		}
-		b, err := o.preset(c, name).backend(name, c, o, dir, lend, log)
+		b, err := o.speaker(o.preset(c, name), name, c, dir, lend, log)
 		if err != nil {
 			return nil, nil, usage("agents: %v", err)
 		}
 		own = append(own, b)
 	}
-	for _, name := range slices.Sorted(maps.Keys(presets())) {
+	for _, name := range slices.Sorted(maps.Keys(presets.All())) {
 		if _, given := c.Agents[name]; given {
 			continue
 		}
-		b, err := presets()[name].backend(name, c, o, dir, lend, log)
+		b, err := o.speaker(presets.All()[name], name, c, dir, lend, log)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -42,30 +43,31 @@ func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Log
 
 // preset returns how an agent is started: as the configuration says, else as it is
 // known.
-func (o *options) preset(c *config, name string) preset {
-	p, known := presets()[name]
+func (o *options) preset(c *config, name string) presets.Preset {
+	p, known := presets.All()[name]
 	a, given := c.Agents[name]
 	if !given {
 		return p
 	}
 	if !known {
-		p = preset{title: name, signIn: a.Command, untried: true}
+		p = presets.Preset{Title: name, SignIn: a.Command, Untried: true}
 	}
-	p.command = append([]string{a.Command}, a.Args...)
+	p.Command = append([]string{a.Command}, a.Args...)
 	for _, k := range slices.Sorted(maps.Keys(a.Env)) {
-		p.env = append(p.env, k+"="+a.Env[k])
+		p.Env = append(p.Env, k+"="+a.Env[k])
 	}
 	return p
 }
 
-// backend makes an agent; more is added to its environment.
-func (p preset) backend(name string, c *config, o *options, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
+// speaker makes an agent that speaks the Agent Client Protocol; more is added to its
+// environment.
+func (o *options) speaker(p presets.Preset, name string, c *config, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
 	var meta map[string]any
-	if p.meta != nil {
-		meta = p.meta(o.Permissions == "allow")
+	if p.Meta != nil {
+		meta = p.Meta(o.Permissions == "allow")
 	}
-	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.env...)
-	return acp.New(acp.Config{Name: name, Title: p.title, Command: p.command, Env: append(env, more...), Lend: lend,
-		Home: filepath.Join(dir, "agents", name), Mode: p.mode, Asks: p.asks, Failures: p.fails, Notices: p.notices, Meta: meta, Login: p.login,
-		SignIn: p.signIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.noPrograms, Lacks: p.lacks(), Logger: log})
+	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.Env...)
+	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: append(env, more...), Lend: lend,
+		Home: filepath.Join(dir, "agents", name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
+		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Lacks: p.Lacks(), Logger: log})
 }

@@ -58,15 +58,15 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	switch b.(type) {
 	case *acp.Backend:
 		p := o.preset(c, b.Name())
-		if p.offline == nil {
+		if p.Offline == nil {
 			return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", b.Name())
 		}
 		return verifyOffline(ctx, t, own, false, func(model, state string, lend agent.Lender) (agent.Backend, error) {
-			env, err := p.offline(model, state)
+			env, err := p.Offline(model, state)
 			if err != nil {
 				return nil, err
 			}
-			return p.backend(b.Name(), c, o, state, lend, slog.New(slog.DiscardHandler), env...)
+			return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
 		})
 	case *autohand.Backend:
 		return verifyOffline(ctx, t, own, true, func(model, state string, lend agent.Lender) (agent.Backend, error) {

@@ -48,6 +48,7 @@ var ours = map[string][]string{
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event", "internal/files"}, // how a project is tested
 	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
+	"internal/agent/acp/presets":         {}, // how known agents are started
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/models", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc"},
 	"internal/agent/copilot/acts":        {"internal/agent", "internal/agent/copilot/wire", "internal/policy"}, // what it asks permission for

@@ -1,0 +1,112 @@
+// Package presets says how known agents that speak the Agent Client Protocol are started.
+//
+//	p := presets.All()["claude"]
+package presets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Preset is an agent that speaks the Agent Client Protocol, as it is started so that
+// it asks before it acts and leaves reading to the display tools, as far as it can be
+// told.
+type Preset struct {
+	Title    string
+	Command  []string
+	Env      []string
+	Mode     string   // the strictest that still asks
+	Asks     []string // all that do
+	Failures []string // how its errors begin that come as text
+	Notices  []string // and what stands before its answers
+	// Meta goes with each new conversation; all says that the agent may act unasked.
+	Meta       func(all bool) map[string]any
+	SignIn     string // the command that signs in
+	NoPrograms bool   // it takes no MCP server that is a program
+	Untried    bool   // it was never run with webchat: what is said of it is its documentation's
+	Reads      string // how far its own tools for reading are off
+	Consent    string // what it does without asking
+	// Offline returns the environment with which it uses the model at an address and
+	// keeps its state in a folder. nil: it cannot be told.
+	Offline func(model, state string) ([]string, error)
+}
+
+// Lacks is what a user should know before they choose the agent.
+func (p Preset) Lacks() (all []string) {
+	for _, s := range []string{p.Consent, p.Reads} {
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	all = append(all, "cannot be steered while it works")
+	if p.Untried {
+		all = append(all, "was never tried with webchat")
+	}
+	return all
+}
+
+// All are the presets by name; they are found on PATH. Those that are not marked as untried were recorded.
+func All() map[string]Preset {
+	type object = map[string]any
+	const reading = "asks nothing before it reads files"
+	return map[string]Preset{
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, Failures: []string{"API Error: "},
+			Meta: func(all bool) object {
+				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all}}}
+			},
+			SignIn: "claude /login", Consent: reading, Offline: claudeOffline},
+		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
+			SignIn: "codex login", Consent: "runs commands that only read without asking", Offline: codexOffline},
+		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Mode: "default", Asks: []string{"default", "plan"},
+			SignIn: "gemini", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
+		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
+			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
+		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Mode: "default", Asks: []string{"default", "plan"},
+			SignIn: "qwen", Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
+		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view"}, Mode: "agent", Asks: []string{"agent", "plan"},
+			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", NoPrograms: true, Consent: reading, Offline: copilotOffline},
+		"goose":        {Title: "Goose", Command: []string{"goose", "acp"}, SignIn: "goose configure", Untried: true, Reads: "can read files by its own tools"},
+		"cline":        {Title: "Cline", Command: []string{"cline", "--acp"}, SignIn: "cline auth", Untried: true, Reads: "can read files by its own tools"},
+		"auggie":       {Title: "Auggie", Command: []string{"auggie", "--acp"}, SignIn: "auggie login", Untried: true, Reads: "can read files by its own tools"},
+		"autohand-acp": {Title: "Autohand over ACP", Command: []string{"autohand", "--mode", "acp"}, Failures: []string{"Error ("}, SignIn: "autohand login", Untried: true, Reads: "can read files by its own tools"},
+	}
+}
+
+// NoKey is the key that a model in this program gets, which asks for none.
+const NoKey = "webchat-canary"
+
+func claudeOffline(model, state string) ([]string, error) {
+	return []string{"HOME=" + state, "CLAUDE_CONFIG_DIR=" + filepath.Join(state, "claude"), "ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=" + NoKey,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, nil
+}
+
+func codexOffline(model, state string) ([]string, error) {
+	config := fmt.Sprintf("model = \"canary\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = \"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n", model+"/v1")
+	return []string{"HOME=" + state, "CODEX_HOME=" + state, "CANARY_KEY=" + NoKey}, os.WriteFile(filepath.Join(state, "config.toml"), []byte(config), 0o600)
+}
+
+func geminiOffline(model, state string) ([]string, error) {
+	dir := filepath.Join(state, ".gemini")
+	return []string{"HOME=" + state, "GEMINI_API_KEY=" + NoKey, "GOOGLE_GEMINI_BASE_URL=" + model},
+		errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"security":{"auth":{"selectedType":"gemini-api-key"}}}`), 0o600))
+}
+
+func openCodeOffline(model, state string) ([]string, error) {
+	type object = map[string]any
+	config, err := json.Marshal(object{"model": "canary/canary", "provider": object{"canary": object{"npm": "@ai-sdk/openai-compatible", "name": "canary",
+		"options": object{"baseURL": model + "/v1", "apiKey": NoKey}, "models": object{"canary": object{"name": "canary"}}}}})
+	name := filepath.Join(state, "opencode.json")
+	return []string{"HOME=" + state, "XDG_CONFIG_HOME=" + state, "XDG_DATA_HOME=" + state, "XDG_STATE_HOME=" + state, "OPENCODE_CONFIG=" + name},
+		errors.Join(err, os.WriteFile(name, config, 0o600))
+}
+
+func qwenOffline(model, state string) ([]string, error) {
+	return []string{"HOME=" + state, "OPENAI_BASE_URL=" + model + "/v1", "OPENAI_API_KEY=" + NoKey, "OPENAI_MODEL=canary"}, nil
+}
+
+func copilotOffline(model, state string) ([]string, error) {
+	return []string{"HOME=" + state, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_PROVIDER_API_KEY=" + NoKey, "COPILOT_MODEL=canary"}, nil
+}
