@@ -42,6 +42,7 @@ type Call struct {
 	Progress    event.ToolExecutionProgress
 	StartedAt   time.Time
 	EndedAt     time.Time // when it was over
+	DeletedAt   time.Time // when the user deleted its output; zero: not
 	Rev         int64     // changes whenever the card does, so that a page may keep the one it has
 	Gone        bool      // its turn is not kept any more
 	Early       bool      // its start was not seen, a helper agent's was

@@ -76,6 +76,8 @@ type life struct {
 // say is the text of a card that has no content to show.
 type say struct {
 	Bold, Text string
+	Icon       string // in place of the card's, where nothing else is shown
+	Early      bool   // it was evicted
 	Actions    []Action
 }
 
@@ -132,7 +134,7 @@ func (c *Call) card(rows bool) *card {
 		return v
 	}
 	out, ok := c.In.Outputs.Output(c.Output)
-	if !ok {
+	if !ok || !c.DeletedAt.IsZero() {
 		v.fillExpired()
 		return v
 	}
@@ -210,7 +212,9 @@ func (v *card) fillExpired() {
 	if v.Kind == "terminal" {
 		v.Say.Actions[0].Label = "Run again"
 	}
-	if v.Kind != "image" {
+	if v.Say.Early { // pinned it stays
+		v.Say.Actions = append(v.Say.Actions, Action{Act: "again-pin", Label: v.Say.Actions[0].Label + " and pin", Icon: "pin", Quiet: true})
+	} else if v.Kind != "image" {
 		v.Say.Actions = append(v.Say.Actions, Action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
 	}
 }
@@ -218,6 +222,9 @@ func (v *card) fillExpired() {
 // deletedAt is when its life was over, as a clock shows it; empty where it was deleted
 // before that, at a moment that no log has.
 func (c *Call) deletedAt() string {
+	if !c.DeletedAt.IsZero() {
+		return c.DeletedAt.In(c.In.Location).Format("15:04")
+	}
 	over := c.EndedAt.Add(c.In.OutputTTL)
 	if over.After(c.In.Now()) || c.EndedAt.Before(c.In.Started) && over.After(c.In.Started) {
 		return ""
@@ -236,7 +243,13 @@ func (c *card) Deleted() string {
 // whyExpired says why an output is no longer there, and what showing it again does.
 func (v *card) whyExpired() *say {
 	life, cfg := v.In.OutputTTL, v.In
+	s := &say{Bold: "Deleted " + wording.Span(life) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
+	if v.Kind == "terminal" {
+		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
+	}
 	switch over := v.EndedAt.Add(life); {
+	case !v.DeletedAt.IsZero():
+		s.Bold, s.Icon = "Deleted by you.", "trash"
 	case v.EndedAt.Before(cfg.Started) && over.After(cfg.Started):
 		return &say{Bold: "Deleted when webchat restarted.", Text: "Outputs are kept in memory only."}
 	case over.After(cfg.Now()):
@@ -244,11 +257,7 @@ func (v *card) whyExpired() *say {
 		if cfg.Budget > 0 {
 			most = "All outputs together may take " + wording.Size(cfg.Budget) + ". "
 		}
-		return &say{Bold: "Deleted early, to make room.", Text: most + "Of those not pinned, this one had not been looked at for the longest time."}
-	}
-	s := &say{Bold: "Deleted " + wording.Span(life) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
-	if v.Kind == "terminal" {
-		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
+		return &say{Bold: "Deleted early, to make room.", Icon: "trash", Early: true, Text: most + "Of those not pinned, this one had not been looked at for the longest time."}
 	}
 	return s
 }

@@ -16,7 +16,7 @@ func (c *Call) Shelf() OutputRow {
 	o, ok := c.In.Outputs.Output(c.Output)
 	switch {
 	case !c.Done():
-	case ok:
+	case ok && c.DeletedAt.IsZero():
 		row.Pinned = o.Pinned
 		row.At = o.CreatedAt.In(c.In.Location).Format("15:04")
 		row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)

@@ -47,6 +47,7 @@ var kinds = []kind{
 	of[UserInputRequested]("user_input.requested", logged),
 	of[UserInputCompleted]("user_input.completed", logged),
 	of[OutputOpened]("output.opened", logged),
+	of[OutputDeleted]("output.deleted", logged),
 	of[HookStart]("hook.start", logged),
 	of[HookEnd]("hook.end", logged),
 	of[SubagentSelected]("subagent.selected", logged),

@@ -57,6 +57,13 @@ type (
 		Extra    `json:"-"`
 	}
 
+	// OutputDeleted says that the user deleted an output of the session before its life
+	// was over. The model is never told.
+	OutputDeleted struct {
+		OutputID string `json:"outputId"`
+		Extra    `json:"-"`
+	}
+
 	// Fingerprint is what a later showing of the same is compared with when the
 	// output is gone: a CRC-32 of the bytes that were kept, and the low 16 bits of
 	// that of each line, two bytes a line. Lines is empty for what is long.

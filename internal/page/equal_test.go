@@ -36,6 +36,7 @@ func stories() map[string][]event.Data {
 			show("c2", "display_image", `{"path":"docs/logo.png"}`, "out_I", `{"outputType":"image","tokensShown":1105,"tokensSent":6}`),
 			show("c3", "render_file_contents", `{"path":"bin/relay"}`, "out_X", `{"outputType":"file"}`),
 			show("c4", "render_file_contents", `{"path":"internal/guard/guard.go"}`, "out_gone", `{"outputType":"file","bytes":6100,"lines":214,"tokensShown":3000,"tokensSent":9,"tokensEstimated":true}`),
+			event.OutputDeleted{OutputID: "out_I"}, event.OutputDeleted{OutputID: "out_unknown"},
 			event.ToolExecutionStart{ToolCallID: "c5", ToolName: "render_file_contents", Arguments: raw(`{"path":"../../etc/passwd"}`), By: event.ByAgent},
 			event.ToolExecutionComplete{ToolCallID: "c5", Error: &event.ToolError{Message: "That path leaves the workspace. Nothing was read.", Code: "failure"}, DurationMs: 1},
 			closing(event.Completed)),

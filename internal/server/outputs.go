@@ -83,6 +83,28 @@ func (s *Server) keepOutput(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, empty{})
 }
 
+// deleteOutput ends the life of an output now.
+func (s *Server) deleteOutput(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	id := outputs.ID(chi.URLParam(r, "outputId"))
+	o, err := s.Outputs.Get(id)
+	if err == nil && o.Meta().SessionID != string(one.ID()) {
+		err = outputs.ErrExpired
+	}
+	if err == nil {
+		err = one.DeleteOutput(r.Context(), string(id))
+	}
+	if err != nil {
+		return err
+	}
+	s.Outputs.Drop(id)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 type pinRequest struct {
 	Pinned bool `json:"pinned"`
 }

@@ -73,6 +73,7 @@ func (s *Server) routes() []route {
 		{post, one + "/outputs/{outputId}/keep", guard.Write, s.keepOutput, 200, nil, empty{}, "", "Log a preview as a display"},
 		{post, one + "/outputs/{outputId}/open", guard.Write, s.openOutput, 200, nil, empty{}, "", "Note that the user looked at an output: logged once, and no model hears of it"},
 		{post, one + "/outputs/{outputId}/pin", guard.Write, s.pinOutput, 200, pinRequest{}, pinReply{}, "", "Keep an output from expiring and from being evicted, for eight hours at most, or no longer"},
+		{del, one + "/outputs/{outputId}", guard.Write, s.deleteOutput, 204, nil, nil, "", "Delete an output before its life is over"},
 		{post, one + "/abort", guard.Write, s.abort, 202, abortRequest{}, empty{}, "", "Stop the turn with all its processes; with tasks, what runs in the background as well"},
 		{get, one + "/tasks", guard.Read, s.listTasks, 200, nil, taskList{}, "", "What the agent left running in the background"},
 		{post, one + "/tasks/{taskId}/abort", guard.Write, s.abortTask, 202, nil, empty{}, "", "End one of it, with everything it started"},

@@ -136,6 +136,25 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 	return nil
 }
 
+// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no
+// activity and the agent is not told. [eventlog.ErrNotFound] for an output the session
+// never showed.
+func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
+	known, err := s.seen.Has(ctx, s.events, outputID)
+	if err == nil && !known {
+		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
+	}
+	if err != nil {
+		return err
+	}
+	return s.events.Change(ctx, func() error {
+		if err := s.checkUsable(); err != nil {
+			return err
+		}
+		return s.beginLocked(event.OutputDeleted{OutputID: outputID})
+	})
+}
+
 // Open logs that the user looked at an output, once for each output. It is no activity
 // and the agent is not told. [eventlog.ErrNotFound] for an output the session never showed.
 func (s *Session) Open(ctx context.Context, outputID string) error {

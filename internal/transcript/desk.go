@@ -48,6 +48,20 @@ func (f *State) shownAs(target string) *card.Call {
 	return nil
 }
 
+// outputDeleted takes what the user deleted off the shelf and out of its card.
+func (f *State) outputDeleted(d event.OutputDeleted) {
+	c := f.shownAs(d.OutputID)
+	if c == nil {
+		return
+	}
+	c.DeletedAt = f.now
+	f.ledgerChanged()
+	if n := f.nodes["c-"+c.ID]; n != nil {
+		c.Rev = f.Seq
+		f.callChanged(n)
+	}
+}
+
 // attached counts what a prompt lets the agent read of what was shown.
 func (f *State) attached(list []event.Attachment) {
 	for _, a := range list {

@@ -199,6 +199,8 @@ func (f *State) tools(data event.Data) bool {
 		f.callPartial(d)
 	case event.ToolExecutionComplete:
 		f.callComplete(d)
+	case event.OutputDeleted:
+		f.outputDeleted(d)
 	case event.HookStart:
 		f.hookStart(d)
 	case event.HookEnd:

@@ -1,8 +1,10 @@
 // What else can be done with what stands on the Desk: the menu in the head of a pane.
 
 import { alone, isAlone } from './alone.js'
+import { path, remove } from './api.js'
 import { base } from './base.js'
 import { run } from './cards.js'
+import { confirmed } from './confirm.js'
 import { close, pin } from './desk.js'
 import { deskHash, selection } from './select.js'
 import { popup } from './popup.js'
@@ -15,6 +17,12 @@ async function link(pane) {
   const s = selection(pane)
   await navigator.clipboard.writeText(location.origin + location.pathname + deskHash(pane, s?.from, s?.to))
   toast('Copied the link')
+}
+
+/** What a command printed is not to be had again: that is asked first. */
+async function drop(pane) {
+  if (pane.dataset.kind === 'terminal' && !await confirmed('Delete this output now?', `${pane.dataset.base}: running it again may print something else.`, 'Delete')) return
+  await remove(path(`/outputs/${pane.dataset.output}`))
 }
 
 function entries(pane) {
@@ -33,6 +41,7 @@ function entries(pane) {
   if (there || state === 'expired') acts.push({ label: pane.dataset.kind === 'terminal' ? 'Run again' : 'Show again', icon: 'again', run: () => run('again', pane) })
   if (matchMedia('(min-width: 1100px)').matches) acts.push({ label: isAlone() ? 'Beside the conversation' : 'Fill the window', icon: 'rail', run: () => alone() })
   acts.push({ label: 'Close the tab', icon: 'x', run: () => close(tab) })
+  if (there && !tab?.look) acts.push({ label: 'Delete now', icon: 'trash', run: () => drop(pane).catch(failed) })
   return acts
 }
 
