@@ -165,6 +165,10 @@ func termRow(b *strings.Builder, row string) {
 	if row == "&nbsp;" {
 		return
 	}
+	if strings.IndexByte(row, '<') < 0 {
+		colourVerdicts(b, unescapeTerm.Replace(row))
+		return
+	}
 	open := false
 	for row != "" {
 		i := strings.IndexByte(row, '<')
