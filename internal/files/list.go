@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -114,7 +115,7 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 	// Letters strewn over separators score higher than a name typed whole.
 	kinds := make([]uint64, len(likely))
 	for i, at := range indexes {
-		c, _ := cost(l.folded[at], int(l.bases[at]), low)
+		c, _ := cost(l.folded[at], int(l.bases[at]), low, math.MaxUint64)
 		kinds[i] = c >> 16
 	}
 	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int { return cmp.Compare(kinds[a.Index], kinds[b.Index]) })
@@ -151,7 +152,7 @@ func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
 // best finds the maxRanked paths from one index up to another that fit q best, as
 // costs with indexes. It stops when ctx ends.
 func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirst) {
-	wants := mask(q)
+	wants, worst := mask(q), uint64(math.MaxUint64)
 	for i := from; i < to; i++ {
 		if i%perCheck == 0 && ctx.Err() != nil {
 			return nil
@@ -159,41 +160,47 @@ func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirs
 		if l.bytes[i]&wants != wants {
 			continue
 		}
-		c, ok := cost(l.folded[i], int(l.bases[i]), q)
+		if len(best) == maxRanked {
+			worst = best[0] >> 32
+		}
+		c, ok := cost(l.folded[i], int(l.bases[i]), q, worst)
 		if !ok {
 			continue
 		}
 		key := c<<32 | uint64(i)
-		switch {
-		case len(best) < maxRanked:
+		if len(best) < maxRanked {
 			heap.Push(&best, key)
-		case key < best[0]:
-			best[0] = key
-			heap.Fix(&best, 0)
+			continue
 		}
+		best[0] = key
+		heap.Fix(&best, 0)
 	}
 	return best
 }
 
 // cost says how far a path is from q: how they match first, then how long the
-// path is. Both are in lower case; the path's last name begins at base.
-func cost(p string, base int, q string) (uint64, bool) {
-	kind := uint64(5)
+// path is. Both are in lower case; the path's last name begins at base. What does not
+// fit, or not better than worst, is not looked at to its end.
+func cost(p string, base int, q string, worst uint64) (uint64, bool) {
+	kind, size := uint64(4), uint64(len(p))
 	switch at := strings.Index(p[base:], q); {
-	case p == q:
+	case at == 0 && len(p) == len(q):
 		kind = 0
-	case p[base:] == q:
+	case at == 0 && len(p)-base == len(q):
 		kind = 1
 	case at == 0:
 		kind = 2
 	case at > 0:
 		kind = 3
-	case strings.Contains(p, q):
-		kind = 4
-	case !strewn(p, q):
+	case p == q: // with its folder
+		kind = 0
+	case 4<<16|size >= worst:
 		return 0, false
+	case !strings.Contains(p[:base+min(len(q)-1, len(p)-base)], q):
+		kind = 5
 	}
-	return kind<<16 | uint64(len(p)), true
+	c := kind<<16 | size
+	return c, c < worst && (kind < 5 || strewn(p, q))
 }
 
 // strewn reports whether p has the bytes of q in their order.
