@@ -6,6 +6,7 @@ import { openChanged } from './changedlist.js'
 import { besides, toChange } from './changesview.js'
 import { close, enter, isShown, pin, reopen, split, step, toggle, view } from './desk.js'
 import { edit } from './editor.js'
+import { findAgain } from './find.js'
 import { ask } from './give.js'
 import { openShelf } from './shelf.js'
 import { selection } from './select.js'
@@ -32,7 +33,9 @@ const keys = {
 function jump(by) {
   const at = pane()
   if (!at || toChange(at, by)) return
-  at.querySelector(at.querySelector('.find') ? `[data-act=find-${by > 0 ? 'next' : 'previous'}]` : '[data-act=to-failure]')?.click()
+  const button = at.querySelector(at.querySelector('.find') ? `[data-act=find-${by > 0 ? 'next' : 'previous'}]` : '[data-act=to-failure]')
+  if (button) button.click()
+  else findAgain(at, by)
 }
 
 /** Keys that are the same wherever letters are keys. */
@@ -51,6 +54,7 @@ export function deskKey(e) {
   if (onTab && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) return roam(onTab, e.key === 'ArrowLeft' ? -1 : 1)
   if (/^[1-9]$/.test(e.key) && pane()?.dataset.kind !== 'image') step(0, Number(e.key) - 1)
   else if (Object.hasOwn(keys, e.key)) keys[e.key]()
+  else if (e.key === 'Escape' && pane()?.querySelector('.find')) pane().querySelector('[data-act=find-close]').click()
   else if (e.key === 'Home' && e.target.matches('.code') === false) toTop()
   else return false
   return true

@@ -80,7 +80,7 @@ function tell(state) {
 const toggle = (state, act) => state.root.querySelector(`[data-act=${act}]`)
 const pressed = (state, act) => toggle(state, act).getAttribute('aria-pressed') === 'true'
 
-async function search(state) {
+async function search(state, step = 1) {
   state.asking?.abort()
   state.asking = new AbortController()
   const text = state.input.value
@@ -99,7 +99,7 @@ async function search(state) {
   const re = `${exact ? '' : '(?i)'}${plain ? literal(text) : text}`
   state.re = re
   try {
-    if (onDesk(state)) return await go(state, 1)
+    if (onDesk(state)) return await go(state, step)
     const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
     state.hits = found.matches ?? []
     state.more = Boolean(found.next)
@@ -129,8 +129,17 @@ function lines(state) {
   }, wait)
 }
 
-/** Opens the search field of a card. */
-export function find(card) {
+const sought = new Map() // what was looked for last, by the name of what it was looked for in
+
+/** Goes on to the next hit of what was looked for last, or the one before; false if nothing was. */
+export function findAgain(card, by) {
+  if (!sought.get(card.dataset.name)) return false
+  find(card, by)
+  return true
+}
+
+/** Opens the search field of a card; with a step it goes to a hit of what was looked for last, and the focus stays. */
+export function find(card, step = 0) {
   const old = card.querySelector('.find')
   if (old) return old.querySelector('input').focus()
   const { root, parts } = clone('tpl-find')
@@ -143,6 +152,7 @@ export function find(card) {
   card.classList.add('wide') // hits may stand far to the right
   const shut = () => {
     over.abort()
+    sought.set(card.dataset.name, input.value)
     if (onDesk(state)) only(state, false)
     if (narrow) card.classList.remove('wide')
     state.hits = []
@@ -156,6 +166,7 @@ export function find(card) {
   root.addEventListener('keydown', (e) => {
     e.stopPropagation()
     if (e.key === 'Enter' && e.altKey && onDesk(state)) only(state, !state.only)
+    else if (e.key === 'Enter' && e.target === input && state.query !== input.value) search(state, e.shiftKey ? -1 : 1).catch(failed)
     else if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1).catch(failed)
     else if (e.key === 'Escape') shut()
     else return
@@ -173,5 +184,8 @@ export function find(card) {
   toggle(state, 'find-close').addEventListener('click', shut)
   document.addEventListener('webchat:lines', (e) => { if (e.target === state.card && root.isConnected) lines(state) }, { capture: true, signal: over.signal })
   card.dispatchEvent(new CustomEvent('webchat:finding', { bubbles: true }))
+  input.value = sought.get(card.dataset.name) ?? ''
+  if (step) return search(state, step)
   input.focus()
+  input.select()
 }

@@ -14,7 +14,7 @@ import { inFolder } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
-import { typing } from './typing.js'
+import { lettersAreKeys, typing } from './typing.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 1023px)')
@@ -62,7 +62,10 @@ function enter(el) {
 }
 
 /** Where letters are keys: what is read, on the Desk or else in the conversation. */
-const toKeys = () => ((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
+function toKeys() {
+  ;((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
+  lettersAreKeys() // also where a click had put the focus
+}
 
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 

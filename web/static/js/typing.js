@@ -12,6 +12,9 @@ export const typing = (el) => el?.matches?.('input, textarea, select, [contented
 
 const keysThere = (el) => el !== document.body && 'letters' in document.body.dataset
 
+/** Lets letters be keys where the focus is. */
+export const lettersAreKeys = () => document.body.toggleAttribute('data-letters', !typing(document.activeElement))
+
 function keydown(e) {
   byPointer = false
   const field = document.getElementById('prompt')
