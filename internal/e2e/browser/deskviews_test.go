@@ -131,7 +131,14 @@ func TestDeskComparesVersions(t *testing.T) {
 	p.wait(`[...document.querySelectorAll('.other .line')].filter((l) => l.firstElementChild.textContent === '1').length === 1`)
 	p.look(2200, 900, "light")
 	p.wait(onDesk + `.clientWidth > 1280`)
-	p.click(".pane:not([hidden]) [data-act=sides]")
+	const at = onDesk + `.querySelectorAll('[data-change]').entries().find(([, e]) => e.matches('.is-now'))?.[0]`
+	p.press("Escape", "j") // the focus is there already, by a click
+	p.wait(at + ` === 0`)
+	p.press("j")
+	p.wait(at + ` === 1`)
+	p.press("k")
+	p.wait(at + ` === 0`)
+	p.press("u")
 	p.wait(`[...document.querySelectorAll('.sides .pair')].some((e) => e.innerText.includes('version 0') && e.innerText.includes('version 2'))`)
 	p.shot("desk-sides")
 }

@@ -113,6 +113,7 @@ func TestDeskInItsStates(t *testing.T) {
 	p.front("pump.go")
 	s.down(syscall.SIGTERM)
 	p.has(".pane:not([hidden]) .pane-off", "Not connected.")
+	p.has(".pane:not([hidden]) .dfoot", "As it was at ")
 	p.wait(`!` + onDesk + `.querySelector('.give').checkVisibility()`)
 	both("off")
 	s.again()

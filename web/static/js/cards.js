@@ -3,6 +3,7 @@
 import { confirmed } from './confirm.js'
 import { getText, path, post } from './api.js'
 import { base } from './base.js'
+import { pinNew } from './desk.js'
 import { display } from './display.js'
 import { expire } from './expire.js'
 import { find } from './find.js'
@@ -89,8 +90,13 @@ async function fold(card) {
 
 /** Repeats a display without any model; a command after one confirmation. */
 async function again(card) {
-  if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return
-  await display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
+  if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return null
+  return display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
+}
+
+async function againPinned(card) {
+  const shown = await again(card)
+  if (shown?.output) pinNew(shown.output.id)
 }
 
 function goTo(card) {
@@ -123,9 +129,9 @@ function alone(card) {
 }
 
 const acts = {
-  copy, download, wrap, fold, again, alone, read, find, goTo,
+  copy, download, wrap, fold, again, alone, read, goTo, find: (card) => find(card),
   'read-all': read, 'read-hits': read,
-  compare: again,
+  compare: again, 'again-pin': againPinned,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: (card, button) => ('pane' in card.dataset ? null : togglePause(card, button)),
   more: (card, button) => popup(button, Object.entries({ find: 'search', copy: 'copy', wrap: 'wrap', download: 'down' })

@@ -5,6 +5,7 @@ import { path, post } from './api.js'
 import { clone, plain } from './html.js'
 import { announce } from './ops.js'
 import { begin, drop, paneOf, place, refresh } from './pane.js'
+import { selection } from './select.js'
 import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
 import { failed, toast } from './toast.js'
 
@@ -138,7 +139,8 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   if (!isShown() && !wide.matches) return
   arrange()
   if (!byItself) {
-    address(tab, lines)
+    const s = paneOf(tab.key) && selection(paneOf(tab.key))
+    address(tab, lines ?? (s && (s.to > s.from ? `${s.from}-${s.to}` : s.from)))
     looked(tab)
   }
   if (lines) place(tab, lines).catch(failed)
@@ -222,6 +224,17 @@ export function pin(tab = front()) {
   mark(pinned)
   announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
   if (!tab.call && tab.state !== 'gone') post(path(`/outputs/${tab.out}/pin`), { pinned }).catch((err) => { mark(!pinned); failed(err) })
+}
+
+/** Pins an output as soon as the page knows of it. */
+export function pinNew(out) {
+  const there = () => {
+    if (!tabWith(out)) return
+    document.removeEventListener('webchat:frame', there)
+    pin(tabWith(out))
+  }
+  document.addEventListener('webchat:frame', there)
+  there()
 }
 
 const seen = new Set() // outputs whose opening the server was told of

@@ -13,10 +13,13 @@ const panes = new Map() // key of the tab → its element
 
 export const paneOf = (key) => panes.get(key)
 
-/** Forgets a pane. */
+const left = new Map() // key → {out, from, to}: the lines that were chosen in a pane that is not in the page now
+
+/** Forgets a pane, but for the lines that were chosen in it. */
 export function drop(key) {
   const pane = panes.get(key)
   if (!pane) return
+  if (selection(pane)) left.set(key, { out: pane.dataset.target, ...selection(pane) })
   viewerOf(pane)?.end()
   pane.remove()
   panes.delete(key)
@@ -72,12 +75,14 @@ async function draw(tab, into) {
   const old = panes.get(tab.key)
   const was = old && viewerOf(old)
   const kept = was ? { pos: was.pos, wrap: was.wrapped, following: was.following, find: old.querySelector('.find') } : null
-  const chosen = old && selection(old)
+  const chosen = old ? selection(old) : left.get(tab.key)?.out === out && left.get(tab.key)
+  left.delete(tab.key)
   pane.dataset.key = tab.key
   pane.dataset.target = out
   if (old) pane.hidden = old.hidden
   pane.classList.toggle('is-second', tab.key === desk.beside)
   const focused = old?.contains(document.activeElement)
+  const field = old?.querySelector('.find')?.contains(document.activeElement) ? document.activeElement : null // it moves into the new pane
   if (old) {
     was?.end()
     old.replaceWith(pane)
@@ -87,7 +92,10 @@ async function draw(tab, into) {
   trim()
   if (pane.querySelector('.tall')) rows(pane, tab, kept)
   if (chosen && viewerOf(pane) && !tab.lines) choose(pane, chosen.from, chosen.to)
-  if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
+  const pin = pane.querySelector('[data-pin]')
+  if (pin) pin.hidden = !tab.pinned
+  if (field?.isConnected) field.focus({ preventScroll: true })
+  else if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
   tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   return pane

@@ -27,7 +27,7 @@ function paint() {
 
 export function choose(card, a, b, anchor = a) {
   chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
-  history.replaceState(null, '', hash(chosen))
+  if (!card.hidden) history.replaceState(null, '', hash(chosen))
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }

@@ -4,6 +4,7 @@
 import { clone } from './html.js'
 import { failed, toast } from './toast.js'
 
+const rest = 500 // milliseconds
 const turns = document.getElementById('turns')
 const last = () => [...turns.querySelectorAll('.turn:not([data-look])')].at(-1)
 
@@ -34,6 +35,19 @@ const texts = {
   'copy-said': (b) => b.closest('.turn-acts').previousElementSibling.innerText,
 }
 
+/** A finger that rests on a prompt brings up what can be done with it, as pointing does. */
+function pressed() {
+  let timer = 0
+  const end = () => clearTimeout(timer)
+  turns.addEventListener('pointerdown', (e) => {
+    end()
+    const row = e.pointerType === 'touch' && !e.target.closest('button, a') && e.target.closest('.ask-row')
+    if (row) timer = setTimeout(() => row.querySelector('.prompt-acts button:not([hidden])')?.focus({ preventScroll: true }), rest)
+  })
+  for (const type of ['pointerup', 'pointercancel']) turns.addEventListener(type, end)
+  turns.addEventListener('contextmenu', (e) => { if (e.pointerType === 'touch' && e.target.closest('.ask-row')) e.preventDefault() })
+}
+
 export function turnActs() {
   if (!turns) return
   const over = (e) => {
@@ -41,6 +55,7 @@ export function turnActs() {
     if (turn && !turn.querySelector('.said + .turn-acts')) move(turn)
   }
   turns.addEventListener('pointerover', over)
+  pressed()
   turns.addEventListener('focusin', over)
   document.addEventListener('webchat:frame', () => move(null))
   move(null)

@@ -1,0 +1,151 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	chosen   = `[...document.querySelectorAll('.pane:not([hidden]) .line.on .ln')].map((e) => e.textContent).join()`
+	menuItem = `[...document.querySelectorAll('[role=menu] [role=menuitem]')]`
+)
+
+// menu takes an entry of the menu of what is in front.
+func (p *page) menu(entry string) {
+	p.t.Helper()
+	p.js(onDesk + `.querySelector('[data-act=pane-more]').click()`)
+	p.wait(menuItem + `.length > 0`)
+	p.js(menuItem + `.find((e) => e.innerText.trim() === ` + quote(entry) + `).click()`)
+}
+
+// The lines that were chosen stay so when what they stand in is shown again, closed and
+// brought back, or left for another tab.
+func TestDeskKeepsWhatIsChosen(t *testing.T) {
+	s, p := desked(t)
+	s.put("notes.txt", numbered(60))
+	p.say("/show go.mod")
+	p.front("go.mod")
+	p.say("/show notes.txt")
+	p.front("notes.txt")
+	p.press("Escape", "g")
+	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
+	p.write("3-5")
+	p.press("Enter")
+	stay := func(after string) {
+		t.Helper()
+		p.wait(chosen + ` === '3,4,5' && location.hash.endsWith(':3-5') && ` + onDesk + `.querySelector('.dfoot').innerText.includes('Lines 3–5 selected')`)
+	}
+	stay("they were chosen")
+	before := eval[string](p, onDesk+`.dataset.output`)
+	s.put("notes.txt", "first\n"+numbered(60))
+	p.press("r")
+	p.wait(onDesk + `.dataset.output !== ` + quote(before))
+	stay("it was shown again")
+	p.press("h")
+	p.front("go.mod")
+	p.press("l")
+	stay("another tab was in front")
+	p.press("x")
+	p.front("go.mod")
+	p.press("X")
+	stay("the tab was closed")
+}
+
+// What is on the Desk can be deleted before its life is over: the page, another one and
+// the log say who did it, and the bytes are gone.
+func TestDeskDeletesNow(t *testing.T) {
+	s, p := desked(t)
+	p.told("show me internal/pump/pump.go")
+	p.front("pump.go")
+	out := eval[string](p, onDesk+`.dataset.output`)
+	p.menu("Delete now")
+	p.has(".pane:not([hidden]) .nothing", "Deleted by you Showing it again reads the file as it is now.")
+	p.wait(`document.querySelector('#turns .slip.is-off') && document.querySelector('.tab.is-off') && document.querySelector('#outs .gone')`)
+	p.expect("404")
+	if status := eval[int](p, `fetch('/api/outputs/`+out+`').then((r) => r.status)`); status != 404 {
+		t.Errorf("what was deleted is answered with %d", status)
+	}
+	if log := s.logged(t, p.session()); !strings.Contains(log, `"output.deleted"`) {
+		t.Error("the log does not say that it was deleted")
+	}
+	p.shot("state-of-desk-deleted")
+	other := s.open("/sessions/" + p.session())
+	other.look(1440, 900, "light")
+	other.wait(`document.querySelector('#turns .slip.is-off') && document.querySelector('#outs .gone')`)
+
+	// What a command printed is not to be had again: that is asked first.
+	p.say("!echo once")
+	p.front("echo once")
+	p.wait(onDesk + `.dataset.state === 'done'`)
+	p.menu("Delete now")
+	p.has("#confirm[open]", "Delete this output now?")
+	p.js(`document.querySelector('#confirm [value=yes]').click()`)
+	p.has(".pane:not([hidden]) .nothing", "Deleted by you")
+}
+
+// What had to go to make room says so, and can be shown again so that it stays.
+func TestDeskSaysWhatWasEvicted(t *testing.T) {
+	s, p := desked(t, "--output-budget", "1MiB")
+	for i, lines := range []int{14_000, 6000, 4000} {
+		s.put(fmt.Sprintf("big-%d.txt", i), strings.Repeat("a line of a log that is long enough\n", lines))
+	}
+	p.told("show me big-1.txt")
+	p.front("big-1.txt")
+	p.told("show me big-0.txt")
+	p.front("big-0.txt")
+	p.told("show me big-2.txt")
+	p.front("big-2.txt")
+	p.told("show me big-0.txt")
+	p.wait(`document.querySelectorAll('#outs .gone').length > 0`)
+	p.js(`document.querySelector('.tab.is-off [role=tab]').click()`)
+	p.has(".pane:not([hidden]) .nothing", "Deleted early, to make room All outputs together may take 1.0 MB.")
+	p.shot("state-of-desk-evicted")
+	p.accessible("an evicted output")
+	p.click(".pane:not([hidden]) [data-act=again-pin]")
+	p.has(".pane:not([hidden]) .dfoot", "Pinned")
+}
+
+// The keys that act on what is read: copying, hits, and stopping a command.
+func TestKeysOfWhatIsRead(t *testing.T) {
+	_, p := desked(t)
+	p.told("show me internal/pump/pump.go")
+	p.front("pump.go")
+	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
+	p.js(`navigator.clipboard.write = async ([item]) => { window.copied = await (await item.getType('text/plain')).text() }`)
+	p.press("Escape", "c")
+	p.wait(`window.copied?.startsWith('// Package pump') && copied.split('\n').length === 41`)
+
+	// Hits: also after the field is closed.
+	p.press("f")
+	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
+	p.write("sink")
+	p.has(".pane .find", "1 of 6")
+	p.press("Escape")
+	p.wait(`!document.querySelector('.pane .find') && document.activeElement.matches('.code')`)
+	p.press("j")
+	p.has(".pane .find", "of 6")
+	p.wait(`document.activeElement.matches('.code')`)
+	p.press("j", "k")
+	p.has(".pane .find", "of 6")
+	p.press("Escape")
+	p.wait(`!document.querySelector('.pane .find') && document.activeElement.matches('.code')`)
+	p.press("f")
+	p.is(`document.querySelector('.pane .find input').value`, "sink")
+	p.press("Escape")
+
+	p.press("Control+Shift+F")
+	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
+	p.write("pump.go")
+	p.has("#open-hits [role=option]:first-of-type", "show me internal/pump/pump.go")
+	p.press("Escape")
+
+	p.say("!sleep 600")
+	p.front("sleep 600")
+	p.wait(onDesk + `.dataset.state === 'running'`)
+	p.press("Escape", "s")
+	p.wait(onDesk + `.dataset.state !== 'running'`)
+	p.done()
+	p.press("i", "ArrowUp")
+	p.is(prompt+`.value`, "!sleep 600")
+}
