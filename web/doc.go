@@ -173,7 +173,7 @@
 //	data-act in cards     find wrap copy download alone (on the Desk) fold more stop-tool pause
 //	                      again compare zoom-in zoom-out zoom-fit zoom-one
 //	                      read read-all read-hits (all, or what was found) unread
-//	views                 [data-view] buttons in the head; one that is no list of lines stands in
+//	views                 [data-view] buttons in the head; one that is not a list of lines stands in
 //	                      .other[data-shows] beside .code. div.failure is the first failure
 //	data-act on panes     the same, and find-previous to-failure tab close-tab reload-tab newer keep-out, in the
 //	                      bubble ask copy-lines link-lines

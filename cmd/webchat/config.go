@@ -184,11 +184,11 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (c *config) check() error {
 	for _, name := range c.EnvAllow {
 		if !envName.MatchString(name) || strings.HasPrefix(name, "WEBCHAT_") {
-			return fmt.Errorf("env_allow: %q is no variable that commands may inherit", name)
+			return fmt.Errorf("env_allow: %q is not a variable that commands may inherit", name)
 		}
 	}
 	if c.Editor != "" && !isEditor(c.Editor) {
-		return fmt.Errorf("editor: %q is no address of an editor, such as vscode://file{path}:{line}", c.Editor)
+		return fmt.Errorf("editor: %q is not the address of an editor, such as vscode://file{path}:{line}", c.Editor)
 	}
 	for i, r := range c.Permissions {
 		if err := policy.Rule(r).Check(); err != nil {
@@ -229,13 +229,13 @@ func (p providerConfig) check() error {
 	case p.Type == "":
 		return errors.New("the type is missing")
 	case !isURL(p.URL):
-		return fmt.Errorf("the url %q is no http or https address", p.URL)
+		return fmt.Errorf("the url %q is not an http or https address", p.URL)
 	case !slices.Contains(providerTypes, p.Type):
 		return fmt.Errorf("the type %q is none of %s", p.Type, strings.Join(providerTypes, ", "))
 	case len(p.Models) == 0:
 		return errors.New("it needs at least one model")
 	case p.KeyEnv != "" && !envName.MatchString(p.KeyEnv):
-		return fmt.Errorf("key_env: %q is no name of a variable", p.KeyEnv)
+		return fmt.Errorf("key_env: %q is not the name of a variable", p.KeyEnv)
 	case p.APIVersion != "" && p.Type != "azure":
 		return fmt.Errorf("api_version is of the type azure, not %s", p.Type)
 	}
@@ -263,7 +263,7 @@ func (m mcpConfig) check() error {
 		}
 	case "http", "sse":
 		if !isURL(m.URL) {
-			return fmt.Errorf("the url %q is no http or https address", m.URL)
+			return fmt.Errorf("the url %q is not an http or https address", m.URL)
 		}
 	default:
 		return fmt.Errorf("the type %q is none of stdio, http and sse", m.Type)

@@ -74,7 +74,7 @@ providers:
 	}
 	if diff := cmp.Diff(said, []string{"online a/small: answers", "online a/locked: 401 Unauthorized: the key is not accepted. Incorrect key: ….",
 		"online a/gone: 404 Not Found: check the url and the model's name. model not found",
-		"online a/page: what answers at " + srv.URL + "/v1 is no model: its answer is no JSON. Check the url",
+		"online a/page: what answers at " + srv.URL + "/v1 is not a model: its answer is not JSON. Check the url",
 		"online b/r: answers", "online c/d: answers", "online d/d: answers", "online e/claude: answers", "online f/llama: answers"}); diff != "" {
 		t.Errorf("it said (-got +want):\n%s", diff)
 	}

@@ -39,7 +39,7 @@ func (h hookConfig) hook() (hooks.Hook, error) {
 	if h.Timeout != "" {
 		d, err := time.ParseDuration(h.Timeout)
 		if err != nil || d <= 0 {
-			return hook, fmt.Errorf("the timeout %q is no duration such as 10s", h.Timeout)
+			return hook, fmt.Errorf("the timeout %q is not a duration such as 10s", h.Timeout)
 		}
 		hook.Timeout = d
 	}

@@ -21,7 +21,7 @@ func (o *options) providers(c *config) ([]models.Provider, error) {
 	if p := o.Provider; p.URL != "" {
 		switch {
 		case !isURL(p.URL):
-			return nil, usage("--provider-url %q is no http or https address", p.URL)
+			return nil, usage("--provider-url %q is not an http or https address", p.URL)
 		case p.Type != "" && !slices.Contains(providerTypes, p.Type):
 			return nil, usage("--provider-type %q is none of %s", p.Type, strings.Join(providerTypes, ", "))
 		case o.Model == "":

@@ -31,7 +31,7 @@ type Result struct {
 	SessionLog   string         `json:"sessionLog,omitempty"` // shown folded in the card
 	Telemetry    *Telemetry     `json:"toolTelemetry,omitempty"`
 
-	// What programs need to know of a result that is no success, as
+	// What programs need to know of a result that is not a success, as
 	// [event.ToolError] has it. An empty Kind is filled in from Type.
 	Kind    event.ErrorKind `json:"-"`
 	Nearest []string        `json:"-"`
@@ -39,7 +39,7 @@ type Result struct {
 	Limit   event.Limit     `json:"-"`
 }
 
-// Code is the code of a result that is no success, as [event.ToolError] has it.
+// Code is the code of a result that is not a success, as [event.ToolError] has it.
 func (r Result) Code() string {
 	switch {
 	case r.Type == Denied || r.Type == Rejected:

@@ -95,7 +95,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 	}
 	got, err := r.Resolve(t.Context(), []event.Attachment{{Path: "bin"}})
 	if err != nil || got[0].Path != filepath.Join(dir, "bin") || got[0].Data != nil {
-		t.Errorf("what is no text goes as %+v, %v", got, err)
+		t.Errorf("a file that is not text goes as %+v, %v", got, err)
 	}
 }
 

@@ -251,7 +251,7 @@ func sections(diff string) (out []section) {
 // section is a part of a diff that is of one file.
 type section struct{ was, now, diff string }
 
-// nameIn is the file that a line of a diff names: what stands behind a tab is no part of
+// nameIn is the file that a line of a diff names: what stands behind a tab is not part of
 // it.
 func nameIn(line string) string {
 	name, _, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")

@@ -196,7 +196,7 @@ func (r *reader) shown(id outputs.ID, at time.Time) {
 	}
 }
 
-// edited takes what an edit changed, by its diff. What a command printed is no edit.
+// edited takes what an edit changed, by its diff. What a command printed is not an edit.
 func (r *reader) edited(raw json.RawMessage, diff string) {
 	var args struct {
 		Command, Cmd         any

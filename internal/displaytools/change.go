@@ -84,7 +84,7 @@ func (c *changeCall) find(ctx context.Context) (err error) {
 	}
 	for _, name := range []string{c.path, c.from} {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return agent.Errorf(event.KindOutside, "%s is no path from the top of the workspace. Give it as the list of changes names it.", called(name))
+			return agent.Errorf(event.KindOutside, "%s is not a path from the top of the workspace. Give it as the list of changes names it.", called(name))
 		}
 	}
 	var f *agent.Fault

@@ -35,7 +35,7 @@ type imageCall struct {
 func (imageTool) Spec() agent.ToolSpec { return imageSpec }
 
 // Plan implements [agent.Tool]. A picture is not asked about, whatever its name,
-// unless a rule says so: what is no picture is not shown.
+// unless a rule says so: what is not a picture is not shown.
 func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
 	args, err := parse(DisplayImage, raw, "path")
 	if err != nil {
@@ -129,7 +129,7 @@ type picture struct {
 	width, height int    // pixels
 }
 
-// look reads the header of b. It is no error if b is no picture.
+// look reads the header of b. It is no error if b is not a picture.
 func look(b []byte) (p picture, err error) {
 	if p.mime = kind.Picture(b); p.mime != "" {
 		p.width, p.height, err = kind.Size(b)

@@ -25,7 +25,7 @@ type Change struct {
 	From           string // of a renamed file, its path in the commit
 	Kind           ChangeKind
 	Added, Removed int
-	Binary         bool      // it is no text, so it has no lines
+	Binary         bool      // it is not text, so it has no lines
 	Uncounted      bool      // it is too large, no regular file, or one of too many
 	Written        time.Time // when the file was written last; zero: it is deleted
 

@@ -207,6 +207,6 @@ func TestSinceNothing(t *testing.T) {
 		t.Errorf("a commit that git does not have: %v", err)
 	}
 	if _, _, err = w.index().Since(t.Context(), "--output=x"); !errors.Is(err, files.ErrNoCommit) {
-		t.Errorf("what is no commit: %v", err)
+		t.Errorf("an id that is not of a commit: %v", err)
 	}
 }

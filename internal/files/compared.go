@@ -138,7 +138,7 @@ func renamed(list []Change) []Change {
 }
 
 // alike says of two texts how many percent of their lines are the same; 0 if that is
-// less than half. What is no text has to be the same. left is how many bytes may be
+// less than half. Files other than text have to be the same. left is how many bytes may be
 // compared still.
 func alike(was, is []byte, left *int) int {
 	if bytes.Equal(was, is) {

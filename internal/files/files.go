@@ -83,7 +83,7 @@ type Index struct {
 // New makes an Index. It looks at nothing before the first question.
 func New(c Config) (*Index, error) {
 	if !filepath.IsAbs(c.Root) {
-		return nil, fmt.Errorf("files: the folder %q is no absolute path", c.Root)
+		return nil, fmt.Errorf("files: the folder %q is not an absolute path", c.Root)
 	}
 	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), some: make(chan struct{})}
 	x.ctx, x.end = context.WithCancel(context.Background())
@@ -176,7 +176,7 @@ func (x *Index) look() {
 		x.whole = true
 	}
 	if x.err = err; errors.Is(err, context.Canceled) {
-		x.err = nil // closed, which is no failure
+		x.err = nil // closed, which is not a failure
 	}
 	x.at, x.took = time.Now(), time.Since(began)
 	close(x.ended)

@@ -5,7 +5,7 @@
 //
 // Checks run in this order, and nothing behind a failed one is reached:
 //
-//  1. CONNECT is refused, since webchat is no proxy (405).
+//  1. CONNECT is refused, since webchat is not a proxy (405).
 //  2. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the
 //     name of the public URL, and then no other (403). A page that rebinds its
 //     own name to this machine sends its own name. The port is not compared: a

@@ -197,7 +197,7 @@ func TestNothingToReplayOnDisk(t *testing.T) {
 			t.Error("a secret is on disk")
 		}
 	}
-	// What is on disk is no key either.
+	// What is on disk is not a key either.
 	h := routes(g)
 	for word := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return r == '"' || r == '\n' }) {
 		if get(h, "webchat_8080="+word) == 200 || post(h, word) == 200 {

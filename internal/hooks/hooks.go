@@ -153,7 +153,7 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 	re, err := regexp.Compile(`^(?:` + h.Matcher + `)$`)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the matcher is no regular expression: %w", err)
+		return nil, fmt.Errorf("the matcher is not a regular expression: %w", err)
 	case h.Matcher == "":
 		return nil, nil
 	case !h.Event.ofTool() && !re.MatchString(""):

@@ -44,7 +44,7 @@ func sums(tools []*mcp.Tool) map[string]string {
 func sum(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
-		return "" // what is no JSON did not come from a server
+		return "" // a server would have sent JSON
 	}
 	of := sha256.Sum256(text)
 	return hex.EncodeToString(of[:])

@@ -87,7 +87,7 @@ type Servers struct {
 	known  known
 	tokens tokens
 
-	turn chan struct{} // holds one while nobody tries servers
+	turn chan struct{} // holds one while servers are not being tried
 
 	mu   sync.Mutex // guards what follows
 	all  []Status   // by name; nil: they were not tried yet

@@ -53,7 +53,7 @@ func (t *tokens) keep(name string, one signedIn) error {
 	return writeWhole(t.file, all)
 }
 
-// header is what a request to the server says of who sends it; empty: nobody signed in,
+// header is what a request to the server says of who sends it; empty: the user has not signed in,
 // or that ended. A token that ran out is renewed.
 func (t *tokens) header(ctx context.Context, name string, m agent.MCPServer) string {
 	one, ok := t.read()[name]
@@ -107,7 +107,7 @@ func (s *Servers) SignIn(ctx context.Context, name string, open func(url string)
 		q := r.URL.Query()
 		got := &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}
 		if r.URL.Path != "/callback" || got.Code == "" {
-			http.Error(w, "webchat: nobody signed in. Try again in the terminal.", http.StatusBadRequest)
+			http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.", http.StatusBadRequest)
 			return
 		}
 		select {

@@ -27,7 +27,7 @@ func opened(t *testing.T, src string, pr *transcript.Projector) string {
 		id, ok := strings.CutPrefix(u.Path, "/api/sessions/s1/tools/")
 		from, err := strconv.ParseInt(u.Query().Get("from"), 10, 64)
 		if !ok || err != nil {
-			t.Fatalf("%s is no address of a row's inside", address)
+			t.Fatalf("%s is not an address of a row's inside", address)
 		}
 		inside, ok := pr.Tool(id, from)
 		if !ok {

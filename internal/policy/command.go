@@ -165,7 +165,7 @@ func (p *Policy) waryWord(w *syntax.Word, cwd string) bool {
 	return false
 }
 
-// exists reports whether one of the names is one of a file that is no folder.
+// exists reports whether one of the names is one of a file that is not a folder.
 func exists(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		st, err := os.Lstat(filepath.FromSlash(name))

@@ -71,7 +71,7 @@ func (p Endpoint) ask(ctx context.Context, model string) error {
 	switch res.StatusCode {
 	case http.StatusOK:
 		if !json.Valid(body) {
-			return fmt.Errorf("what answers at %s is no model: its answer is no JSON. Check the url", p.URL)
+			return fmt.Errorf("what answers at %s is not a model: its answer is not JSON. Check the url", p.URL)
 		}
 		return nil
 	case http.StatusUnauthorized, http.StatusForbidden:

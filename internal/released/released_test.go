@@ -62,6 +62,6 @@ func TestTools(t *testing.T) {
 		t.Errorf("the shelf has no end: %+v", r)
 	}
 	if _, err := s.Tools()[0].Plan(t.Context(), json.RawMessage(`{"output":1}`)); err == nil {
-		t.Error("a number is no string")
+		t.Error("a number is not a string")
 	}
 }

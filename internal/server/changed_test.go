@@ -122,8 +122,8 @@ func TestSessionChanges(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{`{"path":"no such"}`, "what it was is not known"},
 		{`{"path":"made"}`, "is a folder"},
-		{`{"path":"../x"}`, "no path from the top of the workspace"},
-		{`{"path":"main.go","from":"../../etc/passwd"}`, "no path from the top of the workspace"},
+		{`{"path":"../x"}`, "not a path from the top of the workspace"},
+		{`{"path":"main.go","from":"../../etc/passwd"}`, "not a path from the top of the workspace"},
 	} {
 		if res, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":`+c.args+`}`); res.StatusCode != 422 || !strings.Contains(body, c.says) {
 			t.Errorf("%s: %d %s", c.args, res.StatusCode, body)

@@ -56,7 +56,7 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 		res, body := h.do("GET", path, "")
 		served[path] = body
 		if res.StatusCode == 200 && path != "/nope" && !strings.Contains(body, "<") {
-			t.Errorf("%s is no page: nothing was looked at", path)
+			t.Errorf("%s is not a page: nothing was looked at", path)
 		}
 	}
 	err := fs.WalkDir(web.FS, "static", func(name string, d fs.DirEntry, err error) error {

@@ -120,7 +120,7 @@ func TestTurnStartWaitsForTheLog(t *testing.T) {
 // manyEvents are more than wait for a subscriber before deltas are joined.
 const manyEvents = 10_000
 
-// However long a reader is busy, it misses nothing that is no delta.
+// However long a reader is busy, it misses nothing that is not a delta.
 func TestSlowReadersMissNothing(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		slow := r.s.Subscribe()

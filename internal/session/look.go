@@ -31,7 +31,7 @@ type look struct {
 	end     event.ToolExecutionComplete
 }
 
-// errLook is why a preview is no display.
+// errLook is why a preview is not a display.
 var errLook = errors.New("it is only a preview")
 
 // Preview shows a file to the user without logging anything and without asking

@@ -80,7 +80,7 @@ func (p *parser) next() (got, error) {
 	}
 }
 
-// line reads up to LF, CR LF or CR. A line cut by the end of the stream is no line.
+// line reads up to LF, CR LF or CR. A line cut by the end of the stream is not a line.
 func (p *parser) line() (string, error) {
 	if !p.started {
 		p.started = true

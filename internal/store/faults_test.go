@@ -65,7 +65,7 @@ func TestBadFiles(t *testing.T) {
 		want error
 		says string
 	}{
-		{"text", []byte(strings.Repeat("this is no database. ", 100)), ErrCorrupt, "no SQLite file"},
+		{"text", []byte(strings.Repeat("this is not a database. ", 100)), ErrCorrupt, "not an SQLite file"},
 		{"short", bytesOf[:50], ErrCorrupt, "too short"},
 		{"truncated", bytesOf[:4096*3+100], ErrCorrupt, "damaged"},
 		{"zeroes after the header", append(bytes.Clone(bytesOf[:100]), make([]byte, 8000)...), ErrCorrupt, "damaged"},

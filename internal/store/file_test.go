@@ -150,7 +150,7 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 	other := bytes.Clone(sound)
 	binary.BigEndian.PutUint32(other[68:], 77)
 	for name, file := range map[string][]byte{
-		"text": []byte(strings.Repeat("this is no database. ", 100)), "short": sound[:50], "truncated": sound[:4096*3+100],
+		"text": []byte(strings.Repeat("this is not a database. ", 100)), "short": sound[:50], "truncated": sound[:4096*3+100],
 		"zeroes": append(bytes.Clone(sound[:100]), make([]byte, 8000)...), "of another program": other, "folder": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func checkHeader(path string) error {
 		return fileError(err)
 	}
 	if !strings.HasPrefix(string(head), "SQLite format 3\x00") {
-		return fmt.Errorf("%w: it is no SQLite file; move it away to start anew", ErrCorrupt)
+		return fmt.Errorf("%w: it is not an SQLite file; move it away to start anew", ErrCorrupt)
 	}
 	// SQLite takes the first two for a file that must not be written, and the third for an error of the program's.
 	if head[18] > 2 || head[19] > 2 || binary.BigEndian.Uint32(head[44:]) > 4 {

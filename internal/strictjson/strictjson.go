@@ -37,7 +37,7 @@ type Kind string
 // The kinds.
 const (
 	Malformed Kind = "malformed_json" // not JSON, not UTF-8, too deep, or more than one value
-	WrongType Kind = "wrong_type"     // a value that its field cannot hold, or a document that is no object
+	WrongType Kind = "wrong_type"     // a value that its field cannot hold, or a document that is not an object
 	Duplicate Kind = "duplicate_key"  // a name that occurs twice in one object, also in another case
 	Unknown   Kind = "unknown_field"  // a name the type does not have
 )

@@ -127,7 +127,7 @@ func (p *Projector) InFlight(pos int64, entries ...event.Entry) {
 
 // Join returns the frame that brings a page that knows the log up to after, and
 // any part of what is not logged, to now; the frames to follow have a Pos above
-// the second result. An after that is no place in this log gives a frame that
+// the second result. An after that is not a place in this log gives a frame that
 // rebuilds everything.
 func (p *Projector) Join(after int64) (Frame, int64) {
 	p.mu.Lock()

@@ -277,7 +277,7 @@ func (f *State) container(parentCall string) *node {
 	return f.addTurn(&turn{State: "completed", At: f.now, f: f}, "t-0")
 }
 
-// add puts n at the end of a container. What is no step ends the steps before it.
+// add puts n at the end of a container. What is not a step ends the steps before it.
 func (f *State) add(parent, n *node) *node {
 	if s := parent.last(); s != nil && s.Steps != nil {
 		f.closeSteps(s)

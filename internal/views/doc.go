@@ -39,7 +39,7 @@
 //	tree      children of the value with handle at (data-at; none: of all); rows are children,
 //	          100 at first, and then one li.range whose data-from goes on. data-step is what
 //	          a value adds to the path of the one it is in, data-lines where it stands.
-//	          Webchat-Broken: N says that JSON is no JSON from line N on
+//	          Webchat-Broken: N says that the JSON is broken from line N on
 //	diff      with={output}: what changed since that output; without it, what a session
 //	          changed, of an output that shows that. Rows are lines and folds
 //	          (data-lines). at=C3 puts the third change (data-change) in the window.

@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A quote that is never closed is no quote, and swallows nothing.
+// A quote that is never closed is not a quote, and swallows nothing.
 func TestTableWithAnOpenQuote(t *testing.T) {
 	h := New(outputsOf(t, 64<<20), nil)
 	var b strings.Builder

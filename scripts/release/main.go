@@ -34,7 +34,7 @@ func main() {
 func release(stage, out, epoch string) error {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return fmt.Errorf("SOURCE_DATE_EPOCH %q is no number of seconds", epoch)
+		return fmt.Errorf("SOURCE_DATE_EPOCH %q is not a number of seconds", epoch)
 	}
 	date := time.Unix(seconds, 0).UTC()
 	systems, err := filepath.Glob(filepath.Join(stage, "bin", "*", "*"))

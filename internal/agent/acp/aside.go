@@ -8,7 +8,7 @@ import (
 	"webchat/internal/event"
 )
 
-// aside takes a text that is no part of an answer: an error of the agent's, or a notice
+// aside takes a text that is not part of an answer: an error of the agent's, or a notice
 // that stands before an answer.
 func (c *conn) aside(t *turn, text string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(text, prefix) }

@@ -66,7 +66,7 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 	for _, c := range []struct{ fault, check, says string }{
 		{"bad name", "Info", "the name"},
 		{"unavailable", "Info", "not available"},
-		{"bad intercept", "Info", "\"some\" is no reach"},
+		{"bad intercept", "Info", "\"some\" is not a reach"},
 		{"bad model", "Info", "a model without"},
 		{"offers view", "Offered", "the tool view is offered"},
 		{"offers too little", "Offered", "the tool render_file_contents is not offered"},

@@ -24,7 +24,7 @@ func checkBackground(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	tasker, ok := r.conn.(agent.Tasker)
 	if !ok {
-		tb.Errorf("an agent that leaves work running has a Conn that is no Tasker")
+		tb.Errorf("an agent that leaves work running has a Conn that is not a Tasker")
 		return
 	}
 	first := r.startTask(o.Background("sleep 600"), 1)

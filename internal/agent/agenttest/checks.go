@@ -28,7 +28,7 @@ func checkInfo(tb testing.TB, b agent.Backend, o Options) {
 	}
 	reaches := []agent.Intercept{agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone}
 	if !slices.Contains(reaches, info.Intercept) {
-		tb.Errorf("%q is no reach of hooks", info.Intercept)
+		tb.Errorf("%q is not a reach of hooks", info.Intercept)
 	}
 	models, err := b.Models(tb.Context())
 	if err != nil {

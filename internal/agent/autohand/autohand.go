@@ -164,7 +164,7 @@ func (b *Backend) Instructions(workspace string) (files []string) {
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	dir := b.place(o.SessionID)
 	if dir == "" {
-		return nil, fmt.Errorf("open a conversation: %q is no name of a session", o.SessionID)
+		return nil, fmt.Errorf("open a conversation: %q is not the name of a session", o.SessionID)
 	}
 	id := remembered(dir)
 	switch {

@@ -18,7 +18,7 @@
 //   - A turn that is stopped ends within a second: a CLI that does not react is ended
 //     with its whole process tree, and started again for the next prompt.
 //   - A command that the CLI leaves in the background is asked about as such, and ends
-//     with the conversation; it is no task, since the CLI does not tell when it ends.
+//     with the conversation; it is not a task, since the CLI does not tell when it ends.
 //   - Code of the workspace that the CLI would run by itself keeps the conversation from
 //     starting.
 //

@@ -155,7 +155,7 @@ func (c *conn) question(t *turn, k *call) answer {
 	if err != nil || !a.Answered {
 		return answer{Decision: "deny", Reason: "The user gave no answer."}
 	}
-	return answer{Decision: "deny", Reason: "This is no refusal. The user answered: " + a.Text}
+	return answer{Decision: "deny", Reason: "This is not a refusal. The user answered: " + a.Text}
 }
 
 // after tells the user's hooks what came of a call. Of calls of helper agents it is all

@@ -119,7 +119,7 @@ func TestDeath(t *testing.T) {
 	for name, c := range map[string]struct{ script, words string }{
 		"killed":  {"die", "was killed (SIGKILL)"},
 		"exits":   {"stderr out of luck\nexit 7", "ended by itself (exit 7): out of luck"},
-		"garbage": {"raw this is no frame at all", "not its protocol"},
+		"garbage": {"raw this is not a frame at all", "not its protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pidFile := filepath.Join(t.TempDir(), "pid")

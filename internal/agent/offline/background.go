@@ -88,7 +88,7 @@ func (c *conn) work(ctx context.Context, call, command string, args json.RawMess
 		t.endStep(nil)
 		t.report(event.AssistantTurnEnd{TurnID: t.id("turn", t.steps)}, t.steps > 0)
 		return t.err
-	}) // a session that has ended does not take it, which is no failure
+	}) // a session that has ended does not take it, which is not a failure
 }
 
 // AbortTask implements [agent.Tasker].

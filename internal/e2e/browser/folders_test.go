@@ -73,7 +73,7 @@ func TestTwoFolders(t *testing.T) {
 	a.done()
 	first := a.session()
 
-	// A folder is opened by its path; about one that is no repository it is asked once.
+	// A folder is opened by its path; about one that is not a repository it is asked once.
 	a.click("[data-act=open-folder]")
 	a.wait(`document.querySelector('#open-bar[open] input').value === '~/'`)
 	a.js(`document.querySelector('#open-bar input').select()`)

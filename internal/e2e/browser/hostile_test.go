@@ -210,7 +210,7 @@ func TestHostileNames(t *testing.T) {
 			// What stands isolated in a box of its own, with its code point, can be seen.
 			whole := eval[string](p, `(() => { const q = document.querySelector('#asks [data-ask=permission]').cloneNode(true); q.querySelectorAll('bdi.err[title]').forEach((e) => e.remove()); return q.textContent })()`)
 			if i := strings.IndexFunc(whole, unseen); i >= 0 {
-				t.Errorf("%s: the question holds what nobody sees: %q", c.Name, whole[max(0, i-20):min(len(whole), i+20)])
+				t.Errorf("%s: the question holds invisible characters: %q", c.Name, whole[max(0, i-20):min(len(whole), i+20)])
 			}
 			h.decide(t, id)
 		}

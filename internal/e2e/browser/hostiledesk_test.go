@@ -38,7 +38,7 @@ func TestHostileNamesOnTheDesk(t *testing.T) {
 		t.Helper()
 		text := eval[string](p, visible)
 		if i := strings.IndexFunc(text, unseen); i >= 0 {
-			t.Errorf("%s: the page holds what nobody sees: %q", where, text[max(0, i-40):min(len(text), i+40)])
+			t.Errorf("%s: the page holds invisible characters: %q", where, text[max(0, i-40):min(len(text), i+40)])
 		}
 		if p.true(`window.pwned || document.querySelector('img[src="x"], b:has(> .tab), [onerror]')`) {
 			t.Errorf("%s: a name became more than text", where)

@@ -34,7 +34,7 @@ func TestNothingHidesAroundAQuestion(t *testing.T) {
 			if i < 0 {
 				break
 			}
-			t.Errorf("%s: the page holds what nobody sees: %q", when, text[max(0, at+i-30):min(len(text), at+i+30)])
+			t.Errorf("%s: the page holds invisible characters: %q", when, text[max(0, at+i-30):min(len(text), at+i+30)])
 			at += i + 3
 		}
 	}

@@ -42,7 +42,7 @@ func TestLinksLoadTheTurnsTheyLeadTo(t *testing.T) {
 	p.has(".toast", "That part of the session is no longer there.")
 }
 
-// What a rule allows is no card: the row of its call says which one it was. The row
+// What a rule allows is not a card: the row of its call says which one it was. The row
 // of a search, and the card of one that is asked about, show its pattern.
 func TestWhatARuleAllowsIsInItsRow(t *testing.T) {
 	h := newHouse(t)

@@ -87,7 +87,7 @@ func inGo(name string, text []byte) ([]string, error) {
 		case *ast.ImportSpec:
 			return false
 		case *ast.Field:
-			// A tag is no sentence, but kong's help within one is.
+			// A tag is not a sentence, but kong's help within one is.
 			if n.Tag != nil {
 				tag, _ := strconv.Unquote(n.Tag.Value)
 				tags[n.Tag] = true

@@ -181,7 +181,7 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// utf16Len counts the UTF-16 units of b, each byte that is no UTF-8 being the one
+// utf16Len counts the UTF-16 units of b, each byte that is not UTF-8 being the one
 // replacement character it becomes.
 func utf16Len(b []byte) (n int) {
 	for len(b) > 0 {

@@ -90,7 +90,7 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 	return l.at(), true
 }
 
-// Lines colours code line by line while it arrives: what spans lines and is no state of the grammar is coloured as it
+// Lines colours code line by line while it arrives: what spans lines and is not a state of the grammar is coloured as it
 // should be when the code has ended, and is coloured as a whole.
 type Lines struct {
 	grammar *grammar

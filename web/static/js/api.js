@@ -75,7 +75,7 @@ export async function post(path, json, options) {
 
 /** Uploads bytes. */
 export async function upload(path, blob) {
-  // What a browser thinks of a name's ending (go.mod is music) says little: what is no picture is text, or refused.
+  // What a browser thinks of a name's ending (go.mod is music) says little: what is not a picture is text, or refused.
   return (await send('POST', path, { body: blob, type: /^(image|text)\//.test(blob.type) ? blob.type : 'text/plain' })).json()
 }
 

@@ -25,7 +25,7 @@ export const names = (text, { path }) => Boolean(path) && named(text).some((word
 
 const plain = (word) => word.replace(/[.,;:!?)]+$/, '')
 
-/** Asks what words name; the end of a sentence is no part of a name. */
+/** Asks what words name; the end of a sentence is not part of a name. */
 async function look(words) {
   const fresh = words.filter((word) => !answers.has(word))
   if (!fresh.length) return

@@ -18,7 +18,7 @@ const viewers = new WeakMap() // pane → Viewer
 /** The viewer of a pane, if it has rows. */
 export const viewerOf = (pane) => viewers.get(pane)
 
-/** Writes the number of a row as people read it. It is no stop of the keyboard: there are too many of them. */
+/** Writes the number of a row as people read it. It is not a stop of the keyboard: there are too many of them. */
 function number(row, n) {
   const ln = row.querySelector(':scope > .ln')
   if (!ln || !n) return

@@ -99,7 +99,7 @@ func Main(manner string) {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	if a.manner == "banner" {
-		fmt.Println("\x1b[1mWelcome!\x1b[0m this is no JSON")
+		fmt.Println("\x1b[1mWelcome!\x1b[0m this is not JSON")
 	}
 	in := bufio.NewReader(os.Stdin)
 	for {
