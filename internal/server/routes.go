@@ -39,6 +39,7 @@ func (s *Server) routes() []route {
 
 		{get, "/api/backends", guard.Read, s.backends, 200, nil, []backendShape{}, "", "Kinds of agents"},
 		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},
+		{get, "/api/conversations", guard.Read, s.conversations, 200, nil, conversationList{}, "backend workspace", "What was said to an agent in a workspace elsewhere, such as in a terminal, as far as it tells: a session may go on with it. The agent is started for that"},
 		{get, "/api/permissions", guard.Read, s.permissions, 200, nil, permissionList{}, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"},
 		{del, "/api/permissions/{grantId}", guard.Write, s.takeBack, 204, nil, nil, "session", "Take back what was allowed, at once"},
 		{get, "/api/mcp", guard.Read, s.mcpServers, 200, nil, mcpServerList{}, "", "The MCP servers that you set up for agents, and what was found of each"},

@@ -41,6 +41,8 @@ type createRequest struct {
 	Model     string `json:"model,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	Title     string `json:"title,omitempty"`
+	// Conversation is one of /api/conversations that the session goes on with.
+	Conversation string `json:"conversation,omitempty"`
 }
 
 type patchRequest struct {
@@ -105,7 +107,7 @@ func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title})
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title, Conversation: in.Conversation})
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,21 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, list)
 }
 
+type conversationList struct {
+	Conversations []agent.Conversation `json:"conversations"`
+}
+
+func (s *Server) conversations(w http.ResponseWriter, r *http.Request) error {
+	list := conversationList{Conversations: []agent.Conversation{}}
+	q := r.URL.Query()
+	found, err := s.Sessions.Conversations(r.Context(), q.Get("backend"), q.Get("workspace"))
+	if err != nil {
+		return err
+	}
+	list.Conversations = append(list.Conversations, found...)
+	return reply(w, http.StatusOK, list)
+}
+
 // MCPServer is a server of the Model Context Protocol that the user set up for agents.
 type MCPServer struct {
 	Name    string   `json:"name"`

@@ -33,7 +33,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		return nil, err
 	}
 	s := newSession(c, fold.Summary{ID: fold.ID(start.SessionID)})
-	s.startedAt, s.placesComplete, s.titleChosen = c.Now(), true, start.Title != ""
+	s.startedAt, s.placesComplete, s.titleChosen, s.resumable = c.Now(), true, start.Title != "", c.Adopted
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
 	if mode != "" {

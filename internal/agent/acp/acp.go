@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +111,7 @@ func (b *Backend) found() bool {
 // Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	c := &conn{b: b, o: o, host: host, calls: map[string]*call{}, noticed: map[string]bool{}, want: wanted{o.Model, o.Mode, o.Effort}}
-	id := b.remembered(o.SessionID)
+	id := b.recollect(o.SessionID).id
 	if o.Resume && id == "" {
 		return nil, agent.ErrUnsupported
 	}
@@ -123,57 +120,13 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	}
 	if err := c.start(ctx, id); err != nil {
 		c.end()
-		if o.Resume && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable) {
-			return nil, agent.ErrUnsupported // it forgot
+		switch forgot := o.Resume && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable); {
+		case forgot && b.recollect(o.SessionID).adopted:
+			return nil, fmt.Errorf("%s did not take up the conversation; begin a new session, or go on where it was begun: %w", b.cfg.Title, err)
+		case forgot:
+			return nil, agent.ErrUnsupported
 		}
 		return nil, err
 	}
 	return c, nil
-}
-
-// Forget implements [agent.Forgetter].
-func (b *Backend) Forget(ctx context.Context, sessionID string) error {
-	name := b.memory(sessionID)
-	if name == "" {
-		return nil
-	}
-	if id := b.remembered(sessionID); id != "" && b.recalled().Deletes {
-		if err := b.deleteTheirs(ctx, id); err != nil {
-			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name, "error", err)
-		}
-	}
-	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
-}
-
-// memory is the file that holds the agent's own id of a conversation; empty: none.
-func (b *Backend) memory(sessionID string) string {
-	if b.cfg.Home == "" || sessionID == "" || !filepath.IsLocal(sessionID) {
-		return ""
-	}
-	return filepath.Join(b.cfg.Home, filepath.Base(sessionID))
-}
-
-func (b *Backend) remembered(sessionID string) string {
-	text, err := os.ReadFile(b.memory(sessionID))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
-}
-
-func (b *Backend) remember(sessionID, id string) {
-	name := b.memory(sessionID)
-	if name == "" {
-		return
-	}
-	err := os.MkdirAll(b.cfg.Home, 0o700)
-	if err == nil {
-		err = os.WriteFile(name, []byte(id+"\n"), 0o600)
-	}
-	if err != nil {
-		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
-	}
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
+	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
 )
@@ -55,11 +57,12 @@ func TestRealAdapters(t *testing.T) {
 				t.Fatal(err)
 			}
 			home, written := t.TempDir(), filepath.Join(t.TempDir(), "new.txt")
-			h := sit(t, "", func(c *acp.Config) {
+			with := func(c *acp.Config) {
 				c.Command = []string{filepath.Join(bin, name)}
 				c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 				a.with(c, model.URL(), home)
-			}, nil)
+			}
+			h := sit(t, "", with, nil)
 			t.Cleanup(func() {
 				if err := model.Close(); err != nil {
 					t.Error(err)
@@ -83,6 +86,22 @@ func TestRealAdapters(t *testing.T) {
 			}
 			if said := h.Said(); len(said) == 0 || said[len(said)-1] != "Done." {
 				t.Errorf("it says %q", said)
+			}
+			if err := h.conn.Close(); err != nil {
+				t.Error(err)
+			}
+			another := newBackend(t, "", with) // which knows nothing of that session
+			if all, err := another.Conversations(t.Context(), h.dir); err != nil || len(all) != 1 {
+				t.Errorf("it lists %+v, %v, want the one from before", all, err)
+			} else if one, err := another.Adopt(t.Context(), "s9", h.dir, all[0].ID); err != nil || !strings.Contains(one.Title, "show it") {
+				t.Errorf("adopted %+v, %v", one, err)
+			}
+			next, err := another.Open(t.Context(), agent.Options{SessionID: "s9", Workspace: h.dir, Tools: agenttest.DisplayTools(), Resume: true}, agenttest.NewHost(agenttest.DisplayTools()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := next.Close(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

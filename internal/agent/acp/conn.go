@@ -114,7 +114,7 @@ func (c *conn) failed(err error) error {
 	if !errors.As(err, &theirs) {
 		return err
 	}
-	if theirs.Code == -32000 || theirs.Code == 401 {
+	if theirs.Code == codeLogin || theirs.Code == 401 {
 		return c.b.signIn()
 	}
 	return fmt.Errorf("%s failed: %s", c.b.cfg.Title, said(theirs.Message))
@@ -131,7 +131,7 @@ func (c *conn) running(ctx context.Context) (*process, error) {
 	case p != nil:
 		return p, nil
 	}
-	if err := c.start(ctx, c.b.remembered(c.o.SessionID)); err != nil {
+	if err := c.start(ctx, c.b.recollect(c.o.SessionID).id); err != nil {
 		c.mu.Lock()
 		p := c.process
 		c.mu.Unlock()

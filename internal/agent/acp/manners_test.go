@@ -25,16 +25,17 @@ type table struct {
 	*agenttest.Host
 	t    *testing.T
 	conn agent.Conn
+	dir  string // the workspace
 	n    int
 }
 
 func sit(t *testing.T, manner string, with func(*acp.Config), host func(*agenttest.Host)) *table {
 	t.Helper()
-	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t}
+	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t, dir: t.TempDir()}
 	if host != nil {
 		host(h.Host)
 	}
-	conn, err := newBackend(t, manner, with).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Tools: agenttest.DisplayTools()}, h)
+	conn, err := newBackend(t, manner, with).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: h.dir, Tools: agenttest.DisplayTools()}, h)
 	if err != nil {
 		t.Fatal(err)
 	}

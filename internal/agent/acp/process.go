@@ -19,6 +19,9 @@ const (
 	stopPatience = 700 * time.Millisecond
 )
 
+// codeLogin is the error of an agent that is not signed in.
+const codeLogin = -32000
+
 // process is a running agent.
 type process struct {
 	rpc    *jsonrpc.Program
@@ -54,7 +57,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if err := c.handshake(ctx, p, id); err != nil {
 		var theirs *jsonrpc.Error
 		switch {
-		case errors.As(err, &theirs) && theirs.Code == -32000:
+		case errors.As(err, &theirs) && theirs.Code == codeLogin:
 			return c.b.signIn()
 		case errors.Is(err, jsonrpc.ErrClosed):
 			c.drop(p) // then it has said all
@@ -86,21 +89,6 @@ func (p *process) greet(ctx context.Context, cfg Config) error {
 		return p.rpc.Call(ctx, "authenticate", object{"methodId": cfg.Login}, nil)
 	}
 	return nil
-}
-
-// deleteTheirs has the agent delete a conversation.
-func (b *Backend) deleteTheirs(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
-	defer cancel()
-	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines})
-	if err != nil {
-		return err
-	}
-	p := &process{rpc: rpc}
-	if err = p.greet(ctx, b.cfg); err == nil {
-		err = rpc.Call(ctx, "session/delete", object{"sessionId": id}, nil)
-	}
-	return errors.Join(err, rpc.Stop(stopPatience))
 }
 
 func (c *conn) handshake(ctx context.Context, p *process, id string) error {

@@ -42,6 +42,33 @@ func TestEveryAgentShowsTheSameCards(t *testing.T) {
 	continueElsewhere(last)
 }
 
+// What was said to an agent elsewhere goes on in a session.
+func TestGoOnWithAConversationFromElsewhere(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	text := fmt.Sprintf("agents:\n  mine: {command: %q, env: {ACP_STANDIN: polite, GORACE: atexit_sleep_ms=0}}\n", self)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, "--config", config, "--backend", "mine")
+	p := s.open("/")
+	p.say("/resume")
+	p.has("#menu", "Mend the <b>pump</b>")
+	p.js(`[...document.querySelectorAll('#menu [role=option]')].find((e) => e.innerText.includes('Mend')).dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))`)
+	p.wait(`document.body.dataset.session`)
+	p.has("#title", "Mend the <b>pump</b>")
+	p.has("#turns", "mine remembers what was said in it before; this page does not show it.")
+	p.say("whoami")
+	p.done()
+	p.has("#turns", "elsewhere-1")
+	p.say("/resume")
+	p.wait(`document.getElementById('menu').textContent.includes('Without a title')`)
+	p.press("Escape")
+}
+
 // cards begins a session with an agent, talks with it, and returns what its cards show.
 func (s *site) cards(backend string) (string, *page) {
 	s.t.Helper()

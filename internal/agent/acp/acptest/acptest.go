@@ -162,7 +162,7 @@ func (a *standIn) manage(m message) {
 	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
 	switch m.Method {
 	case "initialize":
-		reply(object{"protocolVersion": 1, "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+		reply(object{"protocolVersion": 1, "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
 	case "session/new", "session/load":
 		var p struct {
 			SessionID  string `json:"sessionId"`
@@ -172,6 +172,10 @@ func (a *standIn) manage(m message) {
 			}
 		}
 		_ = json.Unmarshal(m.Params, &p)
+		if p.SessionID == "gone" {
+			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": "no rollout found"}})
+			return
+		}
 		a.id = "conversation-1"
 		if m.Method == "session/load" {
 			a.id = p.SessionID
@@ -194,6 +198,8 @@ func (a *standIn) manage(m message) {
 			a.update("current_mode_update", object{"currentModeId": p.ModeID}) // before the answer, as some do
 		}
 		reply(a.offer(object{}))
+	case "session/list":
+		reply(listOf(m.Params))
 	case "session/delete":
 		reply(object{})
 		_ = os.WriteFile(os.Getenv("ACP_OFFERED")+".deleted", m.Params, 0o600)

@@ -121,6 +121,10 @@ var manners = map[string]manner{
 		a.update("tool_call_update", object{"toolCallId": "edit-1", "status": "completed"})
 		return "end_turn", nil
 	},
+	"whoami": func(a *standIn, _ context.Context, _ string) (string, object) {
+		a.say(a.id)
+		return "end_turn", nil
+	},
 	"again": func(a *standIn, ctx context.Context, _ string) (string, object) { // as models do that number their calls from 0
 		for _, command := range []string{"one", "two"} {
 			told := call("call_0", object{"title": command, "kind": "execute", "status": "pending"})
