@@ -32,7 +32,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"NUL":                                {Event: hooks.Error, Command: "x\x00"},
 		"absolute":                           {Event: hooks.Error, Command: "x", Dir: "here"},
 		"negative":                           {Event: hooks.Error, Command: "x", Timeout: -1},
-		"not a regular expression":              {Event: hooks.BeforeTool, Command: "x", Matcher: "("},
+		"not a regular expression":           {Event: hooks.BeforeTool, Command: "x", Matcher: "("},
 		"about no tool":                      {Event: hooks.SessionStart, Command: "x", Matcher: "bash"},
 	} {
 		if _, err := hooks.New(hooks.Config{Hooks: []hooks.Hook{h}, Workspace: t.TempDir()}); err == nil || !strings.Contains(err.Error(), says) {

@@ -66,9 +66,10 @@ var ours = map[string][]string{
 	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
 	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/branch":            {"internal/event", "internal/fold"},
-	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/session/drafts", "internal/session/hookrun", "internal/session/outcome", "internal/strictjson", "internal/workspaces"},
+	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/session/drafts", "internal/session/hookrun", "internal/session/opening", "internal/session/outcome", "internal/strictjson", "internal/workspaces"},
 	"internal/session/drafts":    {"internal/eventlog"},
 	"internal/session/hookrun":   {"internal/agent", "internal/contain", "internal/event", "internal/eventlog", "internal/hooks", "internal/screen"},
+	"internal/session/opening":   {"internal/agent", "internal/contain"},
 	"internal/session/outcome":   {"internal/agent", "internal/contain", "internal/event", "internal/tokens"}, // what becomes of calls and turns
 	"internal/sessions":          {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/session/hookrun", "internal/workspaces"},
 	"internal/outputs":           {},
@@ -88,12 +89,13 @@ var ours = map[string][]string{
 	"internal/page":              {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
 	"internal/page/pagetest":     {"internal/transcript"},
 	"internal/recent":            {"internal/event"},
-	"internal/changes":           {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
-	"internal/linediff":          {},                                                                            // for views, for lists, and to take an edit back
+	"internal/sidebar":           {"internal/fold", "internal/page", "internal/sessions", "internal/workspaces"}, // the catalog, as the page lists it
+	"internal/changes":           {"internal/event", "internal/files", "internal/linediff", "internal/outputs"},  // a session's log, git, and copies of files
+	"internal/linediff":          {},                                                                             // for views, for lists, and to take an edit back
 	"internal/views":             {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
 	"internal/openapi":           {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
-	"internal/server": {"internal/attachments", "internal/changes", "internal/recent", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+	"internal/server": {"internal/attachments", "internal/changes", "internal/recent", "internal/sidebar", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},

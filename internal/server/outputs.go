@@ -8,6 +8,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/schema"
+	"webchat/internal/session"
 )
 
 type outputList struct {
@@ -83,24 +84,30 @@ func (s *Server) keepOutput(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, empty{})
 }
 
-// deleteOutput ends the life of an output now.
-func (s *Server) deleteOutput(w http.ResponseWriter, r *http.Request) error {
+// ownOutput is the session and the output of an address; [outputs.ErrExpired] for an
+// output of another session.
+func (s *Server) ownOutput(r *http.Request) (*session.Session, *outputs.Output, error) {
 	one, err := s.session(r)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	id := outputs.ID(chi.URLParam(r, "outputId"))
-	o, err := s.Outputs.Get(id)
+	o, err := s.Outputs.Get(outputs.ID(chi.URLParam(r, "outputId")))
 	if err == nil && o.Meta().SessionID != string(one.ID()) {
 		err = outputs.ErrExpired
 	}
-	if err == nil {
-		err = one.DeleteOutput(r.Context(), string(id))
-	}
+	return one, o, err
+}
+
+// deleteOutput ends the life of an output now.
+func (s *Server) deleteOutput(w http.ResponseWriter, r *http.Request) error {
+	one, o, err := s.ownOutput(r)
 	if err != nil {
 		return err
 	}
-	s.Outputs.Drop(id)
+	if err := one.DeleteOutput(r.Context(), string(o.ID())); err != nil {
+		return err
+	}
+	s.Outputs.Drop(o.ID())
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -116,23 +123,15 @@ type pinReply struct {
 
 // pinOutput keeps an output of the session beyond its life, or no longer.
 func (s *Server) pinOutput(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
 	in, err := decode[pinRequest](r)
 	if err != nil {
 		return err
 	}
-	id := outputs.ID(chi.URLParam(r, "outputId"))
-	o, err := s.Outputs.Get(id)
-	if err == nil && o.Meta().SessionID != string(one.ID()) {
-		err = outputs.ErrExpired
-	}
-	if err == nil {
-		err = s.Outputs.Pin(id, in.Pinned)
-	}
+	_, o, err := s.ownOutput(r)
 	if err != nil {
+		return err
+	}
+	if err := s.Outputs.Pin(o.ID(), in.Pinned); err != nil {
 		return err
 	}
 	out := pinReply{Pinned: in.Pinned}

@@ -14,6 +14,7 @@ import (
 	"webchat/internal/openapi"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
+	"webchat/internal/sidebar"
 	"webchat/internal/views"
 	"webchat/internal/workspaces"
 	"webchat/web"
@@ -77,7 +78,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sideWish{workspace: in.Path, short: true})
+	view, err := s.view(r.Context(), sidebar.Wish{Workspace: in.Path, Short: true})
 	if err != nil {
 		return err
 	}
@@ -111,14 +112,14 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 }
 
 // view is what stands around a transcript in a workspace.
-func (s *Server) view(ctx context.Context, wish sideWish) (v page.View, err error) {
-	v = page.View{Workspace: wish.workspace, Missing: workspaces.Check(wish.workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+func (s *Server) view(ctx context.Context, wish sidebar.Wish) (v page.View, err error) {
+	v = page.View{Workspace: wish.Workspace, Missing: workspaces.Check(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)
 		}
 	}
-	if v.Side, err = s.side(ctx, wish); err != nil {
+	if v.Side, err = sidebar.Side(ctx, s.Sessions, wish); err != nil {
 		return v, err
 	}
 	for _, b := range s.Sessions.Backends(ctx) {

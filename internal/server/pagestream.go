@@ -11,6 +11,7 @@ import (
 	"webchat/internal/page"
 	"webchat/internal/pump"
 	"webchat/internal/session"
+	"webchat/internal/sidebar"
 	"webchat/internal/sse"
 )
 
@@ -107,7 +108,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sideWish{workspace: one.Summary().Workspace, short: true})
+	view, err := s.view(r.Context(), sidebar.Wish{Workspace: one.Summary().Workspace, Short: true})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/session/hookrun"
+	"webchat/internal/session/opening"
 	"webchat/internal/workspaces"
 )
 
@@ -115,7 +116,11 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err := s.hookSessionStart(ctx); err != nil {
 		return nil, err
 	}
-	specs, err := s.toolSpecs()
+	tools, err := s.tools()
+	if err != nil {
+		return nil, err
+	}
+	specs, err := opening.Specs(s.log(), tools)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +131,8 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	opened, late, err := contain.CallWithGrace(limited, s.runner(), "opening "+sum.Backend,
-		func() (openedConn, error) { return openConn(limited, backend, o, h) },
-		func(b openedConn) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
+		func() (opening.Opened, error) { return opening.Open(limited, backend, o, h) },
+		func(b opening.Opened) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
 	if err != nil {
 		h.end()
 		if late && ctx.Err() == nil {
@@ -137,7 +142,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	}
 	conn = &liveConn{opened.Conn, h, info.CanResume}
 	switch {
-	case opened.resumed:
+	case opened.Resumed:
 	case sum.Open.Branched:
 		if err := s.readTaken(ctx, true); err != nil {
 			conn.close(s.log())
@@ -160,27 +165,6 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	return conn, nil
 }
 
-// openedConn is a conversation that opened, as the one before or anew.
-type openedConn struct {
-	agent.Conn
-	resumed bool
-}
-
-// openConn resumes where that was asked for and is possible.
-func openConn(ctx context.Context, b agent.Backend, o agent.Options, h *host) (openedConn, error) {
-	if o.Resume {
-		if o.Resume = b.Info(ctx).CanResume; o.Resume {
-			c, err := b.Open(ctx, o, h)
-			if !errors.Is(err, agent.ErrUnsupported) {
-				return openedConn{c, true}, err
-			}
-			o.Resume = false
-		}
-	}
-	c, err := b.Open(ctx, o, h)
-	return openedConn{Conn: c}, err
-}
-
 // reportForgotten tells, if anything was said before, that the agent begins anew.
 func (s *Session) reportForgotten(ctx context.Context) {
 	spoken := false
@@ -193,24 +177,6 @@ func (s *Session) reportForgotten(ctx context.Context) {
 		s.tell(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
 	}
-}
-
-// toolSpecs are the session's tools as an agent is offered them, without those that are
-// the user's alone.
-func (s *Session) toolSpecs() ([]agent.ToolSpec, error) {
-	tools, err := s.tools()
-	if err != nil {
-		return nil, err
-	}
-	return contain.Call(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
-		specs := make([]agent.ToolSpec, 0, len(tools))
-		for _, t := range tools {
-			if spec := t.Spec(); !spec.UserOnly {
-				specs = append(specs, spec)
-			}
-		}
-		return specs, nil
-	})
 }
 
 // disconnect leaves a conversation that died or does not stop: nothing it says

@@ -136,15 +136,20 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 	return nil
 }
 
-// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no
-// activity and the agent is not told. [eventlog.ErrNotFound] for an output the session
-// never showed.
-func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
+// shown returns nil for an output that the session showed.
+func (s *Session) shown(ctx context.Context, outputID string) error {
 	known, err := s.seen.Has(ctx, s.events, outputID)
 	if err == nil && !known {
 		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
 	}
-	if err != nil {
+	return err
+}
+
+// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no
+// activity and the agent is not told. [eventlog.ErrNotFound] for an output the session
+// never showed.
+func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
+	if err := s.shown(ctx, outputID); err != nil {
 		return err
 	}
 	return s.events.Change(ctx, func() error {
@@ -158,11 +163,7 @@ func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
 // Open logs that the user looked at an output, once for each output. It is no activity
 // and the agent is not told. [eventlog.ErrNotFound] for an output the session never showed.
 func (s *Session) Open(ctx context.Context, outputID string) error {
-	known, err := s.seen.Has(ctx, s.events, outputID)
-	if err == nil && !known {
-		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
-	}
-	if err != nil {
+	if err := s.shown(ctx, outputID); err != nil {
 		return err
 	}
 	return s.events.Change(ctx, func() error {

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -13,15 +12,9 @@ import (
 // file of it opens on the Desk, as its changes.
 func TestSessionChangesOnTheDesk(t *testing.T) {
 	s := start(t)
-	git := func(args ...string) {
-		cmd := exec.Command("git", append([]string{"-C", s.workspace, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "-q", "-b", "main")
-	git("add", "-A")
-	git("commit", "-qm", "x")
+	s.git("init", "-q", "-b", "main")
+	s.git("add", "-A")
+	s.git("commit", "-qm", "x")
 	p := s.open("/")
 	p.look(1440, 900, "light")
 	p.say("/show go.mod")

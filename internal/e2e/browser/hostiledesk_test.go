@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -12,16 +11,9 @@ import (
 // start page. They are text, on one line, and what cannot be seen is shown.
 func TestHostileNamesOnTheDesk(t *testing.T) {
 	s := start(t)
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", s.workspace, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "-q", "-b", "main")
-	git("add", "go.mod")
-	git("commit", "-qm", "x")
+	s.git("init", "-q", "-b", "main")
+	s.git("add", "go.mod")
+	s.git("commit", "-qm", "x")
 	names := []string{
 		"bidi\u202e\u2066og.go",
 		"<img src=x onerror=\"window.pwned=1\"><b>bold.txt",

@@ -3,7 +3,6 @@ package browser
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,15 +51,9 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 // the Desk, a command runs there.
 func TestStartPageLists(t *testing.T) {
 	s := start(t)
-	git := func(args ...string) {
-		cmd := exec.Command("git", append([]string{"-C", s.workspace, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "-q", "-b", "main")
-	git("add", "-A")
-	git("commit", "-qm", "x")
+	s.git("init", "-q", "-b", "main")
+	s.git("add", "-A")
+	s.git("commit", "-qm", "x")
 	for name, text := range map[string]string{"README.md": "# Relay\n\nAnother line.\n", "new.txt": "x\n"} {
 		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

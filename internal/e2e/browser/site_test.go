@@ -172,6 +172,15 @@ func (s *site) again() {
 	s.up(strings.TrimPrefix(s.url, "http://"))
 }
 
+// git runs git in the workspace.
+func (s *site) git(args ...string) {
+	s.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", s.workspace, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
 // bigLog is a log of 100,000 lines.
 var bigLog = sync.OnceValue(func() string {
 	var b strings.Builder

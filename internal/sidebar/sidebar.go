@@ -1,0 +1,153 @@
+// Package sidebar reads the list of sessions from the catalog as the page shows it.
+//
+//	side, err := sidebar.Side(ctx, manager, sidebar.Wish{Workspace: dir, Short: true})
+package sidebar
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"webchat/internal/fold"
+	"webchat/internal/page"
+	"webchat/internal/sessions"
+	"webchat/internal/workspaces"
+)
+
+const (
+	rows = 30  // that a part of the list has at first, and that it gets more at once
+	most = 200 // of one question to the catalog
+
+	// A page's first list is short, and the page asks for the whole one once it is painted.
+	shortRows, shortFolders = 12, 8
+)
+
+// Wish is what a list of sessions is to hold.
+type Wish struct {
+	Workspace string         // the page's, which is open
+	Rows      map[string]int // how many rows the parts have: of "pinned", "found", and of open workspaces by their ids
+	Text      string         // only sessions that match
+	State     sessions.State // only such sessions
+	Short     bool           // the first rows only
+}
+
+// filter is what the sessions of a part have in common.
+func filter(m *sessions.Manager, wish Wish, key string) (sessions.Filter, error) {
+	switch key {
+	case "found":
+		return sessions.Filter{State: wish.State, Begun: true}, nil
+	case "pinned":
+		return sessions.Filter{State: sessions.Pinned, Begun: true}, nil
+	}
+	w, ok := m.Workspaces().ByID(key)
+	if !ok {
+		return sessions.Filter{}, workspaces.ErrUnknown
+	}
+	return sessions.Filter{Workspaces: []string{w.Path}, State: sessions.Resting, Begun: true}, nil
+}
+
+// part is a run of n sessions.
+func part(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (p page.Part, err error) {
+	for p.Cursor = q.Cursor; n > 0; {
+		q.Cursor, q.Limit = p.Cursor, min(n, most)
+		found, err := m.List(ctx, q)
+		if err != nil {
+			return p, err
+		}
+		for _, f := range found.Sessions {
+			p.Sessions = append(p.Sessions, rowOf(f.Summary))
+		}
+		n -= len(found.Sessions)
+		if p.Cursor = found.Cursor; p.Cursor == "" {
+			break
+		}
+	}
+	return p, nil
+}
+
+// Part are the next rows of a part, behind a cursor of the part's.
+func Part(ctx context.Context, m *sessions.Manager, wish Wish, key, cursor string) (page.Part, error) {
+	these, err := filter(m, wish, key)
+	if err != nil {
+		return page.Part{}, err
+	}
+	return part(ctx, m, sessions.Query{Text: wish.Text, Cursor: cursor, Filter: these}, rows)
+}
+
+// Side is the list of sessions.
+func Side(ctx context.Context, m *sessions.Manager, wish Wish) (side page.Side, err error) {
+	get := func(key string, def int) (p page.Part) {
+		n, asked := wish.Rows[key]
+		if !asked {
+			n = def
+		}
+		these, e := filter(m, wish, key)
+		if e == nil && n > 0 {
+			p, e = part(ctx, m, sessions.Query{Text: wish.Text, Filter: these}, n)
+		}
+		if err == nil {
+			err = e
+		}
+		return p
+	}
+	if wish.Text != "" || wish.State != "" {
+		found := get("found", rows)
+		side.Found = &found
+		return side, err
+	}
+	active, e := part(ctx, m, sessions.Query{Filter: sessions.Filter{State: sessions.Active, Begun: true}}, most)
+	if e != nil {
+		return side, e
+	}
+	side.Active, side.Pinned = active.Sessions, get("pinned", rows)
+	counts, e := m.Counts(ctx)
+	if e != nil {
+		return side, e
+	}
+	folders, n := folders(m, wish.Workspace, counts), rows
+	if wish.Short {
+		n = shortRows
+		side.Short = len(folders) > shortFolders
+		folders = folders[:min(len(folders), shortFolders)]
+	}
+	for _, w := range folders {
+		own := w.Path == wish.Workspace
+		f := page.Folder{ID: w.ID, Path: w.Path, Name: w.Name, Count: counts[w.Path].Sessions, Missing: !w.Available()}
+		_, f.Open = wish.Rows[w.ID]
+		if f.Open = f.Open || own; f.Open {
+			f.Part = get(w.ID, n)
+			side.Short = side.Short || wish.Short && f.Part.Cursor != ""
+		}
+		if n, asked := wish.Rows[w.ID]; asked && n == 0 {
+			f.Open = false
+		}
+		side.Folders = append(side.Folders, f)
+	}
+	return side, err
+}
+
+// folders are the open workspaces: the page's own, then those in which something
+// happened last.
+func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspace) []workspaces.Workspace {
+	all := m.Workspaces().All()
+	slices.SortStableFunc(all, func(a, b workspaces.Workspace) int {
+		switch {
+		case a.Path == own:
+			return -1
+		case b.Path == own:
+			return 1
+		}
+		return counts[b.Path].UpdatedAt.Compare(counts[a.Path].UpdatedAt)
+	})
+	return all
+}
+
+// rowOf is a session as the list shows it.
+func rowOf(s fold.Summary) page.Session {
+	r := page.Session{ID: string(s.ID), Folder: s.Workspace, Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
+		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, UpdatedAt: s.UpdatedAt}
+	if s.Open.Since > 0 {
+		r.Since = time.UnixMilli(s.Open.Since)
+	}
+	return r
+}
