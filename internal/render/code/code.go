@@ -121,6 +121,9 @@ func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows
 		return render.Rows{}, fmt.Errorf("show lines %d to %d: %w", rows.From, rows.To, err)
 	}
 	out := newRowWriter(&c.options, w)
+	for n := rows.From; n <= rows.To && c.grammar == nil; n++ {
+		out.level(n, w.line(n))
+	}
 	rows.HTML = out.finish()
 	rows.Plain = c.grammar != nil || out.long
 	return rows, nil
