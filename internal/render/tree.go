@@ -27,7 +27,7 @@ type Node struct {
 // Tree shows values, then a row for the more that follow the one of number last.
 //
 //	<li role="treeitem" aria-expanded="false" data-at="128" data-step=".pump" data-lines="96-99"><a class="ln" href="#L96"
-//	aria-label="Line 96">96</a><span class="na">pump</span><span class="o">: </span>{…}<span class="many">3 keys</span></li>
+//	aria-label="Line 96">96</a><span class="na">pump</span><span class="o">: </span>{<span class="held">…}</span><span class="many">3 keys</span></li>
 //	<li class="range" data-from="101">100 … 1,203</li>
 //
 // data-step is what the value adds to the path of the one it stands in.
@@ -104,7 +104,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	case n.Count == 0:
 		b.WriteString(string(rune(n.Kind)) + end)
 	default:
-		b.WriteString(string(rune(n.Kind)) + "…" + end)
+		b.WriteString(string(rune(n.Kind)) + `<span class="held">…` + end + `</span>`) // hidden while it is open
 		if n.Name != "" {
 			many, open = n.Name, ` data-open="`+many+`"`
 		}

@@ -20,6 +20,7 @@ type Output struct {
 	ExitCode                          *int
 	TimedOut, Binary, Pinned          bool
 	CreatedAt, ExpiresAt              time.Time
+	EvictedAt                         time.Time // when it had to make room for others
 	Content                           Content
 }
 
@@ -40,11 +41,11 @@ type Content interface {
 }
 
 // Output returns what is stored under an id; false when its life is over or it
-// never was.
+// never was. Of one that had to make room, the time of that is known.
 func (h *Views) Output(id string) (Output, bool) {
 	o, err := h.store.Get(outputs.ID(id))
 	if err != nil {
-		return Output{}, false
+		return Output{EvictedAt: h.store.EvictedAt(outputs.ID(id))}, false
 	}
 	m := o.Meta()
 	if h.was(o) == nil {
