@@ -219,11 +219,21 @@ func (v *card) fillExpired() {
 	}
 }
 
+// endedEarly is when the output was deleted by the user, or to make room; zero: it was not,
+// or that is not known.
+func (c *Call) endedEarly() time.Time {
+	if !c.DeletedAt.IsZero() {
+		return c.DeletedAt
+	}
+	out, _ := c.In.Outputs.Output(c.Output)
+	return out.EvictedAt
+}
+
 // deletedAt is when its life was over, as a clock shows it; empty where it was deleted
 // before that, at a moment that no log has.
 func (c *Call) deletedAt() string {
-	if !c.DeletedAt.IsZero() {
-		return c.DeletedAt.In(c.In.Location).Format("15:04")
+	if at := c.endedEarly(); !at.IsZero() {
+		return at.In(c.In.Location).Format("15:04")
 	}
 	over := c.EndedAt.Add(c.In.OutputTTL)
 	if over.After(c.In.Now()) || c.EndedAt.Before(c.In.Started) && over.After(c.In.Started) {

@@ -26,7 +26,7 @@ type Config struct {
 // concurrently.
 type Outputs interface {
 	// Output returns what is stored under an id; false when its life is over or
-	// it never was.
+	// it never was. If it had to make room, EvictedAt says when.
 	Output(id string) (views.Output, bool)
 }
 

@@ -36,6 +36,7 @@ type Store struct {
 	grows    int                       // of these, growing
 	expiry   *list.List                // of *Output, complete ones that are not pinned, next to expire first
 	pins     map[ID]*Output            // pinned by the user
+	evicted  map[ID]time.Time          // when outputs had to make room; not more than maxEvicted
 	sessions map[string]map[ID]*Output // by Meta.SessionID
 }
 
@@ -70,6 +71,7 @@ func New(c Config) (*Store, error) {
 		expiry:   list.New(),
 		finds:    finds{most: maxFindHits},
 		pins:     make(map[ID]*Output),
+		evicted:  make(map[ID]time.Time),
 		sessions: make(map[string]map[ID]*Output),
 	}
 	if c.Keep > 0 {
@@ -250,10 +252,31 @@ func (s *Store) room(n int64) bool {
 		if v == nil {
 			return false
 		}
+		if !s.expired(v) {
+			s.noteEvicted(v.id)
+		}
 		s.remove(v)
 	}
 	s.sweep(4)
 	return true
+}
+
+// maxEvicted is of how many outputs a Store knows when they had to make room.
+const maxEvicted = 1000
+
+func (s *Store) noteEvicted(id ID) {
+	if len(s.evicted) >= maxEvicted {
+		clear(s.evicted)
+	}
+	s.evicted[id] = s.wall()
+}
+
+// EvictedAt is when an output had to make room for others; zero if it did not, or if that
+// is long ago.
+func (s *Store) EvictedAt(id ID) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.evicted[id]
 }
 
 // victim returns the complete output to lose first: an expired one, else the least
