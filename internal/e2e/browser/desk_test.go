@@ -130,6 +130,7 @@ func TestDeskHandsOverWhatIsSelected(t *testing.T) {
 	p.wait(`location.hash.endsWith(':10-12')`)
 	p.shot("desk-selection")
 	p.accessible("a selection on the Desk")
+	p.dark("desk-selection")
 	p.press("s", "o") // typing reaches the composer
 	p.is(prompt+`.value`, "so")
 	p.click(".bubble [data-act=ask]")

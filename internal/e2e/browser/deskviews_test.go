@@ -146,10 +146,11 @@ func TestDeskComparesVersions(t *testing.T) {
 // What failed first stands above a command that still runs; what names a file leads there.
 func TestDeskTellsOfAFailureWhileItRuns(t *testing.T) {
 	s, p := desked(t)
-	s.put("slow.sh", "echo building\necho '--- FAIL: TestPump (0.01s)'\necho '    internal/pump/pump.go:12: sink 2 still attached'\nwhile [ ! -e over ]; do sleep 0.1; done\nexit 1\n")
+	s.put("slow.sh", "echo '=== RUN   TestPump'\necho '--- FAIL: TestPump (0.01s)'\necho '    internal/pump/pump.go:12: sink 2 still attached'\necho '=== RUN   TestRing'\necho '--- PASS: TestRing (0.03s)'\necho 'ok  	example.com/relay/internal/ring	0.035s'\nwhile [ ! -e over ]; do sleep 0.1; done\nexit 1\n")
 	p.say("!sh slow.sh")
 	p.has(".pane[data-state=running] .failure", "sink 2 still attached")
 	p.shot("desk-running-failure")
+	p.dark("desk-running-failure")
 	p.wait(`document.querySelector('.pane[data-state=running] .rows a.at-src')`)
 	s.put("over", "")
 	p.has(".pane[data-state=done] .failure", "sink 2 still attached")

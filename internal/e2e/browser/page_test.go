@@ -286,6 +286,15 @@ func (p *page) shot(name string) {
 	}
 }
 
+// dark keeps a picture of the page in the dark, which axe-core checks as well.
+func (p *page) dark(name string) {
+	p.t.Helper()
+	p.look(1440, 900, "dark")
+	p.shot(name + "-dark")
+	p.accessible(name + ", dark")
+	p.look(1440, 900, "light")
+}
+
 // shots keeps pictures at the three widths of the design, light and dark, and
 // has each of them checked by axe-core.
 func (p *page) shots(name string) {

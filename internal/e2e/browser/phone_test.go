@@ -36,6 +36,21 @@ func (p *page) swipe(fromX, fromY, toX, toY float64) {
 	}))
 }
 
+// hold lets a finger rest on an element until something is true.
+func (p *page) hold(selector, until string) {
+	p.t.Helper()
+	x, y := p.middle(selector)
+	finger := func(kind string, points ...*input.TouchPoint) {
+		p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.Call(ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventType(kind), TouchPoints: points})
+			return err
+		}))
+	}
+	finger("touchStart", &input.TouchPoint{X: x, Y: y})
+	p.wait(until)
+	finger("touchEnd")
+}
+
 const (
 	sideways = `document.documentElement.scrollWidth > innerWidth || document.scrollingElement.scrollLeft > 0`
 	// small are the controls that a finger misses, and what is outside of the window.
@@ -69,6 +84,11 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.is(`String([...document.querySelectorAll('#turns .card .lines > .line')].filter((e) => e.checkVisibility()).length)`, "12")
 	p.fits("card")
 	p.told("show me wide.csv")
+	const acts = `document.querySelector('#turns .turn .prompt-acts')`
+	p.wait(`getComputedStyle(` + acts + `).opacity === '0'`)
+	p.hold("#turns .turn h2", `getComputedStyle(`+acts+`).opacity === '1' && document.querySelector('#turns .turn div.turn-acts')`)
+	p.fits("held")
+	p.js(`document.activeElement.blur()`)
 	p.js(`document.getElementById('scroll').scrollTop = 40`)
 	const talk = `document.getElementById('scroll').scrollTop`
 	at := eval[float64](p, talk)

@@ -42,6 +42,7 @@ func TestDeskInItsStates(t *testing.T) {
 	p.expect("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED", "ERR_CONNECTION_RESET")
 	s.put("relay.md", relayMd)
 	s.put("test.sh", testSh)
+	s.put("relay.log", strings.Repeat("2026-11-21T21:57:52.710Z INFO  pump-10 accepted sink=562\n2026-11-21T21:57:52.797Z WARN  pump-11 buffer full for 131ms\n2026-11-21T21:57:52.884Z DEBUG pump-12 publish\n2026-11-21T21:57:53.406Z ERROR pump-2 cut sink=570\n", 20))
 	s.put("sinks.csv", "id,host,region,frames,dropped,p99_ms,cut_at\n"+strings.Repeat("1204,argus-00.relay.example,eu-north,220263,120,897.7,19:50:00\n1031,birch-07.relay.example,us-east,293684,511,811.7,\n", 40))
 	s.put("relay.json", `{"name":"relay","listen":"127.0.0.1:8080","pump":{"buffer":64,"patience":"1s","clock":null},"sinks":[{"host":"argus-00","tls":{"on":true}},{"host":"birch-07"}],"limits":{"frame":1048576}}`)
 	both := func(name string) {
@@ -59,6 +60,10 @@ func TestDeskInItsStates(t *testing.T) {
 	p.wait(onDesk + `.querySelector('.records')`)
 	p.wait(`document.querySelector('.tab.is-front use').getAttribute('href') === '#i-table' && document.querySelector('.slip.is-front .g use').getAttribute('href') === '#i-table'`)
 	both("table")
+	p.told("show me relay.log")
+	p.front("relay.log")
+	p.has(".pane:not([hidden]) .rows .a1", "ERROR")
+	both("log")
 	p.told("show me relay.json")
 	p.front("relay.json")
 	p.click(".pane:not([hidden]) .other li li[aria-expanded=false]")

@@ -1,7 +1,7 @@
 // A pane of the Desk: the server draws its head and foot, the viewer its rows.
 
 import { getText, session } from './api.js'
-import { clone, fragment, plain } from './html.js'
+import { clone, fragment, plain, some } from './html.js'
 import { choose, selection } from './select.js'
 import { desk } from './tabs.js'
 import { Viewer, viewerOf } from './viewer.js'
@@ -133,7 +133,8 @@ function at(pane, v) {
     return
   }
   const { from, to } = v.seen
-  words.textContent = v.total > v.screen ? `Lines ${from.toLocaleString('en')}–${to.toLocaleString('en')} of ${v.last.toLocaleString('en')}` : ''
+  if (v.only) words.textContent = v.total ? `Matches ${(Math.floor(v.pos) + 1).toLocaleString('en')}–${Math.min(v.total, Math.ceil(v.pos + v.screen)).toLocaleString('en')} of ${v.total.toLocaleString('en')}` : ''
+  else words.textContent = v.total > v.screen ? `Lines ${from.toLocaleString('en')}–${to.toLocaleString('en')} of ${v.last.toLocaleString('en')}` : ''
 }
 
 /** Goes to lines in a tab, once it has come. */
@@ -162,6 +163,7 @@ function watch(pane) {
     if (!card) return
     v.refresh()
     v.reach(Number(card.dataset.lines ?? 0))
+    pane.querySelector('[data-so-far]').textContent = some(v.last, 'line')
     if (v.following) v.move(v.most)
     else v.draw()
     words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${document.getElementById(`${card.id.replace(/\.r$/, '')}.t`)?.textContent.replace(/^Following · /, '') ?? ''}`
