@@ -67,7 +67,10 @@ func (o *options) speaker(p presets.Preset, name string, c *config, dir string, 
 		meta = p.Meta(o.Permissions == "allow")
 	}
 	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.Env...)
+	if o.Instructions != "off" {
+		env = append(env, p.Instructs...)
+	}
 	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: append(env, more...), Lend: lend,
 		Home: filepath.Join(dir, "agents", name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
-		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Lacks: p.Lacks(), Logger: log})
+		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Risky: p.Risky, Lacks: p.Lacks(), Logger: log})
 }

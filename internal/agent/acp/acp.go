@@ -44,6 +44,9 @@ type Config struct {
 	Servers func(context.Context) map[string]agent.MCPServer
 	// NoPrograms says that the agent takes no MCP server that is a program.
 	NoPrograms bool
+	// Risky are the paths in a workspace, and above it in its repository, from which the
+	// agent runs commands without asking. No conversation begins where one of them is.
+	Risky []string
 	// Lacks is what [agent.Info] says.
 	Lacks []string
 	// Silence is after how long without a sign of life the user is told; 0: a minute.

@@ -148,6 +148,9 @@ func (b *Backend) Adopt(ctx context.Context, sessionID, workspace, id string) (a
 func (b *Backend) besides(ctx context.Context, dir string, do func(context.Context, *process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
+	if err := b.cfg.refuseRisky(dir); dir != "" && err != nil {
+		return err
+	}
 	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.Command, Dir: dir, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines})
 	if errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, b.cfg.Title, b.cfg.Command[0])

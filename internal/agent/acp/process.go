@@ -36,6 +36,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	cfg := c.b.cfg
+	if err := cfg.refuseRisky(c.o.Workspace); err != nil {
+		return err
+	}
 	p := &process{}
 	ready := make(chan struct{}) // what it says is handled once p is complete
 	rpc, err := jsonrpc.Start(proc.Command{Args: cfg.Command, Dir: c.o.Workspace, Env: cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines,

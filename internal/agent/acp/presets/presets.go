@@ -15,9 +15,13 @@ import (
 // it asks before it acts and leaves reading to the display tools, as far as it can be
 // told.
 type Preset struct {
-	Title    string
-	Command  []string
-	Env      []string
+	Title   string
+	Command []string
+	Env     []string
+	// Instructs is the environment with which it reads the instruction files of a folder.
+	Instructs []string
+	// Risky are the paths in a folder from which it would run commands without asking.
+	Risky    []string
 	Mode     string   // the strictest that still asks
 	Asks     []string // all that do
 	Failures []string // how its errors begin that come as text
@@ -36,6 +40,9 @@ type Preset struct {
 
 // Lacks is what a user should know before they choose the agent.
 func (p Preset) Lacks() (all []string) {
+	if len(p.Risky) > 0 {
+		all = append(all, "opens no folder with "+p.Risky[0]+" or the like, from which it would run commands without asking")
+	}
 	for _, s := range []string{p.Consent, p.Reads} {
 		if s != "" {
 			all = append(all, s)
@@ -53,25 +60,33 @@ func All() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
-		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, Failures: []string{"API Error: "},
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
+			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
 			Meta: func(all bool) object {
-				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all}}}
+				// Settings of a folder would run its hooks and servers; its CLAUDE.md comes as that of one more folder.
+				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}}}
 			},
 			SignIn: "claude /login", Consent: reading, Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
-			SignIn: "codex login", Consent: "runs commands that only read without asking", Offline: codexOffline},
-		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Mode: "default", Asks: []string{"default", "plan"},
+			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs commands that only read without asking", Offline: codexOffline},
+		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
+			Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "gemini", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
-		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
+		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
+			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
-		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Mode: "default", Asks: []string{"default", "plan"},
+		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: []string{".qwen/settings.json", ".qwen/extensions", ".qwen/hooks", ".qwen/.env"},
+			Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "qwen", Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
-		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view"}, Mode: "agent", Asks: []string{"agent", "plan"},
-			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", NoPrograms: true, Consent: reading, Offline: copilotOffline},
-		"goose":        {Title: "Goose", Command: []string{"goose", "acp"}, SignIn: "goose configure", Untried: true, Reads: "can read files by its own tools"},
-		"cline":        {Title: "Cline", Command: []string{"cline", "--acp"}, SignIn: "cline auth", Untried: true, Reads: "can read files by its own tools"},
-		"auggie":       {Title: "Auggie", Command: []string{"auggie", "--acp"}, SignIn: "auggie login", Untried: true, Reads: "can read files by its own tools"},
-		"autohand-acp": {Title: "Autohand over ACP", Command: []string{"autohand", "--mode", "acp"}, Failures: []string{"Error ("}, SignIn: "autohand login", Untried: true, Reads: "can read files by its own tools"},
+		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp"},
+			Mode: "agent", Asks: []string{"agent", "plan"},
+			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Env: []string{"COPILOT_ALLOW_ALL=false"},
+			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
+		"goose":  {Title: "Goose", Command: []string{"goose", "acp"}, SignIn: "goose configure", Untried: true, Reads: "can read files by its own tools"},
+		"cline":  {Title: "Cline", Command: []string{"cline", "--acp"}, Risky: []string{".clinerules/hooks"}, SignIn: "cline auth", Untried: true, Reads: "can read files by its own tools"},
+		"auggie": {Title: "Auggie", Command: []string{"auggie", "--acp"}, Risky: []string{".augment/settings.json", ".augment/settings.local.json"}, SignIn: "auggie login", Untried: true, Reads: "can read files by its own tools"},
+		"autohand-acp": {Title: "Autohand over ACP", Command: []string{"autohand", "--mode", "acp"}, Risky: []string{".autohand/extensions", ".autohand/tools", ".autohand/config.json", ".autohand/settings.json", ".autohand/settings.local.json"},
+			Failures: []string{"Error ("}, SignIn: "autohand login", Untried: true, Reads: "can read files by its own tools"},
 	}
 }
 
