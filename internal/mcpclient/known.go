@@ -32,9 +32,13 @@ type allowed struct {
 	Tools  map[string]string `json:"tools"`
 }
 
-// sums are the sums of all that a model reads of each tool.
-func sums(tools []*mcp.Tool) map[string]string {
-	all := map[string]string{}
+// itself stands for the server in the place of a tool's name.
+const itself = ""
+
+// sums are the sums of all that a model reads of each tool, and of the server: some agents
+// give its instructions to their model.
+func sums(tools []*mcp.Tool, about string) map[string]string {
+	all := map[string]string{itself: sum(about)}
 	for _, t := range tools {
 		all[t.Name] = sum(t.Title, t.Description, t.InputSchema, t.Annotations)
 	}
@@ -66,18 +70,32 @@ func (k *known) changed(name string, m agent.MCPServer, says map[string]string) 
 		return ""
 	}
 	var more, other []string
+	if _, had := was.Tools[itself]; !had { // it was allowed by an earlier version
+		was.Tools = maps.Clone(was.Tools)
+		if was.Tools == nil {
+			was.Tools = map[string]string{}
+		}
+		was.Tools[itself] = says[itself]
+		k.all[name] = was
+		_ = k.save() // then it is looked at anew the next time
+	}
+	instructs := was.Tools[itself] != says[itself]
 	for _, tool := range slices.Sorted(maps.Keys(says)) {
 		switch before, had := was.Tools[tool]; {
+		case tool == itself:
 		case !had:
 			more = append(more, tool)
 		case before != says[tool]:
 			other = append(other, tool)
 		}
 	}
-	if len(more)+len(other) == 0 {
+	if len(more)+len(other) == 0 && !instructs {
 		return ""
 	}
 	var what []string
+	if instructs {
+		what = append(what, "It has other instructions for models than when you allowed it")
+	}
 	if len(other) > 0 {
 		what = append(what, "It describes "+wording.Cut(strings.Join(other, ", "), 150)+" in other words than when you allowed it")
 	}

@@ -225,13 +225,13 @@ func (s *Servers) tryOne(ctx context.Context, name string) Status {
 	defer cancel()
 	m := s.signed(ctx, name)
 	st := Status{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
-	tools, said, err := s.list(ctx, m)
+	tools, about, said, err := s.list(ctx, m)
 	switch {
 	case err == nil:
 		for _, t := range tools {
 			st.Tools = append(st.Tools, t.Name)
 		}
-		st.says = sums(tools)
+		st.says = sums(tools, about)
 		if changed := s.known.changed(name, m, st.says); changed != "" {
 			st.State, st.Failure = Changed, changed
 		}
@@ -245,13 +245,17 @@ func (s *Servers) tryOne(ctx context.Context, name string) Status {
 	return st
 }
 
-// list connects and returns the server's tools, with what it said before it failed.
-func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, said string, err error) {
+// mostTools is how many tools a server may have.
+const mostTools = 1000
+
+// list connects and returns the server's tools, its instructions for models, and what it
+// said before it failed.
+func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, about, said string, err error) {
 	var at mcp.Transport
 	if m.Type == "stdio" {
 		p, notStarted := s.start(m)
 		if notStarted != nil {
-			return nil, "", notStarted
+			return nil, "", "", notStarted
 		}
 		defer func() {
 			p.stop()
@@ -276,14 +280,21 @@ func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Too
 	}
 	conn, err := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil).Connect(ctx, at, nil)
 	if err != nil {
-		return nil, "", plain(err)
+		return nil, "", "", plain(err)
 	}
 	defer conn.Close()
-	list, err := conn.ListTools(ctx, nil)
-	if err != nil {
-		return nil, "", plain(err)
+	for t, err := range conn.Tools(ctx, nil) { // of all pages
+		if err != nil {
+			return nil, "", "", plain(err)
+		}
+		if tools = append(tools, t); len(tools) > mostTools {
+			return nil, "", "", fmt.Errorf("it has more than %d tools", mostTools)
+		}
 	}
-	return list.Tools, "", nil
+	if r := conn.InitializeResult(); r != nil {
+		about = r.Instructions
+	}
+	return tools, about, "", nil
 }
 
 // plain is an error without the address, which may hold a secret.
