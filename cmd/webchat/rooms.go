@@ -135,7 +135,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}
-	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}}
+	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
@@ -161,11 +161,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 func (o *options) room(c *config, dir string, out *attach.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
-		tools := o.tools(c, workspace, out.Store, own)
-		if o.ReadOutput == "on" {
-			tools = out.Reading(tools)
-		}
-		room = sessions.Room{Tools: tools, Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
+		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, out.Store, own)), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err

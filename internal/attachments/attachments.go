@@ -8,6 +8,7 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,12 @@ type Outputs interface {
 	Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error)
 }
 
+// Keeper is an Outputs that takes what agents' own tools returned.
+type Keeper interface {
+	// Keep stores w as an output of the session; readers are as of [agent.Keeper].
+	Keep(id fold.ID, w agent.Whole) (outputID, readers string, err error)
+}
+
 // Resolver resolves for one session.
 type Resolver struct {
 	Session   fold.ID
@@ -54,12 +61,20 @@ func (r Resolver) Resolve(ctx context.Context, named []event.Attachment) ([]agen
 		if err != nil {
 			return nil, fmt.Errorf("attachment %d: %w", i+1, err)
 		}
-		if n.Name != "" {
-			a.Name = n.Name
-		}
+		a.Name = cmp.Or(n.Name, a.Name, unnamed(i+1, a.MimeType))
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+// unnamed is what the agent calls the nth attachment of a prompt if it has no name: an
+// upload over the API need not have one.
+func unnamed(n int, mediaType string) string {
+	ext := ".txt"
+	if kind, ok := strings.CutPrefix(mediaType, "image/"); ok {
+		ext = "." + strings.TrimSuffix(kind, "+xml")
+	}
+	return fmt.Sprintf("attachment-%d%s", n, ext)
 }
 
 func (r Resolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {

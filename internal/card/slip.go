@@ -23,9 +23,15 @@ type slip struct {
 	Also   string // below it
 }
 
+// maxLine is how many characters of what the model read the foot holds.
+const maxLine = 400
+
 // Slip is the foot of the card, and all there is of it beside the Desk.
 func (c *card) Slip() *slip {
 	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
+	if KindOf(c.Tool) == "" { // of a tool of the agent's the model reads more than that
+		s.Line = wording.FirstLine(s.Line, maxLine)
+	}
 	switch c.State {
 	case "running", "starting":
 		s.Icon, s.Class, s.Line, s.Right = "", "is-live", c.Dir+c.Base, "nothing sent yet"

@@ -35,7 +35,8 @@ const (
 const (
 	mostReleased = 20        // releases that a shelf keeps; the oldest go first
 	mostKept     = 8 << 20   // bytes that a shelf keeps, but for the latest release
-	mostRead     = 100 << 10 // bytes that one call returns
+	mostRead     = 100 << 10 // bytes that one call of a client returns
+	mostInTurn   = 16 << 10  // and one of a session's agent: some cut results of over 20,480 bytes
 	mostHits     = 200       // lines that one search returns
 )
 
@@ -98,6 +99,11 @@ func (s *Shelf) find(number string) (output, error) {
 	return output{}, ErrNot
 }
 
+// Readers says with which tools, and how, the release of a number is read.
+func Readers(number int) string {
+	return fmt.Sprintf("%s or %s (output %q)", ReadOutput, SearchOutput, strconv.Itoa(number))
+}
+
 // Arguments are those of both tools.
 type Arguments struct {
 	Output  string `json:"output"`
@@ -108,19 +114,24 @@ type Arguments struct {
 // Call returns what a call of one of the tools asks for, and the name of what that is.
 // The error is for the model.
 func (s *Shelf) Call(tool string, args Arguments) (text, name string, err error) {
+	return s.call(tool, args, mostRead)
+}
+
+// call is Call for an agent that reads so many bytes at once.
+func (s *Shelf) call(tool string, args Arguments, most int) (text, name string, err error) {
 	r, err := s.find(args.Output)
 	switch {
 	case err != nil:
 	case tool == SearchOutput:
-		text, err = r.search(args.Pattern)
+		text, err = r.search(args.Pattern, most)
 	default:
-		text, err = r.lines(args.Lines)
+		text, err = r.lines(args.Lines, most)
 	}
 	return text, r.name, err
 }
 
 // lines returns a range of lines, counted from 1, as "A-B", "A-" or "A"; all for "".
-func (r output) lines(which string) (string, error) {
+func (r output) lines(which string, most int) (string, error) {
 	all := bytes.SplitAfter(r.data, []byte{'\n'})
 	if len(all[len(all)-1]) == 0 {
 		all = all[:len(all)-1]
@@ -149,9 +160,9 @@ func (r output) lines(which string) (string, error) {
 	var out []byte
 	for i := from; i <= min(to, len(all)); i++ {
 		line := all[i-1]
-		if len(out)+len(line) > mostRead {
+		if len(out)+len(line) > most {
 			if len(out) == 0 {
-				out = append(out, line[:mostRead]...)
+				out = append(out, line[:most]...)
 				i++
 			}
 			return text(out) + fmt.Sprintf("\n… %d lines follow: ask for lines %d-%d\n", len(all)-i+1, i, len(all)), nil
@@ -162,7 +173,7 @@ func (r output) lines(which string) (string, error) {
 }
 
 // search returns the lines that match, each with its number.
-func (r output) search(pattern string) (string, error) {
+func (r output) search(pattern string, most int) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil || pattern == "" {
 		return "", errors.New("the pattern is not a regular expression of RE2")
@@ -173,7 +184,7 @@ func (r output) search(pattern string) (string, error) {
 		if number++; !re.Match(bytes.TrimRight(line, "\r\n")) {
 			continue
 		}
-		if hits++; hits > mostHits || len(out)+len(line) > mostRead {
+		if hits++; hits > mostHits || len(out)+len(line) > most {
 			return text(out) + "… more lines match: ask more precisely\n", nil
 		}
 		out = fmt.Appendf(out, "%d:%s\n", number, bytes.TrimRight(line, "\r\n"))
@@ -218,7 +229,7 @@ func (r reader) Plan(_ context.Context, raw json.RawMessage) (agent.Action, erro
 	}
 	sum := sha256.Sum256(append([]byte(r.spec.Name+"\x00"), raw...))
 	return agent.Action{Digest: hex.EncodeToString(sum[:]), Run: func(context.Context, agent.Progress) (agent.Result, error) {
-		text, _, err := r.shelf.Call(r.spec.Name, args)
+		text, _, err := r.shelf.call(r.spec.Name, args, mostInTurn)
 		switch {
 		case errors.Is(err, ErrNot):
 			return agent.Failure(event.KindDenied, "%s", err), nil

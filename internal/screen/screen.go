@@ -227,7 +227,9 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	if stripped || d.OutputID != "" {
 		s.Log.Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
 	}
-	d.OutputID = ""
+	if d.OutputID = begun.Output(); d.OutputID != "" { // the session kept it
+		d.ToolTelemetry = keptTelemetry(d.ToolTelemetry, d.OutputID)
+	}
 	switch {
 	case d.Success:
 		d.Error = nil

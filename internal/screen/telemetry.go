@@ -59,3 +59,17 @@ func numbers(raw json.RawMessage, depth int, left *int) (kept map[string]json.Ra
 	}
 	return kept, namedOutput
 }
+
+// keptTelemetry adds to clean telemetry which output the session keeps of the call.
+func keptTelemetry(clean json.RawMessage, outputID string) json.RawMessage {
+	all := map[string]any{}
+	if len(clean) > 0 && json.Unmarshal(clean, &all) != nil {
+		return clean
+	}
+	all["outputId"], all["outputType"] = outputID, "terminal"
+	b, err := json.Marshal(all)
+	if err != nil {
+		return clean
+	}
+	return b
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"webchat/internal/agent"
+	"webchat/internal/attachments"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/screen"
@@ -114,6 +115,26 @@ func (h *host) reportLocked(data event.Data) error {
 		s.unbilled = s.unbilled.Plus(outcome.Usage(u))
 	}
 	return nil
+}
+
+// Keep implements [agent.Keeper]. That the call has an output its progress tells, which
+// an agent's own never does.
+func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err error) {
+	k, ok := h.s.cfg.Outputs.(attachments.Keeper)
+	if !ok {
+		return "", agent.ErrUnsupported
+	}
+	size := int64(len(w.Data))
+	outputID, readers, err := k.Keep(h.s.id, w)
+	if err != nil {
+		return "", err
+	}
+	return readers, h.s.events.Change(ctx, func() error {
+		if begun := h.s.events.Open.Tool(w.ToolCallID); h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
+			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
+		}
+		return h.s.events.Append(event.ToolExecutionProgress{ToolCallID: w.ToolCallID, OutputID: outputID, Bytes: size})
+	})
 }
 
 // count keeps what the end of the turn has to know.

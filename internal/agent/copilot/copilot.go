@@ -22,6 +22,8 @@
 //     none of them leads outside or to keys.
 //   - The CLI acts only after [agent.Host].AskPermission said so, and is told
 //     "once" each time: what is remembered, the session remembers.
+//   - A result that the CLI cuts for its model is kept whole for the user, and the model is
+//     sent to tools it has.
 //   - Every turn ends: with the CLI's assistant.idle or session.idle (the latter waits
 //     for what runs in the background), or with the process. What the CLI begins by
 //     itself is a turn, too, and each command or helper it leaves running a task.

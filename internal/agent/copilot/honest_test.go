@@ -21,6 +21,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
+	"webchat/internal/released"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/tokens"
@@ -96,7 +97,7 @@ func definitionsIn(t *testing.T, r copilottest.Request) (n int64) {
 		count(guide)
 	}
 	for _, tool := range r.Tools {
-		if slices.Contains([]string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage}, tool.Name) {
+		if slices.Contains([]string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage, released.ReadOutput, released.SearchOutput}, tool.Name) {
 			count(tool.Name + "\n" + tool.Description + "\n" + string(tool.Parameters))
 		}
 	}

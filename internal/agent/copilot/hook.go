@@ -1,12 +1,16 @@
 package copilot
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/acts"
+	"webchat/internal/agent/copilot/large"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
@@ -75,13 +79,16 @@ func (c *conn) afterTool(h wire.Hook) (any, error) {
 	arguments, _ := wire.Object(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	var without []string
+	id := ""
+	open := func(x *execution) bool { return x.hooked && !x.ended }
 	mine := func(t *turn) bool {
-		_, x := t.find(call.Tool, arguments, func(x *execution) bool { return x.hooked })
+		_, x := t.find(call.Tool, arguments, open)
 		return x != nil
 	}
 	t := c.turnOf(mine, func(t *turn) {
-		if _, x := t.find(call.Tool, arguments, func(x *execution) bool { return x.hooked }); x != nil {
-			without = x.without
+		var x *execution
+		if id, x = t.find(call.Tool, arguments, open); x != nil {
+			without, x.ended = x.without, true
 		}
 	})
 	if t == nil {
@@ -99,10 +106,44 @@ func (c *conn) afterTool(h wire.Hook) (any, error) {
 	case !v.Allow:
 		said = append(said, v.Reason)
 	}
-	if len(said) == 0 {
+	out := map[string]any{}
+	if len(said) > 0 {
+		out["additionalContext"] = strings.Join(said, "\n")
+	}
+	if cut, ok := large.Of(h.Input.ToolResult, c.largeDir()); ok {
+		out["modifiedResult"] = c.keep(t.ctx, id, call, cut)
+	}
+	if len(out) == 0 {
 		return none, nil
 	}
-	return map[string]any{"output": map[string]string{"additionalContext": strings.Join(said, "\n")}}, nil
+	return map[string]any{"output": out}, nil
+}
+
+// largeDir is where the CLI saves the results of the session that are too large for its
+// model: with what it keeps of the session, so that it ends with that.
+func (c *conn) largeDir() string {
+	return filepath.Join(c.b.cfg.Home, "session-state", c.id, "large")
+}
+
+// keep gives the user the whole of a result of which the model reads the beginning, and
+// returns what it reads.
+func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *large.Cut) any {
+	k, ok := c.host.(agent.Keeper)
+	if !ok || id == "" {
+		return cut.Left()
+	}
+	var of struct{ Command string }
+	_ = json.Unmarshal(call.Arguments, &of) // other tools have none
+	readers := ""
+	data, err := cut.Read()
+	if err == nil {
+		readers, err = k.Keep(ctx, agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: c.o.Workspace, ExitCode: cut.ExitCode, Data: data})
+	}
+	if err != nil {
+		c.b.cfg.Logger.Warn("copilot: a large result was not kept", "error", err)
+		return cut.Left()
+	}
+	return cut.Kept(data, readers)
 }
 
 func denied(why string) any {

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
+	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -64,15 +65,16 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
+	shown := &attach.Releases{Outputs: attach.Outputs{Store: h.outputs}}
 	folders, err := workspaces.In(h.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle,
+	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: func(id fold.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: shown.Reading(func(id fold.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
-			}}, nil
+			})}, nil
 		}})
 	if err != nil {
 		t.Fatal(err)

@@ -142,6 +142,7 @@ func (c *conn) parameters() map[string]any {
 		"tools": tools, "availableTools": c.allowed(), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
+		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.largeDir()},
 		// Nothing in a workspace runs commands, decides, or brings tools.
 		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false, "enableOnDemandInstructionDiscovery": false,
 		"enableSessionStore": false, // it would keep what was said beyond the session's end

@@ -26,6 +26,7 @@ type execution struct {
 
 	arguments json.RawMessage // an object
 	hooked    bool            // hooks were asked
+	ended     bool            // also behind it
 	changed   json.RawMessage // what hooks made of the arguments; nil: nothing
 	without   []string        // sensitive files its search leaves out
 }

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/fold"
+	"webchat/internal/outputs"
 	"webchat/internal/released"
 )
 
@@ -14,6 +15,8 @@ import (
 // sessions can read again by tools.
 type Releases struct {
 	Outputs
+	// Unread says that agents get no tools to read them with.
+	Unread bool
 
 	mu      sync.Mutex // guards shelves
 	shelves map[fold.ID]*released.Shelf
@@ -41,6 +44,17 @@ func (r *Releases) Read(ctx context.Context, id fold.ID, outputID, lines string)
 	return a, err
 }
 
+// Keep implements [attachments.Keeper]: what the agent's own tool returned is released
+// to it.
+func (r *Releases) Keep(id fold.ID, w agent.Whole) (outputID, readers string, err error) {
+	out, err := r.Store.Put(outputs.Meta{Type: outputs.Terminal, SessionID: string(id), ToolCallID: w.ToolCallID,
+		Command: w.Name, Cwd: w.Cwd, ExitCode: w.ExitCode}, w.Data)
+	if err != nil || r.Unread {
+		return string(out), "", err
+	}
+	return string(out), released.Readers(r.shelf(id).Add(w.Name, w.Data)), nil
+}
+
 // DeleteSession implements [sessions.Outputs].
 func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
@@ -51,6 +65,9 @@ func (r *Releases) DeleteSession(id string) {
 
 // Reading adds to the tools of each session those that read what was released in it.
 func (r *Releases) Reading(tools func(fold.ID) (agent.Toolset, error)) func(fold.ID) (agent.Toolset, error) {
+	if r.Unread {
+		return tools
+	}
 	return func(id fold.ID) (agent.Toolset, error) {
 		set, err := tools(id)
 		if err != nil {

@@ -1,0 +1,122 @@
+// Package large reads what GitHub Copilot CLI makes of the result of a tool that is too
+// large for its model: it saves the result in a file and lets the model read where that
+// is, the beginning, and the advice to use its tool view. Facts are those of version
+// 1.0.102.
+//
+//	if cut, ok := large.Of(hook.Input.ToolResult, dir); ok {
+//		whole, err := cut.Read()
+//		...
+//		modified := cut.Kept(whole, "")
+//	}
+package large
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"webchat/internal/wording"
+)
+
+// MaxWhole is how many bytes of a result are taken; a larger one stays in its file.
+const MaxWhole = 32 << 20
+
+// note is how the text for the model begins that stands for a large result. Behind it
+// come the first 500 characters and how a command ended.
+var note = regexp.MustCompile(`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
+
+// Cut is the result of a tool of which the model is to read the beginning.
+type Cut struct {
+	ExitCode *int // of a command that ended
+
+	file   string
+	fields map[string]json.RawMessage // of the result
+	size   string
+	rest   string // of the text, behind the note
+}
+
+// Of returns what the CLI cut of a result; false where it cut nothing. Only a file
+// that lies directly in dir is believed to hold it: any command can print a note.
+func Of(result json.RawMessage, dir string) (*Cut, bool) {
+	c := &Cut{}
+	var known struct {
+		Text     string `json:"textResultForLlm"`
+		Contents []struct{ ExitCode *int }
+	}
+	if json.Unmarshal(result, &known) != nil || json.Unmarshal(result, &c.fields) != nil {
+		return nil, false
+	}
+	m := note.FindStringSubmatch(known.Text)
+	if m == nil || filepath.Dir(m[2]) != filepath.Clean(dir) {
+		return nil, false
+	}
+	c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
+	for _, part := range known.Contents {
+		if part.ExitCode != nil {
+			c.ExitCode = part.ExitCode
+		}
+	}
+	return c, true
+}
+
+// Read returns the whole result.
+func (c *Cut) Read() ([]byte, error) {
+	at, err := os.Lstat(c.file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !at.Mode().IsRegular():
+		return nil, errors.New("the file that holds the result is not a regular file")
+	case at.Size() > MaxWhole:
+		return nil, fmt.Errorf("the result has %d bytes", at.Size())
+	}
+	f, err := os.Open(c.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was read only
+	if is, err := f.Stat(); err != nil || !os.SameFile(is, at) {
+		return nil, errors.New("the file that holds the result was replaced")
+	}
+	return io.ReadAll(io.LimitReader(f, MaxWhole))
+}
+
+// Kept is the result as the model is to read it once the user has the whole; the file
+// goes. readers are the tools it can read more with; empty: there are none.
+func (c *Cut) Kept(whole []byte, readers string) map[string]json.RawMessage {
+	_ = os.Remove(c.file) // else it ends with what the CLI keeps of the session
+	lines := bytes.Count(whole, []byte{'\n'})
+	if len(whole) > 0 && !bytes.HasSuffix(whole, []byte{'\n'}) {
+		lines++
+	}
+	said := fmt.Sprintf("Too large to read at once: %s, %s. The user sees all of it.", wording.Plural(lines, "line"), wording.Size(int64(len(whole))))
+	if readers != "" {
+		said += " Read what you need of it with " + readers + "."
+	}
+	return c.saying(said)
+}
+
+// Left is the result as the model is to read it while the whole is in its file.
+func (c *Cut) Left() map[string]json.RawMessage {
+	return c.saying(fmt.Sprintf("Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", c.size, c.file))
+}
+
+func (c *Cut) saying(what string) map[string]json.RawMessage {
+	out := maps.Clone(c.fields)
+	text, err := json.Marshal(what + "\n\n" + c.rest)
+	if err != nil {
+		return out
+	}
+	out["textResultForLlm"] = text
+	if out["sessionLog"] != nil { // the same words, for the user
+		out["sessionLog"] = text
+	}
+	return out
+}
