@@ -3,6 +3,7 @@ package card
 import (
 	"html/template"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type card struct {
 	Life             *life
 	Pinned           bool // by the user
 	Look             bool // it is a preview
+	Folder           bool // it holds the names in a folder
 	Say              *say
 	Readable         bool // the agent can be given it
 	MayCompare, Wrap bool
@@ -65,6 +67,14 @@ func kindIcon(kind, name string) string {
 		return "tree"
 	}
 	return "file"
+}
+
+// folderBase is how a folder is called by the last part of its path.
+func (c *Call) folderBase(base string) string {
+	if base == "." {
+		base = path.Base(filepath.ToSlash(c.In.Cwd))
+	}
+	return strings.TrimSuffix(base, "/") + "/"
 }
 
 // life is what is left of an output's.
@@ -293,6 +303,9 @@ func (v *card) fillDone(o views.Output) {
 	case o.Binary:
 		v.fillHex(o)
 		return
+	case o.Folder:
+		v.Folder, v.Icon, v.Base = true, "folder", v.folderBase(v.Base)
+		v.Meta = join("Folder", wording.Plural(o.TotalLines, "name"))
 	case v.Kind == "terminal":
 		v.fillExit(o)
 		v.Meta = join(wording.Took(v.Took), wording.Plural(o.TotalLines, "line"))

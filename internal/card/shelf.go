@@ -18,6 +18,9 @@ func (c *Call) Shelf() OutputRow {
 	case !c.Done():
 	case ok && c.DeletedAt.IsZero():
 		row.Pinned = o.Pinned
+		if o.Folder {
+			row.Icon, row.Base = "folder", c.folderBase(row.Base)
+		}
 		row.At = o.CreatedAt.In(c.In.Location).Format("15:04")
 		row.State, row.Life = "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)
 		row.Expires = event.Time(o.ExpiresAt).String()

@@ -96,6 +96,9 @@ func (c *card) Gesture() string {
 	case "image":
 		return "Let the agent see the picture"
 	}
+	if c.Folder {
+		return "Let the agent read the names"
+	}
 	return "Let the agent read the file"
 }
 

@@ -19,6 +19,7 @@ type Output struct {
 	Was                               string // the output that holds what a file was, while that is there
 	ExitCode                          *int
 	TimedOut, Binary, Pinned          bool
+	Folder                            bool // it holds the names in a folder
 	CreatedAt, ExpiresAt              time.Time
 	EvictedAt                         time.Time // when it had to make room for others
 	Content                           Content
@@ -53,7 +54,7 @@ func (h *Views) Output(id string) (Output, bool) {
 	}
 	return Output{Was: string(m.Was), Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
 		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
-		TimedOut: m.TimedOut, Binary: m.Binary, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
+		TimedOut: m.TimedOut, Binary: m.Binary, Folder: m.MimeType == outputs.FolderType, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
 }
 
 // content implements [Content]. Its work is bounded by package render.

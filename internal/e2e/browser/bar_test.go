@@ -82,6 +82,9 @@ func TestBarLooksBeforeItOpens(t *testing.T) {
 	p.wait(`document.querySelector('.tab.is-front:not(.is-look)') && ` + onDesk + `.querySelector('.line.on .ln')?.textContent === '12'`)
 	p.has(".pane:not([hidden]) .dfoot", "Line 12 selected")
 	p.is(`String([...document.querySelectorAll('#turns .turn')].filter((t) => t.checkVisibility()).length)`, "1")
+	if p.true(onDesk + `.querySelector('[data-view=diff]')`) {
+		t.Error("a file that was shown once is said to have changes")
+	}
 	p.do(chromedp.Reload())
 	p.live()
 	p.front("pump.go")

@@ -52,6 +52,31 @@ func TestDeskKeepsWhatIsChosen(t *testing.T) {
 	stay("the tab was closed")
 }
 
+// The names in a folder are gone through and opened by keys.
+func TestDeskFoldersByKeys(t *testing.T) {
+	_, p := desked(t)
+	p.say("/show .")
+	p.wait(`document.querySelector('.tab.is-front use')?.getAttribute('href') === '#i-folder' && ` + onDesk + `?.querySelectorAll('.entry').length > 5`)
+	p.has(".pane:not([hidden]) .dhead .meta", "Folder · ")
+	p.shot("desk-folder")
+	p.accessible("a folder on the Desk")
+	p.press("Escape", "ArrowDown")
+	const at = `document.activeElement.closest('.entry')?.querySelector('.cl').textContent`
+	p.is(at, "internal/")
+	p.press("Enter")
+	p.wait(`document.querySelector('.tab.is-front [data-part=name]').textContent === 'internal/' && ` + onDesk + `.dataset.name === 'internal'`)
+	p.has(".pane:not([hidden]) .entry", "pump/")
+	p.press("1")
+	p.wait(onDesk + `.dataset.name === '.'`)
+	p.press("Home", "End")
+	p.is(at, "README.md")
+	p.press("Enter")
+	p.front("README.md")
+	if p.true(`document.querySelector('.toast')`) {
+		t.Error("a folder on the Desk leads to a message")
+	}
+}
+
 // What is on the Desk can be deleted before its life is over: the page, another one and
 // the log say who did it, and the bytes are gone.
 func TestDeskDeletesNow(t *testing.T) {

@@ -23,7 +23,7 @@ async function files(field, q, from, wrap) {
     if (field.value !== text) return // sent, or changed by other means than typing
     // A folder is meant itself, too: with its name in the field, Enter takes that, and Tab goes into it.
     const folder = q && q.replace(/\/?$/, '/')
-    menu.open(names.slice(0, 12).map((f, i) => ({ label: f, value: f, same: wrap(f) === q || (!i && folder && f.startsWith(folder)) })), field, (item) => replaceWord(field, from, wrap(item.value)))
+    menu.open(names.slice(0, 12).map((f, i) => ({ label: f, value: f, same: wrap(f) === q || (!i && folder && (folder === './' || f.startsWith(folder))) })), field, (item) => replaceWord(field, from, wrap(item.value)))
   } catch (err) {
     if (err.name !== 'AbortError') menu.close()
   }

@@ -74,6 +74,7 @@ async function choose(pane, view) {
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
   if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ })
+  if (view === 'list') state.loaded = () => reach(root)
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
@@ -135,6 +136,27 @@ function click(e) {
   return null
 }
 
+function reach(list) {
+  for (const row of list.querySelectorAll('.entry:not([role])')) {
+    row.setAttribute('role', 'link')
+    row.tabIndex = -1
+  }
+}
+
+/** The names in a folder are gone through by arrows, and opened by Enter. */
+function keydown(e) {
+  const list = e.target.closest?.('.other[data-shows=list]')
+  if (!list || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
+  const all = [...list.querySelectorAll('.entry')]
+  const now = all.indexOf(e.target.closest('.entry'))
+  const to = { ArrowDown: now + 1, ArrowUp: Math.max(0, now - 1), Home: 0, End: all.length - 1 }[e.key]
+  if (to !== undefined) all[Math.min(to, all.length - 1)]?.focus()
+  else if (e.key === 'Enter' && now >= 0) all[now].click()
+  else return
+  e.preventDefault()
+  e.stopPropagation()
+}
+
 /** A file that a Markdown text leads to opens on the Desk; an address of another site is only named. */
 function beside(pane, to) {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#/i.test(to)) return null
@@ -145,6 +167,7 @@ function beside(pane, to) {
 
 export function paneViews() {
   document.addEventListener('webchat:pane', (e) => offer(e.target).catch((err) => { if (err.status !== 404) failed(err) }))
+  document.addEventListener('keydown', keydown, true)
   document.addEventListener('click', (e) => Promise.resolve(click(e)).catch(failed))
 }
 

@@ -37,13 +37,14 @@ export function take(r) {
     desk.tabs.push(tab)
   }
   const newest = tab.outs.at(-1)
-  if (fresh) {
-    desk.known.add(r.out)
+  const had = tab.outs.includes(r.out) // a look that was kept
+  if (fresh) desk.known.add(r.out)
+  if (fresh && !had) {
     tab.outs.push(r.out)
     if (!newest || tab.out === newest) tab.out = r.out // who reads the newest goes on to the next
   }
   if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind, r.name) : r.icon, state: r.state, bad: r.exit, pinned: r.pinned })
-  return { tab, fresh, again: fresh && Boolean(newest) }
+  return { tab, fresh: fresh && !had, again: fresh && !had && Boolean(newest) }
 }
 
 const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree' }
