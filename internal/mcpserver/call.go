@@ -55,6 +55,8 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 			return failure("The call could not be made: " + err.Error() + ".")
 		}
 		return s.result(nil, false, res) // it is shown where the agent is asked
+	} else if p.visitor.Hosted {
+		return failure("The conversation is closed, so nothing was done.")
 	}
 	var res agent.Result
 	g, err := s.lend(ctx, p, name, func(in *conn) (err error) {

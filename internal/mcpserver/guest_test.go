@@ -108,6 +108,40 @@ func TestThreat88HostileClient(t *testing.T) {
 	}
 }
 
+// The key of a conversation opens nothing once that is closed: neither for a client that is
+// connected still, nor for one that comes. No session begins for it.
+func TestTheKeyOfAClosedConversation(t *testing.T) {
+	for _, era := range eras {
+		toys := newToys(shows)
+		server := newServer(t, toys, nil)
+		url := onHTTP(t, server)
+		end := server.Host("s-1", func(context.Context, agent.ToolCall) (agent.Result, error) {
+			return agent.Result{Type: agent.Success, TextForModel: "Hosted"}, nil
+		})
+		s, _ := connect(t, url, era, "s-1", nil)
+		if got := text(t, call(t, s, "run", nil)); got != "Hosted" {
+			t.Errorf("%s: it is told %q", era, got)
+		}
+		end()
+		if res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "run"}); err == nil && !res.IsError {
+			t.Errorf("%s: a call of a closed conversation: %+v", era, res)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"s-1"}}
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusNotFound || len(toys.begun) > 0 {
+			t.Errorf("%s: who comes later gets %d, and %d sessions began", era, res.StatusCode, len(toys.begun))
+		}
+	}
+}
+
 // forger sends what webchat itself adds to requests.
 type forger struct{ *recorder }
 

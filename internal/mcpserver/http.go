@@ -26,8 +26,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	if _, ok := s.cfg.Visitor(r); !ok {
+	switch v, ok := s.cfg.Visitor(r); {
+	case !ok:
 		http.Error(w, "webchat: there is no such workspace; \"webchat mcp install\" prints the addresses there are", http.StatusNotFound)
+		return
+	case v.Hosted && s.hostOf(v.Key) == nil: // an agent that outlives its conversation, or what it left behind
+		http.Error(w, "webchat: the conversation of this key is closed", http.StatusNotFound)
 		return
 	}
 	p := s.peerOf(r)

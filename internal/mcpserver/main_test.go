@@ -154,7 +154,7 @@ func newServer(t *testing.T, s *toys, change func(*mcpserver.Config)) *mcpserver
 	c := mcpserver.Config{Sessions: s, Tools: tools, Base: func() string { return "http://here" },
 		Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
 			id := strings.TrimPrefix(r.URL.Path, "/mcp")
-			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: id, Name: "relay"}, Key: r.Header.Get("Authorization"), Reads: id != ""}, id != "/nowhere"
+			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: id, Name: "relay"}, Key: r.Header.Get("Authorization"), Hosted: strings.HasPrefix(r.Header.Get("Authorization"), "s-"), Reads: id != ""}, id != "/nowhere"
 		}}
 	if change != nil {
 		change(&c)

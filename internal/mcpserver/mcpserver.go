@@ -67,6 +67,8 @@ type Visitor struct {
 	// Key tells apart those who share a workspace: it names the credentials of the
 	// request, and is none.
 	Key string
+	// Hosted says that the key is one for [Server.Host]: without a host it opens nothing.
+	Hosted bool
 	// Reads says that the visitor is offered the tools that read what was released.
 	Reads bool
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"webchat/internal/agent"
@@ -63,7 +64,8 @@ func New(c Config) (*Lender, error) {
 				w, err = c.Folders.Find("")
 				ok = err == nil
 			}
-			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: w.ID, Name: w.Name}, Key: c.Guard.KeyName(r), Reads: id != ""}, ok
+			key := c.Guard.KeyName(r)
+			return mcpserver.Visitor{Workspace: mcpserver.Workspace{ID: w.ID, Name: w.Name}, Key: key, Hosted: strings.HasPrefix(key, hosted), Reads: id != ""}, ok
 		}})
 	return l, err
 }
@@ -137,12 +139,16 @@ func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage mcpser
 	return stage
 }
 
+// hosted begins the names of keys that [Lender.ToAgent] gives: what the guard says of all
+// keys, and what tells these from those of clients.
+const hosted = "key s-"
+
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
 func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-	base, name := l.address(), "s-"+sessionID
-	key, err := l.keys.MCPKey(name)
+	base := l.address()
+	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
 	}
-	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host("key "+name, call), nil
+	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host(hosted+sessionID, call), nil
 }
