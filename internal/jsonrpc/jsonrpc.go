@@ -76,8 +76,8 @@ type Config struct {
 	// Notify gets the peer's notifications, in order. While it runs nothing else
 	// is read. nil: they are dropped.
 	Notify func(method string, params json.RawMessage)
-	// Request answers the peer's requests, concurrently; ctx ends with the
-	// connection. An error other than *Error is sent as an internal one, without
+	// Request answers the peer's requests, concurrently, 256 at most; ctx ends with the
+	// connection, and when the peer withdraws the request ("$/cancel_request"). An error other than *Error is sent as an internal one, without
 	// its text. nil: every method is unknown.
 	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
 	// Lost gets errors that answer no request, which some programs send when they
@@ -95,7 +95,14 @@ type Conn struct {
 	ids    atomic.Uint64 // of our requests; some peers take the id 0 for none
 
 	handlers sync.WaitGroup
+
+	mu   sync.Mutex                         // guards what follows
+	busy int                                // requests of the peer that are open
+	open map[jsonrpc2.ID]context.CancelFunc // by their ids, which a peer may repeat
 }
+
+// mostOpen is how many requests of the peer may be open at the same time.
+const mostOpen = 256
 
 // New starts a connection on rwc, which it closes at its end.
 func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
@@ -105,7 +112,7 @@ func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
 	if cfg.WriteTimeout == 0 {
 		cfg.WriteTimeout = 30 * time.Second
 	}
-	c := &Conn{stream: newStream(rwc, cfg), cfg: cfg}
+	c := &Conn{stream: newStream(rwc, cfg), cfg: cfg, open: map[jsonrpc2.ID]context.CancelFunc{}}
 	quiet := log.New(io.Discard, "", 0) // its lines can hold what the peer sent
 	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(quiet))
 	return c
@@ -173,13 +180,59 @@ func (h handler) Handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 	if req.Params != nil {
 		params = *req.Params
 	}
-	if req.Notif {
+	switch {
+	case req.Notif && req.Method == cancelRequest:
+		h.c.withdraw(params)
+	case req.Notif:
 		if h.c.cfg.Notify != nil {
 			h.c.cfg.Notify(req.Method, params)
 		}
+	default:
+		ctx, end, ok := h.c.begin(ctx, req.ID)
+		if !ok {
+			_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeInternal, Message: "too many requests are open"}) // the connection may have ended
+			return
+		}
+		h.c.handlers.Go(func() { defer end(); h.answer(ctx, rpc, req, params) })
+	}
+}
+
+// cancelRequest is the notification with which a peer withdraws a request of its own, as
+// the Language Server Protocol and the Agent Client Protocol have it.
+const cancelRequest = "$/cancel_request"
+
+// begin counts a request of the peer until end is called; false: too many are open.
+func (c *Conn) begin(ctx context.Context, id jsonrpc2.ID) (_ context.Context, end func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy >= mostOpen {
+		return ctx, nil, false
+	}
+	c.busy++
+	ctx, cancel := context.WithCancel(ctx)
+	c.open[id] = cancel
+	return ctx, func() {
+		cancel()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.busy--
+		delete(c.open, id)
+	}, true
+}
+
+// withdraw ends the context of a request that the peer wants no answer to any more.
+func (c *Conn) withdraw(params json.RawMessage) {
+	var in struct {
+		RequestID jsonrpc2.ID `json:"requestId"`
+	}
+	if json.Unmarshal(params, &in) != nil {
 		return
 	}
-	h.c.handlers.Go(func() { h.answer(ctx, rpc, req, params) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.open[in.RequestID]; cancel != nil {
+		cancel()
+	}
 }
 
 // answer runs one request. A reply that cannot be sent needs no report: the

@@ -144,6 +144,7 @@ func TestMalformedFramesAreSkipped(t *testing.T) {
 	}{
 		{"headers", jsonrpc.Headers, header("{") + header("[]") + header("null and void") + header(deep[:2000]) + header(long) + header(good), 5},
 		{"extra header", jsonrpc.Headers, "Content-Type: x\r\ncontent-length: 42\r\n\r\n" + good, 0},
+		{"a banner", jsonrpc.Lines, strings.Repeat("\x1b[1m*** Welcome! ***\x1b[0m\n", 300) + good + "\n", 300},
 		{"lines", jsonrpc.Lines, "{\n[]\nhello\n\n   \n" + long + "\n\x1b[2J\x1b[H" + good + "\n", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,7 +169,8 @@ func TestMalformedFramesAreSkipped(t *testing.T) {
 
 func TestGarbageEndsTheConnection(t *testing.T) {
 	for name, in := range map[string]string{
-		"ten bad lines":     strings.Repeat("nothing\n", 10),
+		"ten bad lines":     strings.Repeat("{nothing\n", 10),
+		"lines for ever":    strings.Repeat("nothing\n", 1000),
 		"no colon":          "hello there\r\n\r\n",
 		"no length":         "Content-Type: x\r\n\r\n{}",
 		"negative length":   "Content-Length: -1\r\n\r\n",
@@ -176,7 +178,7 @@ func TestGarbageEndsTheConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := jsonrpc.Headers
-			if strings.HasPrefix(name, "ten") {
+			if strings.Contains(name, "lines") {
 				f = jsonrpc.Lines
 			}
 			c, peer := rawPeer(t, jsonrpc.Config{Framing: f})
@@ -261,6 +263,34 @@ func TestCloseWaitsForHandlers(t *testing.T) {
 	}
 	if err := b.Close(); err != nil || b.Err() != nil {
 		t.Errorf("second Close: %v; Err: %v", err, b.Err())
+	}
+}
+
+// A peer may withdraw a request of its own, and open so many at the same time and no more,
+// whatever ids it gives them.
+func TestRequestsOfThePeer(t *testing.T) {
+	waiting := make(chan struct{}, 1000)
+	_, peer := rawPeer(t, jsonrpc.Config{Framing: jsonrpc.Lines, Request: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
+		waiting <- struct{}{}
+		<-ctx.Done()
+		return nil, &jsonrpc.Error{Code: 1, Message: "withdrawn"}
+	}})
+	for range 255 {
+		peer.send(t, `{"jsonrpc":"2.0","id":"same","method":"ask"}`+"\n")
+	}
+	peer.send(t, `{"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n")
+	for range 256 {
+		<-waiting
+	}
+	for _, step := range [][2]string{
+		{`{"jsonrpc":"2.0","id":8,"method":"ask"}`, "too many requests are open"},
+		{`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":[1]}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}` + "\n" + `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`, "withdrawn"},
+	} {
+		peer.send(t, step[0]+"\n")
+		if line, err := peer.r.ReadString('\n'); err != nil || !strings.Contains(line, step[1]) {
+			t.Errorf("answered %q, %v, want %s", line, err, step[1])
+		}
 	}
 }
 

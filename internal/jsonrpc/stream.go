@@ -15,7 +15,8 @@ import (
 
 const (
 	maxHeader = 8 << 10
-	maxBad    = 10 // malformed frames in a row, then it is not our protocol
+	maxBad    = 10   // malformed frames in a row, then it is not our protocol
+	maxBanner = 1000 // lines in a row that are no JSON: some programs begin with a banner
 	// lastWords is how long a peer that stopped taking what we say is still heard:
 	// one that died leaves its last frames in the pipe.
 	lastWords = 500 * time.Millisecond
@@ -23,6 +24,9 @@ const (
 
 // errSkip marks a frame that is passed over.
 var errSkip = errors.New("frame skipped")
+
+// errBanner marks a line that is no JSON.
+var errBanner = fmt.Errorf("%w: a line without JSON", errSkip)
 
 // stream is frames over bytes; it implements jsonrpc2.ObjectStream.
 type stream struct {
@@ -62,8 +66,12 @@ func (s *stream) ReadObject(v any) error {
 		if s.cfg.Skipped != nil {
 			s.cfg.Skipped(err)
 		}
-		if s.bad++; s.bad >= maxBad {
-			return s.fail(fmt.Errorf("%w: %d malformed frames in a row", ErrGarbage, maxBad))
+		limit := maxBad
+		if errors.Is(err, errBanner) {
+			limit = maxBanner
+		}
+		if s.bad++; s.bad >= limit {
+			return s.fail(fmt.Errorf("%w: %d malformed frames in a row", ErrGarbage, s.bad))
 		}
 	}
 }
@@ -168,7 +176,7 @@ func (s *stream) readLine() ([]byte, error) {
 		if i := bytes.IndexByte(line, '{'); i >= 0 {
 			return line[i:], nil
 		}
-		return nil, fmt.Errorf("%w: a line without JSON", errSkip)
+		return nil, errBanner
 	}
 }
 

@@ -65,8 +65,14 @@ func (s State) Report(data event.Data) (event.Data, error) {
 	case event.SessionError:
 		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
 		return d.In(s.Turn), nil
-	case event.SessionUsageInfo, event.SessionTruncation,
-		event.SessionCompactionStart, event.SessionCompactionComplete, event.AssistantUsage,
+	case event.SessionUsageInfo:
+		d.CurrentTokens, d.TokenLimit = max(0, d.CurrentTokens), max(0, d.TokenLimit)
+		return d, nil
+	case event.AssistantUsage:
+		d.InputTokens, d.OutputTokens, d.CacheReadTokens = max(0, d.InputTokens), max(0, d.OutputTokens), max(0, d.CacheReadTokens)
+		return d, nil
+	case event.SessionTruncation,
+		event.SessionCompactionStart, event.SessionCompactionComplete,
 		event.AssistantTurnStart, event.AssistantTurnEnd,
 		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
 		return d, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // call is a tool call of the agent's.
@@ -18,7 +19,7 @@ type call struct {
 	done    bool
 	ours    bool   // a call of one of the session's tools: that is told by itself
 	shown   string // the output that was reported
-	delta   string // of it, what came in pieces
+	pieces  pieces // of output that comes so
 
 	proposed string // its diff, before it changed anything
 }
@@ -47,7 +48,6 @@ func (k *call) merge(u toolCall, content []part) {
 	if len(u.Locations) > 0 {
 		k.Locations = u.Locations
 	}
-	k.delta += u.Meta.TerminalOutputDelta.Data
 }
 
 // take returns the call of an update, which may be the first that is told of it.
@@ -85,7 +85,10 @@ func (c *conn) update(t *turn, u update) {
 		return
 	}
 	c.begin(t, k)
-	if text := k.output(); text != k.shown {
+	if more := strings.ToValidUTF8(u.Meta.TerminalOutputDelta.Data, "\uFFFD"); more != "" {
+		k.pieces.add(more)
+		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.id, PartialOutput: more})
+	} else if text := k.told(); text != k.shown && k.pieces.size == 0 {
 		more := strings.TrimPrefix(text, k.shown)
 		if !strings.HasPrefix(text, k.shown) {
 			more = "\n" + text // it replaces what was there
@@ -120,19 +123,29 @@ func (c *conn) begin(t *turn, k *call) {
 // name is what the call's tool is called.
 func (k *call) name() string {
 	if k.Name != "" {
-		return k.Name
+		return wording.Cut(wording.Line(k.Name), mostName)
 	}
 	if k.Kind != "" && k.Kind != "other" {
 		return k.Kind
 	}
-	return cmp.Or(k.CallTitle, "tool")
+	return cmp.Or(wording.Cut(wording.Line(k.CallTitle), mostName), "tool")
 }
 
-// output is what the call shows so far.
+// mostName is how many characters the name of a tool has.
+const mostName = 200
+
+// output is what the call shows so far, less the middle of very much.
 func (k *call) output() string {
-	if k.delta != "" {
-		return strings.ToValidUTF8(k.delta, "\uFFFD")
+	if k.pieces.size > 0 {
+		return k.pieces.text()
 	}
+	var p pieces
+	p.add(k.told())
+	return p.text()
+}
+
+// told is what its content says.
+func (k *call) told() string {
 	var b strings.Builder
 	for _, p := range k.content {
 		if p.Type == "content" && p.Content.Type == "text" {

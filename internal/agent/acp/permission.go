@@ -18,7 +18,7 @@ var withdrawn = object{"outcome": object{"outcome": "cancelled"}}
 // which ask by themselves, else as the session decides.
 func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (any, error) {
 	var q permission
-	if t == nil || json.Unmarshal(raw, &q) != nil {
+	if t == nil || !decode(raw, &q) {
 		return withdrawn, nil
 	}
 	pick := func(kind string) any {

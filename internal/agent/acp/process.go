@@ -88,6 +88,9 @@ func (p *process) greet(ctx context.Context, cfg Config) error {
 		"clientInfo": object{"name": "webchat", "title": "webchat", "version": "1"}}, &p.caps); err != nil {
 		return err
 	}
+	if v := p.caps.ProtocolVersion; v > 1 {
+		return fmt.Errorf("%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install another version of it", agent.ErrUnavailable, cfg.Title, v)
+	}
 	if cfg.Login != "" {
 		return p.rpc.Call(ctx, "authenticate", object{"methodId": cfg.Login}, nil)
 	}
@@ -118,6 +121,9 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 	var got opened
 	if err := p.rpc.Call(ctx, method, ask, &got); err != nil {
 		return err
+	}
+	if got.SessionID == "" && id == "" {
+		return fmt.Errorf("%w: it gave no id to the conversation, so it cannot be told from others", agent.ErrUnavailable)
 	}
 	c.mu.Lock()
 	if p.id = got.SessionID; p.id == "" {

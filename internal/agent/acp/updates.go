@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +35,7 @@ func (t *turn) alive() {
 // notified takes what the agent tells, in order.
 func (c *conn) notified(p *process, method string, params json.RawMessage) {
 	var n notification
-	if method != "session/update" || json.Unmarshal(params, &n) != nil {
+	if method != "session/update" || !decode(params, &n) {
 		return
 	}
 	c.mu.Lock()
@@ -47,6 +48,14 @@ func (c *conn) notified(p *process, method string, params json.RawMessage) {
 	if !dropped && !c.conversationUpdate(n.Update, replay) && !replay && t != nil {
 		c.turnUpdate(t, n.Update)
 	}
+}
+
+// decode reads what an agent sends: a field of another type than it should have is left
+// out, and does not hide the rest.
+func decode(raw json.RawMessage, v any) bool {
+	err := json.Unmarshal(raw, v)
+	_, other := errors.AsType[*json.UnmarshalTypeError](err)
+	return err == nil || other
 }
 
 // conversationUpdate takes what belongs to the conversation and not to a turn.
@@ -87,7 +96,7 @@ func (c *conn) turnUpdate(t *turn, u update) {
 	switch u.SessionUpdate {
 	case "agent_message_chunk", "agent_thought_chunk":
 		var b block
-		if json.Unmarshal(u.Content, &b) != nil || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
+		if !decode(u.Content, &b) || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
 			return
 		}
 		c.answers(t)
@@ -104,14 +113,29 @@ func (c *conn) turnUpdate(t *turn, u update) {
 	}
 }
 
+// mostSaid is how many bytes one message has; the rest is another. Sessions take no longer
+// ones than 16 MiB.
+const mostSaid = 12 << 20
+
 // say adds to the message in flight, or begins another.
 func (c *conn) say(t *turn, thought bool, id, text string) {
-	s := &t.saying
-	if s.id != "" && (s.thought != thought || id != s.theirs) {
+	if s := &t.saying; s.id != "" && (s.thought != thought || id != s.theirs) {
 		c.quiet(t)
 	}
-	if text = strings.ToValidUTF8(text, "\uFFFD"); text == "" {
-		return
+	for text = strings.ToValidUTF8(text, "\uFFFD"); text != ""; {
+		piece := text
+		if len(piece) > mostSaid {
+			piece = strings.ToValidUTF8(piece[:mostSaid], "") // less a character that is cut in two
+		}
+		text = text[len(piece):]
+		c.sayPiece(t, thought, id, piece)
+	}
+}
+
+func (c *conn) sayPiece(t *turn, thought bool, id, text string) {
+	s := &t.saying
+	if s.text.Len()+len(text) > mostSaid {
+		c.quiet(t)
 	}
 	if s.id == "" {
 		s.id, s.thought, s.theirs = string(event.NewID()), thought, id

@@ -162,7 +162,8 @@ func (a *standIn) manage(m message) {
 	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
 	switch m.Method {
 	case "initialize":
-		reply(object{"protocolVersion": 1, "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+		version := map[string]int{"newer": 2}[a.manner]
+		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
 	case "session/new", "session/load":
 		var p struct {
 			SessionID  string `json:"sessionId"`
@@ -176,7 +177,9 @@ func (a *standIn) manage(m message) {
 			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": "no rollout found"}})
 			return
 		}
-		a.id = "conversation-1"
+		if a.id = "conversation-1"; a.manner == "nameless" {
+			a.id = ""
+		}
 		if m.Method == "session/load" {
 			a.id = p.SessionID
 			a.update("user_message_chunk", object{"content": object{"type": "text", "text": "replayed"}})

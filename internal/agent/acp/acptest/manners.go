@@ -125,6 +125,28 @@ var manners = map[string]manner{
 		a.say(a.id)
 		return "end_turn", nil
 	},
+	"misfits": func(a *standIn, ctx context.Context, _ string) (string, object) { // fields of other types than they should have
+		a.update("tool_call", call("odd", object{"title": 5, "kind": "execute", "locations": "here", "rawInput": "x", "status": "pending", "content": object{}}))
+		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call("odd", object{"title": []any{}, "kind": "execute", "rawInput": object{"command": "rm -r x"}}), "options": append([]any{5}, options...)})
+		a.update("tool_call_update", call("odd", object{"status": "completed", "_meta": 1, "content": []any{1, content("done"), object{"type": "diff", "path": 7}}}))
+		a.update("agent_message_chunk", object{"content": object{"type": "text", "text": "Odd."}, "messageId": 7})
+		for _, raw := range []string{`{"sessionUpdate":7}`, `[]`, `null`, `"x"`} {
+			a.send(object{"method": "session/update", "params": object{"sessionId": a.id, "update": json.RawMessage(raw)}})
+		}
+		a.send(object{"method": "session/update", "params": nil})
+		a.send(object{"id": "nobody asked", "result": 1})
+		return "end_turn", nil
+	},
+	"much": func(a *standIn, _ context.Context, _ string) (string, object) {
+		a.update("tool_call", call("much", object{"title": "yes", "kind": "execute", "status": "in_progress"}))
+		line := strings.Repeat("y", 99) + "\n"
+		for range 600 {
+			a.update("tool_call_update", call("much", object{"_meta": object{"terminal_output_delta": object{"data": strings.Repeat(line, 100)}}}))
+		}
+		a.update("tool_call_update", call("much", object{"status": "completed"}))
+		a.say(strings.Repeat("é", 13<<19))
+		return "end_turn", nil
+	},
 	"again": func(a *standIn, ctx context.Context, _ string) (string, object) { // as models do that number their calls from 0
 		for _, command := range []string{"one", "two"} {
 			told := call("call_0", object{"title": command, "kind": "execute", "status": "pending"})

@@ -1,0 +1,55 @@
+package acp_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/agenttest"
+	"webchat/internal/event"
+)
+
+// What an agent sends in other types than it should hides nothing of what it does.
+func TestMisfits(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	if err := h.prompt(t.Context(), "misfits"); err != nil {
+		t.Fatal(err)
+	}
+	if asked := h.Asked(); len(asked) != 1 || asked[0].Resource != "rm -r x" || asked[0].Kind != agent.KindShell {
+		t.Errorf("it asks %+v", asked)
+	}
+	ends := all[event.ToolExecutionComplete](h)
+	if len(ends) != 1 || !ends[0].Success || !strings.Contains(ends[0].Result.Content, "done") {
+		t.Errorf("its call ends as %+v", ends)
+	}
+	if said := h.Said(); len(said) != 1 || said[0] != "Odd." {
+		t.Errorf("it says %q", said)
+	}
+}
+
+// Very much output is kept in its begin and its end, and a very long answer as several.
+func TestVeryMuch(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	if err := h.prompt(t.Context(), "much"); err != nil {
+		t.Fatal(err)
+	}
+	end := all[event.ToolExecutionComplete](h)[0]
+	if got := end.Result.Content; len(got) > 5<<20 || !strings.HasPrefix(got, "yyy") || !strings.HasSuffix(got, "y\n") || strings.Count(got, " left out …") != 1 {
+		t.Errorf("%d bytes are kept", len(got))
+	}
+	said := h.Said()
+	if len(said) != 2 || len(said[0])+len(said[1]) != 13<<20 || strings.Trim(said[0]+said[1], "é") != "" {
+		t.Errorf("%d messages of %d bytes", len(said), len(strings.Join(said, "")))
+	}
+}
+
+// An agent that speaks another version, or gives its conversation no id, is not used.
+func TestAgentsThatCannotBeUsed(t *testing.T) {
+	for manner, want := range map[string]string{"newer": "speaks version 2 of the Agent Client Protocol", "nameless": "gave no id to the conversation"} {
+		_, err := newBackend(t, manner, nil).Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
+		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", manner, err)
+		}
+	}
+}
