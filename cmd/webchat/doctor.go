@@ -148,11 +148,19 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 			say("session", "%s: opens, version %s, signed in as far as it says; the display tools are lent to it", b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
 			continue
 		}
-		say("session", "%s: opens, with the display tools and without view", b.Name())
+		say("session", "%s: opens, with the display tools and without view%s", b.Name(), signedIn(ctx, b))
 		if b.Name() == autohand.Name {
 			say("reading", "%s: %s", b.Name(), autohand.Reading())
 		}
 	}
+}
+
+// signedIn says who is, in words that go on after others; empty: it is not known.
+func signedIn(ctx context.Context, b agent.Backend) string {
+	if who := b.Info(ctx).Account; who != "" {
+		return "; signed in as " + who
+	}
+	return ""
 }
 
 // doctorClosed tries on the installed CLI whether anything of a workspace runs.

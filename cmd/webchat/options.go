@@ -38,6 +38,7 @@ type options struct {
 		Type    string `placeholder:"NAME" help:"its protocol"`
 		KeyFile string `placeholder:"FILE" help:"file with its key (or WEBCHAT_PROVIDER_KEY)"`
 	} `embed:"" prefix:"provider-"`
+	CopilotLogin      bool          `help:"offer the models of your GitHub login beside your own; the GitHub Copilot CLI then works online"`
 	CopilotPath       string        `placeholder:"FILE" help:"the GitHub Copilot CLI"`
 	AutohandPath      string        `placeholder:"FILE" help:"the Autohand CLI"`
 	OutputTTL         time.Duration `name:"output-ttl" default:"30m" help:"life of an output, from the moment it is complete"`

@@ -84,6 +84,7 @@ type Info struct {
 	Reason    string    // why it is unavailable and what to do, one sentence
 	Intercept Intercept // how far hooks reach
 	CanResume bool      // Options.Resume is honoured
+	Account   string    // who is signed in, as far as that is known; empty: it is not
 	// Lacks is what a user should know before they choose it, each in a few words that
 	// go on after its name: "asks nothing before it reads files".
 	Lacks []string

@@ -55,7 +55,7 @@ var ours = map[string][]string{
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/large":       {},                 // results it cuts
 	"internal/agent/copilot/inside":      {"internal/agent"}, // what the CLI tells of a session, apart from conversations
-	"internal/agent/copilot/models":      {},                 // those the user brought
+	"internal/agent/copilot/models":      {"internal/agent"}, // those the user brought, and those of their login
 	"internal/agent/copilot/wire":        {},
 	"internal/agent/copilot/workspace":   {"internal/policy"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests

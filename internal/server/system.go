@@ -37,13 +37,14 @@ type backendShape struct {
 	Version   string          `json:"version"`
 	Reason    string          `json:"reason"`
 	Intercept agent.Intercept `json:"intercept"`
-	Lacks     []string        `json:"lacks,omitempty"` // what a user should know before they choose it
+	Account   string          `json:"account,omitempty"` // who is signed in, once it was asked
+	Lacks     []string        `json:"lacks,omitempty"`   // what a user should know before they choose it
 }
 
 func (s *Server) backends(w http.ResponseWriter, r *http.Request) error {
 	list := []backendShape{}
 	for _, b := range s.Sessions.Backends(r.Context()) {
-		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Lacks})
+		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Account, b.Lacks})
 	}
 	return reply(w, http.StatusOK, list)
 }

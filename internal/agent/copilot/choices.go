@@ -39,12 +39,10 @@ func (c *conn) knownMode(id string) (agent.Mode, bool) {
 
 // efforts are those of a model; none: it has none, or they are not known.
 func (b *Backend) efforts(model string) []string {
-	if len(b.cfg.Providers) > 0 {
+	if !b.cfg.online() || b.cfg.Providers.Has(model) {
 		return b.cfg.Providers.Efforts(model)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.reasoning[model]
+	return b.login.Efforts(model)
 }
 
 // choices are what a conversation on a model lets its user choose.

@@ -167,7 +167,7 @@ func (c *conn) report(d event.Data) {
 
 // SetModel implements [agent.Conn].
 func (c *conn) SetModel(ctx context.Context, model string) error {
-	if err := c.b.cfg.Providers.Check(model); err != nil {
+	if err := c.b.check(model); err != nil {
 		return err
 	}
 	if !c.enter() {

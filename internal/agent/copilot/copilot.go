@@ -54,10 +54,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
@@ -78,6 +75,9 @@ type Config struct {
 	// Providers are models the user brought. With any of them the CLI works
 	// offline and without a login; without, on the user's GitHub login.
 	Providers models.Own
+	// Login says that the models of the user's GitHub login are there beside Providers:
+	// the CLI works online.
+	Login bool
 	// Model is the model of sessions that name none; empty: the first of the
 	// providers, or the CLI's default.
 	Model string
@@ -105,11 +105,7 @@ type Backend struct {
 
 	cli *cli.Program
 
-	mu     sync.Mutex    // guards what follows
-	models []agent.Model // of the login
-	asked  time.Time     // when they were listed
-	// reasoning are the efforts of the login's models, by their ids.
-	reasoning map[string][]string
+	login models.Login
 }
 
 // New returns the backend; it touches nothing.
@@ -128,16 +124,19 @@ func New(c Config) (*Backend, error) {
 	if c.Model == "" && len(own) > 0 {
 		c.Model = own.IDs()[0]
 	}
-	if err := own.Check(c.Model); err != nil {
+	if err := own.Check(c.Model); err != nil && !c.online() {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
 	return &Backend{cfg: c, cli: cli.New(program(c))}, nil
 }
 
+// online reports whether the CLI works on the user's GitHub login, alone or beside others.
+func (c Config) online() bool { return len(c.Providers) == 0 || c.Login }
+
 // program is what the CLI's process gets of c.
 func program(c Config) cli.Config {
 	p := cli.Config{Path: c.Path, Home: c.Home, Env: c.Env, Logger: c.Logger}
-	if len(c.Providers) > 0 {
+	if !c.online() {
 		p.ProviderURL, p.ProviderModel = c.Providers[0].URL, c.Providers[0].Models[0].ID
 	}
 	for _, v := range c.Providers {
@@ -157,7 +156,7 @@ func (*Backend) Name() string { return "copilot" }
 // Info implements [agent.Backend]. It looks for the binary and its version and
 // starts nothing but, where nothing else tells the version, "copilot --version".
 func (b *Backend) Info(ctx context.Context) agent.Info {
-	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
+	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true, Account: b.login.Account()}
 	version, err := b.cli.Version()
 	info.Version = version
 	if err != nil {
@@ -168,47 +167,32 @@ func (b *Backend) Info(ctx context.Context) agent.Info {
 	return info
 }
 
-// listLife is how long the list of a login's models is believed.
-const listLife = 10 * time.Minute
-
-// Models implements [agent.Backend]: the configured ones, or what the CLI lists
-// under the user's login.
-func (b *Backend) Models(ctx context.Context) ([]agent.Model, error) {
-	if len(b.cfg.Providers) > 0 {
-		var all []agent.Model
-		for _, id := range b.cfg.Providers.IDs() {
-			all = append(all, agent.Model{ID: id, Name: id})
-		}
+// Models implements [agent.Backend]: the configured ones, and what the CLI lists under
+// the user's login.
+func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
+	for _, id := range b.cfg.Providers.IDs() {
+		all = append(all, agent.Model{ID: id, Name: id})
+	}
+	if !b.cfg.online() {
 		return all, nil
 	}
-	b.mu.Lock()
-	all, asked := b.models, b.asked
-	b.mu.Unlock()
-	if !asked.IsZero() && time.Since(asked) < listLife {
-		return slices.Clone(all), nil
-	}
-	p, err := b.cli.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer b.cli.Release(p)
-	var list struct {
-		Models []struct {
-			agent.Model
-			SupportedReasoningEfforts []string
+	theirs, listed, err := b.login.Known()
+	if !listed {
+		var p *cli.Process
+		if p, err = b.cli.Acquire(ctx); err == nil {
+			theirs, err = b.login.Models(ctx, p.Call)
+			b.cli.Release(p)
 		}
 	}
-	if err := p.Call(ctx, "models.list", struct{}{}, &list); err != nil {
+	if err != nil && len(all) == 0 {
 		return nil, fmt.Errorf("list the models: %w", b.cli.Explain(err))
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.models, b.reasoning, b.asked = nil, map[string][]string{}, time.Now()
-	for _, m := range list.Models {
-		b.models = append(b.models, m.Model)
-		b.reasoning[m.ID] = m.SupportedReasoningEfforts
+	for _, m := range theirs {
+		if !b.cfg.Providers.Has(m.ID) {
+			all = append(all, m)
+		}
 	}
-	return slices.Clone(b.models), nil
+	return all, nil
 }
 
 // Forget implements [agent.Forgetter].

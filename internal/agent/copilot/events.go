@@ -135,7 +135,7 @@ func (c *conn) onError(e cli.Event) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := c.b.cli.Advise(d.StatusCode, d.Message)
+	text := c.b.cli.Advise(d.StatusCode, d.Message, c.own())
 	if d.ErrorType == "" {
 		d.ErrorType = "backend"
 	}

@@ -25,7 +25,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if !chosen {
 		o.Model = b.cfg.Model
 	}
-	if err := b.cfg.Providers.Check(o.Model); err != nil {
+	if err := b.check(o.Model); err != nil {
 		return nil, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
 	p, err := b.cli.Acquire(ctx)
@@ -107,18 +107,35 @@ func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error
 	return c.inspect(ctx)
 }
 
-// signedIn fails when there is neither a provider nor a login.
+// check says whether a session can have a model.
+func (b *Backend) check(model string) error {
+	if b.cfg.Login {
+		return b.login.Check(b.cfg.Providers, model)
+	}
+	return b.cfg.Providers.Check(model)
+}
+
+// own reports whether the model is one the user brought.
+func (c *conn) own() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.b.cfg.Providers.Has(c.model)
+}
+
+// signedIn fails when a model is of a login and there is none.
 func (c *conn) signedIn(ctx context.Context) error {
-	if len(c.b.cfg.Providers) > 0 {
+	if !c.b.cfg.online() {
 		return nil
 	}
-	var status struct{ IsAuthenticated bool }
-	if err := c.ask(ctx, "auth.getStatus", struct{}{}, &status); err != nil {
+	is, err := c.b.login.SignedIn(ctx, c.ask)
+	switch {
+	case is:
+		_, _ = c.b.login.Models(ctx, c.ask) // with their efforts; without the list none are offered
+		return nil
+	case c.own():
+		return nil
+	case err != nil:
 		return c.b.cli.Explain(err)
-	}
-	if status.IsAuthenticated {
-		_, _ = c.b.Models(ctx) // with their efforts; without the list none are offered
-		return nil
 	}
 	return fmt.Errorf("%w: GitHub Copilot CLI is not signed in. Sign in once with \"COPILOT_HOME=%s copilot login\", "+
 		"or set COPILOT_GITHUB_TOKEN, or bring a model of your own with --provider-url and --model", agent.ErrUnavailable, c.b.cfg.Home)

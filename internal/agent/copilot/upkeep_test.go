@@ -208,7 +208,7 @@ func TestRealInside(t *testing.T) {
 	}
 	h.ask(s, "hello "+strings.Repeat("word ", 2000))
 	all, err = s.Inside(t.Context())
-	if err != nil || all.Context.Parts[len(all.Context.Parts)-1].Tokens < 2000 {
+	if last := all.Context.Parts[len(all.Context.Parts)-1]; err != nil || last.Name != "Conversation and attachments" || last.Tokens < 2000 {
 		t.Errorf("after a long prompt the context is %+v, %v", all.Context, err)
 	}
 }

@@ -7,7 +7,8 @@ import * as menu from './menu.js'
 import { failed } from './toast.js'
 
 const agents = async () => (await getJSON('/api/backends')).filter((b) => b.available)
-const about = (b) => [b.version, ...(b.lacks ?? [])].filter(Boolean).join(', ')
+const account = (b) => b?.account && `signed in as ${b.account}`
+const about = (b) => [b.version, account(b), ...(b.lacks ?? [])].filter(Boolean).join(', ')
 const named = (m) => ({ label: m.name || m.id, note: m.about ?? (m.name === m.id ? '' : m.id), icon: 'chip' })
 
 /** Opens the picker for a field. */
@@ -38,6 +39,8 @@ async function within(field, composer) {
     ...group(c.efforts, 'effort', c.effort, 'effort'),
     ...others.filter((b) => b.name !== composer.dataset.backend).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'another agent', take: () => branch(field, b) })),
   ]
+  const who = account(others.find((b) => b.name === composer.dataset.backend))
+  if (who) items.push({ label: composer.dataset.backend, note: who, icon: 'chip', end: 'this agent', same: true })
   if (!items.length) items.push({ label: composer.dataset.backend, note: 'has no models to choose from', icon: 'chip', same: true })
   menu.open(items, field, (item) => Promise.resolve(item.take?.()).catch(failed))
 }

@@ -27,7 +27,7 @@ func (p *Program) Explain(err error) error {
 	if _, after, ok := strings.Cut(text, "failed with message: "); ok {
 		text = after
 	}
-	return errors.New(p.Advise(0, text))
+	return errors.New(p.Advise(0, text, false))
 }
 
 // secret is what looks like a key: providers repeat the one that they refuse.
@@ -50,17 +50,17 @@ func (p *Program) happened(text string) string {
 	return strings.TrimRight(wording.Cut(text, 400), ".")
 }
 
-// Advise says once what happened, and what to do.
-func (p *Program) Advise(status int, text string) string {
+// Advise says once what happened, and what to do; own says that a model of the user's own
+// was asked.
+func (p *Program) Advise(status int, text string, own bool) string {
 	text = p.happened(text)
 	if text == "" {
 		text = "GitHub Copilot CLI reports a failure without a reason"
 	}
-	mine := p.cfg.ProviderURL != ""
 	do := "Send the prompt again; webchat doctor says what is set up"
 	low := strings.ToLower(text)
 	switch {
-	case (status == 401 || status == 403) && mine:
+	case (status == 401 || status == 403) && own:
 		do = "Correct the provider's key, then start webchat again"
 	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") || strings.Contains(low, "no github oauth token"):
 		do = "Sign in again with \"COPILOT_HOME=" + p.cfg.Home + " copilot login\", then send the prompt again"

@@ -20,11 +20,11 @@ func TestAdvice(t *testing.T) {
 			"500 out of order. The provider has a problem of its own: send the prompt again later."},
 		{0, "", "GitHub Copilot CLI reports a failure without a reason. Send the prompt again; webchat doctor says what is set up."},
 	} {
-		if got := p.Advise(c.status, c.says); got != c.want {
+		if got := p.Advise(c.status, c.says, true); got != c.want {
 			t.Errorf("%d %q becomes\n%q, not\n%q", c.status, c.says, got, c.want)
 		}
 	}
-	if got := p.Advise(0, strings.Repeat("é", 1000)); !strings.HasPrefix(got, "é") || strings.Contains(got, "\uFFFD") || len([]rune(got)) > 500 {
+	if got := p.Advise(0, strings.Repeat("é", 1000), true); !strings.HasPrefix(got, "é") || strings.Contains(got, "\uFFFD") || len([]rune(got)) > 500 {
 		t.Errorf("a long text is not cut by characters: %d bytes", len(got))
 	}
 }

@@ -209,6 +209,6 @@ func fill(ctx context.Context, ask Ask, files []agent.Instruction) (*agent.Conte
 		c.Parts = append(c.Parts, p)
 		rest -= p.Tokens
 	}
-	c.Parts = append(c.Parts, agent.Part{Name: "Conversation", Tokens: max(0, rest)}) // with what was attached
+	c.Parts = append(c.Parts, agent.Part{Name: "Conversation and attachments", Tokens: max(0, rest)}) // it does not tell them apart
 	return c, nil
 }

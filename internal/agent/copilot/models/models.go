@@ -1,5 +1,5 @@
 // Package models holds the models a user brought for GitHub Copilot CLI: checked, under
-// the names a session uses, and in the CLI's words. Facts are those of version 1.0.102.
+// the names a session uses, and in the CLI's words; and those of their GitHub login. Facts are those of version 1.0.102.
 //
 //	own, err := models.Own{{URL: "https://host/v1", Models: []models.Model{{ID: "m"}}}}.Checked()
 package models
@@ -76,6 +76,9 @@ func (o Own) IDs() (ids []string) {
 	}
 	return ids
 }
+
+// Has reports whether one of the providers has a model.
+func (o Own) Has(id string) bool { return slices.Contains(o.IDs(), id) }
 
 // Check says whether one of the providers has a model. Without providers any will do.
 func (o Own) Check(id string) error {

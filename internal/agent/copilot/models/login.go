@@ -1,0 +1,118 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+)
+
+// life is how long the list of a login's models is believed, and that there is none.
+const (
+	life      = 10 * time.Minute
+	emptyLife = 30 * time.Second
+)
+
+// Ask calls a method of the CLI.
+type Ask func(ctx context.Context, method string, params, result any) error
+
+// Login is what is known of the user's GitHub login. The zero value knows nothing; its
+// methods may be called concurrently.
+type Login struct {
+	mu      sync.Mutex // guards what follows
+	account string
+	models  []agent.Model
+	err     error     // why there are none
+	asked   time.Time // for the models
+	// reasoning are the efforts of the models, by their ids.
+	reasoning map[string][]string
+}
+
+// SignedIn asks whether the user is signed in.
+func (l *Login) SignedIn(ctx context.Context, ask Ask) (bool, error) {
+	var is struct {
+		IsAuthenticated            bool
+		Login, Host, StatusMessage string
+	}
+	if err := ask(ctx, "auth.getStatus", struct{}{}, &is); err != nil {
+		return false, err
+	}
+	account := is.Login
+	host := strings.TrimPrefix(strings.TrimRight(is.Host, "/"), "https://")
+	switch {
+	case !is.IsAuthenticated:
+		account = ""
+	case account == "":
+		account = is.StatusMessage
+	case host != "" && host != "github.com":
+		account += " at " + host
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if account != l.account {
+		l.asked = time.Time{} // others have other models
+	}
+	l.account = account
+	return is.IsAuthenticated, nil
+}
+
+// Account is who was signed in when that was asked last; empty: nobody, or it was not asked.
+func (l *Login) Account() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.account
+}
+
+// Known returns the models as they were listed lately, or why there are none; ok says
+// that they were.
+func (l *Login) Known() (all []agent.Model, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	age := time.Since(l.asked)
+	return slices.Clone(l.models), !l.asked.IsZero() && (age < emptyLife || l.err == nil && age < life), l.err
+}
+
+// Models lists the models. The CLI does not answer without a login.
+func (l *Login) Models(ctx context.Context, ask Ask) ([]agent.Model, error) {
+	if all, ok, err := l.Known(); ok {
+		return all, err
+	}
+	var list struct {
+		Models []struct {
+			agent.Model
+			SupportedReasoningEfforts []string
+		}
+	}
+	err := ask(ctx, "models.list", struct{}{}, &list)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.models, l.reasoning, l.asked, l.err = nil, map[string][]string{}, time.Now(), err
+	for _, m := range list.Models {
+		l.models = append(l.models, m.Model)
+		l.reasoning[m.ID] = m.SupportedReasoningEfforts
+	}
+	return slices.Clone(l.models), err
+}
+
+// Efforts are the reasoning efforts of a model; none: it has none, or they are not known.
+func (l *Login) Efforts(id string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reasoning[id]
+}
+
+// Check says whether a model is the user's own or, as far as they were listed, of the login.
+func (l *Login) Check(own Own, id string) error {
+	all, ok, err := l.Known()
+	if own.Has(id) || !ok || err != nil || id == "" || slices.ContainsFunc(all, func(m agent.Model) bool { return m.ID == id }) {
+		return nil
+	}
+	return fmt.Errorf("neither a provider nor your GitHub login has the model %q", id)
+}
