@@ -172,6 +172,10 @@ func TestConversationAndDeskScrollApart(t *testing.T) {
 	p.click(".pane:not([hidden]) [data-view=source]")
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
 	const talk = `document.getElementById('scroll').scrollTop`
+	// What the Desk draws while the conversation grows does not keep that from being followed.
+	p.js(`const grown = document.createElement('div'); grown.style.height = '900px'; document.getElementById('turns').append(grown)
+		` + onDesk + `.dispatchEvent(new CustomEvent('webchat:lines')); grown.remove()`)
+	p.wait(`document.getElementById('latest').hidden`)
 	p.js(talk + ` = 700`)
 	p.wait(`!document.getElementById('latest').hidden`)
 	stays := func(after string) {

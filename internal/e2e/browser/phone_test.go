@@ -96,6 +96,14 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.front("pump.go")
 	p.wait(`document.querySelector('.app.sheet') && ` + onDesk + `.querySelector('.code.wrap .rows .cl')?.textContent`)
 	p.fits("sheet")
+	p.click(".pane:not([hidden]) [data-act=find]")
+	p.write("sink")
+	p.has(".pane .find", "1 of 6")
+	if w := eval[float64](p, `document.querySelector('.pane .find input').offsetWidth`); w < 200 {
+		t.Errorf("what is looked for has %v pixels", w)
+	}
+	p.fits("find")
+	p.click(".pane .find [data-act=find-close]")
 	back := func(how string, do func()) {
 		t.Helper()
 		do()

@@ -59,7 +59,7 @@ export function scroll() {
   })
   document.addEventListener('visibilitychange', () => { if (!document.hidden) settle() })
   // What a reader unfolds grows where it stands.
-  document.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
+  scroller.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
   new ResizeObserver(follow).observe(scroller)
   const dock = document.getElementById('dock')
   new ResizeObserver(() => { // what is brought into view must not stand below it
