@@ -32,6 +32,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	c.MCPServers = nil // they have no part in this
 	if err := o.checkBackend(c); err != nil {
 		return err
 	}
@@ -175,7 +176,6 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *
 			return nil, nil, err
 		}
 	}
-	cfg.MCPServers = nil // they have no part in this
 	b, err = copilot.New(cfg)
 	return b, nil, err
 }

@@ -61,6 +61,8 @@ type Backend struct {
 	mu   sync.Mutex // guards what follows
 	kept kept
 	read bool // kept was read from Home
+
+	without map[string]bool // MCP servers that it was told to do without
 }
 
 var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -80,7 +82,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c}, nil
+	return &Backend{cfg: c, without: map[string]bool{}}, nil
 }
 
 // Name implements [agent.Backend].

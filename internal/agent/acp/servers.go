@@ -10,8 +10,8 @@ import (
 	"webchat/internal/event"
 )
 
-// servers are the user's MCP servers as the agent takes them. It is told once of which
-// kinds it takes none.
+// servers are the user's MCP servers as the agent takes them. Those that it does not take
+// are told once.
 func (c *conn) servers(ctx context.Context, p *process) (all []any) {
 	if c.b.cfg.Servers == nil {
 		return nil
@@ -20,10 +20,10 @@ func (c *conn) servers(ctx context.Context, p *process) (all []any) {
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		m := mine[name]
 		if !c.takes(p, m) {
-			c.told.Lock()
-			known := c.noticed[name]
-			c.noticed[name] = true
-			c.told.Unlock()
+			c.b.mu.Lock()
+			known := c.b.without[name]
+			c.b.without[name] = true
+			c.b.mu.Unlock()
 			if !known {
 				c.report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
 					Message: fmt.Sprintf("%s takes no MCP server of the type %s, so it goes on without %s.", c.b.cfg.Title, m.Type, name)})

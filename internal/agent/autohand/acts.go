@@ -116,6 +116,9 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	}
 	if p.Kind == "" || p.Resource == "" {
 		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool", k.tool+" "+string(k.args)
+		if rest, ok := strings.CutPrefix(k.tool, "mcp__"); ok {
+			p.Server, _, _ = strings.Cut(rest, "__")
+		}
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(p.Kind), p.Resource, p.Cwd, p.Diff, k.tool, string(k.args)}, "\x00")))
 	p.Digest = hex.EncodeToString(sum[:])

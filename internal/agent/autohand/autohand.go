@@ -38,6 +38,8 @@ type Config struct {
 	// Provider is a model of the user's; nil: that of Settings.
 	Provider *Provider
 	Lend     agent.Lender
+	// Servers returns the user's MCP servers that answer, by name; nil: there are none.
+	Servers func(context.Context) map[string]agent.MCPServer
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name
 	// of a socket follows it.
 	Hook []string
@@ -58,6 +60,7 @@ type Backend struct {
 	version string     // of the program found at
 	found   string
 	changed time.Time
+	without map[string]bool // MCP servers that it was told to do without
 }
 
 // New returns a Backend. It starts nothing.
@@ -76,7 +79,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c}, nil
+	return &Backend{cfg: c, without: map[string]bool{}}, nil
 }
 
 // Name implements [agent.Backend].

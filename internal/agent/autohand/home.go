@@ -38,7 +38,7 @@ func (b *Backend) environment(dir string) []string {
 }
 
 // furnish makes the folder of a conversation: its settings, state and home.
-func (b *Backend) furnish(dir string, tools agent.Lent, socket string) error {
+func (b *Backend) furnish(dir string, servers []any, socket string) error {
 	for _, d := range []string{dir, filepath.Join(dir, "state"), filepath.Join(dir, "home")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the folder of a conversation: %w", err)
@@ -47,7 +47,7 @@ func (b *Backend) furnish(dir string, tools agent.Lent, socket string) error {
 	if err := b.mirrorHome(filepath.Join(dir, "home")); err != nil {
 		return fmt.Errorf("make the home of a conversation: %w", err)
 	}
-	settings, err := b.settings(tools, socket)
+	settings, err := b.settings(servers, socket)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (b *Backend) own() (map[string]json.RawMessage, error) {
 }
 
 // settings are those of a conversation: of the user's only the provider and the login.
-func (b *Backend) settings(tools agent.Lent, socket string) ([]byte, error) {
+func (b *Backend) settings(servers []any, socket string) ([]byte, error) {
 	own, err := b.own()
 	if err != nil {
 		return nil, err
@@ -132,8 +132,7 @@ func (b *Backend) settings(tools agent.Lent, socket string) ([]byte, error) {
 		refused = append(refused, object{"kind": name})
 	}
 	all["permissions"] = object{"mode": "interactive", "rememberSession": false, "excludedTools": refused}
-	all["mcp"] = object{"enabled": true, "servers": []any{object{"name": server, "transport": "http", "url": tools.URL,
-		"headers": object{tools.Header: tools.Value}}}}
+	all["mcp"] = object{"enabled": true, "servers": servers}
 	all["hooks"] = object{"enabled": true, "hooks": []any{b.hookSetting("pre-tool", socket), b.hookSetting("post-tool", socket)}}
 	return json.MarshalIndent(all, "", " ")
 }

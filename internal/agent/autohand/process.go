@@ -39,7 +39,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if err := refuseRisky(c.o.Workspace); err != nil {
 		return err
 	}
-	if err := c.prepare(); err != nil {
+	if err := c.prepare(ctx); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(c.o.Workspace, ".autohand")); errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 }
 
 // prepare makes what the CLI needs around it.
-func (c *conn) prepare() error {
+func (c *conn) prepare(ctx context.Context) error {
 	if c.unlend == nil {
 		tools, end, err := c.b.cfg.Lend(c.o.SessionID, c.callTool)
 		if err != nil {
@@ -97,7 +97,7 @@ func (c *conn) prepare() error {
 		}
 		c.hooks = hooks
 	}
-	return c.b.furnish(c.dir, c.tools, c.hooks.name)
+	return c.b.furnish(c.dir, c.servers(ctx), c.hooks.name)
 }
 
 // handshake waits until the CLI has begun, and goes on with the conversation id.

@@ -51,6 +51,10 @@ func (s *stage) perform(text string) string {
 		return "It was allowed."
 	case "shell":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest}})
+	case "docs":
+		if servers := s.config.MCP.Servers; len(servers) == 2 && servers[1].URL == "http://127.0.0.1:1/docs" && servers[1].Headers["X"] == "y" {
+			s.step("", toolCall{tool: "mcp__docs__look", args: object{}})
+		}
 	case "custom":
 		s.step("", toolCall{tool: "deploy", args: object{"where": rest}})
 	case "leave":
