@@ -125,7 +125,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	}
 	if err := c.start(ctx, id); err != nil {
 		c.end()
-		switch forgot := o.Resume && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable); {
+		switch forgot := o.Resume && forgot(ctx, err); {
 		case forgot && b.recollect(o.SessionID).adopted:
 			return nil, fmt.Errorf("%s did not take up the conversation; begin a new session, or go on where it was begun: %w", b.cfg.Title, err)
 		case forgot:

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -86,8 +87,10 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Unlock()
 	watched := make(chan struct{})
 	go func() { defer close(watched); c.watch(t) }()
+	var answer json.RawMessage
+	err = c.call(ctx, running, object{"sessionId": running.id, "prompt": c.blocks(running, p)}, &answer)
 	var got answered
-	err = c.call(ctx, running, object{"sessionId": running.id, "prompt": c.blocks(running, p)}, &got)
+	_ = decode(answer, &got) // there is none, or as much of it as has its type
 	t.cancel()
 	<-watched
 	failure := c.finish(t, got)
@@ -131,16 +134,36 @@ func (c *conn) running(ctx context.Context) (*process, error) {
 	case p != nil:
 		return p, nil
 	}
-	if err := c.start(ctx, c.b.recollect(c.o.SessionID).id); err != nil {
-		c.mu.Lock()
-		p := c.process
-		c.mu.Unlock()
-		c.drop(p)
+	id := c.b.recollect(c.o.SessionID).id
+	err := c.start(ctx, id)
+	if id != "" && forgot(ctx, err) {
+		c.dropCurrent()
+		if err = c.start(ctx, ""); err == nil {
+			c.report(context.WithoutCancel(ctx), event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
+				Message: c.b.cfg.Title + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
+		}
+	}
+	if err != nil {
+		c.dropCurrent()
 		return nil, fmt.Errorf("%w: %w", agent.ErrDied, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.process, nil
+}
+
+// forgot reports whether an agent that was to go on with a conversation failed since it
+// cannot, and not for another reason.
+func forgot(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable)
+}
+
+// dropCurrent leaves the process that was started last.
+func (c *conn) dropCurrent() {
+	c.mu.Lock()
+	p := c.process
+	c.mu.Unlock()
+	c.drop(p)
 }
 
 // drop leaves a process that ended, or does not react.
@@ -174,7 +197,7 @@ func (c *conn) dropDead(p *process) {
 
 // call sends a prompt and waits for its end. When ctx ends it tells the agent, and
 // ends it if that does not help.
-func (c *conn) call(ctx context.Context, p *process, params object, got *answered) error {
+func (c *conn) call(ctx context.Context, p *process, params object, got *json.RawMessage) error {
 	done := make(chan error, 1)
 	alive, over := context.WithCancel(context.WithoutCancel(ctx))
 	defer over()
@@ -271,10 +294,7 @@ func (c *conn) endOnce() {
 		t.cancel()
 	}
 	for range 2 { // a prompt may have been starting another one
-		c.mu.Lock()
-		p := c.process
-		c.mu.Unlock()
-		c.drop(p)
+		c.dropCurrent()
 		c.prompts.Wait()
 	}
 	if c.unlend != nil {

@@ -241,6 +241,33 @@ func TestAStubbornAgentIsStartedAgain(t *testing.T) {
 	}
 }
 
+// An agent that had to be ended and forgot the conversation begins anew, and says so: the
+// prompt is not lost.
+func TestAnAgentThatForgot(t *testing.T) {
+	h := sit(t, "forgetful", nil, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.prompt(ctx, "talk") }()
+	if err := h.Wait(t.Context(), func(h *agenttest.Host) bool { return len(h.Events()) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-ended
+	if err := h.prompt(t.Context(), "hello"); err != nil {
+		t.Fatal(err)
+	}
+	told := all[event.SessionError](h)
+	if len(told) != 1 || told[0].ErrorType != event.ErrorForgotten {
+		t.Errorf("the user is told %+v", told)
+	}
+	if said := h.Said(); said[len(said)-1] != "I heard you." {
+		t.Errorf("it says %q", said)
+	}
+	if err := h.prompt(t.Context(), "oddend"); err != nil {
+		t.Errorf("an end of other types: %v", err)
+	}
+}
+
 // told hears that an agent ended by itself.
 type told chan struct{}
 

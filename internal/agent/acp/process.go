@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/proc"
+	"webchat/internal/wording"
 )
 
 const (
@@ -76,7 +77,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.mu.Unlock()
 	c.b.remember(c.o.SessionID, p.id)
 	c.b.keep(func(k *kept) {
-		k.Version, k.Deletes, k.Choices = p.caps.AgentInfo.Version, p.caps.AgentCapabilities.SessionCapabilities.Delete != nil, now
+		k.Version, k.Deletes, k.Choices = wording.Cut(wording.Line(p.caps.AgentInfo.Version), mostName), p.caps.AgentCapabilities.SessionCapabilities.Delete != nil, now
 	})
 	return nil
 }

@@ -33,6 +33,8 @@ type object = map[string]any
 type standIn struct {
 	manner string
 	id     string // of the conversation
+	// prompted is the id of the prompt that is worked on.
+	prompted json.RawMessage
 
 	mu      sync.Mutex // guards what follows
 	tools   *mcp.ClientSession
@@ -95,7 +97,7 @@ func (a *standIn) ask(ctx context.Context, method string, params object) json.Ra
 func Main(manner string) {
 	a := &standIn{manner: manner, answers: map[string]chan json.RawMessage{},
 		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default", "allow_all": "off"}}
-	if a.manner == "stubborn" {
+	if a.manner == "stubborn" || a.manner == "forgetful" {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	if a.manner == "banner" {
@@ -139,7 +141,7 @@ func (a *standIn) take(m message) {
 		a.mu.Lock()
 		cancel := a.cancel
 		a.mu.Unlock()
-		if cancel != nil && a.manner != "stubborn" {
+		if cancel != nil && a.manner != "stubborn" && a.manner != "forgetful" {
 			cancel()
 		}
 	case "session/prompt":
@@ -173,7 +175,7 @@ func (a *standIn) manage(m message) {
 			}
 		}
 		_ = json.Unmarshal(m.Params, &p)
-		if p.SessionID == "gone" {
+		if p.SessionID == "gone" || p.SessionID != "" && a.manner == "forgetful" {
 			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": "no rollout found"}})
 			return
 		}
@@ -273,6 +275,7 @@ func (a *standIn) connect(url, name, value string) error {
 // prompt works on a prompt and answers it.
 func (a *standIn) prompt(ctx context.Context, id json.RawMessage, text string) {
 	verb, rest, _ := strings.Cut(text, " ")
+	a.prompted = id
 	reason, failure := a.do(ctx, verb, rest)
 	if failure != nil {
 		a.send(object{"id": id, "error": failure})

@@ -137,6 +137,10 @@ var manners = map[string]manner{
 		a.send(object{"id": "nobody asked", "result": 1})
 		return "end_turn", nil
 	},
+	"oddend": func(a *standIn, _ context.Context, _ string) (string, object) { // and never an answer of its own
+		a.send(object{"id": a.prompted, "result": object{"stopReason": []any{"x"}, "usage": object{"inputTokens": -5, "outputTokens": json.Number("1e40")}}})
+		return "end_turn", nil
+	},
 	"much": func(a *standIn, _ context.Context, _ string) (string, object) {
 		a.update("tool_call", call("much", object{"title": "yes", "kind": "execute", "status": "in_progress"}))
 		line := strings.Repeat("y", 99) + "\n"
