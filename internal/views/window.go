@@ -238,6 +238,9 @@ func (h *Views) preview(o *outputs.Output, a Ask) (Window, error) {
 		if err != nil {
 			return Window{}, err
 		}
+		if len(text) <= maxParsed {
+			text = []byte(markdown.Inline(string(text)))
+		}
 		all = newBlocks(string(text))
 		d.seen.keep(Preview, all)
 	}

@@ -54,7 +54,7 @@ func TestDeskKeepsWhatIsChosen(t *testing.T) {
 
 // The names in a folder are gone through and opened by keys.
 func TestDeskFoldersByKeys(t *testing.T) {
-	_, p := desked(t)
+	s, p := desked(t)
 	p.say("/show .")
 	p.wait(`document.querySelector('.tab.is-front use')?.getAttribute('href') === '#i-folder' && ` + onDesk + `?.querySelectorAll('.entry').length > 5`)
 	p.has(".pane:not([hidden]) .dhead .meta", "Folder · ")
@@ -72,6 +72,12 @@ func TestDeskFoldersByKeys(t *testing.T) {
 	p.is(at, "README.md")
 	p.press("Enter")
 	p.front("README.md")
+	s.put("docs.md", "# Docs\n\nThe [pumps](/internal) and [a site](https://a.invalid/).\n")
+	p.say("/show docs.md")
+	p.front("docs.md")
+	p.wait(onDesk + `.querySelector('.href[role=link]')`)
+	p.press("Escape", "Tab", "Enter")
+	p.wait(onDesk + `.dataset.name === 'internal'`)
 	if p.true(`document.querySelector('.toast')`) {
 		t.Error("a folder on the Desk leads to a message")
 	}

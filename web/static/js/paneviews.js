@@ -73,7 +73,7 @@ async function choose(pane, view) {
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
-  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ })
+  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => refer(root))
   if (view === 'list') state.loaded = () => reach(root)
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
@@ -136,6 +136,18 @@ function click(e) {
   return null
 }
 
+const outside = /^[a-z][a-z0-9+.-]*:|^\/\/|^#/i // addresses that are no file's
+
+/** What a Markdown text leads to in the workspace is a link for the keyboard as well. */
+function refer(said) {
+  for (const el of said.querySelectorAll('.href:not([role])')) {
+    if (outside.test(el.textContent.trim()) || el.querySelector('a')) continue
+    el.setAttribute('role', 'link')
+    el.classList.add('ref')
+    el.tabIndex = 0
+  }
+}
+
 function reach(list) {
   for (const row of list.querySelectorAll('.entry:not([role])')) {
     row.setAttribute('role', 'link')
@@ -145,6 +157,11 @@ function reach(list) {
 
 /** The names in a folder are gone through by arrows, and opened by Enter. */
 function keydown(e) {
+  if (e.key === 'Enter' && e.target.matches?.('.href[role]')) {
+    e.preventDefault()
+    e.stopPropagation()
+    return e.target.click()
+  }
   const list = e.target.closest?.('.other[data-shows=list]')
   if (!list || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
   const all = [...list.querySelectorAll('.entry')]
@@ -159,7 +176,7 @@ function keydown(e) {
 
 /** A file that a Markdown text leads to opens on the Desk; an address of another site is only named. */
 function beside(pane, to) {
-  if (/^[a-z][a-z0-9+.-]*:|^\/\/|^#/i.test(to)) return null
+  if (outside.test(to)) return null
   const [file] = to.split('#')
   const at = new URL(file, `http://x/${pane.dataset.name.replace(/^\.\//, '')}`).pathname.slice(1)
   return display({ tool: 'render_file_contents', arguments: { path: decodeURIComponent(at) } })
