@@ -46,6 +46,7 @@ var demands = []demand{
 	{4, "an idle stream, bytes", "IdleStream", "ours-bytes/stream", atMost, 40 << 10},
 	{5, "from backend to wire, 2,000 events a second: median, µs", "BackendToWire/webchat", "p50-µs", atMost, 300},
 	{5, "from backend to wire, 2,000 events a second: 99 %, µs", "BackendToWire/webchat", "p99-µs", atMost, 10_000},
+	{5, "an answer of 2 MB in 40,000 pieces, in the time the CLI takes for it", "ManyDeltas", "our-share", atMost, 0.1},
 	{6, "an output of 1 KiB, in the speed of writing a []byte", "Get/1KiB", "ratio", atLeast, 0.8},
 	{6, "an output of 100 KiB, likewise", "Get/100KiB", "ratio", atLeast, 0.9},
 	{6, "an output of 10 MiB, likewise", "Get/10MiB", "ratio", atLeast, 0.9},

@@ -222,13 +222,28 @@ func TestRealBackgroundHelper(t *testing.T) {
 }
 
 // Sessions that are left for a while cost no process, and go on with their memory.
-func TestRealIdleSessionsRest(t *testing.T) {
-	h := newHouseResting(t, t.TempDir(), consent.ModeAllow, nil, 50*time.Millisecond)
-	one, two := h.session(), h.session()
-	h.ask(one, "remember apples")
-	h.ask(two, "remember pears")
+func TestRealIdleSessionsRest(t *testing.T) { rest(t, 2, 50*time.Millisecond) }
+
+// Thirty of them do as well.
+func TestRealIdleSessionsSoak(t *testing.T) {
+	if os.Getenv("WEBCHAT_SOAK") == "" {
+		t.Skip("a long run: set WEBCHAT_SOAK to a seed")
+	}
+	rest(t, 30, 3*time.Second)
+	t.Log("soak: 30 sessions left alone cost no process, and each goes on with its memory")
+}
+
+// rest uses so many sessions, and leaves them until they rest.
+func rest(t *testing.T, many int, idle time.Duration) {
+	h := newHouseResting(t, t.TempDir(), consent.ModeAllow, nil, idle)
+	used := map[*session.Session]string{}
+	for i := range many {
+		s, word := h.session(), fmt.Sprintf("remember fruit%dfruit", i)
+		h.ask(s, word)
+		used[s] = word
+	}
 	h.until("the end of the process", func() bool { return copilot.PID(h.backend) == 0 })
-	for s, word := range map[*session.Session]string{one: "remember apples", two: "remember pears"} {
+	for s, word := range used {
 		if r := h.ask(s, "go on"); r.Error != "" {
 			t.Error(r.Error)
 		}

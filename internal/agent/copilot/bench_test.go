@@ -21,6 +21,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/server"
@@ -63,6 +64,55 @@ func BenchmarkFrameToWire(b *testing.B) {
 	at := func(q float64) float64 { return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000 }
 	b.ReportMetric(at(0.5), "p50-ms")
 	b.ReportMetric(at(0.99), "p99-ms")
+}
+
+// BenchmarkManyDeltas measures an answer of 2 MB in 40,000 pieces: what the real CLI
+// takes for it, with us behind it, and what we take of that, with a stand-in that has the
+// pieces ready. The CLI is to be what limits it.
+func BenchmarkManyDeltas(b *testing.B) {
+	const pieces = 40_000
+	piece := strings.Repeat("w", 49) + " "
+	model := copilottest.New(b)
+	model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if r.Prompt() == "go" {
+			return &copilottest.Reply{Text: strings.Repeat(piece, pieces)}
+		}
+		return nil
+	})
+	script := []byte("-- > hello --\n-- > go --\nevent assistant.turn_start {\"turnId\":\"0\"}\n")
+	for range pieces {
+		script = fmt.Appendf(script, "event assistant.message_delta {\"messageId\":\"m\",\"deltaContent\":%q}\n", piece)
+	}
+	ready, _ := scripted(b, script)
+	took := func(cfg copilot.Config) time.Duration {
+		_, _, manager := site(b, backend(b, cfg))
+		s, err := manager.Create(b.Context(), sessions.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var began time.Time
+		var r fold.TurnResult
+		for _, prompt := range []string{"hello", "go"} { // the first starts the CLI
+			began = time.Now()
+			id, err := s.Send(b.Context(), session.Message{Content: prompt})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if r, err = s.WaitTurn(b.Context(), id); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if r.Error != "" || len(r.Content) != pieces*len(piece) {
+			b.Fatalf("%d bytes, %q", len(r.Content), r.Error)
+		}
+		return time.Since(began)
+	}
+	for b.Loop() {
+		all, ours := took(real(b, model)), took(ready)
+		b.ReportMetric(all.Seconds(), "cli-s")
+		b.ReportMetric(ours.Seconds(), "ours-s")
+		b.ReportMetric(float64(ours)/float64(all), "our-share")
+	}
 }
 
 // readStamps reads a stream up to the end of the turn and returns how old each

@@ -42,14 +42,18 @@ func (h *house) answer(s *session.Session, text string) (asked event.UserInputRe
 // sofar is what a session's log holds.
 func (h *house) sofar(s *session.Session) (all []event.Data) {
 	h.t.Helper()
-	entries, err := s.Events(h.t.Context(), 0, 5000)
-	if err != nil {
-		h.t.Fatal(err)
+	for {
+		entries, err := s.Events(h.t.Context(), int64(len(all)), 5000)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if len(entries) == 0 {
+			return all
+		}
+		for _, e := range entries {
+			all = append(all, e.Event.Data)
+		}
 	}
-	for _, e := range entries {
-		all = append(all, e.Event.Data)
-	}
-	return all
 }
 
 var planFile = regexp.MustCompile(`Save the plan to: (\S+?plan\.md)`)

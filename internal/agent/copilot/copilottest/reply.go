@@ -1,6 +1,7 @@
 package copilottest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ type Reply struct {
 	Cut       bool          // the stream breaks off behind the text
 	Pause     time.Duration // between two words
 	Finish    string        // finish_reason; empty: as fits
+	In, Out   int           // tokens that it says it cost; 0: 100 and 10
 }
 
 // Call is a tool the model wants called.
@@ -118,7 +120,8 @@ func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n i
 		finish = "stop"
 	}
 	chunk(`{}`, quote(finish))
-	fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}}`+"\n\ndata: [DONE]\n\n", n, quote(model))
+	in, out := cmp.Or(p.In, 100), cmp.Or(p.Out, 10)
+	fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", n, quote(model), in, out, in+out)
 	_ = flusher.Flush() // the program went away, or has it
 }
 
