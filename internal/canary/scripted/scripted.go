@@ -11,6 +11,7 @@
 //	m, err := scripted.New(ctx)
 //	defer m.Close()
 //	m.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`})
+//	// or prompt the agent with TalkOn
 //	// start the agent with m.URL() as its provider's address, and prompt it
 //	for _, body := range m.Requests() { ... }
 package scripted
@@ -140,6 +141,27 @@ func (m *Model) next(r request, body []byte) (c call, number int, ok bool) {
 	return c, number, true
 }
 
+// Offered returns the names of the tools that the last request which had some offered.
+func (m *Model) Offered() (names []string) {
+	for _, body := range slices.Backward(m.Requests()) {
+		var r request
+		if json.Unmarshal(body, &r) == nil && len(r.Tools) > 0 {
+			return namesOf(r.Tools)
+		}
+	}
+	return nil
+}
+
+func namesOf(tools []tool) (names []string) {
+	for _, t := range tools {
+		if name := t.Name + t.Function.Name; name != "" {
+			names = append(names, name)
+		}
+		names = append(append(names, namesOf(t.Tools)...), namesOf(t.FunctionDeclarations)...)
+	}
+	return names
+}
+
 // ServeHTTP answers a request.
 func (m *Model) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(hr.Body, 32<<20))
@@ -156,6 +178,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	c, number, calls := m.next(r, body)
 	a := answer{w: w, id: fmt.Sprintf("_%d", number), c: c, calls: calls, model: r.Model, stream: r.Stream}
 	switch {
+	case !calls && r.Stream && len(r.Tools) > 0 && talks(body):
+		a.talk(hr.Context(), path)
 	case strings.HasSuffix(path, "/messages"):
 		a.messages()
 	case strings.HasSuffix(path, "/responses"):
