@@ -8,6 +8,8 @@ type Lent struct {
 	URL    string
 	Header string // name of the header that holds the key
 	Value  string
+	// Listed reports whether the agent has asked which tools there are. nil: it is not known.
+	Listed func() bool
 }
 
 // Lender lends a session's tools to its agent: call is called for each call of one,

@@ -118,6 +118,7 @@ type Server struct {
 	guests   map[guestKey]*guest
 	conns    map[string]*conn           // open conversations by session
 	hosts    map[string]Call            // who makes the calls with a key
+	listed   map[string]bool            // keys of hosts whose client asked for the tools
 	calls    map[string]context.Context // of HTTP requests, by the id in callHeader
 }
 
@@ -136,7 +137,7 @@ func New(c Config) (*Server, error) {
 		c.Base = func() string { return "" }
 	}
 	c.Version = cmp.Or(c.Version, "unknown")
-	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]Call{}, calls: map[string]context.Context{}}
+	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]Call{}, listed: map[string]bool{}, calls: map[string]context.Context{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, t := range c.Tools {
 		if _, err := toolOf(t); err != nil {
@@ -163,6 +164,7 @@ func (s *Server) Host(key string, call Call) (end func()) {
 	return func() {
 		s.mu.Lock()
 		delete(s.hosts, key)
+		delete(s.listed, key)
 		var gone []*peer
 		for v, p := range s.byPeer {
 			if v.Key == key {
@@ -175,6 +177,29 @@ func (s *Server) Host(key string, call Call) (end func()) {
 			for session := range p.server.Sessions() {
 				_ = session.Close() // it says how its connection ended
 			}
+		}
+	}
+}
+
+// Listed reports whether a client with the key of a host has asked which tools there are.
+func (s *Server) Listed(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listed[key]
+}
+
+// noteLists notes that.
+func (s *Server) noteLists(key string) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				s.mu.Lock()
+				if s.hosts[key] != nil {
+					s.listed[key] = true
+				}
+				s.mu.Unlock()
+			}
+			return next(ctx, method, req)
 		}
 	}
 }

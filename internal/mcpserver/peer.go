@@ -45,6 +45,9 @@ func (s *Server) newPeer(v Visitor) *peer {
 		p.add(t, s.handler(p, t))
 	}
 	hosted := s.hostOf(v.Key) != nil
+	if hosted {
+		p.server.AddReceivingMiddleware(s.noteLists(v.Key))
+	}
 	for _, t := range readTools() {
 		switch {
 		case hosted && s.cfg.HostsRead: // the session has such tools of its own

@@ -84,6 +84,11 @@ func TestRealAdapters(t *testing.T) {
 			if _, err := os.Stat(written); err != nil {
 				t.Error(err)
 			}
+			for _, e := range all[event.SessionError](h) {
+				if strings.Contains(e.Message, "webchat's tools") {
+					t.Errorf("the user is told %q", e.Message)
+				}
+			}
 			if said := h.Said(); len(said) == 0 || said[len(said)-1] != "Done." {
 				t.Errorf("it says %q", said)
 			}

@@ -93,6 +93,9 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	_ = decode(answer, &got) // there is none, or as much of it as has its type
 	t.cancel()
 	<-watched
+	if err == nil {
+		c.missTools(t)
+	}
 	failure := c.finish(t, got)
 	c.mu.Lock()
 	c.turn = nil
@@ -109,6 +112,23 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return fmt.Errorf("%s failed: %s", c.b.cfg.Title, failure)
 	}
 	return nil
+}
+
+// missTools tells the user, once, when the agent answered and never asked which tools the
+// session has: it does not reach them, which agents say nothing of.
+func (c *conn) missTools(t *turn) {
+	const tools = "webchat's tools" // no server is called so
+	if c.tools.Listed == nil || c.tools.Listed() {
+		return
+	}
+	c.told.Lock()
+	known := c.noticed[tools]
+	c.noticed[tools] = true
+	c.told.Unlock()
+	if !known {
+		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
+			Message: c.b.cfg.Title + " did not reach webchat's tools, so it cannot show you anything here. If a proxy is set (HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too."})
+	}
 }
 
 // failed is an error of the agent as people read it.

@@ -44,6 +44,24 @@ func TestVeryMuch(t *testing.T) {
 	}
 }
 
+// What agents keep to themselves is told: that the session's tools are out of reach, once,
+// and that what the user allowed once could be allowed for good only.
+func TestWhatAgentsDoNotSay(t *testing.T) {
+	h := sit(t, "apart", nil, nil)
+	for _, prompt := range []string{"hello", "hello", "forever"} {
+		if err := h.prompt(t.Context(), prompt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := all[event.SessionError](h)
+	if len(told) != 2 || !strings.Contains(told[0].Message, "did not reach webchat's tools") || !strings.Contains(told[1].Message, "for good only") {
+		t.Errorf("the user is told %+v", told)
+	}
+	if said := h.Said(); !strings.Contains(said[2], "cancelled") {
+		t.Errorf("it is answered %q", said)
+	}
+}
+
 // An agent that speaks another version, or gives its conversation no id, is not used.
 func TestAgentsThatCannotBeUsed(t *testing.T) {
 	for manner, want := range map[string]string{"newer": "speaks version 2 of the Agent Client Protocol", "nameless": "gave no id to the conversation"} {

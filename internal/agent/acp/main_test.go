@@ -57,7 +57,7 @@ func lender(t *testing.T) agent.Lender {
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
 	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id, Listed: func() bool { return server.Listed("s-" + id) }}, server.Host("s-"+id, call), nil
 	}
 }
 

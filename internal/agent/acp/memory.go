@@ -166,5 +166,8 @@ func (b *Backend) besides(ctx context.Context, dir string, do func(context.Conte
 	if errors.As(err, &theirs) && theirs.Code == codeLogin {
 		err = b.signIn()
 	}
-	return errors.Join(err, rpc.Stop(stopPatience))
+	if stopped := rpc.Stop(stopPatience); stopped != nil { // it has answered, or failed, before
+		b.cfg.Logger.Warn("an agent did not end cleanly", "agent", b.cfg.Name, "error", stopped)
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -75,6 +76,10 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 	case err != nil || ctx.Err() != nil:
 		return withdrawn, nil
 	case allowed:
+		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool { return o.Kind == "allow_once" }) {
+			c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
+				Message: c.b.cfg.Title + " offers to be allowed this for good only, which webchat does not say for you, so it was refused. Change it in the agent's own settings."})
+		}
 		return pick("allow_once"), nil
 	}
 	return pick("reject_once"), nil

@@ -66,6 +66,11 @@ func TestRealCopilot(t *testing.T) {
 	if _, err := os.Stat(written); err != nil {
 		t.Error(err)
 	}
+	for _, e := range all[event.SessionError](h) {
+		if strings.Contains(e.Message, "webchat's tools") {
+			t.Errorf("the user is told %q", e.Message)
+		}
+	}
 	if said := all[event.AssistantMessage](h); len(said) < 3 || said[len(said)-1].Content != "It is done." {
 		t.Errorf("it says %+v", said)
 	}

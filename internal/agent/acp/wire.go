@@ -132,11 +132,12 @@ type permission struct {
 		toolCall
 		Content []part
 	}
-	Options []struct {
-		OptionID string `json:"optionId"`
-		Name     string
-		Kind     string
-	}
+	Options []permissionOption
+}
+
+type permissionOption struct {
+	OptionID   string `json:"optionId"`
+	Name, Kind string
 }
 
 type object = map[string]any

@@ -69,7 +69,7 @@ func (l *Own) ToAgent(_ string, call func(context.Context, agent.ToolCall) (agen
 	l.keys[key] = true
 	l.mu.Unlock()
 	end := l.Host(key, call)
-	return agent.Lent{URL: l.url, Header: "Authorization", Value: "Bearer " + key}, func() {
+	return agent.Lent{URL: l.url, Header: "Authorization", Value: "Bearer " + key, Listed: func() bool { return l.Listed(key) }}, func() {
 		end()
 		l.mu.Lock()
 		delete(l.keys, key)

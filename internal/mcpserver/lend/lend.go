@@ -150,5 +150,5 @@ func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.Tool
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
 	}
-	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key}, l.Host(hosted+sessionID, call), nil
+	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key, Listed: func() bool { return l.Listed(hosted + sessionID) }}, l.Host(hosted+sessionID, call), nil
 }

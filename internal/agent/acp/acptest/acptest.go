@@ -187,6 +187,10 @@ func (a *standIn) manage(m message) {
 			a.update("user_message_chunk", object{"content": object{"type": "text", "text": "replayed"}})
 			a.say("replayed")
 		}
+		if a.manner == "apart" { // it does not reach them, and says nothing
+			reply(a.offer(object{"sessionId": a.id}))
+			return
+		}
 		if err := a.connect(p.MCPServers[0].URL, p.MCPServers[0].Headers[0].Name, p.MCPServers[0].Headers[0].Value); err != nil {
 			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": err.Error()}})
 			return

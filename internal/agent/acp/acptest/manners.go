@@ -141,6 +141,10 @@ var manners = map[string]manner{
 		a.send(object{"id": a.prompted, "result": object{"stopReason": []any{"x"}, "usage": object{"inputTokens": -5, "outputTokens": json.Number("1e40")}}})
 		return "end_turn", nil
 	},
+	"forever": func(a *standIn, ctx context.Context, _ string) (string, object) {
+		a.say(string(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call("for-ever", object{"title": "rm", "kind": "execute"}), "options": options[:2]})))
+		return "end_turn", nil
+	},
 	"much": func(a *standIn, _ context.Context, _ string) (string, object) {
 		a.update("tool_call", call("much", object{"title": "yes", "kind": "execute", "status": "in_progress"}))
 		line := strings.Repeat("y", 99) + "\n"
