@@ -57,6 +57,7 @@ type loopState struct {
 	agents map[string]string // helper agents -> the call (ours) that started them
 	failed map[string]bool   // MCP servers whose failure was told
 	retool bool              // the tools changed while no turn ran
+	early  []rewrite         // of calls that have not started
 
 	tasks     map[string]*background // by the CLI's ids
 	helpers   map[string]*turn       // what helpers in the background do, by their ids

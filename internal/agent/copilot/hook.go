@@ -59,20 +59,51 @@ func (c *conn) beforeTool(h wire.Hook) (any, error) {
 	case !v.Allow:
 		return denied(v.Reason), nil
 	}
-	changed, without := v.Arguments, []string(nil)
-	if changed != nil {
-		arguments = changed
+	done := rewrite{tool: call.Tool, made: arguments, changed: v.Arguments}
+	if done.changed != nil {
+		arguments = done.changed
 	}
 	if less, names := acts.LeaveOut(t.ctx, c.o.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
-		changed, without = less, names
+		done.changed, done.without = less, names
 	}
-	if changed == nil {
+	if done.changed == nil {
 		return none, nil
 	}
-	if x != nil {
-		c.post(func() { x.changed, x.without = changed, without }) // before the CLI asks for leave
+	c.post(func() { c.rewritten(t, x, done) }) // before the CLI asks for leave
+	return map[string]any{"output": map[string]any{"modifiedArgs": wire.Arguments(done.changed, inString)}}, nil
+}
+
+// rewrite is what was made of the arguments of a call.
+type rewrite struct {
+	tool          string
+	made, changed json.RawMessage
+	without       []string // sensitive files that its search leaves out
+}
+
+// maxEarly is how many rewrites wait for the starts of their calls.
+const maxEarly = 32
+
+// rewritten keeps what became of a call. That a helper's call starts is told while its
+// hooks are asked, or behind that.
+func (c *conn) rewritten(t *turn, x *execution, done rewrite) {
+	if x == nil {
+		_, x = t.find(done.tool, done.made, func(x *execution) bool { return x.changed == nil })
 	}
-	return map[string]any{"output": map[string]any{"modifiedArgs": wire.Arguments(changed, inString)}}, nil
+	if x != nil {
+		x.changed, x.without = done.changed, done.without
+		return
+	}
+	early := c.loop.early
+	c.loop.early = append(early[max(0, len(early)-maxEarly+1):], done)
+}
+
+// startRewritten gives a call that starts what was made of it before.
+func (c *conn) startRewritten(x *execution) {
+	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && wire.SameJSON(r.made, x.arguments) })
+	if i >= 0 {
+		x.changed, x.without = c.loop.early[i].changed, c.loop.early[i].without
+		c.loop.early = slices.Delete(c.loop.early, i, i+1)
+	}
 }
 
 func (c *conn) afterTool(h wire.Hook) (any, error) {
@@ -80,7 +111,7 @@ func (c *conn) afterTool(h wire.Hook) (any, error) {
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	var without []string
 	id := ""
-	open := func(x *execution) bool { return x.hooked && !x.ended }
+	open := func(x *execution) bool { return !x.ended }
 	mine := func(t *turn) bool {
 		_, x := t.find(call.Tool, arguments, open)
 		return x != nil

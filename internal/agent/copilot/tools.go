@@ -26,7 +26,7 @@ type execution struct {
 
 	arguments json.RawMessage // an object
 	hooked    bool            // hooks were asked
-	ended     bool            // also behind it
+	ended     bool            // they were told of its end
 	changed   json.RawMessage // what hooks made of the arguments; nil: nothing
 	without   []string        // sensitive files its search leaves out
 }
@@ -125,6 +125,7 @@ func (c *conn) startTool(e cli.Event, id, name string, arguments json.RawMessage
 	arguments, _ = wire.Object(arguments)
 	delete(t.wishes, id)
 	x = &execution{name: name, at: time.Now(), arguments: arguments}
+	c.startRewritten(x)
 	t.tools[ours] = x
 	c.report(event.ToolExecutionStart{ToolCallID: ours, ToolName: name, Arguments: arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
 	c.beginCommand(ours, id, x)
