@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -24,10 +25,10 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 	p.lasting = true
 	defer s.forget(v)
 	err = p.server.Run(ctx, answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
-	return err
+	return fmt.Errorf("what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP clients start this command by themselves, see webchat mcp install", err)
 }
 
 // unclosed is the writing side of a connection that its reading side closes.

@@ -44,6 +44,16 @@ func TestWhatAScriptAsksIsAnswered(t *testing.T) {
 	}
 }
 
+// A client that dies in the middle of a line is no failure; what is no message is told of.
+func TestWhatIsNoMessage(t *testing.T) {
+	for in, want := range map[string]string{"": "", hello + `{"jsonrpc":"2.0","id":2,"met`: "", "hello\n": "is no message of the Model Context Protocol"} {
+		err := newServer(t, newToys(shows), nil).ServeConn(t.Context(), &scripted{Reader: strings.NewReader(in)}, mcpserver.Workspace{ID: "1"})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("after %q it says %v", in, err)
+		}
+	}
+}
+
 // A connection ends when its client has gone, whatever the client left open.
 func TestAConnectionEnds(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{}}}` + "\n"

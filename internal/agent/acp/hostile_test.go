@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/event"
 )
@@ -59,6 +60,25 @@ func TestWhatAgentsDoNotSay(t *testing.T) {
 	}
 	if said := h.Said(); !strings.Contains(said[2], "cancelled") {
 		t.Errorf("it is answered %q", said)
+	}
+}
+
+// A proxy that is set for everything does not stand between an agent and the session's tools.
+func TestToolsAreReachedAroundAProxy(t *testing.T) {
+	for given, want := range map[string]string{"": "localhost,127.0.0.1,::1", "example.com": "example.com,localhost,127.0.0.1,::1"} {
+		h := sit(t, "polite", func(c *acp.Config) { c.Env = append(c.Env, "https_proxy=http://127.0.0.1:9", "no_proxy="+given) }, nil)
+		for _, name := range []string{"NO_PROXY", "no_proxy"} {
+			if err := h.prompt(t.Context(), "env "+name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if said := h.Said(); len(said) != 2 || said[0] != want || said[1] != want {
+			t.Errorf("with %q the agent has %q, want %s", given, said, want)
+		}
+	}
+	h := sit(t, "polite", nil, nil)
+	if err := h.prompt(t.Context(), "env NO_PROXY"); err != nil || len(h.Said()) > 0 {
+		t.Errorf("without a proxy it has %q, %v", h.Said(), err)
 	}
 }
 

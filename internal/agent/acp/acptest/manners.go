@@ -121,6 +121,10 @@ var manners = map[string]manner{
 		a.update("tool_call_update", object{"toolCallId": "edit-1", "status": "completed"})
 		return "end_turn", nil
 	},
+	"env": func(a *standIn, _ context.Context, name string) (string, object) {
+		a.say(os.Getenv(name))
+		return "end_turn", nil
+	},
 	"whoami": func(a *standIn, _ context.Context, _ string) (string, object) {
 		a.say(a.id)
 		return "end_turn", nil
