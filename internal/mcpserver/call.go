@@ -68,6 +68,8 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 	switch {
 	case ctx.Err() != nil:
 		return failure("It was stopped.")
+	case errors.Is(err, errGuests):
+		return failure(wording.Sentence(err.Error()))
 	case err != nil:
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", c.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
@@ -217,7 +219,10 @@ func (s *Server) told(ctx context.Context, session, call string) string {
 // deleted it, within a turn of its own.
 func (s *Server) lend(ctx context.Context, p *peer, client string, use func(*conn) error) (*guest, error) {
 	for again := false; ; again = true {
-		g := s.guestOf(p, client)
+		g, err := s.guestOf(p, client)
+		if err != nil {
+			return nil, err
+		}
 		c, err := s.open(ctx, g, Visit{Client: client, Workspace: p.visitor.Workspace})
 		if err == nil {
 			c.introduce(client, p.visitor.Reads)

@@ -101,7 +101,10 @@ func (s *Server) frameOutput(p *peer) func(context.Context, *mcp.CallToolRequest
 		if !draws(req) || json.Unmarshal(req.Params.Arguments, &in) != nil {
 			return failure("There is no such tool.")
 		}
-		g := s.guestOf(p, clientName(req.ClientInfo()))
+		g, err := s.guestOf(p, clientName(req.ClientInfo()))
+		if err != nil {
+			return failure("It cannot be shown here. Open it in webchat.")
+		}
 		g.mu.Lock()
 		id := g.id
 		g.mu.Unlock()

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -28,24 +29,35 @@ type guest struct {
 	told bool       // where its user sees what it shows
 }
 
+// mostGuests is how many clients may use one key in one workspace within [silence].
+const mostGuests = 32
+
+var errGuests = fmt.Errorf("%d clients used this key within %v, which is the most; use a key of its own for each, see \"webchat mcp install\"", mostGuests, silence)
+
 // guestOf returns the client's guest, a new one after [silence].
-func (s *Server) guestOf(p *peer, client string) *guest {
+func (s *Server) guestOf(p *peer, client string) (*guest, error) {
 	key := guestKey{p.visitor, client}
 	now := s.cfg.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	others := 0
 	for k, g := range s.guests {
 		if peer := s.byPeer[k.visitor]; (peer == nil || !peer.lasting) && now.Sub(g.last) > silence {
 			delete(s.guests, k)
+		} else if k.visitor == p.visitor {
+			others++
 		}
 	}
 	g := s.guests[key]
+	if g == nil && others >= mostGuests {
+		return nil, errGuests
+	}
 	if g == nil {
 		g = &guest{key: key}
 		s.guests[key] = g
 	}
 	g.last = now
-	return g
+	return g, nil
 }
 
 // touch says that a guest was not silent.

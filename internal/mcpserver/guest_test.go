@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -139,6 +140,47 @@ func TestTheKeyOfAClosedConversation(t *testing.T) {
 		if res.StatusCode != http.StatusNotFound || len(toys.begun) > 0 {
 			t.Errorf("%s: who comes later gets %d, and %d sessions began", era, res.StatusCode, len(toys.begun))
 		}
+	}
+}
+
+// A client that calls itself otherwise with each call does not fill the list of sessions.
+func TestThreat88AClientOfManyNames(t *testing.T) {
+	toys := newToys(shows)
+	clock := &clock{now: time.Unix(1, 0)}
+	url := onHTTP(t, newServer(t, toys, func(c *mcpserver.Config) { c.Now = clock.Now }))
+	refused := 0
+	named := func(i int) {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"n%d","version":"1"}}}}`, i)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/w/1", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"a"},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"run"}}
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%d %s %v", res.StatusCode, text, err)
+		}
+		_ = res.Body.Close()
+		if strings.Contains(string(text), "clients used this key") {
+			refused++
+		}
+	}
+	for i := range 40 {
+		named(i)
+	}
+	if len(toys.begun) != 32 || refused != 8 {
+		t.Errorf("%d sessions began, and %d calls were refused", len(toys.begun), refused)
+	}
+	clock.pass(31 * time.Minute)
+	named(41)
+	if len(toys.begun) != 33 {
+		t.Errorf("later, %d sessions began", len(toys.begun))
 	}
 }
 

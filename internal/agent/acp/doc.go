@@ -14,10 +14,15 @@
 //     lasts is the session's to remember. When a turn is stopped, every open question
 //     is answered at once.
 //   - The session's own tools reach the agent over MCP. Their questions are asked by
-//     the session, so the agent's own question about them is answered here.
+//     the session, so the agent's own question about them is answered here. They are known by
+//     what each agent was recorded to say of them.
 //   - A turn that is stopped ends within a second: an agent that does not react is
 //     ended with its whole process group, and started again for the next prompt.
 //   - What an agent replays when a conversation is loaded is dropped.
+//   - An agent is not started in a folder from which it is known to run commands without
+//     asking.
+//   - Nothing an agent tells of its calls is left out since a part of it is odd; a call that
+//     says to be of the session's tools, and never reached them, is shown as any other.
 //
 // # Concurrency
 //
