@@ -180,9 +180,18 @@ func (v *card) fillFailed() {
 	}
 	v.Say = &say{Bold: bold, Text: rest}
 	v.offerNearest()
-	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" {
+	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" && !lasting(v.Fault.Kind) {
 		v.Say.Actions = append(v.Say.Actions, Action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
 	}
+}
+
+// lasting reports whether the same call fails again, whenever it is tried.
+func lasting(kind event.ErrorKind) bool {
+	switch kind {
+	case event.KindOutside, event.KindBadArguments, event.KindUnknownTool, event.KindNotImage, event.KindNotRegular, event.KindTooLarge:
+		return true
+	}
+	return false
 }
 
 // offerNearest makes buttons of the files that are named like one that is not there.

@@ -39,6 +39,9 @@ func TestStatesOfCards(t *testing.T) {
 		p.wait(`document.querySelectorAll('#turns .turn').length >= ` + string(rune('1'+i)))
 		p.has("#turns .turn:last-child", state.words)
 		p.done()
+		if again := p.true(`document.querySelector('#turns .turn:last-child .card [data-act=again]')`); again && state.name != "missing" && state.name != "veto" {
+			t.Errorf("%s: it can be tried again, which cannot help", state.name)
+		}
 		p.shots("state-" + state.name)
 	}
 
