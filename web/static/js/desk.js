@@ -210,33 +210,6 @@ export function reopen() {
   if (key && tabOf(key)) bring(tabOf(key))
 }
 
-/** Keeps a tab at the end of the strip, where nothing closes it. */
-export function pin(tab = front()) {
-  if (!tab) return
-  const pinned = !tab.pinned
-  const mark = (on) => {
-    tab.pinned = on
-    rowOf(tab.out)?.toggleAttribute('data-pinned', on)
-    const words = paneOf(tab.key)?.querySelector('[data-pin]')
-    if (words) words.hidden = !on
-    draw()
-  }
-  mark(pinned)
-  announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
-  if (!tab.call && tab.state !== 'gone') post(path(`/outputs/${tab.out}/pin`), { pinned }).catch((err) => { mark(!pinned); failed(err) })
-}
-
-/** Pins an output as soon as the page knows of it. */
-export function pinNew(out) {
-  const there = () => {
-    if (!tabWith(out)) return
-    document.removeEventListener('webchat:frame', there)
-    pin(tabWith(out))
-  }
-  document.addEventListener('webchat:frame', there)
-  there()
-}
-
 const seen = new Set() // outputs whose opening the server was told of
 
 /** Notes in the log that the reader looked at what is in front. */
@@ -310,6 +283,7 @@ function sync(first) {
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false
         tab.news = true
+        tab.brought = ++brought
         announce(`${tab.base} is on the Desk`)
       }
     }

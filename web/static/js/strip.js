@@ -1,8 +1,10 @@
-// The strip of tabs under a pointer: they are moved by dragging, and closed by the middle
-// button.
+// The strip of tabs: they are moved by dragging, and closed by the middle button; those
+// that were not read for longest go to the shelf where there is no room for all.
 
 import { close } from './desk.js'
-import { desk, tabOf } from './tabs.js'
+import { desk, open, tabOf } from './tabs.js'
+
+const wide = matchMedia('(min-width: 1100px)') // else one tab is seen
 
 /** Moves a tab among the others. */
 function drag(e) {
@@ -20,9 +22,23 @@ function drag(e) {
   document.addEventListener('pointerup', () => document.removeEventListener('pointermove', move), { once: true })
 }
 
+/** Takes a tab from a strip that is too full. What is in front, beside it, pinned, looked at or running stays. */
+function fit(strip) {
+  const last = strip.lastElementChild
+  if (!wide.matches || !last?.checkVisibility() || last.getBoundingClientRect().right <= strip.getBoundingClientRect().right + 1) return
+  const stays = (t) => t.key === desk.front || t.key === desk.beside || t.pinned || t.look || t.state === 'running'
+  const [tab] = open().filter((t) => !stays(t)).sort((a, b) => (a.brought ?? 0) - (b.brought ?? 0))
+  if (tab) close(tab)
+}
+
 export function stripped() {
   const strip = document.getElementById('tabs')
   if (!strip) return
+  let soon = 0
+  const look = () => { soon ||= requestAnimationFrame(() => { soon = 0; fit(strip) }) }
+  new MutationObserver(look).observe(strip, { childList: true })
+  new ResizeObserver(look).observe(strip)
+  look()
   strip.addEventListener('pointerdown', drag)
   strip.addEventListener('auxclick', (e) => {
     const el = e.target.closest('.tab')

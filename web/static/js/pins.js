@@ -1,0 +1,34 @@
+// What is pinned: the server keeps it beyond its life, and nothing closes its tab.
+
+import { path, post } from './api.js'
+import { announce } from './ops.js'
+import { paneOf } from './pane.js'
+import { front, rowOf, tabWith } from './tabs.js'
+import { failed } from './toast.js'
+
+/** Keeps a tab at the end of the strip, where nothing closes it. */
+export function pin(tab = front()) {
+  if (!tab) return
+  const pinned = !tab.pinned
+  const mark = (on) => {
+    tab.pinned = on
+    rowOf(tab.out)?.toggleAttribute('data-pinned', on)
+    const words = paneOf(tab.key)?.querySelector('[data-pin]')
+    if (words) words.hidden = !on
+    document.dispatchEvent(new Event('webchat:tabs'))
+  }
+  mark(pinned)
+  announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
+  if (!tab.call && tab.state !== 'gone') post(path(`/outputs/${tab.out}/pin`), { pinned }).catch((err) => { mark(!pinned); failed(err) })
+}
+
+/** Pins an output as soon as the page knows of it. */
+export function pinNew(out) {
+  const there = () => {
+    if (!tabWith(out)) return
+    document.removeEventListener('webchat:frame', there)
+    pin(tabWith(out))
+  }
+  document.addEventListener('webchat:frame', there)
+  there()
+}
