@@ -132,6 +132,7 @@ func (c *conn) onError(e cli.Event) {
 	}
 	t := c.loop.turn
 	t.heard = t.heard || !t.joined
+	t.refused = nil // it is not tried again
 	if t.aborted {
 		return // that it was stopped is known
 	}

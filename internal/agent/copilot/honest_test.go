@@ -356,18 +356,41 @@ func TestRealArguments(t *testing.T) {
 	}
 }
 
-// Tries of the provider are seen while they last, and can be stopped.
+// Tries of the provider are seen while they last, and can be stopped; that it is tried
+// again is not said where it is not.
 func TestRealRetriesAreSeen(t *testing.T) {
 	h := newHouse(t, nil)
-	s := h.session()
-	r := h.ask(s, "status 500")
-	var seen []string
-	for _, d := range h.await(s, "the end", func(d event.Data) bool { _, ok := d.(event.TurnEnd); return ok }) {
-		if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying {
-			seen = append(seen, e.Message)
+	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if r.Prompt() == "an hour" {
+			return &copilottest.Reply{Status: 429, After: 3600}
 		}
+		return nil
+	})
+	s := h.session()
+	tries := func() (seen []string) {
+		for _, d := range h.sofar(s) {
+			if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying {
+				seen = append(seen, e.Message)
+			}
+		}
+		return seen
 	}
-	if len(seen) != 5 || seen[1] != "The provider answered 500; trying again, 2 of 5." || !strings.Contains(r.Error, "scripted refusal 500") {
+	if r := h.ask(s, "an hour"); !strings.Contains(r.Error, "wait a little") || len(tries()) > 0 {
+		t.Errorf("of a provider that wants a wait of an hour: %q, error %q", tries(), r.Error)
+	}
+	r := h.ask(s, "status 500")
+	if seen := tries(); len(seen) != 5 || seen[1] != "The provider answered 500; trying again, 2 of 5." || !strings.Contains(r.Error, "scripted refusal 500") {
 		t.Errorf("retries %q, error %q", seen, r.Error)
+	}
+	id, err := s.Send(t.Context(), session.Message{Content: "status 500"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.until("the first try again", func() bool { return len(tries()) == 6 })
+	if err := s.Abort(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted {
+		t.Errorf("stopped: %+v, %v", r, err)
 	}
 }

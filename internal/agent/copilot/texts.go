@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
@@ -42,10 +43,13 @@ func (c *conn) onStepEnd(cli.Event) {
 // under another id.
 func (c *conn) onRetry(e cli.Event) {
 	t, parent := c.scope(e), c.helper(e)
-	if parent == "" && !t.retrying { // versions that do not tell of each failure
-		c.sayRetry(t, 0, t.retries)
+	if parent == "" {
+		if t.refused == nil { // versions that do not tell of each failure
+			t.refused = &refusal{before: t.retries}
+		}
+		c.sayRetry(t, t.refused)
+		t.refused = nil
 	}
-	t.retrying = false
 	for _, x := range slices.Clone(t.texts) {
 		switch {
 		case x.parent != parent:
@@ -61,19 +65,37 @@ func (c *conn) onRetry(e cli.Event) {
 // maxRetries is how often the CLI tries a call of a model again (1.0.102).
 const maxRetries = 5
 
+// refusalHold is how long a failed call may be the last one, before it is said that the
+// provider is tried again: where that wants a wait of an hour the CLI gives up at once.
+const refusalHold = 250 * time.Millisecond
+
+// refusal is a call of a model that failed.
+type refusal struct {
+	said   bool
+	status int // 0: unknown
+	before int // calls that failed before it
+}
+
 // onCallFailure says that the provider is tried again, while the CLI waits for that.
 func (c *conn) onCallFailure(e cli.Event) {
 	d, ok := decode[struct{ StatusCode, RetryAttempt int }](c, e)
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if t := c.scope(e); ok && again && d.RetryAttempt < maxRetries && e.AgentID == "" && !t.aborted {
-		t.retrying = true
-		c.sayRetry(t, d.StatusCode, d.RetryAttempt)
+		r := &refusal{status: d.StatusCode, before: d.RetryAttempt}
+		t.refused = r
+		time.AfterFunc(refusalHold, func() { c.post(func() { c.sayRetry(t, r) }) })
 	}
 }
 
-func (c *conn) sayRetry(t *turn, status, before int) {
-	t.retries = before + 1
-	what := "The provider's answer failed"
+// sayRetry says that the provider is tried again after r, unless that was said or the turn
+// has failed.
+func (c *conn) sayRetry(t *turn, r *refusal) {
+	if t.refused != r || r.said || t.aborted || c.loop.turn != t {
+		return
+	}
+	r.said = true
+	t.retries = r.before + 1
+	status, what := r.status, "The provider's answer failed"
 	if status != 0 {
 		what = fmt.Sprintf("The provider answered %d", status)
 	}

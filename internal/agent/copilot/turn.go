@@ -38,8 +38,8 @@ type turn struct {
 	heard     bool            // the CLI has begun with it
 	aborted   bool            // we asked to stop
 	failure   error           // what the CLI reported last
-	retrying  bool            // it was said that the provider is tried again
-	retries   int             // how often
+	refused   *refusal        // the last call of a model if it failed and was not tried again
+	retries   int             // how often that was said
 	idle      bool            // the CLI is, but somebody is steering
 	steering  int             // steers without an answer
 	messages  map[string]bool // prompts the CLI has begun with

@@ -13,6 +13,7 @@ import (
 // Reply is what the model answers.
 type Reply struct {
 	Status    int    // not 0: this status instead of an answer
+	After     int    // seconds after which it is to be tried again, with a Status
 	Reasoning string // comes first
 	Text      string // in pieces of a word
 	Calls     []Call
@@ -81,7 +82,7 @@ func quote(s string) string {
 func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n int) {
 	if p.Status != 0 {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Retry-After", "0")
+		w.Header().Set("Retry-After", strconv.Itoa(p.After))
 		w.WriteHeader(p.Status)
 		fmt.Fprintf(w, `{"error":{"message":"scripted refusal %d","type":"scripted"}}`, p.Status)
 		return
