@@ -143,6 +143,53 @@ func TestTheKeyOfAClosedConversation(t *testing.T) {
 	}
 }
 
+// A client that begins one session of the protocol after the other closes its oldest ones,
+// but none in which a call runs.
+func TestThreat88SessionsOfTheProtocol(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	toys := newToys(func(context.Context, agent.ToolCall) (agent.Result, error) {
+		close(begun)
+		<-release
+		return agent.Result{Type: agent.Success, TextForModel: "Late"}, nil
+	})
+	url := onHTTP(t, newServer(t, toys, nil))
+	busy, _ := connect(t, url, eras[0], "a", nil)
+	idle, _ := connect(t, url, eras[0], "a", nil)
+	got := make(chan string, 1)
+	go func() {
+		res, err := busy.CallTool(context.Background(), &mcp.CallToolParams{Name: "run"})
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		got <- text(t, res)
+	}()
+	<-begun
+	for range 256 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(hello[:strings.Index(hello, "\n")]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"a"}}
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body) // so that the connection is used again
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Fatalf("status %d", res.StatusCode)
+		}
+	}
+	if err := idle.Ping(t.Context(), nil); err == nil {
+		t.Error("the oldest session was kept")
+	}
+	close(release)
+	if said := <-got; !strings.HasPrefix(said, "Late") {
+		t.Errorf("the session with a call: %s", said)
+	}
+}
+
 // A client that calls itself otherwise with each call does not fill the list of sessions.
 func TestThreat88AClientOfManyNames(t *testing.T) {
 	toys := newToys(shows)

@@ -56,6 +56,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
 			p.stop(session)
 		}
+		if r.Method == http.MethodPost && session == "" {
+			p.thin()
+		}
 		s.stateful.ServeHTTP(w, r)
 	}
 }

@@ -121,6 +121,27 @@ func (p *peer) begin(session, call string, cancel context.CancelFunc) (end func(
 	}
 }
 
+// mostSessions is how many sessions of the protocol a peer has: a client that comes back
+// to one that was closed for others begins again.
+const mostSessions = 256
+
+// thin closes the oldest sessions in which no call runs, before another begins.
+func (p *peer) thin() {
+	var old []*mcp.ServerSession
+	n := 0
+	for one := range p.server.Sessions() {
+		n++
+		p.mu.Lock()
+		if p.running[one.ID()] == nil {
+			old = append(old, one)
+		}
+		p.mu.Unlock()
+	}
+	for _, one := range old[:min(len(old), max(0, n+1-mostSessions))] {
+		_ = one.Close() // it says how its connection ended
+	}
+}
+
 // stop ends the calls of a session of the protocol: its client says that it leaves.
 func (p *peer) stop(session string) {
 	p.mu.Lock()
