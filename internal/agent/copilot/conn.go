@@ -63,6 +63,7 @@ type loopState struct {
 	helpers   map[string]*turn       // what helpers in the background do, by their ids
 	began     map[string]bool        // our ids of helpers' tasks
 	shells    []*shell
+	detached  cli.Detached
 	looking   bool // at the tasks
 	lookAgain bool
 	listing   bool // the todos
@@ -218,6 +219,7 @@ func (c *conn) Close() error {
 		c.end()
 		<-c.done
 		c.destroy()
+		c.loop.detached.Remove() // the loop has ended
 		p := c.process()
 		p.Remove(c.id)
 		c.b.cli.Release(p)

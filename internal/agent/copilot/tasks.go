@@ -30,7 +30,7 @@ const (
 // nativeTask is one entry of session.tasks.list. Commands that the agent waits for
 // are in it, too, with another execution mode.
 type nativeTask struct {
-	Type, ID, Status, Command, ExecutionMode, AttachmentMode string
+	Type, ID, Status, Command, ExecutionMode, AttachmentMode, LogPath string
 }
 
 // onTasksChanged looks at what runs in the background. The CLI says dozens of times
@@ -120,6 +120,7 @@ func (c *conn) beginShell(n nativeTask) {
 		c.report(event.TaskOutput{TaskID: b.id, Text: string(s.text)})
 	}
 	if n.AttachmentMode == "detached" {
+		c.loop.detached.Add(n.LogPath)
 		c.follow(b)
 	}
 }
