@@ -70,7 +70,12 @@ func (o *options) speaker(p presets.Preset, name string, c *config, dir string, 
 	if o.Instructions != "off" {
 		env = append(env, p.Instructs...)
 	}
-	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: append(env, more...), Lend: lend,
+	env = append(env, more...)
+	login := ""
+	if key, _ := lookup(env, p.Key); key != "" {
+		login = p.KeyLogin
+	}
+	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: env, Lend: lend, Login: login,
 		Home: filepath.Join(dir, "agents", name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
 		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Risky: p.Risky, Lacks: p.Lacks(), Logger: log})
 }

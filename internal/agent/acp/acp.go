@@ -36,7 +36,7 @@ type Config struct {
 	Notices []string
 	// Meta goes with session/new: what an agent takes outside of the protocol.
 	Meta map[string]any
-	// Login is the authentication method that is chosen after the start; empty: none.
+	// Login is the authentication method that is chosen if the agent wants one; empty: none.
 	Login string
 	// SignIn is the command that signs in, for people; empty: it is not known.
 	SignIn string

@@ -82,6 +82,21 @@ func TestToolsAreReachedAroundAProxy(t *testing.T) {
 	}
 }
 
+// An agent that wants to be signed in is, by the user's key where there is one.
+func TestSignInByAKey(t *testing.T) {
+	h := sit(t, "locked", func(c *acp.Config) { c.Login = "the-key" }, nil)
+	if err := h.prompt(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	for _, login := range []string{"", "another"} {
+		b := newBackend(t, "locked", func(c *acp.Config) { c.Login, c.SignIn = login, "locked login" })
+		_, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir()}, agenttest.NewHost(nil))
+		if !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), `sign in by "locked login" in a terminal`) {
+			t.Errorf("by %q: %v", login, err)
+		}
+	}
+}
+
 // An agent that speaks another version, or gives its conversation no id, is not used.
 func TestAgentsThatCannotBeUsed(t *testing.T) {
 	for manner, want := range map[string]string{"newer": "speaks version 2 of the Agent Client Protocol", "nameless": "gave no id to the conversation"} {

@@ -92,9 +92,6 @@ func (p *process) greet(ctx context.Context, cfg Config) error {
 	if v := p.caps.ProtocolVersion; v > 1 {
 		return fmt.Errorf("%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install another version of it", agent.ErrUnavailable, cfg.Title, v)
 	}
-	if cfg.Login != "" {
-		return p.rpc.Call(ctx, "authenticate", object{"methodId": cfg.Login}, nil)
-	}
 	return nil
 }
 
@@ -120,7 +117,14 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 		}
 	}
 	var got opened
-	if err := p.rpc.Call(ctx, method, ask, &got); err != nil {
+	err = p.rpc.Call(ctx, method, ask, &got)
+	var theirs *jsonrpc.Error
+	if login := c.b.cfg.Login; login != "" && errors.As(err, &theirs) && theirs.Code == codeLogin {
+		if err = p.rpc.Call(ctx, "authenticate", object{"methodId": login}, nil); err == nil {
+			err = p.rpc.Call(ctx, method, ask, &got)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if got.SessionID == "" && id == "" {

@@ -35,6 +35,7 @@ type standIn struct {
 	id     string // of the conversation
 	// prompted is the id of the prompt that is worked on.
 	prompted json.RawMessage
+	signedIn bool
 
 	mu      sync.Mutex // guards what follows
 	tools   *mcp.ClientSession
@@ -166,7 +167,14 @@ func (a *standIn) manage(m message) {
 	case "initialize":
 		version := map[string]int{"newer": 2}[a.manner]
 		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+	case "authenticate":
+		a.signedIn = strings.Contains(string(m.Params), `"the-key"`)
+		reply(object{})
 	case "session/new", "session/load":
+		if a.manner == "locked" && !a.signedIn {
+			a.send(object{"id": m.ID, "error": object{"code": -32000, "message": "Authentication required"}})
+			return
+		}
 		var p struct {
 			SessionID  string `json:"sessionId"`
 			MCPServers []struct {

@@ -27,12 +27,14 @@ type Preset struct {
 	Failures []string // how its errors begin that come as text
 	Notices  []string // and what stands before its answers
 	// Meta goes with each new conversation; all says that the agent may act unasked.
-	Meta       func(all bool) map[string]any
-	SignIn     string // the command that signs in
-	NoPrograms bool   // it takes no MCP server that is a program
-	Untried    bool   // it was never run with webchat: what is said of it is its documentation's
-	Reads      string // how far its own tools for reading are off
-	Consent    string // what it does without asking
+	Meta   func(all bool) map[string]any
+	SignIn string // the command that signs in
+	// Key is a variable with a key, and KeyLogin the method by which it signs in with that.
+	Key, KeyLogin string
+	NoPrograms    bool   // it takes no MCP server that is a program
+	Untried       bool   // it was never run with webchat: what is said of it is its documentation's
+	Reads         string // how far its own tools for reading are off
+	Consent       string // what it does without asking
 	// Offline returns the environment with which it uses the model at an address and
 	// keeps its state in a folder. nil: it cannot be told.
 	Offline func(model, state string) ([]string, error)
@@ -71,7 +73,7 @@ func All() map[string]Preset {
 			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs commands that only read without asking", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
+			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
