@@ -30,8 +30,8 @@ import (
 // showing is the plot of an agent that shows some files, one right after the other.
 func showing(files ...string) plot {
 	return func(ctx context.Context, host agent.Host) error {
-		for i, name := range files {
-			call := agent.ToolCall{ID: fmt.Sprintf("show-%d", i), Name: "render_file_contents", Arguments: json.RawMessage(`{"path":` + quote(name) + `}`)}
+		for _, name := range files {
+			call := agent.ToolCall{ID: "show-" + name, Name: "render_file_contents", Arguments: json.RawMessage(`{"path":` + quote(name) + `}`)}
 			if _, err := host.CallTool(ctx, call); err != nil {
 				return err
 			}

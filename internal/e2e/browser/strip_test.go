@@ -30,7 +30,7 @@ func TestStripHoldsWhatFits(t *testing.T) {
 	p.say("show all")
 	p.done()
 	const seen = `[...document.querySelectorAll('.tab')].every((e) => { const r = e.getBoundingClientRect(); return r.width > 87 && r.right <= document.getElementById("tabs").getBoundingClientRect().right + 1 })`
-	p.wait(`document.querySelectorAll('#outs [data-output]').length === 15 && ` + seen)
+	p.wait(`document.querySelector('#outs [data-name="a-long-name-13.txt"]') && ` + seen)
 	p.front("read.txt")
 	p.has(".tab.is-pinned", names[0])
 	p.has(".tab.is-news", names[13])
