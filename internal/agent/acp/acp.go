@@ -56,7 +56,8 @@ type Config struct {
 
 // Backend is an agent that speaks the protocol.
 type Backend struct {
-	cfg Config
+	cfg    Config
+	beside chan struct{} // holds one while the agent runs beside conversations
 
 	mu   sync.Mutex // guards what follows
 	kept kept
@@ -82,7 +83,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c, without: map[string]bool{}}, nil
+	return &Backend{cfg: c, beside: make(chan struct{}, 1), without: map[string]bool{}}, nil
 }
 
 // Name implements [agent.Backend].

@@ -144,10 +144,16 @@ func (b *Backend) Adopt(ctx context.Context, sessionID, workspace, id string) (a
 	return all[i], b.write(sessionID, id+"\n"+wordAdopted)
 }
 
-// besides starts the agent for something that no conversation is needed for.
+// besides starts the agent for something that no conversation is needed for, once at a time.
 func (b *Backend) besides(ctx context.Context, dir string, do func(context.Context, *process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
+	select {
+	case b.beside <- struct{}{}:
+		defer func() { <-b.beside }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if err := b.cfg.refuseRisky(dir); dir != "" && err != nil {
 		return err
 	}
