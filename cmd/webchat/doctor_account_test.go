@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
+)
+
+// signed is an agent whose user is signed in once a conversation was opened.
+type signed struct {
+	*offline.Backend
+	opened *bool
+}
+
+func (s signed) Open(ctx context.Context, o agent.Options, h agent.Host) (agent.Conn, error) {
+	*s.opened = true
+	return s.Backend.Open(ctx, o, h)
+}
+
+func (s signed) Info(ctx context.Context) agent.Info {
+	info := s.Backend.Info(ctx)
+	if *s.opened {
+		info.Account = "octocat"
+	}
+	return info
+}
+
+// Doctor says who is signed in, where an agent tells.
+func TestDoctorSaysWhoIsSignedIn(t *testing.T) {
+	o, err := parseOptions(nil, []string{"HOME=" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	say := func(name, format string, args ...any) { fmt.Fprintf(&said, name+" "+format+"\n", args...) }
+	o.doctorSessions(t.Context(), []agent.Backend{signed{offline.New(offline.Config{}), new(bool)}}, &config{}, t.TempDir(), say)
+	if !strings.Contains(said.String(), "without view; signed in as octocat") {
+		t.Errorf("it says %q", said.String())
+	}
+}
