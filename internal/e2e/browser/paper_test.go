@@ -43,6 +43,9 @@ func TestPaper(t *testing.T) {
 	if controls := eval[string](p, `[...document.querySelectorAll('button, #prompt, .map')].filter((e) => e.checkVisibility() && !e.closest('.title')).map((e) => e.outerHTML.slice(0, 120)).join()`); controls != "" {
 		t.Errorf("controls are printed: %s", controls)
 	}
+	p.has("body > .paper .dhead", "internal/pump/pump.go Go · 40 lines")
+	p.wait(`document.querySelector('#turns .ask-row .when').checkVisibility()`)
+	p.wait(`[...document.querySelectorAll('#turns .slip .sum, #turns .when')].every((e) => e.getBoundingClientRect().right <= innerWidth)`)
 	p.shot("paper")
 	p.js(`dispatchEvent(new Event('afterprint'))`)
 	p.wait(`!document.querySelector('body > .paper')`)
