@@ -1,0 +1,22 @@
+package browser
+
+import (
+	"testing"
+
+	"webchat/internal/agent/copilot/copilottest"
+)
+
+// A result of the agent's own tool that is too large for its model is a slip in the
+// conversation, and opens whole on the Desk.
+func TestRealLargeResultOpensWhole(t *testing.T) {
+	shim := realCopilot(t)
+	model := copilottest.New(t)
+	s := start(t, "--backend", "copilot", "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1", "--permissions", "allow")
+	p := s.open("/")
+	p.say(`call bash {"command":"seq 1 20000","description":"count"}`)
+	p.done()
+	p.has("#turns .slip", "Too large to read at once: 20,000 lines, 109 kB. The user sees all of it.")
+	p.shots("large-result")
+	p.js(`document.querySelector('#turns [data-slip]').click()`)
+	p.wait(`document.querySelector('#desk')?.innerText.includes('20000')`)
+}
