@@ -29,7 +29,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if err := hookrun.CheckReach(ctx, c.Hooks, c.Backend); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	if start.Title, err = cleanTitle(start.Title); err != nil {
+	if start.Title, err = eventlog.CleanTitle(start.Title); err != nil {
 		return nil, err
 	}
 	s := newSession(c, fold.Summary{ID: fold.ID(start.SessionID)})

@@ -4,30 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/wording"
 )
-
-// maxTitle is how many characters a title may have.
-const maxTitle = 200
-
-func cleanTitle(title string) (string, error) {
-	title = wording.Line(title)
-	if utf8.RuneCountInString(title) > maxTitle {
-		return "", fmt.Errorf("%w: the title is longer than %d characters", eventlog.ErrInvalid, maxTitle)
-	}
-	return title, nil
-}
 
 // Rename gives the session a title, which its agent is told; [eventlog.ErrInvalid] for an empty
 // or too long one.
 func (s *Session) Rename(ctx context.Context, title string) error {
-	title, err := cleanTitle(title)
+	title, err := eventlog.CleanTitle(title)
 	if err != nil {
 		return err
 	}
