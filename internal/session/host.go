@@ -124,14 +124,23 @@ func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err err
 	if !ok {
 		return "", agent.ErrUnsupported
 	}
+	runs := func() error {
+		if begun := h.s.events.Open.Tool(w.ToolCallID); h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
+			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
+		}
+		return nil
+	}
+	if err := h.s.events.Change(ctx, runs); err != nil {
+		return "", err
+	}
 	size := int64(len(w.Data))
 	outputID, readers, err := k.Keep(h.s.id, w)
 	if err != nil {
 		return "", err
 	}
 	return readers, h.s.events.Change(ctx, func() error {
-		if begun := h.s.events.Open.Tool(w.ToolCallID); h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
-			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
+		if err := runs(); err != nil {
+			return err
 		}
 		return h.s.events.Append(event.ToolExecutionProgress{ToolCallID: w.ToolCallID, OutputID: outputID, Bytes: size})
 	})
