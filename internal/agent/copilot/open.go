@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/offered"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
@@ -152,11 +153,11 @@ func (c *conn) parameters() map[string]any {
 	skip, _ := c.skipInstructions() // why, the first prompt says
 	c.mu.Lock()
 	c.skipping = skip
-	model, effort, excluded := c.model, c.effort, append([]string{hidden}, c.excluded...)
+	model, effort, excluded := c.model, c.effort, append([]string{offered.Hidden}, c.excluded...)
 	c.mu.Unlock()
 	p := map[string]any{
 		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
-		"tools": tools, "availableTools": c.allowed(), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
+		"tools": tools, "availableTools": offered.Allowed(c.o.Tools, len(c.b.cfg.MCPServers) > 0), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.largeDir()},

@@ -3,14 +3,13 @@ package copilot
 import (
 	"context"
 	"encoding/json"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/copilot/results"
 	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -188,11 +187,11 @@ func (c *conn) onToolComplete(e cli.Event) {
 	}
 	switch {
 	case d.Success && d.Result != nil:
-		done.Result = readable(d.Result)
+		done.Result = results.Readable(d.Result)
 	case d.Success:
 		done.Result = &event.ToolResult{}
 	case d.Error != nil:
-		done.Error = &event.ToolError{Message: d.Error.Message, Code: code(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
+		done.Error = &event.ToolError{Message: d.Error.Message, Code: results.Code(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
 	default:
 		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 	}
@@ -200,27 +199,6 @@ func (c *conn) onToolComplete(e cli.Event) {
 	if done.Result != nil {
 		c.endCommand(ours, done.Result.Content)
 	}
-}
-
-// shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
-var shellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\d+>\s*$`)
-
-// readable is a result without what is for the CLI only, and without its copy.
-func readable(r *event.ToolResult) *event.ToolResult {
-	out := *r
-	out.Content = shellEnd.ReplaceAllString(r.Content, "")
-	if out.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent, ""); out.DetailedContent == out.Content {
-		out.DetailedContent = ""
-	}
-	return &out
-}
-
-// code is one of the codes the language of events has.
-func code(theirs string) string {
-	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"}, theirs) {
-		return theirs
-	}
-	return "failure"
 }
 
 // onToolRequested has the session run one of its tools. Calls run beside each
@@ -240,7 +218,7 @@ func (c *conn) onToolRequested(e cli.Event) {
 	t.requests[d.RequestID] = true
 	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
 	answer := func(r agent.Result) {
-		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", answerOf(r))
+		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", results.Native(r))
 	}
 	if !c.owns(d.ToolName) {
 		t.work.Go(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
@@ -273,31 +251,4 @@ func (c *conn) reply(ctx context.Context, method, requestID, field string, value
 	if err != nil && ctx.Err() == nil {
 		c.b.cfg.Logger.Warn("copilot: an answer was not taken", "method", method, "error", err)
 	}
-}
-
-// answerOf is a tool's result in the CLI's words. "denied" has the model read
-// the text and go on; "rejected" also ends the turn.
-func answerOf(r agent.Result) wire.Result {
-	n := wire.Result{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
-	if len(r.Binary) > 0 {
-		n.Binary = r.Binary
-	}
-	switch {
-	case r.Type == "":
-		n.Type = string(agent.Success)
-	case r.Type == agent.Failed && r.Kind == event.KindTimeout:
-		n.Type = "timeout"
-	}
-	if n.Error == "" && r.Type != agent.Success {
-		n.Error = r.TextForModel
-	}
-	if t := r.Telemetry; t != nil {
-		n.Telemetry = struct {
-			OutputID string `json:"outputId,omitempty"`
-			Bytes    int64  `json:"bytes,omitempty"`
-			Lines    int64  `json:"lines,omitempty"`
-			ExitCode *int   `json:"exitCode,omitempty"`
-		}{t.OutputID, t.Bytes, t.Lines, t.ExitCode}
-	}
-	return n
 }
