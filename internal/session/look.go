@@ -48,8 +48,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	}
 	c := &call{ToolCall: agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}, by: event.ByUser, unlogged: true, look: true}
 	s.mu.Lock()
-	err = s.checkUsable()
-	if err != nil {
+	if err := s.checkUsable(); err != nil {
 		s.mu.Unlock()
 		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
 	}

@@ -118,9 +118,8 @@ func (s *Session) checkUsable() error {
 		return nil
 	case s.state == stateDeleted:
 		return fmt.Errorf("session %s is deleted: %w", s.id, eventlog.ErrNotFound)
-	default:
-		return fmt.Errorf("session %s: %w", s.id, eventlog.ErrClosed)
 	}
+	return fmt.Errorf("session %s: %w", s.id, eventlog.ErrClosed)
 }
 
 // resumeEvents returns the event that opens this process's work on the session, if it
