@@ -101,11 +101,11 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *outputs
 		return
 	}
 	c := o.Snapshot()
-	c.Release() // only counts are used below
 	if !q.ranged {
 		q.to = c.Meta.First() + defaultLines - 1
 	}
 	lines := c.Lines(q.from, q.to)
+	c.Release() // only counts are used below
 	if lines.Last-lines.First >= MaxHTMLLines {
 		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+strconv.Itoa(MaxHTMLLines)+" lines at once.")
 		return
