@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,14 +109,14 @@ func TestChurn(t *testing.T) {
 func TestWallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t, 1<<20)
-		var jump time.Duration
-		s.wall = func() time.Time { return time.Now().Add(jump) }
+		var jump atomic.Int64 // the store looks at the clock when it likes
+		s.wall = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) }
 		ctx, stop := context.WithCancel(t.Context())
 		go s.Run(ctx)
 		defer stop()
 
 		slept := put(t, s, Meta{Type: File}, "a")
-		jump = time.Hour // the laptop slept: the monotonic clock did not run
+		jump.Store(int64(time.Hour)) // the laptop slept: the monotonic clock did not run
 		if _, err := s.Get(slept.ID()); !errors.Is(err, ErrExpired) {
 			t.Fatalf("after sleep: %v", err)
 		}
@@ -124,7 +125,7 @@ func TestWallClock(t *testing.T) {
 			t.Fatalf("memory not freed: %+v", got)
 		}
 		back := put(t, s, Meta{Type: File}, "b")
-		jump = -8760 * time.Hour // the clock was set back: the monotonic one counts
+		jump.Store(int64(-8760 * time.Hour)) // the clock was set back: the monotonic one counts
 		get(t, s, back.ID())
 		time.Sleep(31 * time.Minute)
 		if _, err := s.Get(back.ID()); !errors.Is(err, ErrExpired) {

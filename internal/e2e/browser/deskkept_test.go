@@ -118,6 +118,7 @@ func TestDeskDeletesNow(t *testing.T) {
 // What had to go to make room says so, and can be shown again so that it stays.
 func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	s, p := desked(t, "--output-budget", "1MiB")
+	p.expect("/api/outputs/") // what is asked of an output just when it has to go
 	for i, lines := range []int{14_000, 6000, 4000} {
 		s.put(fmt.Sprintf("big-%d.txt", i), strings.Repeat("a line of a log that is long enough\n", lines))
 	}
