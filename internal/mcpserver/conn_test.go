@@ -44,7 +44,7 @@ func TestWhatAScriptAsksIsAnswered(t *testing.T) {
 	}
 }
 
-// A client that dies in the middle of a line is no failure; what is no message is told of.
+// A client that dies in the middle of a line has not failed; other input than a message is reported.
 func TestWhatIsNoMessage(t *testing.T) {
 	for in, want := range map[string]string{"": "", hello + `{"jsonrpc":"2.0","id":2,"met`: "", "hello\n": "is no message of the Model Context Protocol"} {
 		err := newServer(t, newToys(shows), nil).ServeConn(t.Context(), &scripted{Reader: strings.NewReader(in)}, mcpserver.Workspace{ID: "1"})

@@ -213,20 +213,26 @@ func TestAQuestionWithoutACall(t *testing.T) {
 	}
 }
 
+// stopTalk stops a turn once the agent said something.
+func (h *table) stopTalk() {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.prompt(ctx, "talk") }()
+	if err := h.Wait(ctx, func(h *agenttest.Host) bool { return len(h.Events()) > 0 }); err != nil {
+		h.t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		h.t.Fatalf("a stopped turn ends with %v", err)
+	}
+}
+
 // An agent that neither stops a turn nor ends is ended, and goes on with the same
 // conversation; what it replays is not said again.
 func TestAStubbornAgentIsStartedAgain(t *testing.T) {
 	h := sit(t, "stubborn", nil, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.prompt(ctx, "talk") }()
-	if err := h.Wait(t.Context(), func(h *agenttest.Host) bool { return len(h.Events()) > 0 }); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Fatalf("a stopped turn ends with %v", err)
-	}
+	h.stopTalk()
 	if err := h.prompt(t.Context(), "hello"); err != nil {
 		t.Fatal(err)
 	}
@@ -245,14 +251,7 @@ func TestAStubbornAgentIsStartedAgain(t *testing.T) {
 // prompt is not lost.
 func TestAnAgentThatForgot(t *testing.T) {
 	h := sit(t, "forgetful", nil, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.prompt(ctx, "talk") }()
-	if err := h.Wait(t.Context(), func(h *agenttest.Host) bool { return len(h.Events()) > 0 }); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	<-ended
+	h.stopTalk()
 	if err := h.prompt(t.Context(), "hello"); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The last of these in a request decides whether the model talks on and on, until nobody
-// reads any more, or is brief.
+// The last of these in a request decides whether the model talks on and on, until its reader
+// leaves, or is brief.
 const (
 	TalkOn  = "Talk on and on."
 	BeBrief = "Be brief."

@@ -17,16 +17,7 @@ import (
 func TestEveryAgentShowsTheSameCards(t *testing.T) {
 	shim := realCopilot(t)
 	model := copilottest.New(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("agents:\n  mine: {command: %q, env: {ACP_STANDIN: polite, GORACE: atexit_sleep_ms=0}}\n", self)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, "--config", config, "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1")
+	s := start(t, "--config", withAgent(t), "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1")
 	var first string
 	var last *page
 	for _, backend := range []string{"copilot", "mine", "offline"} {
@@ -42,8 +33,9 @@ func TestEveryAgentShowsTheSameCards(t *testing.T) {
 	continueElsewhere(last)
 }
 
-// What was said to an agent elsewhere goes on in a session.
-func TestGoOnWithAConversationFromElsewhere(t *testing.T) {
+// withAgent is a configuration with an agent, mine, that speaks the Agent Client Protocol.
+func withAgent(t *testing.T) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +45,12 @@ func TestGoOnWithAConversationFromElsewhere(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, "--config", config, "--backend", "mine")
+	return config
+}
+
+// What was said to an agent elsewhere goes on in a session.
+func TestGoOnWithAConversationFromElsewhere(t *testing.T) {
+	s := start(t, "--config", withAgent(t), "--backend", "mine")
 	p := s.open("/")
 	p.say("/resume")
 	p.has("#menu", "Mend the <b>pump</b>")

@@ -138,7 +138,7 @@ var manners = map[string]manner{
 			a.send(object{"method": "session/update", "params": object{"sessionId": a.id, "update": json.RawMessage(raw)}})
 		}
 		a.send(object{"method": "session/update", "params": nil})
-		a.send(object{"id": "nobody asked", "result": 1})
+		a.send(object{"id": "never asked", "result": 1})
 		return "end_turn", nil
 	},
 	"oddend": func(a *standIn, _ context.Context, _ string) (string, object) { // and never an answer of its own

@@ -21,7 +21,7 @@ func (d *Detached) Add(log string) {
 	if err != nil || !at.Mode().IsRegular() || !strings.HasPrefix(filepath.Base(log), detachedName) {
 		return
 	}
-	_ = os.Chmod(log, 0o600) // where that fails the folder is nobody's to read
+	_ = os.Chmod(log, 0o600) // where that fails, the file system keeps no modes
 	d.logs = append(d.logs, log)
 }
 

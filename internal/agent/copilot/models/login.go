@@ -60,7 +60,7 @@ func (l *Login) SignedIn(ctx context.Context, ask Ask) (bool, error) {
 	return is.IsAuthenticated, nil
 }
 
-// Account is who was signed in when that was asked last; empty: nobody, or it was not asked.
+// Account is who was signed in when that was asked last; empty: it was not asked, or there is no login.
 func (l *Login) Account() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
