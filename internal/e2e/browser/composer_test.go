@@ -368,3 +368,16 @@ func TestTypingReachesTheComposer(t *testing.T) {
 	p.wait(`document.activeElement.matches('[data-card]') && document.querySelector('[data-card] .code.wrap')`)
 	p.is(prompt+`.value`, "")
 }
+
+// What is typed while a prompt is on its way stays, without the prompt.
+func TestTypingWhileAPromptIsSent(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.js(`const go = window.fetch; window.go = new Promise((done) => { window.release = done })
+		window.fetch = async (...a) => { if (a[1]?.method === 'POST') await window.go; return go(...a) }`)
+	p.say("/show go.mod")
+	p.wait(composer + `.ariaBusy === 'true'`)
+	p.write("\nexplain it")
+	p.js(`window.release()`)
+	p.is(prompt+`.value`, "explain it")
+}

@@ -164,10 +164,10 @@ async function send(asked = false, id = newID(), how = mode) {
   }
 }
 
-/** Empties the field, unless something else was written meanwhile. */
+/** Takes what was sent out of the field. What was typed behind it meanwhile stays; what was changed stays whole. */
 function sent(text) {
   if (text.trim()) remember(text)
-  if (field.value === text) field.value = ''
+  if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart()
   composer.querySelector('.free')?.remove()
   draft.save(field.value)
   recall.stop()
