@@ -20,7 +20,7 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 	id := writeLong(t, mem, 50)
 	h := newHouseOn(t, mem, offline.New(offline.Config{}))
 	path := "/sessions/" + string(id)
-	more := regexp.MustCompile(`data-more><a class="tool-open" href="([^"]+)"`)
+	more := regexp.MustCompile(`data-more><a href="([^"]+)"`)
 
 	_, page := h.do("GET", path, "")
 	if strings.Contains(page, "func (p *pump)") {

@@ -58,7 +58,7 @@ func (t *turn) Waits() string {
 func (t *turn) Time() string { return t.At.In(t.f.cfg.Location).Format("15:04") }
 
 // Stamp is when the prompt was given, for machines.
-func (t *turn) Stamp() string { return event.Time(t.At).String() }
+func (t *turn) Stamp() string { return t.At.UTC().Format(time.RFC3339) }
 
 // Long says that the prompt needs to be clamped.
 func (t *turn) Long() bool {

@@ -42,21 +42,21 @@ func TestFoldedRowsAreFilledWhenOpened(t *testing.T) {
 	}
 	p.js(`document.querySelector('#c-v1 .tool > summary').focus()`)
 	p.press("Enter")
-	p.wait(`document.querySelector('#c-v1 .tool[open] .tool-more')?.textContent.includes('func main() {}')`)
+	p.wait(`document.querySelector('#c-v1 .tool[open] [data-more]')?.textContent.includes('func main() {}')`)
 	p.js(`document.querySelector('#c-b1 .tool > summary').click()`)
-	p.wait(`document.querySelector('#c-b1 .tool-more').textContent.includes('first line')`)
+	p.wait(`document.querySelector('#c-b1 [data-more]').textContent.includes('first line')`)
 	p.shots("row-open")
 	more <- true
-	p.wait(`document.querySelector('#c-b1 .tool-more').textContent.includes('second line')`)
+	p.wait(`document.querySelector('#c-b1 [data-more]').textContent.includes('second line')`)
 	end <- true
 	p.done()
-	p.wait(`document.querySelector('#c-b1 .tool[open] .tool-more')?.textContent.includes('all was made')`)
-	p.wait(`document.querySelector('#c-v1 .tool[open] .tool-more')?.textContent.includes('func main() {}')`)
+	p.wait(`document.querySelector('#c-b1 .tool[open] [data-more]')?.textContent.includes('all was made')`)
+	p.wait(`document.querySelector('#c-v1 .tool[open] [data-more]')?.textContent.includes('func main() {}')`)
 
 	p.do(chromedp.Navigate("about:blank"))
 	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "?from=4#c-v1")) // as a search leads there
 	p.live()
-	p.wait(`document.querySelector('#c-v1 .tool[open] .tool-more')?.textContent.includes('func main() {}')`)
+	p.wait(`document.querySelector('#c-v1 .tool[open] [data-more]')?.textContent.includes('func main() {}')`)
 	if p.true(`document.querySelector('#c-b1 .tool').open`) {
 		t.Error("another row is open, too")
 	}

@@ -51,13 +51,19 @@ export class Viewer {
     this.gap = null // {after, next}: the lines before and behind what was left out
     this.only = null // {re, total}: the lines that match
     this.pos = 0 // rows above the screen, with a part of one
-    this.put = 0 // where the box was scrolled to from here
+    this.put = 0 // where the box was scrolled to from here; NaN: not known
+    this.tallness = 0 // pixels of the tall box
+    this.measured = 0 // pixels of the screen; 0: not known
     this.following = false
     viewers.set(pane, this)
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
     this.code.addEventListener('wheel', (e) => this.wheel(e), { passive: false })
     this.code.addEventListener('keydown', (e) => this.key(e))
-    this.sizes = new ResizeObserver(() => this.fit())
+    this.sizes = new ResizeObserver(() => {
+      this.measured = 0
+      this.put = NaN
+      this.fit()
+    })
     this.sizes.observe(this.code)
     this.reach(Number(pane.dataset.last ?? pane.dataset.lines ?? 0))
   }
@@ -68,9 +74,11 @@ export class Viewer {
     return Math.max(0, this.last - this.first + 1 - (this.gap ? this.gap.next - this.gap.after - 2 : 0))
   }
 
-  get screen() { return this.code.clientHeight / height }
+  /** Measured once for each size: asking makes the browser lay everything out. */
+  get high() { return this.measured ||= this.code.clientHeight }
+  get screen() { return this.high / height }
   get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / height) }
-  get room() { return Math.max(0, this.tall.offsetHeight - this.code.clientHeight) }
+  get room() { return Math.max(0, this.tallness - this.high) }
   get scaled() { return this.wrapped || this.total * height > tallest }
   get running() { return this.pane.dataset.state === 'running' }
 
@@ -130,16 +138,20 @@ export class Viewer {
   }
 
   fit() {
-    this.box.style.height = `${this.code.clientHeight}px`
-    this.tall.style.height = `${Math.max(this.code.clientHeight, Math.min(tallest, this.total * height + 2 * air))}px`
+    this.tallness = Math.max(this.high, Math.min(tallest, this.total * height + 2 * air))
+    this.box.style.height = `${this.high}px`
+    this.tall.style.height = `${this.tallness}px`
     this.move(this.following ? this.most : this.pos)
   }
 
   /** Puts a number of rows above the screen. */
   move(rows) {
     this.pos = Math.min(this.most, Math.max(0, rows))
-    this.code.scrollTop = this.most ? this.pos / this.most * this.room : 0
-    this.put = this.code.scrollTop
+    const top = this.most ? this.pos / this.most * this.room : 0
+    if (!(Math.abs(top - this.put) < 1)) {
+      this.code.scrollTop = top
+      this.put = this.code.scrollTop
+    }
     this.draw()
   }
 
@@ -162,7 +174,7 @@ export class Viewer {
   wheel(e) {
     if (!this.scaled || e.ctrlKey || !e.deltaY || e.shiftKey) return
     e.preventDefault()
-    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? height : e.deltaMode === 2 ? this.code.clientHeight : 1) / height)
+    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? height : e.deltaMode === 2 ? this.high : 1) / height)
   }
 
   key(e) {
