@@ -2,7 +2,6 @@ package displaytools
 
 import (
 	"fmt"
-	"io"
 	"path"
 	"path/filepath"
 	"strings"
@@ -104,28 +103,10 @@ func newKept(o *outputs.Output) *kept {
 	return k
 }
 
-// An output too long to be counted is estimated from samples of this many and
-// this size: encoding makes much garbage, 80 bytes for each that is read.
-const (
-	samples    = 8
-	sampleSize = 16 << 10
-)
-
 // tokens is what the bytes that are kept would cost a model.
 func (k *kept) tokens() (n int64, exact bool, err error) {
-	if k.size <= tokens.ExactLimit {
-		n, exact, err := tokens.CountReaderAt(k, k.size)
-		return int64(n), exact, err
-	}
-	for i := range int64(samples) {
-		at := (k.size - sampleSize) / (samples - 1) * i
-		part, _, err := tokens.CountReaderAt(io.NewSectionReader(k, at, sampleSize), sampleSize)
-		if err != nil {
-			return 0, false, err
-		}
-		n += int64(part)
-	}
-	return int64(float64(n) / (samples * sampleSize) * float64(k.size)), false, nil
+	count, exact, err := tokens.CountReaderAt(k, k.size)
+	return int64(count), exact, err
 }
 
 // ReadAt implements [io.ReaderAt].

@@ -103,8 +103,7 @@ func BenchmarkPageAfterADay(b *testing.B) {
 			s.put(name, pumpGo)
 			s.api("POST", "/api/sessions/"+id+"/messages?wait=true", map[string]string{"content": "show me " + name})
 		}
-		p.wait(`document.querySelectorAll('#outs [data-output]').length > 300`)
-		p.wait(`document.querySelectorAll('.tab').length >= 100`)
+		p.wait(`Number(document.getElementById('outs').dataset.count) > 300`)
 		worn, many := p.heap(), eval[float64](p, `document.querySelectorAll('*').length`)
 		p.do(chromedp.Reload())
 		p.live()
