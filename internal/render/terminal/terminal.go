@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	markEvery     = 500 // lines between two marks, or a multiple
-	forgetEvery   = 100 // lines after which the saved cursor is forgotten; a mark is at such a place
-	terminalChunk = 64 << 10
+	markEvery     = 500     // lines between two marks, or a multiple
+	forgetEvery   = 100     // lines after which the saved cursor is forgotten; a mark is at such a place
+	terminalChunk = 1 << 20 // long enough for a stretch that pays
 	maxMarks      = 16 << 10
 	maxChanges    = 256
 )
@@ -53,6 +53,8 @@ type Document struct {
 	seen    []string // the rows in reach after the last Advance
 	above   int      // rows above them
 	lowest  int      // while advancing: the first row that changed
+	fresh   bool     // the bytes taken in end with a line
+	broken  int64    // no stretch begins before
 }
 
 // mark is a place in the bytes from which rows can be made again: row starts at off, in style.
@@ -105,12 +107,19 @@ func (t *Document) advance(ctx context.Context, size int64) error {
 			return err
 		}
 		for len(p) > 0 {
+			if t.fresh {
+				if n := t.stretch(p); n > 0 {
+					p = p[n:]
+					continue
+				}
+			}
 			line := p
 			if i := bytes.IndexByte(p, '\n'); i >= 0 {
 				line = p[:i+1]
 			}
 			p = p[len(line):]
 			t.take(line)
+			t.fresh = line[len(line)-1] == '\n'
 		}
 	}
 	return nil

@@ -140,7 +140,10 @@ func TestSoakTerminalWindows(t *testing.T) {
 	const programs = 2000
 	seed, marks := rendertest.SoakSeed(t), 0
 	for i := range uint64(programs) {
-		marks += checkWindows(t, rand.New(rand.NewPCG(seed, i)))
+		r := rand.New(rand.NewPCG(seed, i))
+		if marks += checkWindows(t, r); i%10 == 0 {
+			marks += checkProgram(t, r, talkative(r, 8))
+		}
 	}
 	if marks < 3*programs { // one that clears its screen often has few
 		t.Errorf("%d marks in %d programs are too few to tell", marks, programs)
@@ -150,7 +153,10 @@ func TestSoakTerminalWindows(t *testing.T) {
 // checkWindows compares a window from each mark, and some others, with the whole,
 // and returns how many marks there were.
 func checkWindows(t *testing.T, r *rand.Rand) (marks int) {
-	p := program(r, 12_000)
+	return checkProgram(t, r, program(r, 12_000))
+}
+
+func checkProgram(t *testing.T, r *rand.Rand, p []byte) (marks int) {
 	want := terminalReference(t, p)
 	doc, got := rowsOf(t, p)
 	compareRows(t, got, want, 1)
@@ -179,10 +185,49 @@ func compareRows(t testing.TB, got, want []string, from int) {
 	}
 }
 
+// talkative is a program that prints many plain lines in between, now and then in colour.
+func talkative(r *rand.Rand, pieces int) (p []byte) {
+	for range pieces {
+		p = append(p, program(r, r.IntN(300))...)
+		p = append(p, []string{"", "\n", "\x1b[31m", "\x1b[80A", "\x1b7", "\r\n\n"}[r.IntN(6)]...)
+		for i := range r.IntN(4 * (stretchHead + stretchTail + stretchGain)) {
+			if p = fmt.Appendf(p, "%d%s", i, strings.Repeat(" word", r.IntN(12))); r.IntN(20) == 0 {
+				p = append(p, '\n')
+			}
+			p = append(p, '\n')
+		}
+		p = append(p, []string{"", "\x1b[200Aup", "\x1b8back", "\x1b[0m"}[r.IntN(4)]...)
+	}
+	return p
+}
+
+// Lines that are counted and not drawn are the rows that they would be.
+func TestStretchesEqualWhole(t *testing.T) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		if marks := checkProgram(t, r, talkative(r, 8)); marks < 3 {
+			t.Fatalf("%d marks are too few to tell", marks)
+		}
+	}
+}
+
 // However the bytes are cut, the rows are the same, and Changed names every row that did change.
 func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
+		all := func(doc *Document, from int) (rows []string) {
+			for to := doc.Total(); from <= to; from += render.MaxRows {
+				window, err := doc.Rows(context.Background(), from, to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, rendertest.Rows(window.HTML)...)
+			}
+			return rows
+		}
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
+		if rapid.Bool().Draw(t, "talkative") {
+			p = talkative(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6)), 2)
+		}
 		once := New(bytes.NewReader(p), render.RowOptions{})
 		if err := once.Advance(context.Background(), int64(len(p))); err != nil {
 			t.Fatal(err)
@@ -198,19 +243,9 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 			var from int
 			from, version = live.Changed(version)
 			shown = shown[:min(len(shown), from-1)]
-			rows, err := live.Rows(context.Background(), from, live.Total())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rows.HTML != "" {
-				shown = append(shown, rendertest.Rows(rows.HTML)...)
-			}
+			shown = append(shown, all(live, from)...)
 		}
-		rows, err := once.Rows(context.Background(), 1, once.Total())
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := strings.Join(rendertest.Rows(rows.HTML), "\n")
+		want := strings.Join(all(once, 1), "\n")
 		if got := strings.Join(shown, "\n"); got != want {
 			t.Fatalf("shown by pieces:\n%.2000q\nat once:\n%.2000q", got, want)
 		}
@@ -359,6 +394,15 @@ func BenchmarkTerminal(b *testing.B) {
 		b.SetBytes(int64(len(p)))
 		for b.Loop() {
 			if err := New(bytes.NewReader(p), render.RowOptions{}).Advance(b.Context(), int64(len(p))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	lines := bytes.Repeat([]byte("2026-11-21T21:57:31Z INFO pump-7 accepted sink=1234 region=eu-west\n"), 16<<20/67)
+	b.Run("Advance 16 MiB of plain lines", func(b *testing.B) {
+		b.SetBytes(int64(len(lines)))
+		for b.Loop() {
+			if err := New(bytes.NewReader(lines), render.RowOptions{}).Advance(b.Context(), int64(len(lines))); err != nil {
 				b.Fatal(err)
 			}
 		}

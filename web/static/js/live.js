@@ -6,9 +6,11 @@ import { rowsOf } from './lines.js'
 
 const shown = 18 // lines of a running card
 const pause = 200 // milliseconds between two looks
-const busy = new WeakMap() // card → AbortController of the look under way
+const beside = matchMedia('(min-width: 1100px)') // the Desk shows it there, and its card is a slip
+const busy = new WeakMap() // card → the look under way
 
 async function look(card) {
+  if (beside.matches) return
   if (busy.has(card)) {
     busy.get(card).again = true
     return
@@ -41,7 +43,9 @@ export function live() {
   }
   new MutationObserver((changes) => { for (const c of changes) each(c.target) })
     .observe(turns, { subtree: true, attributes: true, attributeFilter: ['data-lines', 'data-output'] })
-  for (const el of turns.querySelectorAll('[data-card][data-state=running]')) each(el)
+  const all = () => turns.querySelectorAll('[data-card][data-state=running]').forEach(each)
+  beside.addEventListener('change', all)
+  all()
 }
 
 /** Stops or goes on following. */

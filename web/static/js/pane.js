@@ -161,11 +161,14 @@ function watch(pane) {
     if (!pane.isConnected || pane.dataset.state !== 'running') return seen.disconnect()
     const card = turns.querySelector(`[data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
     if (!card) return
+    if (v.behind) { // over a slow line it would never catch up
+      soon = setTimeout(look, wait)
+      return
+    }
     v.refresh()
     v.reach(Number(card.dataset.lines ?? 0))
+    if (!v.behind) v.draw()
     pane.querySelector('[data-so-far]').textContent = some(v.last, 'line')
-    if (v.following) v.move(v.most)
-    else v.draw()
     words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${document.getElementById(`${card.id.replace(/\.r$/, '')}.t`)?.textContent.replace(/^Following · /, '') ?? ''}`
     const clock = pane.querySelector('.state .live')
     const elapsed = card.querySelector('.state .live')

@@ -53,8 +53,10 @@ export class Viewer {
     this.pos = 0 // rows above the screen, with a part of one
     this.put = 0 // where the box was scrolled to from here; NaN: not known
     this.tallness = 0 // pixels of the tall box
+    this.fitted = -1 // rows the tall box was made for
     this.measured = 0 // pixels of the screen; 0: not known
     this.following = false
+    this.behind = false // the end has grown, and its rows are under way
     viewers.set(pane, this)
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
     this.code.addEventListener('wheel', (e) => this.wheel(e), { passive: false })
@@ -104,12 +106,20 @@ export class Viewer {
     return { from: this.lineAt(from), to: this.lineAt(Math.max(0, to)) }
   }
 
-  /** Says how far the output goes; what was its end may be another row now. */
+  /** Says how far the output goes; what was its end may be another row now. Who follows goes there once its rows have come. */
   reach(last) {
-    const grown = last !== this.last
+    const was = this.last
     this.last = Math.max(last, this.first - 1)
     this.code.classList.toggle('n7', this.last > 99_999)
-    if (grown) this.fit()
+    if (this.last === was && this.total === this.fitted) return
+    if (this.following && this.rows.firstChild) this.behind = this.lacks()
+    if (!this.behind) this.fit()
+  }
+
+  /** Whether rows of the last screen are not there; they are asked for. */
+  lacks() {
+    const ends = [Math.max(0, Math.floor(this.most) - margin), Math.max(0, this.total - 1)]
+    return ends.map((place) => this.block(place)).some(({ rows }) => !rows)
   }
 
   /** Takes in which lines were left out: of what grows, more of them with each look. */
@@ -123,6 +133,7 @@ export class Viewer {
     const line = this.lineAt(Math.floor(this.pos))
     this.gap = { after, next }
     this.forget(after - this.first)
+    if (this.following && this.looking) return // what has come since then says where the end is
     if (!this.following) this.pos = this.place(line) + this.pos % 1
     this.fit()
   }
@@ -138,6 +149,7 @@ export class Viewer {
   }
 
   fit() {
+    this.fitted = this.total
     this.tallness = Math.max(this.high, Math.min(tallest, this.total * height + 2 * air))
     this.box.style.height = `${this.high}px`
     this.tall.style.height = `${this.tallness}px`
@@ -225,9 +237,12 @@ export class Viewer {
     block.coming = this.fetch(from, to, block.over.signal).then((rows) => {
       block.rows = rows
       for (let k = from; k < from + size; k++) this.late.delete(k)
-      this.draw()
+      if (!this.behind) return this.draw()
+      this.behind = this.lacks()
+      if (!this.behind) this.fit()
     })
     block.coming.catch((err) => {
+      this.behind = false
       if (this.blocks.get(from) === block) this.blocks.delete(from)
       if (err.name === 'AbortError') return
       if (err.status === 404) this.pane.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
