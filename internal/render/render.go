@@ -31,7 +31,8 @@ import (
 )
 
 // WorkLimit is the processor time one request for rows may spend on highlighting; what is left then is shown as plain text.
-const WorkLimit = 100 * time.Millisecond
+// With the lexer's last step a request takes less than 100 ms.
+const WorkLimit = 90 * time.Millisecond
 
 const (
 	// LongLine is how many characters a line may have and still be highlighted.
