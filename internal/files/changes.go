@@ -153,7 +153,7 @@ func (g *gathering) has(ctx context.Context, commit string) bool {
 
 // withoutFilters is the environment in which git runs none of the filters that the
 // repository's settings name: it would to compare files that changed in the moment of
-// the last commit.
+// the last commit, and one that is required and missing would end it.
 func (g *gathering) withoutFilters(ctx context.Context) (env []string) {
 	n := 0
 	none := func(key string) {
@@ -161,7 +161,7 @@ func (g *gathering) withoutFilters(ctx context.Context) (env []string) {
 		n++
 	}
 	// It ends with an error where there are none.
-	_ = g.run(ctx, ".", []string{"config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|process)$`}, nil, func(r io.Reader) error {
+	_ = g.run(ctx, ".", []string{"config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|process|required)$`}, nil, func(r io.Reader) error {
 		for b := bufio.NewReader(r); ; {
 			key, err := b.ReadString(0)
 			if err != nil {

@@ -102,8 +102,19 @@ func TestChangesRunNothing(t *testing.T) {
 	for _, name := range []string{"core.fsmonitor", "filter.x.clean", "filter.x.smudge", "filter.x.process", "diff.external", "diff.x.textconv", "diff.x.command", "core.pager"} {
 		w.git(".", "config", name, "touch "+ran+"; cat")
 	}
+	w.git(".", "config", "filter.x.required", "true") // as git-lfs has it
+	w.git(".", "config", "core.trustctime", "false")
 	w.write(".gitattributes", "* filter=x diff=x\n")
+	at, err := os.Stat(filepath.Join(w.dir, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.write("a.txt", "two\n")
+	for _, name := range []string{"a.txt", ".git/index"} { // written in one moment: git has to read it
+		if err := os.Chtimes(filepath.Join(w.dir, name), at.ModTime(), at.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	list := w.changes(".")
 	w.since(w.head(), ".")
 	w.was(w.head(), "a.txt")

@@ -168,9 +168,9 @@ func TestSessionChangesRunNothing(t *testing.T) {
 		}
 	}
 	h.file("a.txt", "two\n")
-	list, _ := h.changes(t, session)
+	list, note := h.changes(t, session)
 	if len(list) != 2 || list[1].Path != "a.txt" || list[1].Added != 1 {
-		t.Errorf("changed: %+v", list)
+		t.Errorf("changed: %+v, %q", list, note)
 	}
 	if res, body := h.do("POST", session+"/display", `{"tool":"show_change","arguments":{"path":"a.txt"}}`); res.StatusCode != 200 {
 		t.Error(body)
