@@ -1,4 +1,4 @@
-// Brings older turns into the page: the same HTML a reload would show.
+// Brings older turns into the page, the same HTML a reload would show, and gives them back.
 
 import { getText } from './api.js'
 import { fragment } from './html.js'
@@ -14,4 +14,23 @@ export async function load(href) {
     doc.getElementById('earlier')?.remove()
     if (link) turns.before(link)
   }
+}
+
+/** Gives back all but so many turns, as a reload would; those in use stay, and what is newer. */
+export function shorten(keep) {
+  const turns = document.getElementById('turns')
+  const chosen = getSelection()
+  const used = (el) => el.contains(document.activeElement) || el.matches(':target, :has(:target, [data-state=running], [aria-busy=true])') || (!chosen.isCollapsed && chosen.containsNode(el, true))
+  const old = [...turns.children].slice(0, -keep)
+  const first = old.findIndex(used)
+  if (first >= 0) old.length = first
+  while (old.length && !old.at(-1).nextElementSibling.dataset.from) old.pop()
+  if (!old.length) return
+  const { from } = old.at(-1).nextElementSibling.dataset
+  for (const el of old) el.remove()
+  const earlier = document.getElementById('earlier')
+  const link = earlier.querySelector('a')
+  link.href = `?before=${from}`
+  link.dataset.earlier = from
+  earlier.hidden = false
 }

@@ -5,6 +5,8 @@ import { onApplied } from './queue.js'
 
 const scroller = document.getElementById('scroll')
 const latest = document.getElementById('latest')
+const most = 80 // turns that stay in the page while the reader is at its end
+const kept = 40 // of them, when there are more
 const near = 80 // pixels from the end that still count as the end
 let following = true
 let news = 0
@@ -33,6 +35,14 @@ function settle() {
   if (scroller.scrollTop < top - 1 && !atEnd()) following = false
   follow()
   show()
+  if (following && document.getElementById('turns').childElementCount > most) giveBack()
+}
+
+async function giveBack() {
+  const { shorten } = await import('./older.js')
+  if (!following) return
+  shorten(kept)
+  follow() // what the browser scrolls now is no reader's doing
 }
 
 function show() {
