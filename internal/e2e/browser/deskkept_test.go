@@ -115,6 +115,28 @@ func TestDeskDeletesNow(t *testing.T) {
 	p.has(".pane:not([hidden]) .nothing", "Deleted by you")
 }
 
+// A command that ends while its pane is under way is not shown as running for ever.
+func TestDeskSeesAnEndWhileItDraws(t *testing.T) {
+	_, p := desked(t)
+	p.told("show me internal/pump/pump.go")
+	p.front("pump.go")
+	p.js(`const asked = window.fetch
+		window.fetch = async (...a) => {
+			const reply = await asked(...a)
+			if (String(a[0].url ?? a[0]).includes('/desk/') && !window.held) {
+				window.held = true
+				const html = await reply.clone().text()
+				window.ran = html.includes('data-state="running"')
+				while (document.querySelectorAll('#outs [data-output][data-state=done]').length < 2) await new Promise((next) => setTimeout(next, 20))
+			}
+			return reply
+		}`)
+	p.say("!echo first; sleep 2")
+	p.wait(`window.ran`)
+	p.front("echo first; sleep 2")
+	p.wait(onDesk + `.dataset.state === 'done'`)
+}
+
 // What had to go to make room says so, and can be shown again so that it stays.
 func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	s, p := desked(t, "--output-budget", "1MiB")

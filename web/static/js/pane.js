@@ -98,7 +98,7 @@ async function draw(tab, into) {
   else if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
   tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
-  return pane
+  return pane.dataset.state === 'running' && tab.state === 'done' ? refresh(tab) : pane // it ended while this was under way
 }
 
 function rows(pane, tab, kept) {
