@@ -34,9 +34,7 @@ func TestStripHoldsWhatFits(t *testing.T) {
 	p.front("read.txt")
 	p.has(".tab.is-pinned", names[0])
 	p.has(".tab.is-news", names[13])
-	if n := eval[int](p, `document.querySelectorAll('.tab').length`); n < 5 || n > 9 {
-		t.Errorf("%d tabs are left", n)
-	}
+	p.wait(`((n) => n > 4 && n < 10)(document.querySelectorAll('.tab').length)`) // the last ones may have come just now
 	p.shot("desk-full-strip")
 	p.click(".shelf-btn")
 	p.has("#shelf [data-group=closed]", "Closed")
