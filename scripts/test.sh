@@ -19,4 +19,4 @@ $go build -o "$report" ./scripts/report
 
 echo "testing"
 # shellcheck disable=SC2086
-$go test $race -json -timeout 24m ./... | "$report"
+$go test $race -json -timeout 15m ./... | "$report"

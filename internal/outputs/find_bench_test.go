@@ -62,7 +62,7 @@ func BenchmarkFind(b *testing.B) {
 				}
 				s.finds.list = nil
 				begun = time.Now()
-				if _, err := o.Find(b.Context(), e, 45*time.Millisecond); err != nil {
+				if _, err := o.Find(b.Context(), e, 50*time.Millisecond); err != nil {
 					b.Fatal(err)
 				}
 				firsts = append(firsts, time.Since(begun).Seconds()*1000)

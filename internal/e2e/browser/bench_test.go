@@ -2,6 +2,9 @@ package browser
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +46,43 @@ func BenchmarkAnswerInThePage(b *testing.B) {
 	b.ReportMetric(paced/pacedAgain, "paced/again")
 	b.ReportMetric(longest, "ms-longest-task")
 	b.ReportMetric(updates/float64(b.N), "updates/s")
+}
+
+// BenchmarkFirstWindow is how long it takes from a click to the rows of lines
+// 50,001 to 50,500 of a highlighted file of 100,000, in the page, beside a file
+// that has only those 500 lines.
+func BenchmarkFirstWindow(b *testing.B) {
+	s := start(b)
+	p := s.open("/")
+	var long, short float64
+	for name, n := range map[string]int{"long.go": 100_000, "short.go": 500} {
+		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(strings.Repeat("func add(a, b int) int { return a + b } // sums\n", n)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		p.say("/show " + name)
+		p.done()
+		p.wait(`[...document.querySelectorAll('[data-card][data-state=done]')].some((c) => c.dataset.name === ` + quote(name) + `)`)
+	}
+	window := func(name string, from int) float64 {
+		return eval[float64](p, fmt.Sprintf(`(async () => {
+			const { rowsOf } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'lines.js'))
+			const { fragment } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'html.js'))
+			const card = [...document.querySelectorAll('[data-card]')].find((c) => c.dataset.name === %s)
+			const start = performance.now()
+			const rows = fragment(await rowsOf(card.dataset.output, %d, %d))
+			card.querySelector('.lines').replaceChildren(rows)
+			card.offsetHeight
+			return performance.now() - start
+		})()`, quote(name), from, from+499))
+	}
+	at := 50_001
+	for b.Loop() {
+		long += window("long.go", at)
+		short += window("short.go", 1)
+		at = 1 + (at+20_011)%99_000 // another place: nothing is remembered
+	}
+	b.ReportMetric(long/float64(b.N), "ms/window")
+	b.ReportMetric(long/short, "long/short")
 }
 
 // sessionPage opens the page of a session that exists.
