@@ -20,6 +20,7 @@ const (
 	markEvery     = 500     // lines between two marks, or a multiple
 	forgetEvery   = 100     // lines after which the saved cursor is forgotten; a mark is at such a place
 	terminalChunk = 1 << 20 // long enough for a stretch that pays
+	takeAtOnce    = 1 << 16 // bytes taken line by line between two looks at the context
 	maxMarks      = 16 << 10
 	maxChanges    = 256
 )
@@ -106,7 +107,7 @@ func (t *Document) advance(ctx context.Context, size int64) error {
 		if err != nil {
 			return err
 		}
-		for len(p) > 0 {
+		for left := takeAtOnce; len(p) > 0 && left > 0; {
 			if t.fresh {
 				if n := t.stretch(p); n > 0 {
 					p = p[n:]
@@ -118,6 +119,7 @@ func (t *Document) advance(ctx context.Context, size int64) error {
 				line = p[:i+1]
 			}
 			p = p[len(line):]
+			left -= len(line)
 			t.take(line)
 			t.fresh = line[len(line)-1] == '\n'
 		}
