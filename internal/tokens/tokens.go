@@ -15,13 +15,11 @@
 package tokens
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"runtime"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -55,17 +53,12 @@ func Count(s string) (n int, exact bool) {
 	if len(s) <= ExactLimit {
 		return count(s), true
 	}
-	var total, seen int
-	for i := range windows {
-		w := trim(s[windowStart(i, int64(len(s))):][:windowSize])
-		total += count(w)
-		seen += len(w)
-	}
-	return scale(total, seen, int64(len(s))), false
+	n, exact, _ = CountReaderAt(strings.NewReader(s), int64(len(s))) // a string can be read
+	return n, exact
 }
 
 // CountReaderAt counts the first size bytes of r, reading no more than ExactLimit of them: a text longer than that is
-// sampled by the same windows as Count, at several places at once, so both give the same number.
+// sampled by the same windows as Count, so both give the same number.
 // The error is r's, and the count is then 0.
 func CountReaderAt(r io.ReaderAt, size int64) (n int, exact bool, err error) {
 	if size <= ExactLimit {
@@ -75,29 +68,17 @@ func CountReaderAt(r io.ReaderAt, size int64) (n int, exact bool, err error) {
 		}
 		return count(string(b)), true, nil
 	}
-	var (
-		all         sync.WaitGroup
-		total, seen atomic.Int64
-	)
-	workers := runtime.GOMAXPROCS(0)
-	errs := make([]error, workers)
-	for k := range workers {
-		all.Go(func() {
-			for i := k; i < windows && errs[k] == nil; i += workers {
-				var b []byte
-				if b, errs[k] = read(r, windowStart(i, size), windowSize); errs[k] == nil {
-					w := trim(string(b))
-					total.Add(int64(count(w)))
-					seen.Add(int64(len(w)))
-				}
-			}
-		})
+	var total, seen int
+	for i := range windows {
+		b, err := read(r, windowStart(i, size), windowSize)
+		if err != nil {
+			return 0, false, err
+		}
+		w := trim(string(b))
+		total += count(w)
+		seen += len(w)
 	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return 0, false, err
-	}
-	return scale(int(total.Load()), int(seen.Load()), size), false, nil
+	return scale(total, seen, size), false, nil
 }
 
 // Picture returns what models that read pictures in tiles of 512 pixels charge for one of
