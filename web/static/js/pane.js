@@ -8,6 +8,7 @@ import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
+const patience = 30_000 // milliseconds that rows may take until they are asked for again
 const narrow = matchMedia('(max-width: 839px)') // lines are wrapped there at first
 const panes = new Map() // key of the tab → its element
 
@@ -57,7 +58,7 @@ export function refresh(tab) {
   return into ? draw(tab, into) : Promise.resolve(null)
 }
 
-async function draw(tab, into) {
+async function draw(tab, into, again = false) {
   const { out } = tab
   let pane
   try {
@@ -98,7 +99,8 @@ async function draw(tab, into) {
   else if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
   tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
-  return pane.dataset.state === 'running' && tab.state === 'done' ? refresh(tab) : pane // it ended while this was under way
+  const ended = pane.dataset.state === 'running' && tab.state === 'done' // while this was under way
+  return ended && !again && pane.isConnected ? draw(tab, pane.parentElement, true) : pane
 }
 
 function rows(pane, tab, kept) {
@@ -156,15 +158,17 @@ function watch(pane) {
   const v = viewerOf(pane)
   const words = pane.querySelector('.dfoot [data-at]')
   let soon = 0
+  let late = 0 // when the rows that are under way count as lost
   const look = () => {
     soon = 0
     if (!pane.isConnected || pane.dataset.state !== 'running') return seen.disconnect()
     const card = turns.querySelector(`[data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
     if (!card) return
-    if (v.behind) { // over a slow line it would never catch up
+    if (v.behind && Date.now() < (late ||= Date.now() + patience)) { // over a slow line it would never catch up
       soon = setTimeout(look, wait)
       return
     }
+    late = 0
     v.refresh()
     v.reach(Number(card.dataset.lines ?? 0))
     if (!v.behind) v.draw()

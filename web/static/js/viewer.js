@@ -52,7 +52,7 @@ export class Viewer {
     this.only = null // {re, total}: the lines that match
     this.pos = 0 // rows above the screen, with a part of one
     this.put = 0 // where the box was scrolled to from here; NaN: not known
-    this.tallness = 0 // pixels of the tall box
+    this.tallHeight = 0 // pixels of the tall box
     this.fitted = -1 // rows the tall box was made for
     this.measured = 0 // pixels of the screen; 0: not known
     this.following = false
@@ -77,10 +77,10 @@ export class Viewer {
   }
 
   /** Measured once for each size: asking makes the browser lay everything out. */
-  get high() { return this.measured ||= this.code.clientHeight }
-  get screen() { return this.high / height }
+  get viewHeight() { return this.measured ||= this.code.clientHeight }
+  get screen() { return this.viewHeight / height }
   get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / height) }
-  get room() { return Math.max(0, this.tallness - this.high) }
+  get room() { return Math.max(0, this.tallHeight - this.viewHeight) }
   get scaled() { return this.wrapped || this.total * height > tallest }
   get running() { return this.pane.dataset.state === 'running' }
 
@@ -150,9 +150,9 @@ export class Viewer {
 
   fit() {
     this.fitted = this.total
-    this.tallness = Math.max(this.high, Math.min(tallest, this.total * height + 2 * air))
-    this.box.style.height = `${this.high}px`
-    this.tall.style.height = `${this.tallness}px`
+    this.tallHeight = Math.max(this.viewHeight, Math.min(tallest, this.total * height + 2 * air))
+    this.box.style.height = `${this.viewHeight}px`
+    this.tall.style.height = `${this.tallHeight}px`
     this.move(this.following ? this.most : this.pos)
   }
 
@@ -186,7 +186,7 @@ export class Viewer {
   wheel(e) {
     if (!this.scaled || e.ctrlKey || !e.deltaY || e.shiftKey) return
     e.preventDefault()
-    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? height : e.deltaMode === 2 ? this.high : 1) / height)
+    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? height : e.deltaMode === 2 ? this.viewHeight : 1) / height)
   }
 
   key(e) {
