@@ -36,7 +36,7 @@
 //	remove   removes t
 //	clear    removes all children of t
 //	trim     removes the children of #turns before the one whose id is v; a script may
-//	         put it off while the reader looks at them
+//	         put it off while the reader looks at them, and keeps its own #earlier then
 //	attr     sets attribute n of t to v, or removes it if there is no v
 //	text     makes h the text of t
 //	title    makes h the title of the document

@@ -29,15 +29,43 @@ func TestOlderTurnsAreGivenBack(t *testing.T) {
 
 	p.js(`document.getElementById('scroll').scrollTop = 0`) // brings what is older
 	p.wait(`document.querySelector('#turns > .turn h2').textContent === 'ask nothing 0' || (document.getElementById('scroll').scrollTop = 0)`)
-	numbers := eval[[]string](p, `[...document.querySelectorAll('#turns > .turn h2')].map((h) => h.textContent)`)
-	for i, got := range numbers {
-		if got != fmt.Sprint("ask nothing ", i) {
-			t.Fatalf("turn %d is %q", i, got)
+	inOrder := func() {
+		t.Helper()
+		for i, got := range eval[[]string](p, `[...document.querySelectorAll('#turns > .turn h2')].map((h) => h.textContent)`) {
+			if got != fmt.Sprint("ask nothing ", i) {
+				t.Fatalf("turn %d is %q", i, got)
+			}
 		}
 	}
+	inOrder()
 	p.js(`document.getElementById('scroll').scrollTop = 300`)
 	say(86, 88)
 	if got := eval[float64](p, `document.querySelectorAll('#turns > .turn').length`); got != 89 {
 		t.Errorf("%v turns, all 89 were being read", got)
+	}
+	p.wait(`document.getElementById('earlier').hidden`) // there are none
+
+	first := eval[string](p, `document.querySelector('#turns > .turn').id`)
+	p.click("#latest")
+	say(89, 89)
+	p.wait(`!document.getElementById(` + quote(first) + `)`)
+	p.js(`{
+		const real = fetch
+		window.loads = 0
+		window.fetch = async (address, options) => {
+			const reply = await real(address, options)
+			if (String(address).includes('before=') && ++loads === 2) await new Promise((done) => { window.go = done })
+			return reply
+		}
+		location.hash = ` + quote(first) + `
+	}`)
+	p.wait(`window.go`)
+	say(90, 92) // others end while its turns come
+	p.js(`new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))`)
+	p.js(`go()`)
+	p.wait(`(() => { const el = document.getElementById(` + quote(first) + `); return el && Math.abs(el.getBoundingClientRect().top - document.getElementById('scroll').getBoundingClientRect().top) < 100 })()`)
+	inOrder()
+	if n := eval[float64](p, `loads`); n != 2 {
+		t.Errorf("the turns before the last 40 were loaded in %v pieces", n)
 	}
 }

@@ -7,6 +7,7 @@ import { fragment } from './html.js'
 export async function load(href) {
   const page = fragment(await getText(href))
   return (doc) => {
+    if (doc.querySelector('#earlier a')?.href !== href) return // turns were given back meanwhile: these do not fit any more
     const turns = doc.getElementById('turns')
     const older = page.querySelector('#turns')
     turns.prepend(...[...older.children].filter((el) => !doc.getElementById(el.id)))
@@ -16,8 +17,28 @@ export async function load(href) {
   }
 }
 
+const most = 100 // times that earlier turns are loaded for one link
+let wanted = 0 // links whose turns are being loaded
+
+/** Loads earlier turns until the element is there; null if it is in none of them. */
+export async function reach(id) {
+  wanted++
+  try {
+    for (let i = 0; i < most; i++) {
+      const el = document.getElementById(id)
+      const link = document.querySelector('#earlier a[data-earlier]')
+      if (el || !link) return el
+      ;(await load(link.href))(document)
+    }
+    return null
+  } finally {
+    wanted--
+  }
+}
+
 /** Gives back all but so many turns, as a reload would; those in use stay, and what is newer. */
 export function shorten(keep) {
+  if (wanted) return
   const turns = document.getElementById('turns')
   const chosen = getSelection()
   const used = (el) => el.contains(document.activeElement) || el.matches(':target, :has(:target, [data-state=running], [aria-busy=true])') || (!chosen.isCollapsed && chosen.containsNode(el, true))

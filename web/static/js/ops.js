@@ -63,12 +63,18 @@ function place(html, put) {
   }
 }
 
+/** Whether a link to earlier turns is not to those before the page's first one: a page may hold more turns than the server does. */
+function elsewhere(link) {
+  const first = byId('turns').firstElementChild
+  return first && link && link.dataset.earlier !== first.dataset.from
+}
+
 const does = {
   append: (t, o) => place(o.h, (node) => t.append(node)),
   before: (t, o) => place(o.h, (node) => t.before(node)),
   replace(t, o) {
     const fresh = fragment(o.h).firstElementChild
-    if (fresh) swap(t, fresh)
+    if (fresh && !elsewhere(fresh.querySelector(':scope > [data-earlier]'))) swap(t, fresh)
   },
   remove: (t) => t.remove(),
   clear: (t) => t.replaceChildren(),
