@@ -49,7 +49,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 	out := startShape{Branch: files.HeadOf(in.Path).Branch, Changed: []changedShape{}, Looked: []recent.Look{}, Commands: []recent.Command{}}
 	if room.Files != nil {
 		list, more, err := room.Files.Changes(r.Context())
-		if err != nil { // git is missing, or the repository is damaged
+		if err != nil && r.Context().Err() == nil { // git is missing, or the repository is damaged
 			s.Logger.Warn("what changed in a workspace is not known", "error", err)
 		}
 		out.Changes, out.More = len(list), more
