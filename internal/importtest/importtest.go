@@ -50,7 +50,7 @@ var ours = map[string][]string{
 	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
 	"internal/agent/acp/presets":         {}, // how known agents are started
 	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
-	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/large", "internal/agent/copilot/models", "internal/agent/copilot/offered", "internal/agent/copilot/results", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc"},
+	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/large", "internal/agent/copilot/models", "internal/agent/copilot/offered", "internal/agent/copilot/results", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/copilot/acts":        {"internal/agent", "internal/agent/copilot/wire", "internal/policy"}, // what it asks permission for
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/large":       {},                 // results it cuts

@@ -37,12 +37,18 @@ func (p process) signal(sig syscall.Signal) {
 	}
 }
 
+// noProcess is the parent of none.
+const noProcess = -1
+
 // family knows which processes belong to a helper's tree: its descendants, and
 // where there is no subreaper also the command's session and what was seen to
 // belong before.
 type family struct {
 	helper  int
 	command int
+	// foreign says that the command is another program's, so that no helper adopts
+	// its orphans.
+	foreign bool
 	// ours is the processes that are children of helper without belonging to the
 	// tree; nil: none.
 	ours func(process) bool
@@ -72,7 +78,7 @@ func (f *family) commandEnded() {
 // strays lists what belongs to the tree without descending from the helper.
 // f.mu is held.
 func (f *family) strays(all []process) (pids []int) {
-	if subreaper {
+	if subreaper && !f.foreign {
 		return nil
 	}
 	session := f.held

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/proc"
 )
 
 // background is a task: a command or a helper agent that the agent left running.
@@ -19,7 +20,8 @@ type background struct {
 	ended  bool
 	told   bool // to end
 	exit   *int
-	scope  *turn // of a helper: what it does beside the turns
+	scope  *turn         // of a helper: what it does beside the turns
+	tree   *proc.Session // of a detached command; nil: something else
 }
 
 const (
@@ -31,6 +33,8 @@ const (
 // are in it, too, with another execution mode.
 type nativeTask struct {
 	Type, ID, Status, Command, ExecutionMode, AttachmentMode, LogPath string
+
+	PID float64 // written as 123.0
 }
 
 // onTasksChanged looks at what runs in the background. The CLI says dozens of times
@@ -120,6 +124,7 @@ func (c *conn) beginShell(n nativeTask) {
 		c.report(event.TaskOutput{TaskID: b.id, Text: string(s.text)})
 	}
 	if n.AttachmentMode == "detached" {
+		b.tree = proc.SessionOf(int(n.PID), c.b.cli.PID())
 		c.loop.detached.Add(n.LogPath)
 		c.follow(b)
 	}
@@ -186,7 +191,24 @@ func (c *conn) endTask(b *background, how event.Outcome) {
 	if how != event.Completed {
 		b.exit = nil
 	}
+	if how == event.Aborted && b.tree != nil {
+		c.endTree(b)
+	}
 	c.report(event.TaskCompleted{TaskID: b.id, Outcome: how, ExitCode: b.exit})
+}
+
+// endTree ends what a detached command that was told to end has left: the CLI finds
+// its processes by the program pgrep (1.0.102), and without it ends the shell only.
+func (c *conn) endTree(b *background) {
+	if !c.enter() {
+		return
+	}
+	go func() {
+		defer c.turns.Done()
+		for _, p := range b.tree.End() {
+			c.b.cfg.Logger.Warn("copilot: a process of a command that was stopped could not be ended", "pid", p.PID, "command", p.Command)
+		}
+	}()
 }
 
 // beginHelper reports a helper agent that works in the background, and gives it a
@@ -270,6 +292,9 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 // cancelTask has the CLI end a task. It says so itself (1.0.102), the list of tasks
 // says it as well.
 func (c *conn) cancelTask(ctx context.Context, b *background) error {
+	if b.tree != nil {
+		b.tree.Look()
+	}
 	c.post(func() { b.told = true }) // its end may be told before the answer
 	err := c.cancel(ctx, b)
 	c.post(func() {
