@@ -54,6 +54,7 @@ type turn struct {
 	over    bool            // nothing is told of it any more; guarded by conn.told
 	busy    int             // questions and calls of our tools that run; guarded by conn.mu
 	came    int             // calls of our tools whose end was not told of yet; guarded by conn.mu
+	tools   sync.WaitGroup  // calls of our tools; Add under conn.mu while ctx lasts
 	sign    chan struct{}   // has room for one: a sign of life
 	refused map[string]bool // acts that were asked of webchat; guarded by conn.told
 }
@@ -91,8 +92,11 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	err = c.call(ctx, running, object{"sessionId": running.id, "prompt": c.blocks(running, p)}, &answer)
 	var got answered
 	_ = decode(answer, &got) // there is none, or as much of it as has its type
-	t.cancel()
+	c.mu.Lock()
+	t.cancel() // from here on no call of a tool begins
+	c.mu.Unlock()
 	<-watched
+	t.tools.Wait()
 	if err == nil {
 		c.missTools(t)
 	}

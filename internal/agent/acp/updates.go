@@ -252,7 +252,9 @@ func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	c.uses.Add(1)
 	t.busy++
 	t.came++
+	t.tools.Add(1)
 	c.mu.Unlock()
+	defer t.tools.Done()
 	defer func() {
 		c.mu.Lock()
 		t.busy--

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -204,6 +205,9 @@ func checkAbortTalk(tb testing.TB, b agent.Backend, o Options) {
 	r.mustAnswer(o, "after an abort")
 }
 
+// lingers is how long a stopped tool takes to end, as a command whose processes end does.
+const lingers = 50 * time.Millisecond
+
 func checkAbortTool(tb testing.TB, b agent.Backend, o Options) {
 	running, release := make(chan struct{}), make(chan struct{})
 	begin := sync.OnceFunc(func() { close(running) })
@@ -213,6 +217,7 @@ func checkAbortTool(tb testing.TB, b agent.Backend, o Options) {
 			h.wake() // the abort waits for running, which no method of h changes
 			select {
 			case <-ctx.Done():
+				time.Sleep(lingers)
 			case <-release:
 			}
 			return agent.Failure(event.KindAborted, "the turn was stopped")

@@ -76,8 +76,11 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 			err = c.ask(ctx, running, t, p)
 		}
 	}
-	t.cancel()
+	c.mu.Lock()
+	t.cancel() // from here on no call of a tool begins
+	c.mu.Unlock()
 	<-watched
+	t.tools.Wait()
 	t.told.Lock()
 	t.closing = true
 	t.told.Unlock()
@@ -292,6 +295,16 @@ func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 		return agent.Failure(event.KindAborted, "No turn runs, so nothing was done."), nil
 	}
 	defer done()
+	c.mu.Lock()
+	over := t.ctx.Err() != nil
+	if !over {
+		t.tools.Add(1)
+		defer t.tools.Done()
+	}
+	c.mu.Unlock()
+	if over {
+		return agent.Failure(event.KindAborted, "The turn was stopped, so nothing was done."), nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()

@@ -21,9 +21,10 @@ type turn struct {
 	sign    chan struct{} // has room for one: a sign of life
 	ended   chan struct{} // closed at the CLI's end of the turn
 	work    sync.WaitGroup
-	running atomic.Int64 // calls that were begun and are not done
-	waits   int          // questions, hooks and calls of our tools that run; guarded by conn.mu
-	stalled bool         // guarded by conn.mu
+	tools   sync.WaitGroup // calls of our tools; Add under conn.mu while ctx lasts
+	running atomic.Int64   // calls that were begun and are not done
+	waits   int            // questions, hooks and calls of our tools that run; guarded by conn.mu
+	stalled bool           // guarded by conn.mu
 
 	told    sync.Mutex // guards what follows; held while it is reported
 	closing bool       // nothing is begun beside it any more
