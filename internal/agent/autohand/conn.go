@@ -290,21 +290,20 @@ func (c *conn) use() (t *turn, done func()) {
 
 // callTool makes a call of one of the session's tools for the CLI.
 func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
+	none := agent.Failure(event.KindAborted, "No turn runs, so nothing was done.")
 	t, done := c.use()
 	if t == nil {
-		return agent.Failure(event.KindAborted, "No turn runs, so nothing was done."), nil
+		return none, nil
 	}
 	defer done()
 	c.mu.Lock()
-	over := t.ctx.Err() != nil
-	if !over {
-		t.tools.Add(1)
-		defer t.tools.Done()
+	if t.ctx.Err() != nil { // it has been stopped since
+		c.mu.Unlock()
+		return none, nil
 	}
+	t.tools.Add(1)
 	c.mu.Unlock()
-	if over {
-		return agent.Failure(event.KindAborted, "The turn was stopped, so nothing was done."), nil
-	}
+	defer t.tools.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
