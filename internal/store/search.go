@@ -133,7 +133,7 @@ func (db *DB) search(ctx context.Context, f search.Finder) (map[int64]int64, err
 	}
 	var err error
 	if prefix && len(hits) < enoughFound {
-		err = db.beginnings(ctx, match(words, true), hits)
+		err = db.beginnings(ctx, match(words, true), beginningsTime, hits)
 	}
 	return hits, err
 }
@@ -181,23 +181,20 @@ func (db *DB) pass(ctx context.Context, query string, from int64, hits map[int64
 	return 0, false, rows.Err()
 }
 
-// beginnings adds the sessions that hold a longer word.
-func (db *DB) beginnings(ctx context.Context, query string, hits map[int64]int64) error {
-	limited, cancel := context.WithTimeout(ctx, beginningsTime)
+// beginnings adds the sessions that hold a longer word, as many as are found in time.
+func (db *DB) beginnings(ctx context.Context, query string, patience time.Duration, hits map[int64]int64) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rows, err := db.read.QueryContext(limited, `SELECT rowid FROM found WHERE found MATCH ? ORDER BY rowid DESC LIMIT ?`, query, maxBeginnings)
 	if err == nil {
 		defer rows.Close()
-		for rows.Next() {
+		for err == nil && rows.Next() {
 			var at int64
-			if err := rows.Scan(&at); err != nil {
-				return err
-			}
-			if hits[at>>32] == 0 {
+			if err = rows.Scan(&at); err == nil && hits[at>>32] == 0 {
 				hits[at>>32] = at
 			}
 		}
-		err = rows.Err()
+		err = errors.Join(err, rows.Err())
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		return nil // what was found until then has to do
