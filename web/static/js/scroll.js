@@ -13,8 +13,6 @@ let news = 0
 let top = 0 // where it was put last
 let soon = 0 // the frame that will settle it
 
-/** Whether the reader scrolled up since, though no event has said so yet. */
-const wentUp = () => scroller.scrollTop < top - 1 && !atEnd()
 const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
 
 export function toEnd() {
@@ -33,7 +31,8 @@ function follow() {
 /** Once a frame: asking where things are makes the browser lay them out. */
 function settle() {
   soon = 0
-  if (wentUp()) following = false
+  // Who scrolled up since then is elsewhere, though no event has said so yet.
+  if (scroller.scrollTop < top - 1 && !atEnd()) following = false
   follow()
   show()
   if (following && document.getElementById('turns').childElementCount > most) giveBack()
@@ -41,7 +40,7 @@ function settle() {
 
 async function giveBack() {
   const { shorten } = await import('./older.js')
-  if (!following || wentUp()) return
+  if (!following) return
   shorten(kept)
   follow() // what the browser scrolls now is no reader's doing
 }
