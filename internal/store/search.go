@@ -194,7 +194,9 @@ func (db *DB) beginnings(ctx context.Context, query string, patience time.Durati
 				hits[at>>32] = at
 			}
 		}
-		err = errors.Join(err, rows.Err())
+		if err == nil {
+			err = rows.Err()
+		}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		return nil // what was found until then has to do

@@ -63,10 +63,10 @@ function place(html, put) {
   }
 }
 
-/** Whether a link to earlier turns is not to those before the page's first one: a page may hold more turns than the server does. */
+/** Whether a link leads elsewhere than to the turns before the page's first one: a page may hold more of them than the server. */
 function elsewhere(link) {
-  const first = byId('turns').firstElementChild
-  return first && link && link.dataset.earlier !== first.dataset.from
+  const first = link && byId('turns').firstElementChild
+  return first && link.dataset.earlier !== first.dataset.from
 }
 
 const does = {
