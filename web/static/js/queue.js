@@ -8,6 +8,7 @@ import { apply } from './ops.js'
 const slice = 8 // milliseconds
 const long = 40 // when much waits: what is in between, layout above all, happens less often
 const much = 200 // operations
+const before = []
 const after = []
 const channel = new MessageChannel()
 const last = new Map() // what a whole replacement is of → the newest one that waits
@@ -16,6 +17,9 @@ let head = 0 // of what waits; before it everything is done
 let scheduled = false
 
 channel.port1.onmessage = run
+
+/** Calls f before each slice. */
+export function onApply(f) { before.push(f) }
 
 /** Calls f after each slice. */
 export function onApplied(f) { after.push(f) }
@@ -60,6 +64,7 @@ function take(op) {
 
 function run() {
   scheduled = false
+  for (const f of before) f()
   const end = performance.now() + (waiting.length - head > much ? long : slice)
   while (head < waiting.length && performance.now() < end) take(waiting[head++])
   if (head === waiting.length) reset()

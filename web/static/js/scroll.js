@@ -1,9 +1,10 @@
 // The transcript follows what arrives while the reader is at its end, and stays
 // still while the reader is elsewhere; then a button counts what is new.
 
-import { onApplied } from './queue.js'
+import { onApply } from './queue.js'
 
 const scroller = document.getElementById('scroll')
+const held = document.createElement('i')
 const latest = document.getElementById('latest')
 const most = 80 // turns that stay in the page while the reader is at its end
 const kept = 40 // of them, when there are more
@@ -13,7 +14,8 @@ let news = 0
 let top = 0 // where it was put last
 let soon = 0 // the frame that will settle it
 
-const atEnd = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < near
+const toGo = () => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight
+const atEnd = () => toGo() < near
 
 export function toEnd() {
   following = true
@@ -28,11 +30,31 @@ function follow() {
   top = scroller.scrollTop
 }
 
+/** What grew below since it was put there is no reader's doing: who leaves goes up. */
+function look() {
+  following = atEnd() || (following && scroller.scrollTop >= top - 1)
+  if (!soon && toGo() < 1) top = scroller.scrollTop // what got shorter moved it
+}
+
+/**
+ * Until the frame that settles it the page stays as long as it is: the browser moves
+ * a reader at the end when something there goes, and what comes then would be below.
+ */
+function hold() {
+  if (soon || !following) return
+  look()
+  if (!following) return
+  held.style.height = `${scroller.scrollHeight}px`
+  scroller.classList.add('is-held')
+  soon = requestAnimationFrame(settle)
+}
+
 /** Once a frame: asking where things are makes the browser lay them out. */
 function settle() {
+  if (following) look() // who scrolled up since then is elsewhere, though no event has said so yet
   soon = 0
-  // Who scrolled up since then is elsewhere, though no event has said so yet.
-  if (scroller.scrollTop < top - 1 && !atEnd()) following = false
+  held.style.height = ''
+  scroller.classList.remove('is-held')
   follow()
   show()
   if (following && document.getElementById('turns').childElementCount > most) giveBack()
@@ -55,8 +77,7 @@ function show() {
 export function scroll() {
   if (!scroller) return
   scroller.addEventListener('scroll', () => {
-    // What grew below since it was put there is no reader's doing: who leaves goes up.
-    following = atEnd() || (following && scroller.scrollTop >= top - 1)
+    look()
     if (following) news = 0
     else if (scroller.scrollTop < near) document.querySelector('#earlier a[data-earlier]')?.click()
     show()
@@ -64,9 +85,9 @@ export function scroll() {
   document.addEventListener('webchat:frame', (e) => {
     if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
   })
-  onApplied(() => {
-    if (following) soon ||= requestAnimationFrame(settle)
-  })
+  held.className = 'held'
+  scroller.append(held)
+  onApply(hold)
   document.addEventListener('visibilitychange', () => { if (!document.hidden) settle() })
   // What a reader unfolds grows where it stands.
   scroller.addEventListener('webchat:lines', () => { following = atEnd(); show() }, true)
