@@ -3,18 +3,19 @@ package pump
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 type fakeSource struct {
-	runs  *int
+	runs  *atomic.Int32
 	fault chan struct{}
 }
 
 func (f fakeSource) Run(ctx context.Context) {
-	*f.runs++
+	f.runs.Add(1)
 	select {
 	case <-ctx.Done():
 	case <-f.fault:
@@ -25,7 +26,8 @@ func (f fakeSource) Run(ctx context.Context) {
 func TestPumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(slog.New(slog.DiscardHandler))
-		begun, runs, fault := 0, 0, make(chan struct{})
+		var runs atomic.Int32
+		begun, fault := 0, make(chan struct{})
 		acquire := func() (context.Context, func()) {
 			ctx, _, release := p.Acquire(t.Context(), "topic", func() Source { begun++; return fakeSource{&runs, fault} })
 			synctest.Wait()
@@ -33,8 +35,8 @@ func TestPumps(t *testing.T) {
 		}
 		a, releaseA := acquire()
 		b, releaseB := acquire()
-		if begun != 1 || runs != 1 {
-			t.Fatalf("two readers, %d sources begun, %d run", begun, runs)
+		if begun != 1 || runs.Load() != 1 {
+			t.Fatalf("two readers, %d sources begun, %d run", begun, runs.Load())
 		}
 		releaseA()
 		if a.Err() == nil || b.Err() != nil {
@@ -81,7 +83,8 @@ func TestPumps(t *testing.T) {
 func TestPumpsBeginBesideEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(slog.New(slog.DiscardHandler))
-		runs, subscribed, joined := 0, make(chan struct{}), make(chan func())
+		var runs atomic.Int32
+		subscribed, joined := make(chan struct{}), make(chan func())
 		go func() {
 			_, _, release := p.Acquire(t.Context(), "slow", func() Source { <-subscribed; return fakeSource{&runs, nil} })
 			joined <- release
@@ -92,8 +95,8 @@ func TestPumpsBeginBesideEachOther(t *testing.T) {
 		close(subscribed)
 		(<-joined)()
 		p.Close()
-		if runs != 2 {
-			t.Errorf("%d sources run", runs)
+		if runs.Load() != 2 {
+			t.Errorf("%d sources run", runs.Load())
 		}
 	})
 }
