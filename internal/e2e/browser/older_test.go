@@ -61,7 +61,7 @@ func TestOlderTurnsAreGivenBack(t *testing.T) {
 	}`)
 	p.wait(`window.go`)
 	say(90, 92) // others end while its turns come
-	p.js(`new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))`)
+	p.js(`await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))`)
 	p.js(`go()`)
 	p.wait(`(() => { const el = document.getElementById(` + quote(first) + `); return el && Math.abs(el.getBoundingClientRect().top - document.getElementById('scroll').getBoundingClientRect().top) < 100 })()`)
 	inOrder()
