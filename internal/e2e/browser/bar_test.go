@@ -39,14 +39,18 @@ func (s *site) logged(t testing.TB, session string) string {
 	return string(b)
 }
 
-// bar opens the bar and writes into it.
+// bar opens the bar and writes into it, until that is what it offers something for.
 func (p *page) bar(text string) {
 	p.t.Helper()
 	p.press("Control+k")
 	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
-	if text != "" {
-		p.write(text)
-		p.has("#open-hits [aria-selected=true]", "")
+	if text == "" {
+		return
+	}
+	p.write(text)
+	p.has("#open-hits [aria-selected=true]", "")
+	if !strings.ContainsAny(text[:1], ":#>!~/") {
+		p.wait(hits + `.at(-1) === ` + quote("Ask the agent about “"+text+"”"))
 	}
 }
 
