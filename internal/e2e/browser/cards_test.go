@@ -203,6 +203,15 @@ func TestCardShownAgain(t *testing.T) {
 	p.click("[data-act=again]")
 	p.click("#confirm [value=yes]")
 	p.wait(`document.querySelectorAll('[data-card]').length === 2`)
+
+	// One question closes, and the next opens before the browser has told of that.
+	p.js(`
+		const { confirmed } = await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/confirm.js')).name)
+		const first = confirmed('The first?', '', 'Yes')
+		document.getElementById('confirm').close()
+		window.answers = Promise.all([first, confirmed('The second?', '', 'Yes')])`)
+	p.click("#confirm [value=yes]")
+	p.is(`String(await answers)`, "false,true")
 }
 
 func TestHostileFileStaysText(t *testing.T) {
