@@ -238,27 +238,33 @@ func (v *card) fillExpired() {
 	}
 }
 
-// endedEarly is when the output was deleted by the user, or to make room; zero: it was not,
-// or that is not known.
-func (c *Call) endedEarly() time.Time {
-	if !c.DeletedAt.IsZero() {
-		return c.DeletedAt
-	}
+// evictedAt is when the output had to make room for others; zero: it did not, or that is
+// not known.
+func (c *Call) evictedAt() time.Time {
 	out, _ := c.In.Outputs.Output(c.Output)
 	return out.EvictedAt
 }
 
-// deletedAt is when its life was over, as a clock shows it; empty where it was deleted
-// before that, at a moment that no log has.
+// lostAtStart reports whether the output was there still when webchat ended, which keeps
+// outputs in memory only.
+func (c *Call) lostAtStart() bool {
+	return c.EndedAt.Before(c.In.Started) && c.EndedAt.Add(c.In.OutputTTL).After(c.In.Started)
+}
+
+// deletedAt is when its life was over, as a clock shows it; empty where it was deleted at
+// a moment that is not known.
 func (c *Call) deletedAt() string {
-	if at := c.endedEarly(); !at.IsZero() {
-		return at.In(c.In.Location).Format("15:04")
+	at := c.DeletedAt
+	if at.IsZero() {
+		at = c.evictedAt()
 	}
-	over := c.EndedAt.Add(c.In.OutputTTL)
-	if over.After(c.In.Now()) || c.EndedAt.Before(c.In.Started) && over.After(c.In.Started) {
-		return ""
+	if at.IsZero() {
+		if c.lostAtStart() {
+			return ""
+		}
+		at = c.EndedAt.Add(c.In.OutputTTL)
 	}
-	return over.In(c.In.Location).Format("15:04")
+	return at.In(c.In.Location).Format("15:04")
 }
 
 // Deleted is the same for a card that is not there any more; empty for another.
@@ -276,12 +282,12 @@ func (v *card) whyExpired() *say {
 	if v.Kind == "terminal" {
 		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
 	}
-	switch over := v.EndedAt.Add(life); {
+	switch {
 	case !v.DeletedAt.IsZero():
 		s.Bold, s.Icon = "Deleted by you.", "trash"
-	case v.EndedAt.Before(cfg.Started) && over.After(cfg.Started):
+	case v.lostAtStart():
 		return &say{Bold: "Deleted when webchat restarted.", Text: "Outputs are kept in memory only."}
-	case over.After(cfg.Now()):
+	case !v.evictedAt().IsZero():
 		most := ""
 		if cfg.Budget > 0 {
 			most = "All outputs together may take " + wording.Size(cfg.Budget) + ". "

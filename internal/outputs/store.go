@@ -27,7 +27,8 @@ type Store struct {
 	finds  finds
 
 	cache   *ttlcache.Cache[ID, *Output]
-	growing sync.Map // ID to *Output
+	growing sync.Map                       // ID to *Output
+	evicted *ttlcache.Cache[ID, time.Time] // when outputs had to make room; not more than maxEvicted
 
 	mu       sync.Mutex                // guards all below, and every change of cache
 	used     int64                     // bytes, all outputs
@@ -36,7 +37,6 @@ type Store struct {
 	grows    int                       // of these, growing
 	expiry   *list.List                // of *Output, complete ones that are not pinned, next to expire first
 	pins     map[ID]*Output            // pinned by the user
-	evicted  map[ID]time.Time          // when outputs had to make room; not more than maxEvicted
 	sessions map[string]map[ID]*Output // by Meta.SessionID
 }
 
@@ -68,10 +68,10 @@ func New(c Config) (*Store, error) {
 				return uint64(i.Value.cost) // Set is called with s.mu held
 			}),
 		),
+		evicted:  ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 		expiry:   list.New(),
 		finds:    finds{most: maxFindHits},
 		pins:     make(map[ID]*Output),
-		evicted:  make(map[ID]time.Time),
 		sessions: make(map[string]map[ID]*Output),
 	}
 	if c.Keep > 0 {
@@ -253,7 +253,7 @@ func (s *Store) room(n int64) bool {
 			return false
 		}
 		if !s.expired(v) {
-			s.noteEvicted(v.id)
+			s.evicted.Set(v.id, s.wall(), ttlcache.NoTTL)
 		}
 		s.remove(v)
 	}
@@ -262,21 +262,15 @@ func (s *Store) room(n int64) bool {
 }
 
 // maxEvicted is of how many outputs a Store knows when they had to make room.
-const maxEvicted = 1000
+const maxEvicted = 10_000
 
-func (s *Store) noteEvicted(id ID) {
-	if len(s.evicted) >= maxEvicted {
-		clear(s.evicted)
-	}
-	s.evicted[id] = s.wall()
-}
-
-// EvictedAt is when an output had to make room for others; zero if it did not, or if that
-// is long ago.
+// EvictedAt is when an output had to make room for others; zero if it did not, or if
+// many others had to since and were asked about more recently.
 func (s *Store) EvictedAt(id ID) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.evicted[id]
+	if e := s.evicted.Get(id); e != nil {
+		return e.Value()
+	}
+	return time.Time{}
 }
 
 // victim returns the complete output to lose first: an expired one, else the least

@@ -182,6 +182,25 @@ func TestOversizedNeverEmptiesTheCache(t *testing.T) {
 	}
 }
 
+// What had to make room is known, however many others had to since, up to a bound.
+func TestEvictedAt(t *testing.T) {
+	s := newStore(t, 1<<20)
+	var ids []ID
+	for range maxEvicted + 4000 {
+		ids = append(ids, put(t, s, Meta{Type: File}, "x").ID())
+	}
+	gone := len(ids) - s.Stats().Outputs
+	if gone <= maxEvicted {
+		t.Fatalf("only %d of %d had to go", gone, len(ids))
+	}
+	for i, id := range ids {
+		known := i >= gone-maxEvicted && i < gone
+		if got := s.EvictedAt(id); got.IsZero() == known {
+			t.Fatalf("output %d of %d, of which %d had to go: %v", i, len(ids), gone, got)
+		}
+	}
+}
+
 func TestGrowingOutputsShareTheBudget(t *testing.T) {
 	const budget = 1 << 20
 	s := newStore(t, budget)

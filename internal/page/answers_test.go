@@ -134,6 +134,45 @@ func TestOutputsExpire(t *testing.T) {
 	}
 }
 
+// evicted is outputs that are gone, and when those had to make room that had to.
+type evicted map[string]time.Time
+
+func (e evicted) Output(id string) (views.Output, bool) {
+	return views.Output{EvictedAt: e[id]}, false
+}
+
+// Why an output is gone is what its store knows, which is before the log when its life is
+// over: the log has the moment at which the tool's result was written.
+func TestGoneOutputsSayWhy(t *testing.T) {
+	early := start.Add(10*time.Minute + 5*time.Second)
+	now, gone := start, evicted{}
+	p, err := page.New(page.Config{Outputs: gone, Location: time.UTC, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLog().add(stories()["cards"]...)
+	for _, tt := range []struct {
+		after     time.Duration
+		evictedAt time.Time
+		want, not string
+	}{
+		{29*time.Minute + 50*time.Second, time.Time{}, "Deleted 30 minutes after it was shown.", "Deleted early"},
+		{2 * time.Hour, time.Time{}, "Deleted 30 minutes after it was shown.", "Deleted early"},
+		{11 * time.Minute, early, "Deleted early, to make room.", "Deleted 30 minutes"},
+		{2 * time.Hour, early, "Deleted early, to make room.", "Deleted 30 minutes"},
+	} {
+		now = start.Add(tt.after)
+		for _, id := range []string{"out_A", "out_I", "out_X", "out_gone"} {
+			gone[id] = tt.evictedAt
+		}
+		pr := p.Projector("s1")
+		pr.Feed(l.entries...)
+		if src := pr.Transcript(); !strings.Contains(src, tt.want) || strings.Contains(src, tt.not) {
+			t.Errorf("%v later, evicted %v: not %q:\n%s", tt.after, tt.evictedAt, tt.want, src)
+		}
+	}
+}
+
 // A frame holds what changed and not what stands above it.
 func TestDeltaFramesAreSmall(t *testing.T) {
 	p := pages(t, 3)
