@@ -12,9 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// hostPage is a program that draws frames of MCP Apps, as far as ours speaks with it.
+// hostPage is a program that draws frames of MCP Apps, as far as ours speaks with it. It
+// listens before there is a frame, which speaks first.
 const hostPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>host</title><link rel="icon" href="data:,">
-<iframe title="webchat" sandbox="allow-scripts allow-same-origin" srcdoc="FRAME"></iframe>
 <script>
 const shown = RESULT
 addEventListener('message', async ({ source, data }) => {
@@ -24,7 +24,8 @@ addEventListener('message', async ({ source, data }) => {
   else if (data.method === 'tools/call') reply(await (await fetch('/call', { method: 'POST', body: JSON.stringify(data.params) })).json())
   else if (data.method === 'ui/open-link') { document.title = data.params.url; reply({}) }
 })
-</script>`
+</script>
+<iframe title="webchat" sandbox="allow-scripts allow-same-origin" srcdoc="FRAME"></iframe>`
 
 // A host that draws frames shows what was shown, which its frame fetches by itself: the
 // result that its model reads holds none of it.
