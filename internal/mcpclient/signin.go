@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -110,9 +111,13 @@ func (s *Servers) SignIn(ctx context.Context, name string, open func(url string)
 			http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.", http.StatusBadRequest)
 			return
 		}
+		// All of the page goes out before the sign-in goes on, at whose end nothing is served.
+		const page = "webchat: this page can be closed; the terminal says whether you are signed in.\n"
+		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+		_, _ = io.WriteString(w, page)
+		_ = http.NewResponseController(w).Flush()
 		select {
 		case answers <- got:
-			_, _ = io.WriteString(w, "webchat: this page can be closed; the terminal says whether you are signed in.\n")
 		case <-r.Context().Done():
 		}
 	})}

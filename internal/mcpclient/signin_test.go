@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,15 +89,20 @@ func TestSignIn(t *testing.T) {
 	if err != nil || all[0].State != mcpclient.SignIn || !strings.Contains(all[0].Failure, `Run "webchat mcp login locked" in a terminal`) {
 		t.Fatalf("found %+v, %v", all, err)
 	}
+	var visits sync.WaitGroup
+	defer visits.Wait()
 	visit := func(address string) {
-		go func() {
+		visits.Go(func() {
 			res, err := http.Get(address) // as a browser that follows to the port of this machine
-			if err != nil || res.StatusCode != http.StatusOK {
-				t.Errorf("the browser got %+v, %v", res, err)
+			if err != nil {
+				t.Errorf("the browser got %v", err)
 				return
 			}
-			_ = res.Body.Close()
-		}()
+			defer func() { _ = res.Body.Close() }()
+			if page, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(page), "can be closed") {
+				t.Errorf("the browser got %s %q, %v", res.Status, page, err)
+			}
+		})
 	}
 	if err := s.SignIn(t.Context(), "locked", visit); err != nil {
 		t.Fatal(err)
