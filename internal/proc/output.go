@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type drain struct {
 	r     *os.File
 	done  chan struct{} // closed when w is not written any more
 	ended chan struct{} // closed when run returned
+	over  atomic.Bool   // nothing is left of the tree
 	cut   sync.Once
 
 	mu  sync.Mutex // guards what follows, and is held during w.Write
@@ -37,6 +39,9 @@ func (d *drain) run() {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			d.rest(buf)
 			d.detach()
+			if d.over.Load() {
+				return
+			}
 			continue
 		}
 		if err != nil {
@@ -48,12 +53,16 @@ func (d *drain) run() {
 // rest copies what the pipe holds at this moment: all of it may be the
 // command's, who is gone. What comes later certainly is not.
 func (d *drain) rest(buf []byte) {
-	d.r.SetReadDeadline(time.Time{})
-	for left := pending(d.r); left > 0; {
+	left := pending(d.r)
+	for {
+		d.r.SetReadDeadline(time.Time{}) // finish and end set one each
+		if left <= 0 {
+			return
+		}
 		n, err := d.r.Read(buf[:min(left, len(buf))])
 		d.write(buf[:n])
 		left -= n
-		if err != nil {
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return
 		}
 	}
@@ -98,14 +107,17 @@ func (d *drain) finish() error {
 }
 
 // end waits for run when nothing of the tree is left. A process outside the
-// tree may have been handed the pipe; it does not keep us.
+// tree may have been handed the pipe; it does not keep us. What was written is read.
 func (d *drain) end() {
 	timer := time.NewTimer(holdPatience)
 	defer timer.Stop()
 	select {
 	case <-d.ended:
 	case <-timer.C:
-		d.r.Close()
+		d.over.Store(true)
+		if d.r.SetReadDeadline(time.Now()) != nil {
+			d.r.Close() // pipes without deadlines, or closed already
+		}
 		<-d.ended
 	}
 }
