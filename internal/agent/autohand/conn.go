@@ -230,9 +230,8 @@ func (c *conn) tellGone(t *turn) {
 // watch tells the user when the CLI shows no sign of life, and ends the turn when it
 // shows none for long: without a provider it goes on for ever.
 func (c *conn) watch(t *turn) {
-	warn, stall := time.NewTimer(c.b.cfg.Silence), time.NewTimer(c.b.cfg.Stall)
-	defer warn.Stop()
-	defer stall.Stop()
+	silent, warned := time.NewTimer(c.b.cfg.Silence), false
+	defer silent.Stop()
 	for {
 		busy := false
 		select {
@@ -240,13 +239,15 @@ func (c *conn) watch(t *turn) {
 			return
 		case <-t.sign:
 			busy = true
-		case <-warn.C:
-			if busy = c.busy(t); !busy {
+		case <-silent.C:
+			switch busy = c.busy(t); {
+			case busy:
+			case !warned:
+				warned = true
 				c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindTimeout,
 					Message: fmt.Sprintf("Autohand CLI has shown no sign of life for %v. Stop it, or wait.", c.b.cfg.Silence)})
-			}
-		case <-stall.C:
-			if busy = c.busy(t); !busy {
+				silent.Reset(c.b.cfg.Stall - c.b.cfg.Silence)
+			default:
 				c.mu.Lock()
 				t.stalled = true
 				c.mu.Unlock()
@@ -255,8 +256,8 @@ func (c *conn) watch(t *turn) {
 			}
 		}
 		if busy {
-			warn.Reset(c.b.cfg.Silence)
-			stall.Reset(c.b.cfg.Stall)
+			warned = false
+			silent.Reset(c.b.cfg.Silence)
 		}
 	}
 }
