@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"webchat/internal/e2e/ports"
 )
 
 // BenchmarkStart measures the time from starting the program to the first page it
@@ -21,9 +22,9 @@ func BenchmarkStart(b *testing.B) {
 	var a, r, ratios []float64
 	for b.Loop() {
 		for range 7 {
-			addr := freeAddr(b)
+			addr := "127.0.0.1:" + ports.Free()
 			mine := firstPage(b, addr, ours, "--listen", addr, "--data-dir", data, "--workspace", workspace, "--no-open", "--config", "/dev/null")
-			addr = freeAddr(b)
+			addr = "127.0.0.1:" + ports.Free()
 			theirs := firstPage(b, addr, empty, addr)
 			a, r, ratios = append(a, mine), append(r, theirs), append(ratios, mine/theirs)
 		}
@@ -43,15 +44,6 @@ func build(b *testing.B, dir, pkg string) string {
 		b.Fatalf("%v\n%s", err, text)
 	}
 	return out
-}
-
-func freeAddr(b *testing.B) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // firstPage starts a program, and ends it when it has served its first page; the

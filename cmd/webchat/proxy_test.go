@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/e2e/ports"
 	"webchat/internal/e2e/proxy"
 )
 
@@ -60,14 +60,7 @@ func launch(t *testing.T, file string, env []string, flags ...string) *program {
 // prepare makes a program that is not started yet.
 func prepare(t *testing.T, file string, env []string, flags ...string) *program {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &program{address: l.Addr().String(), data: filepath.Join(t.TempDir(), "data"), workspace: t.TempDir(), log: &told{}}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	p := &program{address: "127.0.0.1:" + ports.Free(), data: filepath.Join(t.TempDir(), "data"), workspace: t.TempDir(), log: &told{}}
 	p.cmd = exec.Command(file)
 	p.flags = flags
 	p.cmd.Env = append(append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir()), env...)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/daemon"
+	"webchat/internal/e2e/ports"
 )
 
 // TestScript runs the program as its users do, from testdata/script. Beside the
@@ -114,7 +116,7 @@ func TestScript(t *testing.T) {
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "mode": mode, "older": older,
+			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode, "older": older,
 		},
 	})
 }
@@ -179,7 +181,7 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 	eventually(ts, "the server", func() bool {
 		var err error
 		info, err = daemon.Read(dir)
-		if err != nil || info.URL == "" {
+		if err != nil || info.URL == "" || runtime.GOOS == "linux" && !alive(info.PID) { // one that was killed leaves its own
 			return false
 		}
 		res, err := http.Get(info.URL + "/healthz")
@@ -264,7 +266,18 @@ func sigterm(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(p.Signal(syscall.SIGTERM))
 }
 
+// gone waits until the processes whose numbers are in the files have ended; gone -in
+// DIR, until no process works in the folder.
 func gone(ts *testscript.TestScript, _ bool, files []string) {
+	if files[0] == "-in" {
+		dir := ts.MkAbs(files[1])
+		eventually(ts, "the end of all processes in "+files[1], func() bool {
+			links, err := filepath.Glob("/proc/[0-9]*/cwd")
+			ts.Check(err)
+			return !slices.ContainsFunc(links, func(link string) bool { at, _ := os.Readlink(link); return at == dir })
+		})
+		return
+	}
 	for _, f := range files {
 		pid := pidOf(ts, ts.ReadFile(f))
 		eventually(ts, fmt.Sprintf("the end of process %d of %s", pid, f), func() bool { return !alive(pid) })
@@ -289,6 +302,11 @@ func appears(ts *testscript.TestScript, _ bool, files []string) {
 	for _, f := range files {
 		eventually(ts, f, func() bool { info, err := os.Stat(ts.MkAbs(f)); return err == nil && info.Size() > 0 })
 	}
+}
+
+// address is where the script's servers listen, also when they come back.
+func address(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Setenv("WEBCHAT_LISTEN", "localhost:"+ports.Free())
 }
 
 // occupy takes a port as another program would.

@@ -180,6 +180,22 @@ func pids(t *testing.T, text string) (list []int) {
 	return list
 }
 
+// marked are the command lines that hold mark, of all processes, where the system shows
+// them as files.
+func marked(t *testing.T, mark string) (lines []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if line, err := os.ReadFile(f); err == nil && strings.Contains(string(line), mark) {
+			lines = append(lines, string(line))
+		}
+	}
+	return lines
+}
+
 const stubborn = `trap '' TERM HUP; sleep 600 & echo $!; setsid sleep 600 & echo $!; echo $$; echo ready; sleep 600; sleep 600`
 
 // THREATS 50: an abort leaves nothing of the tree.
@@ -231,17 +247,16 @@ func TestThreat50CommandAborted(t *testing.T) {
 
 func TestCommandTimesOut(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.CommandTimeout = 300 * time.Millisecond })
-	res := b.call(RunCommand, "command", `sleep 600 & echo $! $$; trap 'exit 0' TERM; while :; do sleep 0.01; done`)
+	mark := fmt.Sprintf("600.%d", time.Now().UnixNano())
+	res := b.call(RunCommand, "command", "sleep "+mark+` & trap 'exit 0' TERM; while :; do sleep 0.01; done`)
 	if res.Type != agent.Failed || res.Code() != "timeout" || !strings.HasPrefix(res.TextForModel, "Command timed out after ") || !strings.HasPrefix(res.Error, "timed out after ") {
 		t.Errorf("%+v", res)
 	}
 	if m := b.output(res).Meta(); !m.TimedOut || m.ExitCode != nil {
 		t.Errorf("%+v", m)
 	}
-	for _, pid := range pids(t, b.bytes(res)) {
-		if alive(pid) {
-			t.Errorf("process %d is left", pid)
-		}
+	if left := marked(t, mark); len(left) > 0 {
+		t.Errorf("%q are left", left)
 	}
 	ctx, cancel := context.WithTimeout(b.ctx(), 50*time.Millisecond)
 	defer cancel()

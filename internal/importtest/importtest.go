@@ -110,10 +110,11 @@ var ours = map[string][]string{
 
 	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},
-	"internal/e2e/hostile":   {}, // tests only: what attackers put into what is shown
-	"internal/e2e/proxy":     {}, // tests only: a real nginx before a server
-	"internal/e2e/browser":   {}, // tests only: the whole program in a real browser
-	"internal/e2e/sentences": {}, // tests only: every sentence a user can meet, in one file
+	"internal/e2e/hostile":   {},                     // tests only: what attackers put into what is shown
+	"internal/e2e/ports":     {},                     // tests only: addresses that have to be known before something listens there
+	"internal/e2e/proxy":     {"internal/e2e/ports"}, // tests only: a real nginx before a server
+	"internal/e2e/browser":   {},                     // tests only: the whole program in a real browser
+	"internal/e2e/sentences": {},                     // tests only: every sentence a user can meet, in one file
 	// tests only: the whole program, killed and cut off at random instants
 	"internal/e2e/chaos": {"internal/store", "internal/page/pagetest"},
 	"cmd/webchat":        {"*"}, // the command: it wires everything, and nothing imports it

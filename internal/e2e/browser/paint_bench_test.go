@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"webchat/internal/e2e/ports"
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/store"
@@ -70,7 +71,7 @@ func paintSite(b *testing.B, sessions, folders int) *page {
 	if err := db.Close(); err != nil {
 		b.Fatal(err)
 	}
-	s.up("localhost:0")
+	s.up("localhost:" + ports.Free())
 	b.Cleanup(func() { s.down(syscall.SIGTERM) })
 	p := s.open("/")
 	p.wait(fmt.Sprintf(`document.querySelectorAll('#sessions .folder').length === %d`, folders))

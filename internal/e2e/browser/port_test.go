@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"webchat/internal/e2e/ports"
 )
 
 // squatter is another program on a port that webchat had, or will have.
@@ -198,7 +200,7 @@ func TestProgramAfterReadsTheStore(t *testing.T) {
 		}
 	}
 	home, data := strings.TrimPrefix(s.url, "http://"), s.data
-	s.up("localhost:0")
+	s.up("localhost:" + ports.Free())
 	try("on another port", s, 401)
 	s.down(syscall.SIGTERM)
 	s.data = filepath.Join(t.TempDir(), "data")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"webchat/internal/e2e/ports"
 	"webchat/internal/e2e/proxy"
 )
 
@@ -19,14 +20,7 @@ func TestBelowAPathOfAProxy(t *testing.T) {
 		t.Skip(noBrow)
 	}
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	listen := "127.0.0.1:" + ports.Free()
 	const path = "/tools/chat"
 	proxy := proxy.Start(t, listen, `
 		location / { return 404; }

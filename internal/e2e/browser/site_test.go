@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"webchat/internal/agent/acp/acptest"
+	"webchat/internal/e2e/ports"
 	"webchat/internal/proc"
 )
 
@@ -125,7 +126,7 @@ func start(t testing.TB, flags ...string) *site {
 		t.Parallel()
 	}
 	s := &site{t: t, workspace: workspace(t), data: filepath.Join(t.TempDir(), "data"), flags: flags}
-	s.up("localhost:0")
+	s.up("localhost:" + ports.Free())
 	t.Cleanup(func() {
 		s.down(syscall.SIGTERM)
 		if t.Failed() {

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"webchat/internal/e2e/ports"
 )
 
 var binary string // the program under test
@@ -99,7 +101,7 @@ func (l *logs) String() string {
 }
 
 func newServer(t *testing.T, flags ...string) *server {
-	s := &server{t: t, workspace: t.TempDir(), data: filepath.Join(t.TempDir(), "data"), flags: flags, listen: "localhost:0", closedLate: map[string]int{}}
+	s := &server{t: t, workspace: t.TempDir(), data: filepath.Join(t.TempDir(), "data"), flags: flags, listen: "localhost:" + ports.Free(), closedLate: map[string]int{}}
 	for name, text := range map[string]string{"go.mod": "module demo\n", "docs/harbour.md": strings.Repeat("# Harbour\n\nA line.\n", 50)} {
 		path := filepath.Join(s.workspace, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

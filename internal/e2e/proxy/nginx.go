@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"webchat/internal/e2e/ports"
 )
 
 // Start runs nginx with the given locations until the test ends, and returns its
@@ -22,7 +24,7 @@ func Start(t testing.TB, upstream, locations string) string {
 	t.Helper()
 	program := find(t)
 	dir := t.TempDir()
-	address := freeAddress(t)
+	address := "127.0.0.1:" + ports.Free()
 	config := filepath.Join(dir, "nginx.conf")
 	text := fmt.Sprintf(`
 daemon off;
@@ -82,14 +84,4 @@ func find(t testing.TB) string {
 	}
 	t.Skip(missing)
 	return ""
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -1,0 +1,4 @@
+package hooks
+
+// ErrTimeout is the cause with which a hook's limit ends it.
+var ErrTimeout = errTimeout
