@@ -126,7 +126,7 @@ func TestServersAreTried(t *testing.T) {
 	at := func(kind, url, token string) agent.MCPServer {
 		return agent.MCPServer{Type: kind, URL: url, Headers: map[string]string{"Authorization": token}}
 	}
-	s := mcpclient.New(mcpclient.Config{Env: []string{"PATH=" + os.Getenv("PATH")}, Servers: map[string]agent.MCPServer{
+	s := mcpclient.New(mcpclient.Config{Limit: time.Minute, Env: []string{"PATH=" + os.Getenv("PATH")}, Servers: map[string]agent.MCPServer{
 		"a program": program("good"), "by http": at("http", good.URL, "Bearer secret"), "by sse": at("sse", events.URL, ""),
 		"ends": program("bad"), "locked": at("http", good.URL, "Bearer other"), "missing": {Type: "stdio", Command: "/nowhere/server"},
 		"unreachable": at("http", "http://127.0.0.1:1/?key=secret", ""),

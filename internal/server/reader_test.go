@@ -22,32 +22,40 @@ type reader struct {
 	t      *testing.T
 	res    *http.Response
 	lines  *bufio.Reader
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
+	silent *time.Timer // ends the stream
 }
+
+// patience is how long is waited for what has to come next.
+const patience = 20 * time.Second
+
+var errSilent = errors.New("the stream is silent")
 
 func (h *house) open(t *testing.T, method, path, body string, header ...string) *reader {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithCancelCause(t.Context())
 	req := h.request(method, path, body, append(header, "Accept: text/event-stream")...).WithContext(ctx)
 	res, err := h.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &reader{t: t, res: res, lines: bufio.NewReader(res.Body), cancel: cancel}
+	r.silent = time.AfterFunc(patience, func() { cancel(errSilent) })
 	t.Cleanup(r.close)
 	return r
 }
 
-func (r *reader) close() { r.cancel(); _ = r.res.Body.Close() }
+func (r *reader) close() { r.silent.Stop(); r.cancel(nil); _ = r.res.Body.Close() }
 
 func (r *reader) next() (frame, bool) {
 	r.t.Helper()
+	r.silent.Reset(patience)
 	var f frame
 	for {
 		line, err := r.lines.ReadString('\n')
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				r.t.Fatal("the stream is silent")
+			if errors.Is(err, errSilent) {
+				r.t.Fatal(err)
 			}
 			return frame{}, false
 		}

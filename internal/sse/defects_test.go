@@ -162,25 +162,12 @@ func TestDefectsOfReplayAndEncoding(t *testing.T) {
 }
 
 func TestDefectNoHeartbeat(t *testing.T) {
-	count := func(handler http.HandlerFunc) (comments int) {
-		srv := server(t, handler)
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		r, _ := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
-		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		p := newParser(res.Body)
-		_, _ = p.rest()
-		return p.comments
-	}
 	h := newHub(t, Config{Heartbeat: time.Millisecond})
-	if count(func(w http.ResponseWriter, r *http.Request) { _ = h.Topic("a").Serve(w, r, nil) }) == 0 {
-		t.Error("ours: no heartbeat")
-	}
-	if count(bareR3labs(t, nil).handler) != 0 {
+	_, ours := get(t, server(t, func(w http.ResponseWriter, r *http.Request) { _ = h.Topic("a").Serve(w, r, nil) }).URL)
+	ours.comment(t, 1)
+	res, bare := get(t, server(t, bareR3labs(t, nil).handler).URL)
+	time.AfterFunc(200*time.Millisecond, func() { _ = res.Body.Close() })
+	if _, _ = bare.rest(); bare.comments != 0 {
 		t.Error("bare r3labs has a heartbeat")
 	}
 }

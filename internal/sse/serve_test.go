@@ -298,22 +298,22 @@ func TestPrivateStream(t *testing.T) {
 }
 
 // The server's WriteTimeout, and the read deadline that a handler around this one set
-// for the body, are meant for requests; a stream outlives both. 20 heartbeats of 20 ms
-// are four times each.
+// for the body, are meant for requests; a stream outlives both. 75 heartbeats of 20 ms
+// are half as long again as each.
 func TestOutlivesTheServersTimeouts(t *testing.T) {
 	h := newHub(t, Config{Heartbeat: 20 * time.Millisecond})
 	topic := h.Topic("a")
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 			t.Error(err)
 		}
 		_ = topic.Serve(w, r, nil)
 	}))
-	srv.Config.WriteTimeout = 100 * time.Millisecond
+	srv.Config.WriteTimeout = time.Second
 	srv.Start()
 	t.Cleanup(srv.Close)
 	_, p := get(t, srv.URL)
-	p.comment(t, 20)
+	p.comment(t, 75)
 	topic.Publish(number(1))
 	p.want(t, "1")
 }

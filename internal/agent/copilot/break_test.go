@@ -269,7 +269,7 @@ func TestStopBeforeItBegan(t *testing.T) {
 	if err := k.say("hello"); err != nil {
 		t.Error(err)
 	}
-	if n := len(received(t, dir, "session.abort")); n != 2 {
+	if n := len(received(t, dir, "session.abort")); n < 2 { // again, and until it stopped
 		t.Errorf("it was told %d times to stop", n)
 	}
 }

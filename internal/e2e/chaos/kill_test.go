@@ -22,6 +22,7 @@ type witness struct {
 	mu     sync.Mutex // guards what follows
 	logged map[int]string
 	texts  map[string]text // of messages in flight
+	began  map[string]bool // what it saw begin, by kind; a message, when some of it is old
 	err    error           // what it saw that cannot be
 }
 
@@ -69,7 +70,9 @@ func (s *server) watch(id string, w *witness, joined chan<- struct{}) {
 			x.all = x.all[:e.Data.Offset] + e.Data.DeltaContent
 			x.seen = append(x.seen, seen{time.Now(), len(x.all)})
 			w.texts[e.Data.MessageID] = x
+			w.began["message"] = w.began["message"] || time.Since(x.seen[0].at) > kept
 		}
+		w.began[opening[e.Type]] = true
 		return true
 	})
 }
@@ -84,20 +87,31 @@ var deeds = []struct{ path, body string }{
 	{"display", `{"tool":"render_file_contents","arguments":{"path":"docs/harbour.md"}}`},
 }
 
-// round lets users act, kills the server at a random instant, and returns who saw what.
-func (s *server) round(rnd *rand.Rand) (map[string]*witness, time.Time) {
+// opening are the events that something begins with which a kill leaves open, and
+// leading the deeds that lead to it.
+var (
+	opening = map[string]string{"turn.start": "turn", "tool.execution_start": "tool", "permission.requested": "question"}
+	leading = map[string]int{"turn": 1, "message": 0, "tool": 4, "question": 3}
+)
+
+// round lets users act, kills the server when a client saw what began, or at a random
+// instant if that is empty, and returns who saw what.
+func (s *server) round(rnd *rand.Rand, what string) (map[string]*witness, time.Time) {
 	s.t.Helper()
 	all := map[string]*witness{}
 	var work sync.WaitGroup
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	for range 3 {
-		id, w, joined := s.session(), &witness{logged: map[int]string{}, texts: map[string]text{}}, make(chan struct{})
+		id, w, joined := s.session(), &witness{logged: map[int]string{}, texts: map[string]text{}, began: map[string]bool{}}, make(chan struct{})
 		all[id] = w
 		work.Go(func() { s.watch(id, w, joined) })
 		<-joined
-		for range 1 + rnd.IntN(3) {
+		for i := range 1 + rnd.IntN(3) {
 			deed := deeds[rnd.IntN(len(deeds))]
+			if n, ok := leading[what]; ok && i == 0 {
+				deed = deeds[n]
+			}
 			work.Go(func() {
 				if res, err := s.ask(ctx, s.url, "POST", "/api/sessions/"+id+"/"+deed.path, deed.body); err == nil {
 					_ = res.Body.Close() // what it said is in the log, if it was said
@@ -105,14 +119,38 @@ func (s *server) round(rnd *rand.Rand) (map[string]*witness, time.Time) {
 			})
 		}
 	}
-	kill := time.NewTimer(time.Duration(rnd.Int64N(int64(900 * time.Millisecond))))
-	defer kill.Stop()
-	<-kill.C
+	if what == "" {
+		<-time.After(time.Duration(rnd.Int64N(int64(900 * time.Millisecond))))
+	} else {
+		s.await(what, all)
+	}
 	at := time.Now()
 	s.end(syscall.SIGKILL)
 	cancel()
 	work.Wait()
 	return all, at
+}
+
+// await waits until a client saw it begin.
+func (s *server) await(what string, all map[string]*witness) {
+	s.t.Helper()
+	late := time.After(patience)
+	for {
+		for _, w := range all {
+			w.mu.Lock()
+			began := w.began[what]
+			w.mu.Unlock()
+			if began {
+				return
+			}
+		}
+		select {
+		case <-late:
+			s.t.Errorf("no %s was seen to begin", what)
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // kept is the age of text that a kill must not lose: drafts are saved every 250
@@ -247,8 +285,13 @@ func killRounds(t *testing.T, rounds int) {
 	s := newServer(t)
 	slowest := time.Duration(0)
 	s.up()
-	for range rounds {
-		all, at := s.round(rnd)
+	kinds := []string{"turn", "message", "tool", "question"}
+	for i := range rounds {
+		what := ""
+		if i < len(kinds) {
+			what = kinds[i]
+		}
+		all, at := s.round(rnd, what)
 		s.sound()
 		slowest = max(slowest, s.up())
 		for id, w := range all {
@@ -259,7 +302,7 @@ func killRounds(t *testing.T, rounds int) {
 		}
 	}
 	t.Logf("%d kills; the slowest start took %v; closed at a start: %v", rounds, slowest.Round(time.Millisecond), s.closedLate)
-	for _, what := range []string{"turn", "message", "tool", "question"} {
+	for _, what := range kinds {
 		if s.closedLate[what] == 0 {
 			t.Errorf("no %s was open at any of the kills, so nothing was tried", what)
 		}
