@@ -202,9 +202,12 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.say("run echo done")
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
 	p.wait(`document.title.startsWith('(1) ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-waiting.svg')`)
-	p.js(`window.away = true`)
+	p.js(`const { onChanged } = await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/connection.js')).name)
+		onChanged((c) => { if (c?.status === 'idle') window.listed = true })
+		window.away = true`)
 	p.click("[data-act=allow-once]")
 	p.wait(`document.title.startsWith('✓ ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-done.svg')`)
+	p.wait(`window.listed`) // the list of sessions has a stream of its own
 	if p.true(`told.length`) {
 		t.Error("permission to notify was asked for before it would have helped")
 	}

@@ -100,6 +100,9 @@ func TestSlipsAreWhatTheModelWasTold(t *testing.T) {
 	lines := eval[[]string](p, `[...document.querySelectorAll('#turns .slip')].map((e) => e.querySelector('samp').textContent)`)
 	prices := eval[[]string](p, `[...document.querySelectorAll('#turns .slip')].map((e) => e.querySelector('.num').textContent.replace(/\s+/g, ' ').trim())`)
 	whole := map[int]string{0: pumpGo, 1: "# Relay\n\nCarries frames from here to there.\n\n- fast\n- quiet\n"}
+	if len(lines) != len(told) || len(prices) != len(told) {
+		t.Fatalf("the page has the slips %q at %q for %q", lines, prices, told)
+	}
 	for i, line := range told {
 		if line == "" {
 			continue
@@ -262,7 +265,6 @@ func TestQuestionLeavesTheCaret(t *testing.T) {
 func TestAddressOfWhatIsDeleted(t *testing.T) {
 	s, p := desked(t, "--output-ttl", "3s")
 	p.told("show me internal/pump/pump.go")
-	p.front("pump.go")
 	p.told("show me go.mod")
 	p.wait(`document.querySelectorAll('#outs .gone').length === 2`)
 	outs := eval[[]string](p, `[...document.querySelectorAll('#outs [data-output]')].map((e) => e.dataset.output)`)

@@ -129,6 +129,7 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 		p.press("Enter")
 		p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === ` + quoteInt(4+n))
 		p.wait(`[...document.querySelectorAll('#turns [data-card]')].at(-1).innerText.includes(` + quote(c.sees) + `)`)
+		p.is(prompt+`.value`, "") // the reply to it has come
 	}
 	for n, text := range []string{"show me img/logo.png", "/show img/logo.png", "show me the picture img/logo.png", "img/logo.png"} {
 		p.say(text)

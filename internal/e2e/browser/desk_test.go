@@ -26,6 +26,19 @@ func (p *page) told(text string) {
 	p.t.Helper()
 	p.compose(text)
 	p.press("Alt+Enter")
+	p.settled()
+}
+
+// settled waits until what was said is over, for the server, too, and the page has all of it.
+func (p *page) settled() {
+	p.t.Helper()
+	p.done()
+	p.wait(`(async () => {
+		const at = '/api/sessions/' + document.body.dataset.session
+		const { status } = await (await fetch(at)).json()
+		const { events } = await (await fetch(at + '/events?limit=5000')).json()
+		return status === 'idle' && events.length <= Number(document.getElementById('turns').dataset.seq)
+	})()`)
 	p.done()
 }
 

@@ -117,7 +117,7 @@ func TestDeskDeletesNow(t *testing.T) {
 
 // A command that ends while its pane is under way is not shown as running for ever.
 func TestDeskSeesAnEndWhileItDraws(t *testing.T) {
-	_, p := desked(t)
+	s, p := desked(t)
 	p.told("show me internal/pump/pump.go")
 	p.front("pump.go")
 	p.js(`const asked = window.fetch
@@ -131,9 +131,11 @@ func TestDeskSeesAnEndWhileItDraws(t *testing.T) {
 			}
 			return reply
 		}`)
-	p.say("!echo first; sleep 2")
+	const command = "echo first; until test -e over; do sleep 0.1; done"
+	p.say("!" + command)
 	p.wait(`window.ran`)
-	p.front("echo first; sleep 2")
+	s.put("over", "")
+	p.front(command)
 	p.wait(onDesk + `.dataset.state === 'done'`)
 }
 

@@ -107,6 +107,9 @@ func TestDeskShowsOnlyLinesThatMatch(t *testing.T) {
 func TestDeskComparesVersions(t *testing.T) {
 	s, p := desked(t)
 	lines := strings.Split(strings.TrimSuffix(strings.Repeat("the same line\n", 60), "\n"), "\n")
+	p.say("/show go.mod")
+	p.front("go.mod")
+	p.js(`const asked = window.fetch; window.drawn = 0; window.fetch = (...a) => { drawn += String(a[0].url ?? a[0]).includes('/desk/'); return asked(...a) }`)
 	for i := range 3 {
 		lines[30] = fmt.Sprintf("version %d", i)
 		if i == 2 {
@@ -115,8 +118,9 @@ func TestDeskComparesVersions(t *testing.T) {
 		s.put("notes.txt", strings.Join(lines, "\n")+"\n")
 		p.say("/show notes.txt")
 		p.front("notes.txt")
-		p.wait(onDesk + `.querySelectorAll('.rows .cl').length && document.querySelectorAll('#outs [data-output]').length === ` + quoteInt(i+1))
+		p.wait(onDesk + `.querySelectorAll('.rows .cl').length && document.querySelectorAll('#outs [data-output]').length === ` + quoteInt(i+2))
 		p.wait(`[...document.querySelectorAll('.rows .cl')].some((e) => e.textContent.trim() === 'version ` + quoteInt(i) + `')`)
+		p.is(`String(drawn)`, quoteInt(i+1)) // a pane that is drawn twice forgets what was pressed in it meanwhile
 	}
 	p.click(".pane:not([hidden]) [data-view=diff]")
 	p.wait(onDesk + `.querySelectorAll('[data-change]').length === 2`)

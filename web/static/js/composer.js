@@ -50,9 +50,14 @@ export function fill(text) {
   draft.save(text)
 }
 
+let making = null
+
 /** A page without a session makes one with its first prompt, and goes to its page once that is sent. */
 export async function ensure() {
-  if (session()) return
+  if (!session()) await (making ??= make().finally(() => { making = null }))
+}
+
+async function make() {
   const { backend, model } = composer.dataset
   const made = await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })
   draft.save('') // from here on it is the new session's

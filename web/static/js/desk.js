@@ -4,7 +4,7 @@ import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
 import { clone, plain } from './html.js'
 import { announce } from './ops.js'
-import { begin, drop, paneOf, place, refresh } from './pane.js'
+import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
 import { selection } from './select.js'
 import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
 import { failed, toast } from './toast.js'
@@ -275,11 +275,13 @@ function sync(first) {
   for (const r of records()) {
     const { tab, fresh, again } = take(r)
     const pane = paneOf(tab.key)
+    let drawn = false // by being brought to the front
     if (fresh && !first) {
       if (leads(tab)) {
         const lines = tab.name === wanted ? wantedLines : ''
         if (tab.name === wanted) wanted = wantedLines = ''
         bring(tab, { byItself: true, lines })
+        drawn = coming(tab)
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false
         tab.news = true
@@ -287,7 +289,7 @@ function sync(first) {
         announce(`${tab.base} is on the Desk`)
       }
     }
-    if (pane && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
+    if (pane && !drawn && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
     if (pane && tab.outs.at(-1) !== tab.out) pane.dispatchEvent(new CustomEvent('webchat:newer', { detail: tab.outs.at(-1) }))
   }
   document.getElementById('shelf-n').textContent = `${document.getElementById('outs').dataset.count} ${document.getElementById('outs').dataset.count === '1' ? 'output' : 'outputs'}`

@@ -47,10 +47,13 @@ export async function begin(tab, into) {
     return old
   }
   if (asked.get(tab.key)?.out === tab.out) return asked.get(tab.key).coming
-  const coming = draw(tab, into)
-  asked.set(tab.key, { out: tab.out, coming })
-  try { return await coming } finally { asked.delete(tab.key) }
+  const drawn = draw(tab, into)
+  asked.set(tab.key, { out: tab.out, coming: drawn })
+  try { return await drawn } finally { asked.delete(tab.key) }
 }
+
+/** Whether the pane of what a tab shows now is under way. */
+export const coming = (tab) => asked.get(tab.key)?.out === tab.out
 
 /** Draws a pane again: what it shows has changed. The place in it stays. */
 export function refresh(tab) {

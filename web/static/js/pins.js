@@ -6,6 +6,8 @@ import { paneOf } from './pane.js'
 import { front, rowOf, tabWith } from './tabs.js'
 import { failed } from './toast.js'
 
+let told = Promise.resolve() // the server hears of one after the other
+
 /** Keeps a tab at the end of the strip, where nothing closes it. */
 export function pin(tab = front()) {
   if (!tab) return
@@ -19,7 +21,9 @@ export function pin(tab = front()) {
   }
   mark(pinned)
   announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
-  if (!tab.call && tab.state !== 'gone') post(path(`/outputs/${tab.out}/pin`), { pinned }).catch((err) => { mark(!pinned); failed(err) })
+  if (tab.call || tab.state === 'gone') return
+  const { out } = tab
+  told = told.then(() => post(path(`/outputs/${out}/pin`), { pinned })).catch((err) => { mark(!pinned); failed(err) })
 }
 
 /** Pins an output as soon as the page knows of it. */

@@ -14,6 +14,7 @@ const list = document.getElementById('sessions')
 const readKey = 'webchat.read' // session → last sequence seen
 let timer = 0
 let stale = false
+let asked = 0 // how often the list was asked for
 
 const seen = () => JSON.parse(localStorage.getItem(readKey) ?? '{}')
 
@@ -43,13 +44,25 @@ function marks() {
   }
 }
 
+/** Where what has the focus stands in the list: a row, or the head of a folder. */
+function focus() {
+  const el = document.activeElement
+  const row = el?.closest?.('#sessions [data-session]')
+  if (row) return `${row.localName}[data-session="${CSS.escape(row.dataset.session)}"]`
+  return el?.matches('#sessions .folder [data-act]') ? `.folder[data-folder="${CSS.escape(el.closest('.folder').dataset.folder)}"] [data-act=${el.dataset.act}]` : ''
+}
+
 async function refresh() {
   if (document.hidden) { stale = true; return }
   stale = false
   try {
     if (list.querySelector('input')) return soon() // a title is being typed
-    const fresh = fragment(await getText(listed()))
-    const focused = document.activeElement?.closest?.('#sessions [data-session]')
+    const turn = ++asked
+    const address = listed()
+    const fresh = fragment(await getText(address))
+    if (turn !== asked) return // a later answer is newer
+    if (list.querySelector('input') || address !== listed()) return soon() // the list has become another meanwhile
+    const focused = focus()
     const today = fresh.querySelector('template[data-today]')
     today.remove()
     document.getElementById('today').replaceChildren(document.importNode(today.content, true))
@@ -59,7 +72,7 @@ async function refresh() {
     list.replaceChildren(fresh)
     ends()
     marks()
-    if (focused) list.querySelector(`${focused.localName}[data-session="${CSS.escape(focused.dataset.session)}"]`)?.focus({ preventScroll: true })
+    if (focused) list.querySelector(focused)?.focus({ preventScroll: true })
   } catch { stale = true }
 }
 

@@ -35,7 +35,7 @@
     keydown(e) {
       if (e.key !== 'Enter' || e.shiftKey || e.isComposing || e.target.id !== 'prompt') return
       e.preventDefault()
-      early.push(() => e.target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', altKey: e.altKey, bubbles: true, cancelable: true })))
+      early.push(() => e.target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', altKey: e.altKey, ctrlKey: e.ctrlKey, metaKey: e.metaKey, bubbles: true, cancelable: true })))
     },
   }
   for (const [name, f] of Object.entries(takers)) document.addEventListener(name, f, true)
