@@ -29,10 +29,12 @@ func (b *bench) sparse(name string, size int64, texts map[int64]string) {
 	}
 }
 
-// within plans and runs a call that must not take long, and fails if it does.
+// within plans and runs a call that must not take long, and fails if it does. A machine on
+// which little of that time is ours reads all the same.
 func (b *bench) within(kv ...any) agent.Result {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx(), time.Minute)
+	b.set.readTime = time.Minute
+	ctx, cancel := context.WithTimeout(b.ctx(), b.set.readTime)
 	defer cancel()
 	return b.run(ctx, b.plan(RenderFile, kv...))
 }
