@@ -86,9 +86,12 @@ func TestKeysOfTheDesk(t *testing.T) {
 	p.front("README.md")
 	p.press("t")
 	p.wait(`document.querySelector('#shelf:popover-open input') === document.activeElement`)
+	p.js(`window.old = document.querySelector('.pane:not([hidden])'); old.dispatchEvent(new Event('webchat:stale', { bubbles: true }))`)
+	p.wait(`!old.isConnected`) // what had the focus is not there any more
 	p.write("pump")
 	p.press("Enter")
 	p.front("pump.go")
+	p.wait(`document.activeElement.matches('.pane .code')`)
 	p.press("Escape", "\\")
 	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 2`)
 	p.press("\\")

@@ -14,7 +14,7 @@ import { inFolder } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
-import { lettersAreKeys, typing } from './typing.js'
+import { lettersAreKeys, pointed, typing } from './typing.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 1023px)')
@@ -65,6 +65,12 @@ function enter(el) {
 function toKeys() {
   ;((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
   lettersAreKeys() // also where a click had put the focus
+}
+
+/** What had the focus before something opened over it may be gone, or out of sight, when that closes. */
+function fallen(e) {
+  const at = document.activeElement
+  if (app && e.newState !== 'open' && !pointed() && (at === document.body || !at.checkVisibility())) toKeys()
 }
 
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
@@ -129,6 +135,7 @@ function nameMod() {
 export function keyboard() {
   document.addEventListener('webchat:leave', toKeys)
   document.addEventListener('webchat:theme', theme)
+  for (const type of ['toggle', 'close']) document.addEventListener(type, fallen, true)
   nameMod()
   if (app) narrow.addEventListener('change', widened)
   if (app) expanded(document.getElementById('side').checkVisibility())
