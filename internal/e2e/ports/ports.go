@@ -14,7 +14,7 @@ import (
 // while nothing listens.
 const first, count = 15_000, 17_000
 
-// Free returns a port on which nothing listens and which the system gives to nobody.
+// Free returns a port on which nothing listens and which the system does not give away by itself.
 func Free() string {
 	for range 100 {
 		port := strconv.Itoa(first + rand.IntN(count))
