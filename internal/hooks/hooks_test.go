@@ -127,13 +127,15 @@ func TestThreat58FailClosed(t *testing.T) {
 			ctx, end := context.WithCancelCause(t.Context())
 			defer end(nil)
 			if name == "too slow, stubborn" { // its time is over when it is stubborn
+				fifo := filepath.Join(dir, "trapped")
+				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+					t.Fatal(err)
+				}
 				go func() {
-					for ctx.Err() == nil {
-						if _, err := os.Stat(filepath.Join(dir, "trapped")); err == nil {
-							end(hooks.ErrTimeout)
-						}
-						time.Sleep(time.Millisecond)
+					if _, err := os.ReadFile(fifo); err != nil {
+						t.Error(err)
 					}
+					end(hooks.ErrTimeout)
 				}()
 			}
 			v, a := runWithin(ctx, t, s, call())
