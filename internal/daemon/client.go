@@ -19,7 +19,8 @@ import (
 
 const (
 	askTime   = 10 * time.Second
-	pruneTime = time.Hour // how long a server may take to prune
+	openTime  = 2 * time.Minute // how long a file to show may take, with hooks that have a say in it
+	pruneTime = time.Hour       // how long a server may take to prune
 	stopTime  = 20 * time.Second
 	stopTick  = 20 * time.Millisecond // how often it is looked whether it has ended
 )
@@ -99,7 +100,7 @@ type Shown struct {
 
 // Open has the server open something and returns a sign-in link that leads there.
 func (c Client) Open(ctx context.Context, o Opening) (string, error) {
-	r, err := c.ask(ctx, "open?opening="+o.query(), askTime)
+	r, err := c.ask(ctx, "open?opening="+o.query(), openTime)
 	return r.URL, err
 }
 

@@ -25,10 +25,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
@@ -42,12 +42,9 @@ type Handover struct {
 	Link     func(path string) string // signs in and leads to a page
 }
 
-// patience is how long a link waits for a file that is asked about first, since it may
-// hold secrets; the page asks.
-const patience = 2 * time.Second
-
-// Open opens folders and shows a file, and returns a link that leads there. It refuses
-// to when a flag was given that this server has otherwise.
+// Open opens folders and shows a file, and returns a link that leads there: to the session
+// if the file is asked about first, since it may hold secrets, for its page asks. It
+// refuses to when a flag was given that this server has otherwise.
 func (h *Handover) Open(ctx context.Context, o daemon.Opening) (link string, err error) {
 	folder, err := h.folders(o)
 	if err != nil {
@@ -64,15 +61,9 @@ func (h *Handover) Open(ctx context.Context, o daemon.Opening) (link string, err
 	if err != nil {
 		return "", err
 	}
-	args, err := json.Marshal(map[string]string{"path": filepath.ToSlash(rel)})
-	if err != nil {
-		return "", err
-	}
-	asked, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	shown, err := s.Display(asked, displaytools.RenderFile, args)
+	shown, err := showFile(ctx, s, filepath.ToSlash(rel))
 	switch {
-	case err != nil && asked.Err() == nil:
+	case err != nil:
 		return "", err
 	case shown.Error != nil:
 		return "", errors.New(shown.Error.Message)
@@ -80,6 +71,61 @@ func (h *Handover) Open(ctx context.Context, o daemon.Opening) (link string, err
 		return h.Link(pageOf(s)), nil
 	}
 	return h.Link(pageOf(s) + outputAt(shown.Output.ID, o.Line)), nil
+}
+
+// showFile shows a file and returns what came of it: nothing yet once the user is asked
+// about it. The display goes on then.
+func showFile(ctx context.Context, s *session.Session, path string) (session.DisplayResult, error) {
+	args, err := json.Marshal(map[string]string{"path": path})
+	if err != nil {
+		return session.DisplayResult{}, err
+	}
+	events := s.Subscribe()
+	defer events.Close()
+	asked := make(chan struct{})
+	go func() {
+		if asksAbout(ctx, events, path) {
+			close(asked)
+		}
+	}()
+	type ended struct {
+		session.DisplayResult
+		error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		r, err := s.Display(ctx, displaytools.RenderFile, args)
+		done <- ended{r, err}
+	}()
+	select {
+	case e := <-done:
+		return e.DisplayResult, e.error
+	case <-asked:
+		return session.DisplayResult{}, nil
+	}
+}
+
+// asksAbout waits until the user is asked about a file that he shows. It reports false
+// when the events end before.
+func asksAbout(ctx context.Context, events *eventlog.Subscription, path string) bool {
+	shows := map[string]bool{} // by call
+	for {
+		entries, err := events.Next(ctx)
+		if err != nil {
+			return false
+		}
+		for _, e := range entries {
+			switch d := e.Event.Data.(type) {
+			case event.ToolExecutionStart:
+				var of struct{ Path string }
+				shows[d.ToolCallID] = d.By == event.ByUser && d.ToolName == displaytools.RenderFile && json.Unmarshal(d.Arguments, &of) == nil && of.Path == path
+			case event.PermissionRequested:
+				if shows[d.ToolCallID] {
+					return true
+				}
+			}
+		}
+	}
 }
 
 // Show returns what shows an input that comes over a connection; see

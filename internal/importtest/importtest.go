@@ -102,8 +102,8 @@ var ours = map[string][]string{
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},
-	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, the command's request, and a log that takes nothing
-	"internal/takeover": {"internal/daemon"},                                                                                        // the lock of a data folder
+	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/event", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, what is asked about them, the command's request, and a log that takes nothing
+	"internal/takeover": {"internal/daemon"},                                                                                                          // the lock of a data folder
 	"internal/probe":    {},
 	"internal/service":  {"internal/proc"}, // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
