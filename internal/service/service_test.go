@@ -31,7 +31,7 @@ func TestUnitIsWhatSystemdReads(t *testing.T) {
 		t.Skip("there is no systemd to read it")
 	}
 	name := filepath.Join(t.TempDir(), "webchat.service")
-	c.Program[0] = "/bin/true" // which has to exist
+	c.Program = append([]string{"/bin/true"}, c.Program[1:]...) // which has to exist
 	if err := os.WriteFile(name, []byte(unitText(New(c))), 0o600); err != nil {
 		t.Fatal(err)
 	}
