@@ -89,6 +89,34 @@ func TestEnterWithoutConnectionWaits(t *testing.T) {
 	p.done()
 }
 
+// A connection that came back before a request was given up is not waited for again.
+func TestPromptGoesWhenTheConnectionIsThere(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.expect(refused...)
+	p.told("say hello")
+	p.js(`const f = window.fetch
+		const broken = new Promise((done) => { window.breaks = done })
+		window.sent = 0
+		window.fetch = async (...a) => {
+			if (!String(a[0]).endsWith('/messages') || ++sent > 2) return f(...a)
+			const lost = sent === 2 // its reply
+			await broken
+			if (lost) await f(...a)
+			throw new TypeError('broken')
+		}`)
+	p.say("say good evening")
+	p.wait(`sent === 1`)
+	s.down(syscall.SIGKILL)
+	p.wait(`document.getElementById('status').dataset.state === 'off'`)
+	s.again()
+	p.live()
+	p.js(`breaks()`)
+	p.wait(prompt + `.value === ''`)
+	p.settled()
+	p.is(`String([...document.querySelectorAll('#turns h2')].filter((h) => h.textContent.includes('good evening')).length)`, "1")
+}
+
 func TestSignedOutIsSaid(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

@@ -26,6 +26,7 @@ let mode = 'queue'
 let sending = false
 let fresh = false // this page made its session and is about to go there
 let waiting = null // for the connection: how to send what stands in the field
+let returns = 0 // of the connection
 const placeholder = field?.placeholder
 
 const running = () => composer.dataset.status && composer.dataset.status !== 'idle'
@@ -156,17 +157,19 @@ async function send(asked = false, id = newID(), how = mode) {
   if (!isLive() && !navigator.onLine) return later(asked, id, how)
   sending = true
   composer.ariaBusy = 'true'
+  const before = returns
   try {
     await deliver(text, asked, id, how)
     sent(text)
     if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
-    if (err.status === 0) later(asked, id, how)
+    if (err.status === 0 && field.value === text) later(asked, id, how)
     else failed(err)
   } finally {
     sending = false
     composer.ariaBusy = 'false'
   }
+  if (returns > before) sendWaiting()
 }
 
 /** Takes what was sent out of the field. What was typed behind it meanwhile stays; what was changed stays whole. */
@@ -189,7 +192,13 @@ function later(asked, id, how) {
 function connected(e) {
   const live = e.detail.state === 'live'
   field.placeholder = live ? placeholder : field.dataset.offline
-  if (live && waiting) send(waiting.asked, waiting.id, waiting.how)
+  if (!live) return
+  returns++
+  sendWaiting()
+}
+
+function sendWaiting() {
+  if (waiting) send(waiting.asked, waiting.id, waiting.how)
 }
 
 function keydown(e) {
