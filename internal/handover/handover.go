@@ -88,18 +88,15 @@ func showFile(ctx context.Context, s *session.Session, path string) (session.Dis
 			close(asked)
 		}
 	}()
-	type ended struct {
-		session.DisplayResult
-		error
-	}
-	done := make(chan ended, 1)
+	var shown session.DisplayResult
+	done := make(chan struct{})
 	go func() {
-		r, err := s.Display(ctx, displaytools.RenderFile, args)
-		done <- ended{r, err}
+		defer close(done)
+		shown, err = s.Display(ctx, displaytools.RenderFile, args)
 	}()
 	select {
-	case e := <-done:
-		return e.DisplayResult, e.error
+	case <-done:
+		return shown, err
 	case <-asked:
 		return session.DisplayResult{}, nil
 	}
