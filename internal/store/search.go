@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
@@ -24,10 +23,6 @@ const (
 	maxBeginnings = 2000
 	enoughFound   = 50
 )
-
-// beginningsTime bounds the search for longer words: what begins with three
-// common letters may be everywhere, and the user is still typing.
-const beginningsTime = 80 * time.Millisecond
 
 // maxTitled is how many sessions are found by their titles before the list itself
 // is looked through: of so many it soon meets enough.
@@ -133,7 +128,7 @@ func (db *DB) search(ctx context.Context, f search.Finder) (map[int64]int64, err
 	}
 	var err error
 	if prefix && len(hits) < enoughFound {
-		err = db.beginnings(ctx, match(words, true), beginningsTime, hits)
+		err = db.beginnings(ctx, match(words, true), hits)
 	}
 	return hits, err
 }
@@ -181,27 +176,23 @@ func (db *DB) pass(ctx context.Context, query string, from int64, hits map[int64
 	return 0, false, rows.Err()
 }
 
-// beginnings adds the sessions that hold a longer word, as many as are found in time.
-func (db *DB) beginnings(ctx context.Context, query string, patience time.Duration, hits map[int64]int64) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	rows, err := db.read.QueryContext(limited, `SELECT rowid FROM found WHERE found MATCH ? ORDER BY rowid DESC LIMIT ?`, query, maxBeginnings)
-	if err == nil {
-		defer rows.Close()
-		for err == nil && rows.Next() {
-			var at int64
-			if err = rows.Scan(&at); err == nil && hits[at>>32] == 0 {
-				hits[at>>32] = at
-			}
+// beginnings adds the sessions that hold a longer word.
+func (db *DB) beginnings(ctx context.Context, query string, hits map[int64]int64) error {
+	rows, err := db.read.QueryContext(ctx, `SELECT rowid FROM found WHERE found MATCH ? ORDER BY rowid DESC LIMIT ?`, query, maxBeginnings)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return err
 		}
-		if err == nil {
-			err = rows.Err()
+		if hits[at>>32] == 0 {
+			hits[at>>32] = at
 		}
 	}
-	if limited.Err() != nil && ctx.Err() == nil {
-		return nil // what was found until then has to do
-	}
-	return err
+	return rows.Err()
 }
 
 // hit reads the event that matched.

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/fold"
@@ -45,29 +44,6 @@ func TestSearchPassesASessionWithManyHits(t *testing.T) {
 	for id, seq := range map[fold.ID]int64{"first": 2, "many": manyHits + 11, "exactly": manyHits + 1, "last": 3} {
 		if found[id] != seq {
 			t.Errorf("session %s was found at %d, want %d", id, found[id], seq)
-		}
-	}
-}
-
-// A search for the beginnings of words ends when its time is over, wherever it is then,
-// with what was found until then.
-func TestSearchEndsInTime(t *testing.T) {
-	db, err := Open(Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	entries, sum := storetest.Start(t, "one", 1)
-	for i := range 500 {
-		e := storetest.Entry(t, int64(2+i), event.AssistantMessage{MessageID: fmt.Sprint(i), Content: "commonly"})
-		entries, sum = append(entries, e), fold.Summarize(sum, e)
-	}
-	if err := db.Append(t.Context(), "one", entries, sum); err != nil {
-		t.Fatal(err)
-	}
-	for patience := time.Duration(0); patience < time.Millisecond/2; patience += time.Microsecond {
-		if err := db.beginnings(t.Context(), match([]string{"common"}, true), patience, map[int64]int64{}); err != nil {
-			t.Fatalf("within %v: %v", patience, err)
 		}
 	}
 }
