@@ -356,6 +356,12 @@ func TestRealArguments(t *testing.T) {
 	}
 }
 
+// retried reports whether d says that a call that failed is made again.
+func retried(d event.Data) bool {
+	e, ok := d.(event.SessionError)
+	return ok && e.Kind == event.KindRetrying && strings.Contains(e.Message, "; trying again, ")
+}
+
 // Tries of the provider are seen while they last, and can be stopped; that it is tried
 // again is not said where it is not.
 func TestRealRetriesAreSeen(t *testing.T) {
@@ -369,8 +375,8 @@ func TestRealRetriesAreSeen(t *testing.T) {
 	s := h.session()
 	tries := func() (seen []string) {
 		for _, d := range h.sofar(s) {
-			if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying {
-				seen = append(seen, e.Message)
+			if retried(d) {
+				seen = append(seen, d.(event.SessionError).Message)
 			}
 		}
 		return seen
@@ -381,6 +387,12 @@ func TestRealRetriesAreSeen(t *testing.T) {
 	r := h.ask(s, "status 500")
 	if seen := tries(); len(seen) != 5 || seen[1] != "The provider answered 500; trying again, 2 of 5." || !strings.Contains(r.Error, "scripted refusal 500") {
 		t.Errorf("retries %q, error %q", seen, r.Error)
+	}
+	if !slices.ContainsFunc(h.sofar(s), func(d event.Data) bool {
+		e, ok := d.(event.SessionError)
+		return ok && e.Kind == event.KindRetrying && e.Message == "The provider answered 500; it may be tried again."
+	}) {
+		t.Error("nothing was said while the CLI waited")
 	}
 	id, err := s.Send(t.Context(), session.Message{Content: "status 500"})
 	if err != nil {

@@ -95,13 +95,10 @@ func ledger(t *testing.T, turns int) {
 	}
 	compacted, failed := 0, 0
 	for _, d := range h.sofar(s) {
-		switch d := d.(type) {
-		case event.SessionCompactionComplete:
+		if _, ok := d.(event.SessionCompactionComplete); ok {
 			compacted++
-		case event.SessionError:
-			if d.Kind == event.KindRetrying {
-				failed++
-			}
+		} else if retried(d) {
+			failed++
 		}
 	}
 	if compacted != 2 || failed != len(m.hurt) || failed == 0 {

@@ -47,7 +47,8 @@ func (c *conn) onRetry(e cli.Event) {
 		if t.refused == nil { // versions that do not tell of each failure
 			t.refused = &refusal{before: t.retries}
 		}
-		c.sayRetry(t, t.refused)
+		t.retries = t.refused.before + 1
+		c.sayRefused(t, t.refused, fmt.Sprintf("trying again, %d of %d", t.retries, maxRetries))
 		t.refused = nil
 	}
 	for _, x := range slices.Clone(t.texts) {
@@ -65,42 +66,37 @@ func (c *conn) onRetry(e cli.Event) {
 // maxRetries is how often the CLI tries a call of a model again (1.0.102).
 const maxRetries = 5
 
-// refusalHold is how long a failed call may be the last one, before it is said that the
-// provider is tried again: where that wants a wait of an hour the CLI gives up at once.
+// refusalHold is how long a call has to be the last one that failed before that is said.
 const refusalHold = 250 * time.Millisecond
 
 // refusal is a call of a model that failed.
 type refusal struct {
-	said   bool
 	status int // 0: unknown
 	before int // calls that failed before it
 }
 
-// onCallFailure says that the provider is tried again, while the CLI waits for that.
+// onCallFailure says that a call failed while the CLI waits. For the next try, maybe: that
+// is known when it begins, for where the provider wants a wait of an hour there is none.
 func (c *conn) onCallFailure(e cli.Event) {
 	d, ok := decode[struct{ StatusCode, RetryAttempt int }](c, e)
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if t := c.scope(e); ok && again && d.RetryAttempt < maxRetries && e.AgentID == "" && !t.aborted {
 		r := &refusal{status: d.StatusCode, before: d.RetryAttempt}
 		t.refused = r
-		time.AfterFunc(refusalHold, func() { c.post(func() { c.sayRetry(t, r) }) })
+		time.AfterFunc(refusalHold, func() { c.post(func() { c.sayRefused(t, r, "it may be tried again") }) })
 	}
 }
 
-// sayRetry says that the provider is tried again after r, unless that was said or the turn
-// has failed.
-func (c *conn) sayRetry(t *turn, r *refusal) {
-	if t.refused != r || r.said || t.aborted || c.loop.turn != t {
+// sayRefused says what comes of r if it is still the last call and the turn goes on.
+func (c *conn) sayRefused(t *turn, r *refusal, then string) {
+	if t.refused != r || t.aborted || c.loop.turn != t {
 		return
 	}
-	r.said = true
-	t.retries = r.before + 1
-	status, what := r.status, "The provider's answer failed"
-	if status != 0 {
-		what = fmt.Sprintf("The provider answered %d", status)
+	what := "The provider's answer failed"
+	if r.status != 0 {
+		what = fmt.Sprintf("The provider answered %d", r.status)
 	}
-	c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: status,
-		Message: fmt.Sprintf("%s; trying again, %d of %d.", what, t.retries, maxRetries)})
+	c.report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Message: what + "; " + then + "."})
 }
 
 func (t *turn) text(id string, reasoning bool) *text {
