@@ -100,6 +100,23 @@ func TestFirstFailure(t *testing.T) {
 	}
 }
 
+// What a failure stands behind may be long: it is looked for in pieces.
+func TestFirstFailureBehindMuch(t *testing.T) {
+	usual := failureTime
+	t.Cleanup(func() { failureTime = usual })
+	failureTime = 0
+	h := New(testStore(t), nil)
+	o := put(t, h, outputs.Meta{Type: outputs.Terminal}, strings.Repeat("all fine here, and nothing else to say\n", 40_000)+"fatal error: no more\n")
+	rounds := 0
+	w := ask(t, h, o, Ask{View: Failure})
+	for ; w.Partial && rounds < 10_000; rounds++ {
+		w = ask(t, h, o, Ask{View: Failure})
+	}
+	if got := w.Header["Failure"]; got != "40001-40001" || rounds == 0 {
+		t.Errorf("found at %q after %d rounds", got, rounds)
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	h := New(testStore(t), files{"pump/pump_test.go", "go.mod", "a&b.go"})
 	o := put(t, h, outputs.Meta{Type: outputs.Terminal, Cwd: "pump"}, "\tpump_test.go:88: x go.mod:3 none.go:4 a&b.go:5\nsee https://example.com/a?b=1&c=2. or javascript:alert(1)\n")

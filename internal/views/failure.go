@@ -17,8 +17,10 @@ import (
 // JavaScript, TAP, make.
 const failures = `^\s*--- FAIL: |^panic: |^fatal error: |(?:^|\s|:)(?:fatal )?error(?:\[\w+\])?: |^Traceback \(most recent|^npm ERR! |^not ok |^\s*(?:✕|✗|×) |^FAILED |\*\*\* \[.*Error \d`
 
+// failureTime is how long one request looks for a failure; the next goes on from there.
+var failureTime = 100 * time.Millisecond
+
 const (
-	failureTime   = 100 * time.Millisecond
 	failureAbove  = 12 // lines in which what was said about a failure may stand
 	failureBelow  = 20
 	maxFoundNames = 100 // names that one request looks for
@@ -29,15 +31,16 @@ var (
 	placed   = regexp.MustCompile(`[\w./@+~-]*[\w@+~-]\.\w{1,12}[:(]\d+|File "[^"]+", line \d+`)
 )
 
-// failed is the first failure that a command tells of; line 0: none.
+// failed is the first failure that a command tells of; line 0: none, or none yet.
 type failed struct {
+	more       bool // is to be searched yet
 	line       int // the one that tells
 	from, to   int // the lines about it
 	name, said string
 }
 
-// firstFailure looks for it in what there is. While a command runs it goes on where it
-// was.
+// firstFailure looks for it in what there is, for a while; asked again it goes on where
+// it was.
 func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, err error) {
 	e, err := outputs.ParseExpression(failures)
 	if err != nil {
@@ -45,6 +48,7 @@ func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, 
 	}
 	hits, err := o.Find(ctx, e, failureTime)
 	if err != nil || len(hits.Lines) == 0 {
+		f.more = !hits.Complete
 		return f, err
 	}
 	f.line = hits.Lines[0]
@@ -107,7 +111,9 @@ func (h *Views) failure(ctx context.Context, o *outputs.Output) (Window, error) 
 		return Window{}, err
 	}
 	if f.line == 0 {
-		return window("", 1, 0, 0), nil
+		w := window("", 1, 0, 0)
+		w.Partial = f.more
+		return w, nil
 	}
 	w := window(render.FirstFailure(f.line, f.name, f.said, h.finder(ctx, o)), 1, 1, 1)
 	w.Header = map[string]string{"Failure": strconv.Itoa(f.from) + "-" + strconv.Itoa(f.to)}

@@ -11,32 +11,35 @@ import { viewerOf } from './viewer.js'
 const wait = 1000 // milliseconds between two looks at what runs
 const found = new Map() // output → the banner of its first failure
 
-/** Looks for the first failure of a command, while it runs again and again. */
+/** Looks for the first failure of a command, while it runs again and again, and then until all was searched. */
 export async function watchFailure(pane) {
   const { output } = pane.dataset
   while (output && pane.isConnected) {
     const running = pane.dataset.state === 'running'
+    let more = false
     try {
-      if (!found.has(output) && (running || pane.querySelector('.exit.no'))) await look(pane, output)
+      if (!found.has(output) && (running || pane.querySelector('.exit.no'))) more = await look(pane, output)
       if (found.has(output)) return await put(pane, found.get(output))
     } catch (err) {
       if (err.status === 404) return
       failed(err)
     }
-    if (!running) return
-    await new Promise((done) => setTimeout(done, wait))
+    if (!running && !more) return
+    if (running) await new Promise((done) => setTimeout(done, wait))
   }
 }
 
+/** Returns whether there is more to look at, at once. */
 async function look(pane, output) {
   const { html, head } = await ask(pane, 'failure', 1, 1)
   const about = head.get('Webchat-Failure')
-  if (!about || !html.firstElementChild) return
+  if (!about || !html.firstElementChild) return head.has('Webchat-Partial')
   const { root, parts } = clone('tpl-first')
   root.dataset.lines = about
   parts.what.append(html)
   found.set(output, root)
   getJSON(`/api/outputs/${output}?tokens&lines=${about}`).then(({ tokens }) => { parts.price.textContent = `+${tokens.toLocaleString('en')}` }, () => {})
+  return false
 }
 
 /** What has ended stands at its first failure, unless it was read already. */
