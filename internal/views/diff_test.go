@@ -106,13 +106,13 @@ func TestFirstFailureBehindMuch(t *testing.T) {
 	t.Cleanup(func() { failureTime = usual })
 	failureTime = 0
 	h := New(testStore(t), nil)
-	o := put(t, h, outputs.Meta{Type: outputs.Terminal}, strings.Repeat("all fine here, and nothing else to say\n", 40_000)+"fatal error: no more\n")
+	o := put(t, h, outputs.Meta{Type: outputs.Terminal}, strings.Repeat("all fine here, and nothing else to say\n", 8_000)+"fatal error: no more\n")
 	rounds := 0
 	w := ask(t, h, o, Ask{View: Failure})
 	for ; w.Partial && rounds < 10_000; rounds++ {
 		w = ask(t, h, o, Ask{View: Failure})
 	}
-	if got := w.Header["Failure"]; got != "40001-40001" || rounds == 0 {
+	if got := w.Header["Failure"]; got != "8001-8001" || rounds == 0 {
 		t.Errorf("found at %q after %d rounds", got, rounds)
 	}
 }
