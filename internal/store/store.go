@@ -160,7 +160,7 @@ func open(path string, c Config) (_ *DB, err error) {
 			db.closeFiles()
 		}
 	}()
-	if db.write, err = sql.Open("sqlite", source(path, c.Sync)); err != nil {
+	if db.write, err = sql.Open("sqlite", writeSource(path, c.Sync)); err != nil {
 		return nil, ours(err)
 	}
 	db.write.SetMaxOpenConns(1)
@@ -171,7 +171,7 @@ func open(path string, c Config) (_ *DB, err error) {
 	if err = migrate(ctx, db.conn, migrations); err != nil {
 		return nil, err
 	}
-	if db.read, err = sql.Open("sqlite", source(path, c.Sync)+"&_pragma=query_only(1)"); err != nil {
+	if db.read, err = sql.Open("sqlite", readSource(path)); err != nil {
 		return nil, ours(err)
 	}
 	readers := max(4, runtime.NumCPU())
@@ -215,17 +215,27 @@ func prepareFile(path string) error {
 	return nil
 }
 
-// source names the file to the driver. The pragmas hold for every connection.
-func source(path string, s Sync) string {
+// writeSource names the file to the driver, for the one connection that writes.
+func writeSource(path string, s Sync) string {
 	synchronous := "NORMAL"
 	if s == SyncFull {
 		synchronous = "FULL"
 	}
 	return bareSource(path) + "?" + url.Values{"_pragma": {
-		"busy_timeout(1000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		busyTimeout, "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
 		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)",
 	}}.Encode()
 }
+
+// readSource names it for those that read. The mode of vacuum and the journal's are the
+// file's, and a connection that sets the first writes: it would wait for the one that
+// does, and that for it.
+func readSource(path string) string {
+	return bareSource(path) + "?" + url.Values{"_pragma": {busyTimeout, "cell_size_check(1)", "query_only(1)"}}.Encode()
+}
+
+// busyTimeout is how long, in milliseconds, another program may hold the file.
+const busyTimeout = "busy_timeout(1000)"
 
 func bareSource(path string) string {
 	slashed := filepath.ToSlash(path)
