@@ -34,8 +34,8 @@ var (
 // failed is the first failure that a command tells of; line 0: none, or none yet.
 type failed struct {
 	more       bool // is to be searched yet
-	line       int // the one that tells
-	from, to   int // the lines about it
+	line       int  // the one that tells
+	from, to   int  // the lines about it
 	name, said string
 }
 
