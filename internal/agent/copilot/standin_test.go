@@ -280,7 +280,10 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 				s.event(session.id, "", "assistant.message_delta", fmt.Sprintf(`{"messageId":"%s","deltaContent":"%d "}`, messageID, time.Now().UnixNano()))
 			}
 		case "hang":
-			<-ctx.Done()
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Hour): // a pending timer: without C, Go ends what waits for nothing
+			}
 		case "offer":
 			session.mu.Lock()
 			session.offer = append(session.offer, rest)

@@ -117,7 +117,7 @@ func Main(manner string) {
 		a.take(m)
 	}
 	if a.manner == "stubborn" {
-		select {} // it does not end when it should
+		time.Sleep(time.Hour) // it does not end when it should; without C, Go would end a bare select
 	}
 	a.mu.Lock()
 	tools := a.tools

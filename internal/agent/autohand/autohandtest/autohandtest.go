@@ -24,6 +24,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -169,7 +170,7 @@ func Main(manner string) {
 	a.mu.Unlock()
 	if stuck {
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		time.Sleep(time.Hour) // without C, Go would end a bare select
 	}
 	os.Exit(0) // it does not tell the MCP server that it leaves
 }
