@@ -1,11 +1,13 @@
 package page_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/page"
 )
 
 // That the log cannot be written is shown for as long as the session says so,
@@ -27,7 +29,8 @@ func TestTroubleWithTheLog(t *testing.T) {
 		return string(f.Data())
 	}
 	shown := func() bool {
-		return strings.Contains(wholePage(t, p, pr), `id="trouble"><`)
+		f, _ := pr.Join(1)
+		return strings.Contains(string(f.Data()), "the disk is full")
 	}
 	log := func(i int) { e := l.entries[i]; e.Pos = 0; pr.Feed(e) }
 	log(0)
@@ -38,10 +41,27 @@ func TestTroubleWithTheLog(t *testing.T) {
 	if !shown() {
 		t.Error("a logged event hides that others are refused")
 	}
-	if f, _ := pr.Join(1); !strings.Contains(string(f.Data()), "the disk is full") {
-		t.Error("who joins is not told")
-	}
 	if tell("saved", "Everything is saved again."); shown() {
 		t.Error("it is saved again and the trouble stays")
+	}
+}
+
+// A page says what is wrong when it is written, whatever its session's projector heard last:
+// who was told that the log can be written again finds no trouble on the page asked for next.
+func TestTroubleIsOfNow(t *testing.T) {
+	p := pages(t, 3)
+	for _, now := range []string{"the disk is full", ""} {
+		pr := p.Projector("s1")
+		pr.Feed(newLog().add(event.SessionStart{SessionID: "s1"}).entries...)
+		e := event.New(event.SessionError{ErrorType: "log", Message: "the disk was full"}, "", time.Now())
+		e.Ephemeral = true
+		pr.Feed(event.Entry{Pos: 1000, Event: e})
+		var b bytes.Buffer
+		if err := p.Session(&b, page.View{Trouble: now}, pr); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); strings.Contains(got, "was full") || strings.Contains(got, `id="trouble" hidden`) != (now == "") || !strings.Contains(got, now) {
+			t.Errorf("while %q is wrong the page has %s", now, got)
+		}
 	}
 }

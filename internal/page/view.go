@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -25,7 +24,7 @@ type View struct {
 	Model    string
 	// Permissions is "ask", "allow" or "deny".
 	Permissions string
-	Unsaved     string // why nothing is saved now
+	Trouble     string // why the log cannot be written now; a session's projector hears of it later
 	Notice      string // what the user should know about the saved sessions
 	Bytes       int64  // they take on the disk; 0: unknown
 }
@@ -117,9 +116,6 @@ func (c *chrome) Queue() transcript.Queue { return c.fold.Queue() }
 
 // Plan is what the agent means to do.
 func (c *chrome) Plan() transcript.Plan { return c.fold.Plan() }
-
-// Trouble is why the log cannot be written.
-func (c *chrome) Trouble() string { return cmp.Or(c.fold.Trouble, c.Unsaved) }
 
 // NoModel says that no backend with a model is available.
 func (c *chrome) NoModel() bool {

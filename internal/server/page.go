@@ -113,7 +113,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, wish sidebar.Wish) (v page.View, err error) {
-	v = page.View{Workspace: wish.Workspace, Missing: workspaces.Check(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Unsaved: s.Sessions.Unsaved(), Notice: s.Notice}
+	v = page.View{Workspace: wish.Workspace, Missing: workspaces.Check(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)
