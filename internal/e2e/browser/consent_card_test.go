@@ -63,6 +63,35 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	}
 }
 
+// A page that comes back to its stream puts the questions into their place again: who reads a long
+// command stays where they are in it, and the end that was reached counts.
+func TestQuestionStaysWhereItIsRead(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("long", asking(h.site.workspace, shell("c1", sixty())))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.look(1100, 640, "light")
+	p.say("long")
+	p.wait(`document.querySelector('[data-ask][data-ready] .perm-cmd[tabindex]')`)
+	p.js(`const { apply } = ` + module("ops.js") + `
+		window.join = () => apply({ a: 'replace', t: 'dock-asks', h: document.getElementById('dock-asks').outerHTML })`)
+	for _, c := range []struct{ to, read string }{{"200", "false"}, {"1e6", "true"}} {
+		p.js(`const cmd = document.querySelector('.perm-cmd')
+			cmd.focus()
+			cmd.scrollTop = ` + c.to + `
+			window.at = cmd.scrollTop
+			join()`)
+		if !p.true(`document.querySelector('.perm-cmd').scrollTop === at && at > 100 && document.activeElement.matches('.perm-cmd')`) {
+			t.Errorf("scrolled to %s, the command is at %v of %v", c.to, eval[float64](p, `document.querySelector('.perm-cmd').scrollTop`), eval[float64](p, `at`))
+		}
+		p.wait(`'read' in document.querySelector('[data-ask]').dataset === ` + c.read)
+	}
+	p.focus(question)
+	p.wait(ripe)
+	p.press("a")
+	p.has("[data-answered]", "Allowed once by you")
+	p.done()
+}
+
 // THREATS 15: keys are ignored until half a second after the question got the focus, and clicks
 // until half a second after it came into sight, or the window got the focus.
 func TestQuestionIsInertAfterFocus(t *testing.T) {
