@@ -44,7 +44,7 @@
 //
 // append, before and replace keep what a reader did: an element of the old
 // subtree whose id and data-rev equal those of one in the new subtree takes its
-// place; and a <details data-touched> (set by the script when the reader toggles
+// place, scrolled as it was; and a <details data-touched> (set by the script when the reader toggles
 // it) keeps its open state. Values typed into a form with data-ask are kept.
 //
 // # Ids and data attributes
