@@ -40,7 +40,7 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		}
 		// By key and by click: nothing happens, and both lead to what has to be read.
 		p.focus(question)
-		p.wait(`document.activeElement.dataset.keys !== undefined`)
+		p.wait(`document.activeElement.matches('[data-ask][data-ready]') && document.activeElement.dataset.keys !== undefined`)
 		p.press("a")
 		p.wait(`document.activeElement.matches('.perm-cmd')`)
 		if !p.true(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'true'`) {

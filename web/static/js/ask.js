@@ -111,6 +111,9 @@ const keys = {
   },
 }
 
+// Leads to the ends of what has to be read, at once: a scroll that a busy browser animates may never begin.
+const ends = { Home: () => 0, End: (text) => text.scrollHeight }
+
 function keydown(e) {
   const el = e.target.closest?.('[data-ask=permission]')
   if (!el) return
@@ -119,6 +122,11 @@ function keydown(e) {
     return acts['deny-reason'](el)
   }
   if (e.target !== el && !e.target.matches('[data-whole]') || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
+  if (e.target !== el && Object.hasOwn(ends, e.key)) {
+    e.preventDefault()
+    e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
+    return
+  }
   if (!Object.hasOwn(keys, e.key)) return
   e.preventDefault()
   if (readyForKeys(el)) keys[e.key](el)
