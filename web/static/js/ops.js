@@ -7,18 +7,15 @@ import { title } from './status.js'
 const heard = 10_000 // milliseconds
 const byId = (id) => document.getElementById(id)
 
-/** What the reader scrolled in el: moving el undoes it. */
+/** What the reader scrolled in el: moving it undoes that. */
 const scrolled = (el) => [...el.querySelectorAll('*')].filter((x) => x.scrollTop || x.scrollLeft)
   .map((x) => [x, { top: x.scrollTop, left: x.scrollLeft, behavior: 'instant' }])
 
-/** Moves into fresh what the reader did to old, and old parts that did not change; returns what was scrolled in those. */
+/** Moves into fresh what the reader did to old, and old parts that did not change. */
 function keep(old, fresh) {
-  const boxes = []
   for (const el of fresh.querySelectorAll('[id][data-rev]')) {
     const was = el.isConnected || !fresh.contains(el) ? null : old.querySelector(`#${CSS.escape(el.id)}`)
-    if (was?.dataset.rev !== el.dataset.rev) continue
-    boxes.push(...scrolled(was))
-    el.replaceWith(was)
+    if (was && was.dataset.rev === el.dataset.rev) el.replaceWith(was)
   }
   for (const d of [old, ...old.querySelectorAll('details[data-touched]')]) {
     if (d.tagName !== 'DETAILS' || !('touched' in d.dataset)) continue
@@ -35,7 +32,6 @@ function keep(old, fresh) {
       if (now && now !== field) now.value = field.value
     }
   }
-  return boxes
 }
 
 /** The way back to the focused element inside of el, if it is there. */
@@ -56,10 +52,11 @@ function focusIn(el) {
 export function swap(old, fresh) {
   if (fresh.id === old.id && fresh.dataset.rev && fresh.dataset.rev === old.dataset.rev) return
   const refocus = focusIn(old)
-  const boxes = keep(old, fresh)
+  const boxes = fresh.querySelector('[id][data-rev]') ? scrolled(old) : []
+  keep(old, fresh)
   old.replaceWith(fresh)
   refocus?.(fresh)
-  for (const [box, at] of boxes) box.scrollTo(at)
+  for (const [box, at] of boxes) if (box.isConnected) box.scrollTo(at)
 }
 
 /** Puts each root of html into place: where its id already is, else by put. */
