@@ -29,12 +29,36 @@ type witness struct {
 // text is what was seen of a message, and how much of it a while ago.
 type text struct {
 	all  string
+	last time.Time     // of the last delta
+	told time.Duration // how long its agent went on telling
 	seen []seen
 }
 
 type seen struct {
-	at    time.Time
+	told  time.Duration
 	bytes int
+}
+
+// add takes a delta that comes now. A server that rests can save nothing: a longer
+// silence than an agent makes between two words counts as one of that length.
+func (x *text) add(offset int, delta string) {
+	now := time.Now()
+	if len(x.seen) > 0 {
+		x.told += min(now.Sub(x.last), silence)
+	}
+	x.last = now
+	x.all = x.all[:offset] + delta
+	x.seen = append(x.seen, seen{x.told, len(x.all)})
+}
+
+// old returns how many bytes were seen so long ago that a kill must not lose them.
+func (x *text) old() (bytes int) {
+	for _, p := range x.seen {
+		if x.told-p.told > kept {
+			bytes = p.bytes
+		}
+	}
+	return bytes
 }
 
 // watch reads the session's stream until it ends; joined is closed when it has begun.
@@ -67,10 +91,9 @@ func (s *server) watch(id string, w *witness, joined chan<- struct{}) {
 				w.err = fmt.Errorf("a delta at %d of %d bytes", e.Data.Offset, len(x.all))
 				return false
 			}
-			x.all = x.all[:e.Data.Offset] + e.Data.DeltaContent
-			x.seen = append(x.seen, seen{time.Now(), len(x.all)})
+			x.add(e.Data.Offset, e.Data.DeltaContent)
 			w.texts[e.Data.MessageID] = x
-			w.began["message"] = w.began["message"] || time.Since(x.seen[0].at) > kept
+			w.began["message"] = w.began["message"] || x.old() > 0
 		}
 		w.began[opening[e.Type]] = true
 		return true
@@ -96,7 +119,7 @@ var (
 
 // round lets users act, kills the server when a client saw what began, or at a random
 // instant if that is empty, and returns who saw what.
-func (s *server) round(rnd *rand.Rand, what string) (map[string]*witness, time.Time) {
+func (s *server) round(rnd *rand.Rand, what string) map[string]*witness {
 	s.t.Helper()
 	all := map[string]*witness{}
 	var work sync.WaitGroup
@@ -124,11 +147,10 @@ func (s *server) round(rnd *rand.Rand, what string) (map[string]*witness, time.T
 	} else {
 		s.await(what, all)
 	}
-	at := time.Now()
 	s.end(syscall.SIGKILL)
 	cancel()
 	work.Wait()
-	return all, at
+	return all
 }
 
 // await waits until a client saw it begin.
@@ -153,12 +175,17 @@ func (s *server) await(what string, all map[string]*witness) {
 	}
 }
 
-// kept is the age of text that a kill must not lose: drafts are saved every 250
-// ms, and a busy machine is late.
-const kept = 250*time.Millisecond + 750*time.Millisecond
+const (
+	// kept is the age of text that a kill must not lose: drafts are saved every 250
+	// ms, and a busy machine is late.
+	kept = 250*time.Millisecond + 750*time.Millisecond
+	// silence is what the offline agent makes of 50 ms between two slow words, at most,
+	// on a machine that runs it.
+	silence = 100 * time.Millisecond
+)
 
 // judge compares a session with what was seen of it.
-func (s *server) judge(id string, w *witness, killed time.Time) {
+func (s *server) judge(id string, w *witness) {
 	t := s.t
 	t.Helper()
 	w.mu.Lock()
@@ -174,12 +201,7 @@ func (s *server) judge(id string, w *witness, killed time.Time) {
 	}
 	s.closed(id, log)
 	for message, x := range w.texts {
-		old := 0
-		for _, p := range x.seen {
-			if killed.Sub(p.at) > kept {
-				old = p.bytes
-			}
-		}
+		old := x.old()
 		got, found := "", false
 		for _, e := range log {
 			if e.Type == "assistant.message" && e.Data.MessageID == message {
@@ -291,11 +313,11 @@ func killRounds(t *testing.T, rounds int) {
 		if i < len(kinds) {
 			what = kinds[i]
 		}
-		all, at := s.round(rnd, what)
+		all := s.round(rnd, what)
 		s.sound()
 		slowest = max(slowest, s.up())
 		for id, w := range all {
-			s.judge(id, w, at)
+			s.judge(id, w)
 		}
 		if t.Failed() {
 			return
