@@ -22,6 +22,10 @@ func TestDeskAddresses(t *testing.T) {
 	p.front("pump.go")
 	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 2 && document.querySelector('.tab.is-beside [data-part=name]').textContent === 'go.mod'`)
 	p.wait(`[...document.querySelectorAll('.pane:not([hidden]) .line.on .ln')].map((e) => e.textContent).join() === '10,11,12'`)
+	both := "#out/" + outs[0] + ":10-12&with=" + outs[1]
+	if got := eval[string](p, `location.hash`); got != both {
+		t.Errorf("with its lines chosen, the address is %s, want %s", got, both)
+	}
 	p.shot("desk-split")
 	p.accessible("two panes")
 	after := eval[[]string](p, `fetch('/api/sessions/' + document.body.dataset.session + '/events').then((r) => r.json()).then((d) => d.events.filter((e) => !['output.opened', 'session.resume'].includes(e.type)).map((e) => e.id))`)

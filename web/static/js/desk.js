@@ -139,8 +139,7 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   if (!isShown() && !wide.matches) return
   arrange()
   if (!byItself) {
-    const s = paneOf(tab.key) && selection(paneOf(tab.key))
-    address(tab, lines ?? (s && (s.to > s.from ? `${s.from}-${s.to}` : s.from)))
+    address(tab, lines ?? linesOf(tab))
     looked(tab)
   }
   if (lines) place(tab, lines).catch(failed)
@@ -153,9 +152,24 @@ function remember(key) {
   if (tab && pane) tab.place = { ...tab.place, line: Number(pane.dataset.at ?? 0) || undefined }
 }
 
-const address = (tab, lines) => {
-  const and = beside() && beside() !== tab ? `&with=${beside().out}` : ''
-  history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${and}`)
+/** The lines chosen in a tab's pane, as an address names them. */
+function linesOf(tab) {
+  const s = paneOf(tab.key) && selection(paneOf(tab.key))
+  return s && (s.to > s.from ? `${s.from}-${s.to}` : s.from)
+}
+
+/** Writes the address of a tab, its lines and what is beside it. */
+function address(tab, lines) {
+  const other = [front(), beside()].find((t) => t && t !== tab)
+  history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${beside() && other ? `&with=${other.out}` : ''}`)
+}
+
+/** Lines of a pane were chosen, or are no longer. */
+function chose(e) {
+  const tab = tabOf(e.target.dataset.key)
+  if (!tab) return
+  if (tab === front()) touched = true
+  if (!e.target.hidden) address(tab, linesOf(tab))
 }
 
 /** Opens an output by its id, or what is known of a call that has none. */
@@ -366,7 +380,7 @@ export function desks() {
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
   document.addEventListener('webchat:display', (e) => { wanted = e.detail.name; wantedLines = e.detail.lines })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
-  document.addEventListener('webchat:chosen', (e) => { if (e.target.dataset.key === desk.front) touched = true })
+  document.addEventListener('webchat:chosen', chose)
   document.addEventListener('click', click)
   document.addEventListener('webchat:compose', leave)
   wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })

@@ -14,7 +14,7 @@ export const selection = (card) => (chosen?.card === card ? { from: chosen.from,
 export const deskHash = (pane, from, to) => `#out/${pane.dataset.target}${from ? `:${from}${to > from ? `-${to}` : ''}` : ''}`
 
 const numberOf = (el) => Number(el.getAttribute('href').slice(2))
-const hash = ({ card, from, to }) => 'pane' in card.dataset ? deskHash(card, from, to) : `#L${from}${to > from ? `-L${to}` : ''}@${card.closest('[id^="c-"]')?.id ?? card.id}`
+const hash = ({ card, from, to }) => `#L${from}${to > from ? `-L${to}` : ''}@${card.closest('[id^="c-"]')?.id ?? card.id}`
 
 function paint() {
   for (const el of document.querySelectorAll('.line.on')) el.classList.remove('on')
@@ -27,7 +27,7 @@ function paint() {
 
 export function choose(card, a, b, anchor = a) {
   chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
-  if (!card.hidden) history.replaceState(null, '', hash(chosen))
+  if (!('pane' in card.dataset)) history.replaceState(null, '', hash(chosen)) // the Desk writes a pane's
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
@@ -36,7 +36,7 @@ export function unchoose() {
   if (!chosen) return
   const { card } = chosen
   chosen = null
-  history.replaceState(null, '', 'pane' in card.dataset ? deskHash(card) : location.pathname + location.search)
+  if (!('pane' in card.dataset)) history.replaceState(null, '', location.pathname + location.search)
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
