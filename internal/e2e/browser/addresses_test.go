@@ -37,6 +37,16 @@ func TestDeskAddresses(t *testing.T) {
 	// whichever of them was there first.
 	p.press("Escape", "\\")
 	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 1`)
+	if got, one := eval[string](p, `location.hash`), "#out/"+outs[0]+":10-12"; got != one {
+		t.Errorf("with one pane left, the address is %s, want %s", got, one)
+	}
+	p.press("\\")
+	p.wait(`location.hash === ` + quote(both))
+	p.do(chromedp.Reload())
+	p.live()
+	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 2`)
+	p.press("Escape", "\\")
+	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 1`)
 	p.say("/show README.md")
 	p.front("README.md")
 	for _, name := range []string{"go.mod", "README.md"} {

@@ -164,6 +164,11 @@ function address(tab, lines) {
   history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${beside() && other ? `&with=${other.out}` : ''}`)
 }
 
+/** Has the address name what is beside now, if it names the Desk. */
+function follow() {
+  if (front() && location.hash.startsWith('#out/')) address(front(), linesOf(front()))
+}
+
 /** Lines of a pane were chosen, or are no longer. */
 function chose(e) {
   const tab = tabOf(e.target.dataset.key)
@@ -217,6 +222,7 @@ export function close(tab = front()) {
   }
   draw()
   arrange()
+  follow()
 }
 
 export function reopen() {
@@ -244,6 +250,7 @@ export function split() {
   }
   draw()
   arrange()
+  follow()
 }
 
 /** Hides the Desk, or shows it again. */
