@@ -27,7 +27,7 @@ function paint() {
 
 export function choose(card, a, b, anchor = a) {
   chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
-  if (!('pane' in card.dataset)) history.replaceState(null, '', hash(chosen)) // the Desk writes a pane's
+  if (!card.hidden && !('pane' in card.dataset)) history.replaceState(null, '', hash(chosen)) // the Desk writes a pane's
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
