@@ -205,7 +205,7 @@ func TestCardShownAgain(t *testing.T) {
 	p.press("Escape")
 	p.click("[data-act=again]")
 	p.click("#confirm [value=yes]")
-	p.wait(`document.querySelectorAll('[data-card]').length === 2`)
+	p.wait(`document.querySelectorAll('#turns [data-card]').length === 2`)
 
 	// One question closes, and the next opens before the browser has told of that.
 	p.js(`

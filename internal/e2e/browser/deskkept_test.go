@@ -105,6 +105,16 @@ func TestDeskDeletesNow(t *testing.T) {
 	other.look(1440, 900, "light")
 	other.wait(`document.querySelector('#turns .slip.is-off') && document.querySelector('#outs .gone')`)
 
+	// What the other page asks of the next output comes when that is deleted.
+	other.expect("404")
+	other.js(`const asked = window.fetch
+		window.fetch = async (...a) => {
+			if (String(a[0].url ?? a[0]).includes('rows=')) {
+				while (document.querySelectorAll('#outs .gone').length < 2) await new Promise((next) => setTimeout(next, 20))
+			}
+			return asked(...a)
+		}`)
+
 	// What a command printed is not to be had again: that is asked first.
 	p.say("!echo once")
 	p.front("echo once")
@@ -112,7 +122,10 @@ func TestDeskDeletesNow(t *testing.T) {
 	p.menu("Delete now")
 	p.has("#confirm[open]", "Delete this output now?")
 	p.js(`document.querySelector('#confirm [value=yes]').click()`)
-	p.has(".pane:not([hidden]) .nothing", "Deleted by you")
+	for _, page := range []*page{p, other} {
+		page.wait(`document.querySelectorAll('#turns .slip.is-off').length === 2`)
+		page.has(".pane:not([hidden]) .nothing", "Deleted by you")
+	}
 }
 
 // A command that ends while its pane is under way is not shown as running for ever.
