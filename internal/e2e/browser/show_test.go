@@ -255,7 +255,15 @@ func TestBigFileScrolls(t *testing.T) {
 	p.focus(`document.querySelector('[data-card] .code')`)
 	p.press("f")
 	p.wait(`document.querySelector('.find input') === document.activeElement`)
+	p.js(`const asked = window.fetch
+		const held = new Promise((done) => { window.release = done })
+		window.fetch = async (...a) => { if (String(a[0]).includes('grep=')) await held; return asked(...a) }`)
 	p.write("frame=77 ")
+	p.look(1440, 1000, "light") // the hits come while the card is its slip only
+	p.wait(`!document.querySelector('#turns .card.big .code').checkVisibility()`)
+	p.js(`window.release()`)
 	p.wait(`/of \d/.test(document.querySelector('.find [data-part=count]').textContent)`)
+	p.look(1080, 1000, "light")
+	p.wait(`document.querySelector('#turns .card.big .map .h')`)
 	p.shots("find")
 }

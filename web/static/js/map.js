@@ -7,6 +7,14 @@ import { selection } from './select.js'
 const tall = 1000 // units of the drawing, whatever its height in pixels
 const mark = 4 // least height of a mark
 const found = new WeakMap() // card → numbers of lines
+const waiting = new Set()
+const sizes = new ResizeObserver((entries) => entries.forEach((e) => soon(e.target.closest('.card'))))
+
+function soon(card) {
+  if (!card) return
+  if (!waiting.size) requestAnimationFrame(() => { waiting.forEach(draw); waiting.clear() })
+  waiting.add(card)
+}
 
 function rect(name, y, height) {
   const el = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
@@ -32,6 +40,7 @@ function mapOf(card) {
     code.scrollTop = code.scrollHeight * (e.clientY - top) / height - code.clientHeight / 2
   })
   box.append(root)
+  sizes.observe(box.querySelector('.code'))
   return root
 }
 
@@ -39,6 +48,7 @@ function draw(card) {
   const map = mapOf(card)
   if (!map) return
   const code = card.querySelector('.code')
+  if (!code.scrollHeight) return // it stands on the Desk now; sizes tells when it is here again
   const from = Number(card.dataset.from)
   const unit = tall / (Number(card.dataset.to) - from + 1) // of a line
   const at = new Set((found.get(card) ?? []).map((n) => Math.round((n - from) * unit / mark) * mark))
@@ -50,12 +60,6 @@ function draw(card) {
 }
 
 export function maps() {
-  const waiting = new Set()
-  const soon = (card) => {
-    if (!card) return
-    if (!waiting.size) requestAnimationFrame(() => { waiting.forEach(draw); waiting.clear() })
-    waiting.add(card)
-  }
   document.addEventListener('scroll', (e) => soon(e.target.closest?.('.card.big')), { capture: true, passive: true })
   document.addEventListener('webchat:lines', (e) => soon(e.target), true)
   document.addEventListener('webchat:chosen', (e) => soon(e.target))
