@@ -264,6 +264,14 @@ func TestQuestionLeavesTheCaret(t *testing.T) {
 // The address of what is deleted leads to the reason, and sends nothing.
 func TestAddressOfWhatIsDeleted(t *testing.T) {
 	s, p := desked(t, "--output-ttl", "3s")
+	p.expect("404") // whatever is asked of them comes too late
+	p.js(`const asked = window.fetch
+		window.fetch = async (...a) => {
+			if (String(a[0].url ?? a[0]).includes('rows=')) {
+				while (document.querySelectorAll('#outs .gone').length < 2) await new Promise((next) => setTimeout(next, 20))
+			}
+			return asked(...a)
+		}`)
 	p.told("show me internal/pump/pump.go")
 	p.told("show me go.mod")
 	p.wait(`document.querySelectorAll('#outs .gone').length === 2`)
@@ -277,6 +285,9 @@ func TestAddressOfWhatIsDeleted(t *testing.T) {
 	p.has(".pane:not(.is-second) .nothing", "after it was shown")
 	p.has(".pane.is-second .nothing", "after it was shown")
 	p.has(".tab.is-front.is-off", "pump.go")
+	if !p.true(`performance.getEntriesByType('resource').every((e) => e.responseStatus !== 404)`) {
+		t.Error("what is known to be gone is asked for again")
+	}
 	p.shot("desk-deleted")
 	p.accessible("two deleted outputs")
 	if after := s.logged(t, p.session()); strings.Count(after, `"id"`) > strings.Count(before, `"id"`)+1 { // the session is resumed
