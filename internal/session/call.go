@@ -141,16 +141,24 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 
 // completeLocked logs the end of a call, once.
 func (s *Session) completeLocked(c *call, res agent.Result) error {
-	begun := s.events.Open.Tool(c.ID)
-	if begun == nil {
+	if s.events.Open.Tool(c.ID) == nil {
 		return nil // the end of its turn closed it
 	}
+	return s.events.Append(s.completionLocked(c, res))
+}
+
+// completionLocked is the end of a call as the log has it.
+func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
 	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
+	begun := s.events.Open.Tool(c.ID)
+	if begun == nil {
+		return d
+	}
 	d.ParentToolCallID = begun.Start.ParentToolCallID
 	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
 		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
 	}
-	return s.events.Append(d)
+	return d
 }
 
 // perform does everything between the start and the end of a call. It returns

@@ -326,4 +326,26 @@ func TestStopKeepsPartialOutput(t *testing.T) {
 	}
 }
 
+// A display that is left knows its output, too.
+func TestStopOfADisplayKeepsItsOutput(t *testing.T) {
+	play(t, func(r *rig, _ *Config) {
+		r.tools.tools = []agent.Tool{acts("stubborn", nil, func(_ context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+			p(agent.ProgressReport{OutputID: "out_1"})
+			time.Sleep(never)
+			return agent.Result{}, nil
+		})}
+	}, func(r *rig) {
+		time.AfterFunc(time.Second, func() {
+			if err := r.s.AbortTool(r.Context(), all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {
+				t.Error(err)
+			}
+		})
+		res, err := r.s.Display(r.Context(), "stubborn", nil)
+		if err != nil || res.Output == nil || res.Output.ID != "out_1" || res.Error == nil || res.Error.Code != "aborted" {
+			t.Errorf("%+v, %v", res, err)
+		}
+		equal(t, "telemetry", string(res.Telemetry), `{"outputId":"out_1"}`)
+	})
+}
+
 const never = 5 * time.Second

@@ -12,7 +12,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
-	"webchat/internal/session/outcome"
 	"webchat/internal/wording"
 )
 
@@ -91,11 +90,16 @@ func subject(c *call) string {
 // display performs a user's call. Its end is logged when the log takes it.
 func (s *Session) display(c *call) DisplayResult {
 	res := s.perform(c)
-	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
+	s.mu.Lock()
+	d := s.completionLocked(c, res)
+	s.mu.Unlock()
 	kept := s.finishDisplay(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
-	if res.Telemetry != nil && res.Telemetry.OutputID != "" {
-		out.Output = &fold.OutputRef{ID: res.Telemetry.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
+	if d.OutputID != "" {
+		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID}
+		if res.Telemetry != nil {
+			out.Output.Type = res.Telemetry.OutputType
+		}
 	}
 	return out
 }
