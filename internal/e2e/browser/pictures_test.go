@@ -116,6 +116,12 @@ func TestDeskInItsStates(t *testing.T) {
 	// Without the server what is here stays readable, and says so.
 	p.click(".tab:first-child [role=tab]")
 	p.front("pump.go")
+	// A server that stops refuses to note the look, of which the console would tell.
+	p.wait(`(async () => {
+		const out = document.querySelector('#turns .slip.is-front [data-slip]').dataset.slip
+		const { events } = await (await fetch('/api/sessions/' + document.body.dataset.session + '/events?limit=5000')).json()
+		return events.some((e) => e.type === 'output.opened' && e.data.outputId === out)
+	})()`)
 	s.down(syscall.SIGTERM)
 	p.has(".pane:not([hidden]) .pane-off", "Not connected.")
 	p.has(".pane:not([hidden]) .dfoot", "As it was at ")
