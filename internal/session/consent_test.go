@@ -290,15 +290,20 @@ func TestRulesAboutReading(t *testing.T) {
 	}
 }
 
+// stubborn opens out_1 and does not hear that it is stopped.
+func stubborn() agent.Tool {
+	return acts("stubborn", nil, func(_ context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
+		p(agent.ProgressReport{OutputID: "out_1"})
+		time.Sleep(never)
+		return agent.Result{}, nil
+	})
+}
+
 // What a command showed until it was stopped stays, also when it is left behind.
 func TestStopKeepsPartialOutput(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		play(t, func(r *rig, _ *Config) {
-			r.tools.tools = []agent.Tool{acts("stubborn", nil, func(ctx context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
-				p(agent.ProgressReport{OutputID: "out_1"})
-				time.Sleep(never)
-				return agent.Result{}, nil
-			})}
+			r.tools.tools = []agent.Tool{stubborn()}
 		}, func(r *rig) {
 			during(r, func(ctx context.Context, h agent.Host) {
 				time.AfterFunc(time.Second, func() {
@@ -329,11 +334,7 @@ func TestStopKeepsPartialOutput(t *testing.T) {
 // A display that is left knows its output, too.
 func TestStopOfADisplayKeepsItsOutput(t *testing.T) {
 	play(t, func(r *rig, _ *Config) {
-		r.tools.tools = []agent.Tool{acts("stubborn", nil, func(_ context.Context, _ json.RawMessage, p agent.Progress) (agent.Result, error) {
-			p(agent.ProgressReport{OutputID: "out_1"})
-			time.Sleep(never)
-			return agent.Result{}, nil
-		})}
+		r.tools.tools = []agent.Tool{stubborn()}
 	}, func(r *rig) {
 		time.AfterFunc(time.Second, func() {
 			if err := r.s.AbortTool(r.Context(), all[event.ToolExecutionStart](r)[0].ToolCallID); err != nil {

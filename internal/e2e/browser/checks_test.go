@@ -264,14 +264,7 @@ func TestQuestionLeavesTheCaret(t *testing.T) {
 // The address of what is deleted leads to the reason, and sends nothing.
 func TestAddressOfWhatIsDeleted(t *testing.T) {
 	s, p := desked(t, "--output-ttl", "3s")
-	p.expect("404") // whatever is asked of them comes too late
-	p.js(`const asked = window.fetch
-		window.fetch = async (...a) => {
-			if (String(a[0].url ?? a[0]).includes('rows=')) {
-				while (document.querySelectorAll('#outs .gone').length < 2) await new Promise((next) => setTimeout(next, 20))
-			}
-			return asked(...a)
-		}`)
+	p.late()
 	p.told("show me internal/pump/pump.go")
 	p.told("show me go.mod")
 	p.wait(`document.querySelectorAll('#outs .gone').length === 2`)

@@ -11,6 +11,19 @@ const (
 	menuItem = `[...document.querySelectorAll('[role=menu] [role=menuitem]')]`
 )
 
+// late has the page ask for rows only when two outputs are gone.
+func (p *page) late() {
+	p.t.Helper()
+	p.expect("404")
+	p.js(`const asked = window.fetch
+		window.fetch = async (...a) => {
+			if (String(a[0].url ?? a[0]).includes('rows=')) {
+				while (document.querySelectorAll('#outs .gone').length < 2) await new Promise((next) => setTimeout(next, 20))
+			}
+			return asked(...a)
+		}`)
+}
+
 // menu takes an entry of the menu of what is in front.
 func (p *page) menu(entry string) {
 	p.t.Helper()
@@ -106,14 +119,7 @@ func TestDeskDeletesNow(t *testing.T) {
 	other.wait(`document.querySelector('#turns .slip.is-off') && document.querySelector('#outs .gone')`)
 
 	// What the other page asks of the next output comes when that is deleted.
-	other.expect("404")
-	other.js(`const asked = window.fetch
-		window.fetch = async (...a) => {
-			if (String(a[0].url ?? a[0]).includes('rows=')) {
-				while (document.querySelectorAll('#outs .gone').length < 2) await new Promise((next) => setTimeout(next, 20))
-			}
-			return asked(...a)
-		}`)
+	other.late()
 
 	// What a command printed is not to be had again: that is asked first.
 	p.say("!echo once")
