@@ -36,20 +36,22 @@ type standIn struct {
 	// prompted is the id of the prompt that is worked on.
 	prompted json.RawMessage
 	signedIn bool
+	offered  []byte // what webchat says in initialize that it can do
 
 	mu      sync.Mutex // guards what follows
 	tools   *mcp.ClientSession
 	cancel  context.CancelFunc // of the running turn
 	chosen  map[string]string
 	asked   int
-	answers map[string]chan json.RawMessage
+	answers map[string]chan message
 }
 
 type message struct {
-	ID     json.RawMessage `json:"id,omitempty"`
-	Method string          `json:"method,omitempty"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
+	ID     json.RawMessage    `json:"id,omitempty"`
+	Method string             `json:"method,omitempty"`
+	Params json.RawMessage    `json:"params,omitempty"`
+	Result json.RawMessage    `json:"result,omitempty"`
+	Error  struct{ Code int } `json:"error,omitzero"`
 }
 
 func (a *standIn) send(v object) {
@@ -72,12 +74,16 @@ func (a *standIn) say(text string) {
 	a.update("agent_message_chunk", object{"content": object{"type": "text", "text": text}})
 }
 
-// ask asks webchat and waits for the answer.
+// ask asks webchat and waits for the answer; nil if it is an error.
 func (a *standIn) ask(ctx context.Context, method string, params object) json.RawMessage {
+	return a.request(ctx, method, params).Result
+}
+
+func (a *standIn) request(ctx context.Context, method string, params object) (answer message) {
 	a.mu.Lock()
 	a.asked++
 	id := fmt.Sprint("q", a.asked)
-	got := make(chan json.RawMessage, 1)
+	got := make(chan message, 1)
 	a.answers[id] = got
 	a.mu.Unlock()
 	a.send(object{"id": id, "method": method, "params": params})
@@ -85,18 +91,17 @@ func (a *standIn) ask(ctx context.Context, method string, params object) json.Ra
 		return <-got
 	}
 	select {
-	case answer := <-got:
-		return answer
+	case answer = <-got:
 	case <-ctx.Done():
-		return nil
 	}
+	return answer
 }
 
 // Main is the agent on standard input and output. Manners are polite, options, banner,
 // stubborn, gemini and codex. A file that ACP_OFFERED names gets the tools that its model
 // is offered.
 func Main(manner string) {
-	a := &standIn{manner: manner, answers: map[string]chan json.RawMessage{},
+	a := &standIn{manner: manner, answers: map[string]chan message{},
 		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default", "allow_all": "off"}}
 	if a.manner == "stubborn" || a.manner == "forgetful" {
 		signal.Ignore(syscall.SIGTERM)
@@ -134,7 +139,7 @@ func (a *standIn) take(m message) {
 		_ = json.Unmarshal(m.ID, &id)
 		a.mu.Lock()
 		if got := a.answers[id]; got != nil {
-			got <- m.Result
+			got <- m
 			delete(a.answers, id)
 		}
 		a.mu.Unlock()
@@ -165,6 +170,9 @@ func (a *standIn) manage(m message) {
 	reply := func(result object) { a.send(object{"id": m.ID, "result": result}) }
 	switch m.Method {
 	case "initialize":
+		var p struct{ ClientCapabilities json.RawMessage }
+		_ = json.Unmarshal(m.Params, &p)
+		a.offered = p.ClientCapabilities
 		version := map[string]int{"newer": 2}[a.manner]
 		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
 	case "authenticate":

@@ -1,6 +1,7 @@
 package acptest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,14 +61,17 @@ var manners = map[string]manner{
 	},
 	"asks": func(a *standIn, ctx context.Context, _ string) (string, object) {
 		a.ask(ctx, "craft/unknown", object{"a": 1})
+		if bytes.Contains(a.offered, []byte("true")) {
+			a.say("webchat offers " + string(a.offered))
+		}
 		for range 2 {
 			for method, params := range map[string]object{
 				"fs/write_text_file": {"path": "/home/me/a.txt", "content": "x"}, "fs/read_text_file": {"path": "/etc/passwd"},
 				"terminal/create": {"command": "rm", "args": []string{"-r", "build"}}, "terminal/output": {"terminalId": "1"},
 			} {
 				params["sessionId"] = a.id
-				if answer := a.ask(ctx, method, params); answer != nil {
-					a.say("granted " + method)
+				if answer := a.request(ctx, method, params); answer.Error.Code != -32601 { // "method not found"
+					a.say(fmt.Sprintf("%s was answered with %s and the code %d. ", method, answer.Result, answer.Error.Code))
 				}
 			}
 		}
