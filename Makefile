@@ -26,6 +26,7 @@ setup:
 check: ## what a reviewer should not have to look for
 	@test -z "$$(gofmt -l cmd internal scripts web)" || { gofmt -l cmd internal scripts web; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) mod verify
+	$(GO) test ./internal/importtest # the arrows, and the tests that docs/threats.md names
 	@GO="$(GO)" sh scripts/vuln.sh
 	$(GO) tool staticcheck ./...
 	@for p in $(OS_ARCH); do echo "vet and build $$p"; \
