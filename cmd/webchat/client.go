@@ -7,17 +7,12 @@ import (
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
-	"webchat/internal/takeover"
 )
 
-// madeDataDir makes the data folder. The user's own gets the token that an older version
-// gave out.
+// madeDataDir makes the data folder.
 func (o *options) madeDataDir() (string, error) {
 	dir := o.dataPath()
-	if err := daemon.MakeFolder(dir); err != nil || o.DataDir != "" {
-		return dir, err
-	}
-	return dir, takeover.Token(dir)
+	return dir, daemon.MakeFolder(dir)
 }
 
 // credentials opens the data folder's secrets as the server does.

@@ -83,10 +83,6 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	old, err := o.takeOver(ctx, path, log)
-	if err != nil {
-		return p, err
-	}
 	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
 		return p, fmt.Errorf("there are no sessions in %s: %w", path, daemon.Plain(err))
 	}
@@ -99,7 +95,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	if err != nil {
 		return p, err
 	}
-	m, err := sessions.New(sessions.Config{Log: db, Catalog: everywhere{db, old}, Drafts: db, Workspaces: folders, Logger: log,
+	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspaces: folders, Logger: log,
 		Backends: []agent.Backend{offline.New(offline.Config{})}})
 	if err != nil {
 		return p, err

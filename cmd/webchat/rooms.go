@@ -27,7 +27,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/takeover"
 	"webchat/internal/workspaces"
 )
 
@@ -83,7 +82,7 @@ func (r *rooms) before(id fold.ID) displaytools.Before {
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, old *takeover.Old, log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
@@ -136,7 +135,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	manager := sessions.Config{Log: r.db, Catalog: everywhere{r.db, old}, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
+	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,6 @@ import (
 //	appears FILE...       wait for files
 //	occupy                listens on a port and sets PORT
 //	mode FILE PERM        checks the permissions
-//	older DIR             has the sessions in a data folder be kept as the version before kept them
 func TestScript(t *testing.T) {
 	honest, leaky := copilottest.New(t), copilottest.New(t)
 	self, err := os.Executable()
@@ -116,7 +114,7 @@ func TestScript(t *testing.T) {
 			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode, "older": older,
+			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode,
 		},
 	})
 }
@@ -323,15 +321,4 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	if got := fmt.Sprintf("%03o", info.Mode().Perm()); got != args[1] && runtime.GOOS != "windows" {
 		ts.Fatalf("%s has the mode %s, want %s", args[0], got, args[1])
 	}
-}
-
-// What a script does not show.
-
-// older undoes the last change of the schema.
-func older(ts *testscript.TestScript, _ bool, args []string) {
-	db, err := sql.Open("sqlite", filepath.Join(ts.MkAbs(args[0]), "webchat.db"))
-	ts.Check(err)
-	_, err = db.Exec(`DROP INDEX sessions_workspaces; DROP INDEX sessions_active; ALTER TABLE sessions DROP COLUMN workspace; PRAGMA user_version = 2`)
-	ts.Check(errors.Join(err, db.Close()))
-	ts.Check(os.Remove(filepath.Join(ts.MkAbs(args[0]), "workspaces.json")))
 }

@@ -60,15 +60,11 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	old, err := o.takeOver(ctx, path, log)
-	if err != nil {
-		return err
-	}
 	listeners, port, err := daemon.Listeners(ctx, o.Listen, o.listenGiven, sse.ListenControl)
 	if err != nil {
 		return err
 	}
-	r, err := o.newRooms(ctx, c, folders, path, old, log)
+	r, err := o.newRooms(ctx, c, folders, path, log)
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err

@@ -103,7 +103,6 @@ var ours = map[string][]string{
 
 	"internal/daemon":   {"internal/proc"},
 	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/event", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, what is asked about them, the command's request, and a log that takes nothing
-	"internal/takeover": {"internal/daemon"},                                                                                                          // the lock of a data folder
 	"internal/probe":    {},
 	"internal/service":  {"internal/proc"}, // systemctl and launchctl are programs
 	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
