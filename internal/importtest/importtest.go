@@ -43,7 +43,7 @@ var ours = map[string][]string{
 	"internal/fold":            {"internal/event"},
 	"internal/screen":          {"internal/event", "internal/fold", "internal/strictjson"},
 	"internal/eventlog":        {"internal/event", "internal/fold"},
-	"internal/policy":          {"internal/agent", "internal/event"},
+	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/event", "internal/files"}, // how a project is tested

@@ -98,11 +98,12 @@ func plainRune(r rune) bool {
 }
 
 // beginsWith reports whether command is one simple command that begins with the
-// words of prefix.
+// words of prefix. Any words may follow, but for those behind which a file of further
+// words may stand: a rule covers what its command shows.
 func beginsWith(command, prefix string) bool {
 	given, ok := simpleCommand(command)
 	begin, fine := simpleCommand(prefix)
-	return ok && fine && len(given) >= len(begin) && slices.Equal(given[:len(begin)], begin)
+	return ok && fine && len(given) >= len(begin) && slices.Equal(given[:len(begin)], begin) && !slices.ContainsFunc(given[len(begin):], argumentFile)
 }
 
 // contains reports whether some simple command within command begins with the words

@@ -123,7 +123,7 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 	if root[0].ID == evil[0].ID || root[1].ID == evil[1].ID {
 		t.Error("a grant of one folder covers another")
 	}
-	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`" {
+	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`, with harmless options, inside this workspace" {
 		t.Errorf("it says %q", evil[1].Text)
 	}
 	for name, got := range map[string][]event.Grant{"away": grants("away", false), "above": grants("..", false), "unknown": grants(".", true), "nowhere": grants("", false)} {

@@ -57,8 +57,8 @@ func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
 		in = ", in " + quote(folder)
 	}
 	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), "command", folder, act.Resource)}
-	if begin := p.prefixOf(act.Resource, real); begin != "" {
-		all = append(all, p.grant("commands that begin with "+quote(begin)+in, "prefix", folder, begin))
+	if begin, x := p.prefixOf(act.Resource, real); begin != "" {
+		all = append(all, p.grant(x.covers(begin, in), "prefix", folder, begin))
 	}
 	return all
 }

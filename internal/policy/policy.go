@@ -6,7 +6,8 @@
 // act's grants ([Policy.Grants]): a grant that was given covers every act that has it
 // among its own. [Kept] keeps those that were given for a workspace. Files are judged by the name they were
 // given and by where that name leads. Nothing in the workspace can change what a
-// Policy says.
+// Policy says, except that a grant of a script by its name covers it only while
+// package.json has it.
 //
 // A Policy may be used from any goroutine.
 //
@@ -36,7 +37,7 @@ type Rule struct {
 	Tool     string         // the name of the call as the agent made it
 	Kind     agent.Kind     // the class of acts
 	Command  string         // of a shell: the whole command, exactly
-	Prefix   string         // of a shell: the first words of one simple command
+	Prefix   string         // of a shell: the first words of one simple command; an allow covers no @FILE behind them
 	Path     string         // a glob relative to the workspace, or beginning with / or ~/
 	Cwd      string         // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
 	Decision event.Decision // allow, deny or [Ask]

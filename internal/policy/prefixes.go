@@ -1,127 +1,203 @@
 package policy
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// prefix is a way for a command to begin that the user may allow as such.
+// prefix is a way for a command to begin that the user may allow as such, and what may
+// follow: options that the table lists, and names inside the workspace. All else is
+// allowed command by command.
 //
-// A program is in the table only if none of its permitted flags writes a file of the
-// caller's choice, starts a program or reads another project's settings. Programs
-// that exist to do so (git, find, tar, env, xargs, ssh, sh, make, interpreters) are
-// not: they can be allowed command by command. Test runners and builds run the
-// project's own code, as anyone expects of them.
+// An option is listed only if it neither writes a file of the caller's choice, nor
+// starts a program, nor reads arguments or another project's settings from a file,
+// whatever its value is. Tests and builds run the project's own code, as users expect.
 type prefix struct {
-	words []string // "*": any one name, which then belongs to the prefix
-	flags []string // permitted, without leading dashes; nil: all
-	// reader: it prints what its arguments name, and changes nothing.
-	reader bool
+	words  []string // "*": the name of any script
+	short  string   // permitted options of one letter, which may share a word
+	long   []string // permitted options with a name; with one dash too where the program is Go's
+	reader bool     // it prints what its arguments name, and changes nothing
+	// script: the last word names a script of package.json, which gets what follows. What
+	// that means only the script knows: see [Policy.scriptFollows].
+	script bool
 }
 
-// testFlags of "go test" are those that neither name a program nor a file nor another
-// folder: no -exec, -toolexec, -o, -C, -modfile, -overlay and profiles.
-var testFlags = []string{"v", "run", "skip", "race", "count", "short", "bench", "benchtime", "benchmem", "timeout", "cover", "covermode", "failfast",
-	"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}
-
+// The comments name what the manuals have and the table leaves out, as far as that
+// is more than reports and profiles in files.
+//
+// Programs without a row run what their arguments say: runners by name (npm exec, npx,
+// pnpm dlx, yarn dlx, bunx, cargo run, dotnet run, deno task), builds that take any
+// variable or file (make -f --eval and VAR=, gradle -I -D, mvn -f -D, ninja -f, rake -f
+// -r, just -f, bazel --run_under, ctest -S, cmake -P), test runners whose options load
+// code (jest --globalSetup, vitest --config, mocha -r --file, rspec -r -O, phpunit
+// --bootstrap, prove -e, tox -c, nox -f, deno test -A, node --test --require) and
+// checkers that do, or rewrite files (eslint --config --fix, tsc -p --outDir @FILE, ruff
+// --config --fix, mypy --python-executable @FILE, prettier --plugin --write).
 var prefixes = []prefix{
-	{words: []string{"ls"}, reader: true},
-	{words: []string{"pwd"}, reader: true},
-	{words: []string{"cat"}, reader: true},
-	{words: []string{"head"}, reader: true},
-	{words: []string{"tail"}, reader: true},
-	{words: []string{"wc"}, reader: true},
-	{words: []string{"nl"}, reader: true},
-	{words: []string{"stat"}, reader: true},
-	{words: []string{"du"}, reader: true},
-	{words: []string{"echo"}, reader: true},
-	{words: []string{"which"}, reader: true},
-	{words: []string{"basename"}, reader: true},
-	{words: []string{"dirname"}, reader: true},
-	{words: []string{"realpath"}, reader: true},
-	{words: []string{"readlink"}, reader: true},
-	{words: []string{"sha256sum"}, reader: true},
+	{words: []string{"ls"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"pwd"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"cat"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"head"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"tail"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"wc"}, reader: true, short: letters, long: readerLong}, // --files0-from, also abbreviated
+	{words: []string{"nl"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"stat"}, reader: true, short: letters, long: readerLong},
+	{words: []string{"du"}, reader: true, short: "abcDdHhkLlmPSsx" + digits, long: readerLong}, // --files0-from, --exclude-from, -X
+	{words: []string{"echo"}, reader: true, short: letters},
+	{words: []string{"which"}, reader: true, short: letters},
+	{words: []string{"basename"}, reader: true, short: letters},
+	{words: []string{"dirname"}, reader: true, short: letters},
+	{words: []string{"realpath"}, reader: true, short: letters},
+	{words: []string{"readlink"}, reader: true, short: letters},
+	{words: []string{"sha256sum"}, reader: true, short: "btz"}, // -c, --check
 
-	{words: []string{"go", "test"}, flags: testFlags},
-	{words: []string{"go", "vet"}, flags: []string{"v", "n", "x", "tags", "race", "json", "c"}},
-	{words: []string{"go", "list"}, flags: []string{"m", "f", "json", "deps", "test", "e", "find", "u", "versions", "tags"}},
-	{words: []string{"go", "doc"}, flags: []string{"all", "c", "cmd", "short", "src", "u"}},
-	{words: []string{"npm", "test"}, flags: []string{"s", "silent", "if-present"}},
-	{words: []string{"npm", "run", "*"}, flags: []string{"s", "silent", "if-present"}},
-	{words: []string{"pnpm", "test"}, flags: []string{"s", "silent"}},
-	{words: []string{"pnpm", "run", "*"}, flags: []string{"s", "silent", "if-present"}},
-	{words: []string{"yarn", "test"}, flags: []string{"s", "silent"}},
-	{words: []string{"yarn", "run", "*"}, flags: []string{"s", "silent"}},
-	{words: []string{"bun", "test"}, flags: []string{"t", "test-name-pattern", "timeout", "bail", "only", "todo"}},
-	{words: []string{"cargo", "test"}, flags: cargoFlags},
-	{words: []string{"cargo", "check"}, flags: cargoFlags},
-	{words: []string{"cargo", "build"}, flags: cargoFlags},
-	{words: []string{"cargo", "clippy"}, flags: cargoFlags},
-	{words: []string{"pytest"}, flags: []string{"v", "vv", "q", "x", "k", "m", "s", "l", "lf", "ff", "maxfail", "tb", "durations", "verbose", "quiet", "exitfirst", "no-header", "co", "collect-only"}},
-	{words: []string{"dotnet", "test"}, flags: []string{"filter", "no-build", "no-restore", "nologo", "v", "verbosity", "c", "configuration", "t", "list-tests"}},
-	{words: []string{"mix", "test"}, flags: []string{"trace", "failed", "stale", "only", "exclude", "include", "seed", "max-failures"}},
-	{words: []string{"swift", "test"}, flags: []string{"filter", "skip", "parallel", "v", "verbose", "list-tests"}},
+	// -exec, -toolexec, -vettool, -ldflags and its like, -C, -modfile, -mod, -overlay, -pkgdir, -o, -c, -fuzz, -args
+	{words: []string{"go", "test"}, long: []string{"v", "run", "skip", "race", "count", "short", "bench", "benchtime", "benchmem", "timeout", "cover", "covermode", "failfast",
+		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
+	// the same, and -fix
+	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
+	// the same, -export, -compiled, and -versions, which asks a server of the caller's choice
+	{words: []string{"go", "list"}, long: []string{"m", "f", "json", "deps", "test", "e", "find", "u", "tags"}},
+	// -C, -http
+	{words: []string{"go", "doc"}, long: []string{"all", "c", "cmd", "short", "src", "u"}},
+
+	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options
+	{words: []string{"npm", "test"}, script: true, short: "s", long: []string{"silent", "if-present"}},
+	{words: []string{"npm", "run", "*"}, script: true, short: "s", long: []string{"silent", "if-present"}},
+	// Here options behind a script are the script's.
+	{words: []string{"pnpm", "test"}, script: true},
+	{words: []string{"pnpm", "run", "*"}, script: true},
+	{words: []string{"yarn", "test"}, script: true},
+	{words: []string{"yarn", "run", "*"}, script: true},
+	// -r, --preload, --import, -c, --cwd, --env-file, --define, --coverage-dir, --reporter-outfile, -u
+	{words: []string{"bun", "test"}, short: "t", long: []string{"test-name-pattern", "timeout", "bail", "only", "todo"}},
+
+	// --config, --target-dir, --artifact-dir, --manifest-path, --lockfile-path, --target, --profile, -C, -Z
+	{words: []string{"cargo", "test"}, short: cargoShort, long: cargoLong},
+	{words: []string{"cargo", "check"}, short: cargoShort, long: cargoLong},
+	{words: []string{"cargo", "build"}, short: cargoShort, long: cargoLong},
+	{words: []string{"cargo", "clippy"}, short: cargoShort, long: cargoLong}, // and --fix
+
+	// -p, -c, -o, --rootdir, --confcutdir, --basetemp (removes the folder), --junitxml, --log-file, --pyargs, --pdbcls, --cov-report, @FILE
+	{words: []string{"pytest"}, short: "vqxkmsl", long: []string{"lf", "ff", "maxfail", "tb", "durations", "verbose", "quiet", "exitfirst", "no-header", "co", "collect-only"}},
+	// -s, -o, -r, -l, -d, -e, -p and all of MSBuild's, --test-adapter-path, --artifacts-path, --collect, @FILE
+	{words: []string{"dotnet", "test"}, short: "vc", long: []string{"filter", "no-build", "no-restore", "nologo", "verbosity", "configuration", "list-tests"}},
+	// -r, --formatter, --cover, --export-coverage, --profile-require
+	{words: []string{"mix", "test"}, long: []string{"trace", "failed", "stale", "only", "exclude", "include", "seed", "max-failures"}},
+	// -C, --package-path, --scratch-path, --cache-path, --config-path, --xunit-output, --toolset, --sdk, --disable-sandbox, -Xswiftc and its like
+	{words: []string{"swift", "test"}, short: "v", long: []string{"filter", "skip", "parallel", "verbose", "list-tests"}},
 }
 
-var cargoFlags = []string{"p", "package", "workspace", "all", "lib", "bin", "bins", "test", "tests", "example", "examples", "all-targets", "all-features",
-	"features", "F", "no-default-features", "release", "r", "v", "vv", "verbose", "q", "quiet", "no-fail-fast", "no-run", "locked", "offline", "frozen", "doc", "j", "jobs"}
+const (
+	digits     = "0123456789" // values: -n5, -j4
+	letters    = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + digits
+	cargoShort = "pFrvqj" + digits
+)
+
+var (
+	readerLong = []string{"all", "almost-all", "human-readable", "recursive", "reverse", "directory", "inode", "full-time", "group-directories-first", "time-style",
+		"number", "show-all", "show-ends", "show-tabs", "lines", "words", "bytes", "chars", "format", "max-depth", "summarize", "total", "apparent-size"}
+	cargoLong = []string{"package", "workspace", "all", "lib", "bin", "bins", "test", "tests", "example", "examples", "all-targets", "all-features",
+		"features", "no-default-features", "release", "verbose", "quiet", "no-fail-fast", "no-run", "locked", "offline", "frozen", "doc", "jobs"}
+)
 
 // scriptName is what "*" stands for.
 var scriptName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:_.-]*$`)
 
 // prefixOf returns the beginning of a command that may be granted as such and covers
-// it; empty if there is none.
-func (p *Policy) prefixOf(command, cwd string) string {
+// it, with its row of the table; empty if there is none.
+func (p *Policy) prefixOf(command, cwd string) (begin string, x prefix) {
 	words, ok := simpleCommand(command)
 	if !ok {
-		return ""
+		return "", x
 	}
-	for _, x := range prefixes {
-		if begin, ok := x.begin(words); ok {
-			if rest := words[len(begin):]; x.permits(rest) && !p.reaches(rest, cwd, x.reader) {
-				return strings.Join(begin, " ")
-			}
-			return ""
+	i := slices.IndexFunc(prefixes, func(x prefix) bool { return x.begins(words) })
+	if i < 0 {
+		return "", x
+	}
+	x = prefixes[i]
+	first, rest := words[:len(x.words)], words[len(x.words):]
+	if x.script && !p.hasScript(cwd, first[len(first)-1]) || p.reaches(rest, cwd, x.reader) {
+		return "", x
+	}
+	for _, w := range rest {
+		if !x.permits(w) || x.script && !strings.HasPrefix(w, "-") && !p.scriptFollows(x, w, cwd) {
+			return "", x
 		}
 	}
-	return ""
+	return strings.Join(first, " "), x
 }
 
-func (x prefix) begin(words []string) ([]string, bool) {
+// begins reports whether a command begins with the words of the prefix.
+func (x prefix) begins(words []string) bool {
 	if len(words) < len(x.words) {
-		return nil, false
+		return false
 	}
-	begin := words[:len(x.words)]
 	for i, w := range x.words {
-		if w != begin[i] && (w != "*" || !scriptName.MatchString(begin[i])) {
-			return nil, false
-		}
-	}
-	return begin, true
-}
-
-// permits reports whether all flags are among the permitted ones. What follows "--"
-// goes to the project's own program.
-func (x prefix) permits(words []string) bool {
-	if x.reader {
-		return true
-	}
-	oneDash := x.words[0] == "go" // -run and --run are one flag; elsewhere -run is -r -u -n
-	for _, w := range words {
-		if w == "--" {
-			return !oneDash
-		}
-		if !strings.HasPrefix(w, "-") || w == "-" {
-			continue
-		}
-		name, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
-		long := strings.Trim(name, "v") != "" && len(name) > 1 // -vv is short
-		if !slices.Contains(x.flags, name) || !oneDash && long != strings.HasPrefix(w, "--") {
+		if w != words[i] && (w != "*" || !scriptName.MatchString(words[i])) {
 			return false
 		}
 	}
 	return true
+}
+
+// covers says what a grant of the prefix covers; in names the folder.
+func (x prefix) covers(begin, in string) string {
+	switch {
+	case x.script && x.words[len(x.words)-1] == "*":
+		return "the script " + quote(begin) + in + ", without arguments"
+	case x.script:
+		return "the script " + quote(begin) + in + ", alone or with paths inside this workspace"
+	}
+	return "commands that begin with " + quote(begin) + in + ", with harmless options, inside this workspace"
+}
+
+// permits reports whether a word may follow the prefix, but for where it leads. "--" may
+// not: behind it stand options of another program.
+func (x prefix) permits(word string) bool {
+	if argumentFile(word) {
+		return false
+	}
+	if !strings.HasPrefix(word, "-") {
+		switch x.words[0] {
+		case "go": // a version of a module, fetched from a server of the caller's choice
+			return !strings.Contains(word, "@")
+		case "dotnet": // options, properties, and parts of a folder's name
+			return !strings.HasPrefix(word, "/") && !strings.Contains(word, "..") && !strings.ContainsAny(word, ";%")
+		}
+		return true
+	}
+	name, value, _ := strings.Cut(word, "=")
+	name, two := strings.CutPrefix(name, "--")
+	switch {
+	case !x.permits(value):
+		return false
+	case two:
+		return slices.Contains(x.long, name)
+	case x.words[0] == "go":
+		return slices.Contains(x.long, name[1:])
+	}
+	return len(name) > 1 && strings.Trim(name[1:], x.short) == ""
+}
+
+// argumentFile reports whether programs may read a file of further arguments for word.
+func argumentFile(word string) bool {
+	return slices.ContainsFunc(paths(word), func(part string) bool { return strings.HasPrefix(part, "@") })
+}
+
+// scriptFollows reports whether a word may follow a script. The script can be anything,
+// also one that runs what follows as a command, so only those called test get words:
+// paths that exist, and that name no program of the system.
+func (p *Policy) scriptFollows(x prefix, word, cwd string) bool {
+	if x.words[len(x.words)-1] == "*" || !strings.Contains(word, "/") {
+		return false
+	}
+	names := p.place(word, cwd).names
+	_, err := os.Stat(filepath.FromSlash(names[len(names)-1]))
+	return err == nil
 }
 
 // reaches reports whether a word of a command names something that is outside the

@@ -176,7 +176,7 @@ func (r Rule) term() page.Term {
 	var more []string
 	if r.Prefix != "" {
 		t.Text = r.Prefix
-		more = append(more, "one command that begins so")
+		more = append(more, "one command that begins so, without words such as @FILE")
 	}
 	if r.Cwd != "" {
 		more = append(more, "in "+r.Cwd)

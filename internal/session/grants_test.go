@@ -93,7 +93,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		r.decide(consent.Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		d := last[event.PermissionCompleted](r)
-		equal(t, "given", *d.Grant, event.Grant{ID: grants[1].ID, Text: "commands that begin with `go test`", Scope: event.ForSession})
+		equal(t, "given", *d.Grant, event.Grant{ID: grants[1].ID, Text: "commands that begin with `go test`, with harmless options, inside this workspace", Scope: event.ForSession})
 		equal(t, "by", d.By, event.DecidedByUser)
 
 		r.ask("go test ./b") // the user is not asked

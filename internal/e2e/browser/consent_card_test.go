@@ -240,7 +240,7 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	p.click("[data-act=deny]")
 	p.done()
 	p.say("again")
-	p.has("[data-answered]", "Allowed by your grant: commands that begin with go test go test ./internal/d")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with go test, with harmless options, inside this workspace go test ./internal/d")
 	p.done()
 }
 
