@@ -23,10 +23,11 @@ type file struct {
 
 // Why an act is asked about each time.
 const (
-	whyKeys  = "It may hold keys or passwords, which is always asked."
-	whyOwn   = "It belongs to webchat's own settings or data, which is always asked."
-	whyTorn  = "Programs understand this path differently, so it is asked each time."
-	whyLater = "It is run later without being asked about, so it is asked now, each time."
+	whyKeys   = "It may hold keys or passwords, which is always asked."
+	whyOwn    = "It belongs to webchat's own settings or data, which is always asked."
+	whyTorn   = "Programs understand this path differently, so it is asked each time."
+	whyLater  = "It is run later without being asked about, so it is asked now, each time."
+	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
 )
 
 func outsideWhy(f file) string {

@@ -126,6 +126,9 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	if act.Search != nil && !f.outside && f.alone == "" {
 		f.alone = p.searchWhy(ctx, *act.Search)
 	}
+	if f.alone == "" && act.Kind == agent.KindShell && p.unread(act.Resource) {
+		f.alone = whyUnread
+	}
 	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone}
 	for _, r := range p.rules {
 		if !r.matches(act, f.names) || !p.holds(r, act) {
@@ -163,6 +166,13 @@ func (p *Policy) Target(act agent.Permission) string {
 		return ""
 	}
 	return filepath.FromSlash(names[len(names)-1])
+}
+
+// unread reports whether a command cannot be parsed while some rule denies or asks by a
+// prefix: a shell runs the lines before the one it cannot read.
+func (p *Policy) unread(command string) bool {
+	_, err := parse(command)
+	return err != nil && slices.ContainsFunc(p.rules, func(r readyRule) bool { return r.Prefix != "" && r.Decision != event.Allow })
 }
 
 // matches reports whether the rule is about the act, wherever that happens.

@@ -131,3 +131,23 @@ func TestSensitiveAfterLinks(t *testing.T) {
 		t.Errorf("an allowed name that leads elsewhere: %+v", got)
 	}
 }
+
+// A shell runs the lines before the one that is no command, so a deny by a prefix must not
+// depend on whether the whole can be parsed.
+func TestThreat52ACommandThatCannotBeParsedIsAsked(t *testing.T) {
+	const command = "rm -rf build\nif"
+	for _, rules := range [][]Rule{
+		{{Kind: agent.KindShell, Prefix: "rm", Decision: event.Deny}},
+		{{Kind: agent.KindShell, Prefix: "rm", Decision: Ask}, {Kind: agent.KindShell, Decision: event.Allow}},
+	} {
+		p := New(Config{Rules: rules, Workspace: "/ws"})
+		got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: command, Cwd: "/ws"})
+		if !got.Sensitive || got.Why != whyUnread {
+			t.Errorf("%+v: %+v", rules, got)
+		}
+	}
+	p := New(Config{Workspace: "/ws"})
+	if got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: command, Cwd: "/ws"}); got.Sensitive {
+		t.Errorf("without such a rule: %+v", got)
+	}
+}
