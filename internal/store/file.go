@@ -94,13 +94,31 @@ func (f *File) reopen() error {
 		return nil
 	}
 	fresh, err := Open(f.config)
+	reader := now.DB
+	if errors.Is(err, ErrReadOnly) && reader != nil && canWrite(reader.path) {
+		// SQLite takes the index of a journal for the whole process as it was opened first.
+		// So the readers go before the writer comes; who reads in this instant fails.
+		if err = reader.Close(); err == nil {
+			fresh, err = Open(f.config)
+		}
+		if err == nil {
+			reader = nil
+		} else if again, e := openToRead(f.config); e == nil {
+			reader = again
+		}
+	}
 	if err != nil {
-		f.db.Store(&opened{DB: now.DB, why: err})
+		f.db.Store(&opened{DB: reader, why: err})
 		return err
 	}
-	f.old = now.DB
+	f.old = reader
 	f.db.Store(&opened{DB: fresh})
 	return nil
+}
+
+func canWrite(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	return err == nil && f.Close() == nil
 }
 
 // writer returns the file if it can be written, else why not.
