@@ -82,17 +82,16 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 			return daemon.Prune(ctx, r.sessions, r.db, older)
 		}, Lend: r.lender.In, Open: r.handover.Open, Show: r.handover.Show})
 	if err != nil {
-		daemon.CloseAll(listeners)
-		return err
+		log.Warn("webchat url and other commands do not find this server", "error", err)
 	}
 	defer func() { err = errors.Join(err, ctl.Close(), daemon.RemoveRedirect(path)) }()
-	info := daemon.Info{URL: base, PID: os.Getpid(), Control: ctl.Place()}
+	info := daemon.Info{URL: base, PID: os.Getpid()}
 	if o.PublicURL != "" {
 		info.URL = o.PublicURL
 	}
 	r.lender.Listens(info.URL)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
-		log.Warn("server.json was not written: webchat url does not find this server", "error", err)
+		log.Warn("server.json was not written: commands may name an older server", "error", err)
 	} else if err != nil {
 		daemon.CloseAll(listeners)
 		return fmt.Errorf("write server.json: %w", err)

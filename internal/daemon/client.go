@@ -3,7 +3,6 @@ package daemon
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,7 +50,7 @@ func (c Client) Prune(ctx context.Context, older time.Duration) (Pruned, error) 
 
 // Stop ends the server and returns when it has let go of the data folder.
 func (c Client) Stop(ctx context.Context) (Info, error) {
-	info, _, err := c.find()
+	info, err := c.find()
 	if err != nil {
 		return info, err
 	}
@@ -127,12 +126,11 @@ func (c Client) Lend(ctx context.Context, folder string) (*Lent, error) {
 
 // connect makes a request a connection.
 func (c Client) connect(ctx context.Context, what, upgrade string) (*Lent, error) {
-	info, place, err := c.find()
+	info, err := c.find()
 	if err != nil {
 		return nil, err
 	}
-	var d net.Dialer
-	dialed, err := d.DialContext(ctx, "unix", place)
+	dialed, err := c.dial(ctx)
 	if err != nil {
 		return nil, c.silent(info, err)
 	}
@@ -166,16 +164,30 @@ type Lent struct {
 // Read implements [io.Reader].
 func (l *Lent) Read(b []byte) (int, error) { return l.read.Read(b) }
 
-// find returns the running server and the path of its socket.
-func (c Client) find() (Info, string, error) {
+// find returns what is known of the running server.
+func (c Client) find() (Info, error) {
 	info, err := Read(c.Dir)
-	place := cmp.Or(info.Control, filepath.Join(c.Dir, "control"))
-	if err != nil || info.URL == "" {
-		if _, err := os.Lstat(place); err != nil { // else the disk may have been too full for server.json
-			return info, "", c.none()
+	if err == nil && info.URL != "" {
+		return info, nil
+	}
+	for _, place := range sockets(c.Dir) { // the disk may have been too full for server.json
+		if _, err := os.Lstat(place); err == nil {
+			return info, nil
 		}
 	}
-	return info, place, nil
+	return info, c.none()
+}
+
+// dial connects to the socket of the running server. One of a killed server may lie
+// beside it.
+func (c Client) dial(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	places := sockets(c.Dir)
+	conn, err := d.DialContext(ctx, "unix", places[0])
+	if err != nil && checkFolder(filepath.Dir(places[1])) == nil { // else another user would get the token
+		conn, err = d.DialContext(ctx, "unix", places[1])
+	}
+	return conn, err
 }
 
 func (c Client) none() error {
@@ -211,17 +223,14 @@ func (i Info) refused(status int, why []byte) error {
 }
 
 func (c Client) ask(ctx context.Context, what string, limit time.Duration) (r reply, err error) {
-	info, place, err := c.find()
+	info, err := c.find()
 	if err != nil {
 		return r, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", place)
-		}}}
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) }}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/"+what, nil)
 	if err != nil {
 		return r, err

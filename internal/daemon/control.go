@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -40,7 +42,7 @@ type ControlConfig struct {
 // says who can.) A caller also shows the API token, which is as private.
 type Control struct {
 	path   string
-	temp   string // a folder made for the socket, if the data folder's path is too long or it can only be read
+	temp   string // the folder made for the socket, if it is not in the data folder
 	server *http.Server
 	done   chan error
 	lent   sync.WaitGroup  // connections that requests became
@@ -48,8 +50,16 @@ type Control struct {
 	cancel context.CancelFunc
 }
 
-// maxSocketPath is what every system takes as the path of a socket.
-const maxSocketPath = 100
+// sockets are where the socket of a data folder may be: in it, or, if it cannot have
+// one (its path is too long, its disk takes nothing), among the user's temporary files.
+func sockets(dir string) [2]string {
+	name := dir
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		name = real
+	}
+	sum := sha256.Sum256([]byte(name))
+	return [2]string{filepath.Join(dir, "control"), filepath.Join(os.TempDir(), fmt.Sprintf("webchat-%d-%x", os.Getuid(), sum[:8]), "control")}
+}
 
 type reply struct {
 	URL       string `json:"url,omitempty"`
@@ -57,33 +67,31 @@ type reply struct {
 	Pruned    Pruned `json:"pruned"`
 }
 
-// listen opens the socket at c.path, in place of that of a server that was killed.
-func (c *Control) listen(ctx context.Context) (net.Listener, error) {
-	if err := remove(c.path); err != nil {
+// listen opens the socket at path, instead of that of a server that was killed.
+func (c *Control) listen(ctx context.Context, path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var config net.ListenConfig
-	return config.Listen(ctx, "unix", c.path)
+	c.path = path
+	return config.Listen(ctx, "unix", path)
 }
 
 // Listen opens the control socket and answers until Close.
-func Listen(ctx context.Context, config ControlConfig) (_ *Control, err error) {
-	c := &Control{path: filepath.Join(config.Dir, "control"), done: make(chan error, 1)}
-	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	var l net.Listener
-	if len(c.path) <= maxSocketPath {
-		l, err = c.listen(ctx)
-	}
-	if l == nil && (err == nil || takesNothing(err)) {
-		if c.temp, err = os.MkdirTemp("", "webchat-"); err != nil { // 0700
-			return nil, err
+func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
+	c := &Control{done: make(chan error, 1)}
+	places := sockets(config.Dir)
+	l, err := c.listen(ctx, places[0])
+	if err != nil {
+		c.temp = filepath.Dir(places[1])
+		if err = MakeFolder(c.temp); err == nil { // its name can be guessed: it may be another user's
+			l, err = c.listen(ctx, places[1])
 		}
-		c.path = filepath.Join(c.temp, "control")
-		l, err = c.listen(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket: %w", err)
 	}
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := os.Chmod(c.path, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -198,22 +206,17 @@ func answer(w http.ResponseWriter, v reply, err error) {
 	_, _ = w.Write(b) // who asked may have gone
 }
 
-// Place is where the socket is, for server.json; empty: in the data folder.
-func (c *Control) Place() string {
-	if c.temp == "" {
-		return ""
-	}
-	return c.path
-}
-
-// Close ends the answers and removes the socket.
+// Close ends the answers and removes the socket. A nil Control has nothing to end.
 func (c *Control) Close() error {
+	if c == nil {
+		return nil
+	}
 	err := c.server.Close() // unlinks the socket
 	<-c.done
 	c.cancel()
 	c.lent.Wait()
 	if c.temp != "" {
-		err = errors.Join(err, os.RemoveAll(c.temp))
+		err = errors.Join(err, os.Remove(c.temp))
 	}
 	return err
 }

@@ -1,7 +1,7 @@
 // Package daemon is the running server seen from the command line: the data folder
-// that belongs to one server at a time, server.json and the control socket in it, by
-// which other commands find and ask that server, and what opens its page in the
-// browser.
+// that belongs to one server at a time, server.json in it and the control socket in it
+// or, where it can have none, among temporary files, by which other commands find and
+// ask that server, and what opens its page in the browser.
 //
 // # Guarantees
 //
@@ -16,7 +16,7 @@
 //	defer folder.Close()
 //	control, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: dir, …})
 //	defer control.Close()
-//	err = folder.Announce(daemon.Info{URL: url, PID: os.Getpid(), Control: control.Place()})
+//	err = folder.Announce(daemon.Info{URL: url, PID: os.Getpid()})
 //
 //	link, err := daemon.Client{Dir: dir, Token: token}.Link(ctx) // in another process
 package daemon

@@ -20,9 +20,8 @@ type Folder struct {
 
 // Info is server.json: how to find the running server.
 type Info struct {
-	URL     string `json:"url"`
-	PID     int    `json:"pid"`
-	Control string `json:"control,omitempty"` // where the control socket is, unless it is in the folder
+	URL string `json:"url"`
+	PID int    `json:"pid"`
 }
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -3,6 +3,8 @@
 package daemon
 
 import (
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,5 +106,27 @@ func TestLinkedDataFolder(t *testing.T) {
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The place of a socket outside of the data folder can be guessed: one that another user
+// can change is not used, and does not get the token.
+func TestSharedPlaceOfTheSocket(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100))
+	place := sockets(dir)[1]
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Mkdir(filepath.Dir(place), 0o700), os.Chmod(filepath.Dir(place), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Listen(t.Context(), ControlConfig{Dir: dir}); err == nil {
+		t.Errorf("it listens in a folder that everybody can change: %v", c.Close())
+	}
+	other, err := net.Listen("unix", place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if conn, err := (Client{Dir: dir, Token: "secret"}).dial(t.Context()); err == nil {
+		t.Errorf("it asks another user's server: %v", conn.Close())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -79,22 +80,79 @@ func (s *server) untilSaved(f func()) {
 	s.t.Fatal("no page tells that the log can be written again")
 }
 
+// onSmallDisk puts the data folder on a disk of its own and returns what mounts that
+// anew, with other flags.
+func (s *server) onSmallDisk() (remount func(flags uintptr)) {
+	s.t.Helper()
+	const options = "size=4m,mode=0700"
+	if err := os.Mkdir(s.data, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", s.data, "tmpfs", 0, options); err != nil {
+		s.t.Skipf("no small disk can be mounted: %v", err)
+	}
+	s.t.Cleanup(func() {
+		s.end(syscall.SIGTERM)
+		if err := syscall.Unmount(s.data, 0); err != nil {
+			s.t.Error(err)
+		}
+	})
+	return func(flags uintptr) {
+		s.t.Helper()
+		if err := syscall.Mount("tmpfs", s.data, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// TestReadOnlyDiskAfterKill: a disk that can only be read since the server was killed
+// keeps nobody from what is on it, and commands find the server.
+func TestReadOnlyDiskAfterKill(t *testing.T) {
+	s := newServer(t)
+	remount := s.onSmallDisk()
+	s.up()
+	id := s.session()
+	path := "/api/sessions/" + id
+	s.do("POST", path+"/messages?wait=true", `{"content":"show go.mod"}`)
+	before := s.get(path + "/events")
+	s.end(syscall.SIGKILL)
+	remount(syscall.MS_RDONLY)
+	for _, temp := range []string{s.data, t.TempDir()} { // the first is no place for a socket either
+		s.end(syscall.SIGKILL)
+		t.Setenv("TMPDIR", temp)
+		s.up()
+		if after := s.get(path + "/events"); after != before {
+			t.Errorf("the log reads\n%s\nbefore the kill it was\n%s", after, before)
+		}
+	}
+	if got := s.sendUntilRefused(id); len(got) > 0 {
+		t.Errorf("a disk that can only be read took %d prompts", len(got))
+	}
+	for _, page := range []string{"/sessions", "/sessions/" + id} {
+		if got := s.get(page); !strings.Contains(got, "The log cannot be written") {
+			t.Errorf("%s says nothing of the disk", page)
+		}
+	}
+	if got := s.do("POST", path+"/display", `{"tool":"render_file_contents","arguments":{"path":"go.mod"}}`); !strings.Contains(got, `"notKept":true`) {
+		t.Errorf("a look: %s", got)
+	}
+	out, err := exec.Command(binary, "url", "--data-dir", s.data).CombinedOutput()
+	_, secret, ok := strings.Cut(strings.TrimSpace(string(out)), s.url+"/auth#t=")
+	if err != nil || !ok {
+		t.Errorf("webchat url: %v %s", err, out)
+	}
+	s.do("POST", "/api/sign-in", `{"token":"`+secret+`"}`) // a browser can sign in
+	s.untilSaved(func() { remount(0) })
+	s.do("POST", path+"/messages?wait=true", `{"content":"show go.mod"}`)
+	s.end(syscall.SIGTERM)
+	s.sound()
+}
+
 // TestFullDisk: a disk runs full, the program is started again on it, there is room
 // again, and then it can only be read for a while. Nothing that was accepted is lost, and nothing else is there.
 func TestFullDisk(t *testing.T) {
 	s := newServer(t)
-	if err := os.Mkdir(s.data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", s.data, "tmpfs", 0, "size=4m,mode=0700"); err != nil {
-		t.Skipf("no small disk can be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		s.end(syscall.SIGTERM)
-		if err := syscall.Unmount(s.data, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	remount := s.onSmallDisk()
 	s.up()
 	id := s.session()
 	path := "/api/sessions/" + id
@@ -120,12 +178,6 @@ func TestFullDisk(t *testing.T) {
 	looksFull()
 	s.untilSaved(empty)
 	s.end(syscall.SIGTERM)
-	remount := func(flags uintptr) {
-		t.Helper()
-		if err := syscall.Mount("tmpfs", s.data, "tmpfs", syscall.MS_REMOUNT|flags, "size=4m,mode=0700"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	remount(syscall.MS_RDONLY)
 	s.up()
 	looksFull()
