@@ -10,8 +10,8 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o /webcha
 FROM debian:13-slim AS base
 # Debian, since the agents' programs are built for its C library. A shell and git
 # are what people run in a workspace; curl asks for the health. Any user id may run
-# the image (docker run --user), so the data folder belongs to everybody, and git
-# works in a workspace that is somebody else's.
+# the image (docker run --user), so everybody may make a data folder in /data, as in
+# most volumes, and git works in a workspace that is somebody else's.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends bash ca-certificates curl git \
  && rm -rf /var/lib/apt/lists/* \
@@ -19,7 +19,7 @@ RUN apt-get update \
  && mkdir -p /data /workspace && chmod 1777 /data
 COPY --from=build /webchat /usr/local/bin/webchat
 ENV HOME=/data SHELL=/bin/bash \
-    WEBCHAT_CONTAINER=1 WEBCHAT_DATA_DIR=/data WEBCHAT_WORKSPACE=/workspace \
+    WEBCHAT_CONTAINER=1 WEBCHAT_DATA_DIR=/data/webchat WEBCHAT_WORKSPACE=/workspace \
     WEBCHAT_LISTEN=0.0.0.0:8080 WEBCHAT_NO_OPEN=true
 USER 10001:10001
 WORKDIR /workspace

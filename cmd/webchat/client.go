@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
@@ -12,7 +15,16 @@ import (
 // madeDataDir makes the data folder.
 func (o *options) madeDataDir() (string, error) {
 	dir := o.dataPath()
-	return dir, daemon.MakeFolder(dir)
+	if o.container {
+		if err := daemon.Reclaim(dir); err != nil {
+			return dir, err
+		}
+	}
+	err := daemon.MakeFolder(dir)
+	if o.container && errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w, or let user %d write to the volume (in Kubernetes: fsGroup)", err, os.Getuid())
+	}
+	return dir, err
 }
 
 // credentials opens the data folder's secrets as the server does.

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,9 +12,8 @@ import (
 )
 
 // checkFolder refuses a folder that other users can change: a user who can put a
-// token or a log there can act as its owner. A sticky one, such as the /data of a
-// container, will do if everything in it is ours, since nobody else can replace
-// that. The error names the command that mends it.
+// token or a log there can act as its owner. The error names the command that mends
+// it.
 func checkFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -26,13 +26,10 @@ func checkFolder(path string) error {
 		}
 		return fmt.Errorf("the data folder %s is a link, which could be made to lead elsewhere: name the folder itself with --data-dir %s", path, quoted(real))
 	}
-	me, owner := os.Geteuid(), ownerOf(info)
-	shared, sticky := info.Mode().Perm()&0o022 != 0, info.Mode()&fs.ModeSticky != 0
+	me, owner, shared := os.Geteuid(), ownerOf(info), info.Mode().Perm()&0o022 != 0
 	switch {
 	case owner == me && !shared:
 		return nil
-	case sticky && shared && (owner == me || owner == 0):
-		return checkEntries(path, me)
 	case owner == me:
 		return fmt.Errorf("other users can write to the data folder %s: run \"chmod go-w %s\"", path, quoted(path))
 	}
@@ -43,22 +40,46 @@ func checkFolder(path string) error {
 	return fmt.Errorf("the data folder %s belongs to another user (%d): run \"%s\", or choose another with --data-dir", path, owner, mend)
 }
 
-// checkEntries refuses a sticky folder that holds anything of another user but
-// what a file system keeps there for itself.
-func checkEntries(path string, me int) error {
+// Reclaim takes a data folder back from others who may write to it, and refuses one in
+// which another user has put something. It is for containers, where what mounts a volume
+// changes modes as well: Kubernetes has a group write to all of it, at each start.
+func Reclaim(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || ownerOf(info) != os.Geteuid() {
+		return nil // MakeFolder makes or judges it
+	}
+	if err := makePrivate(path, info); err != nil {
+		return fmt.Errorf("the data folder %s cannot be taken back from others: %w; choose another with --data-dir", path, Plain(err))
+	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return fmt.Errorf("the data folder %s cannot be read: %w; choose another with --data-dir", path, Plain(err))
 	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || e.Name() == "lost+found" && ownerOf(info) == 0 {
-			continue // it has gone, or nobody but root can use it
-		}
 		name := filepath.Join(path, e.Name())
-		if owner := ownerOf(info); owner != me {
-			return fmt.Errorf("%s belongs to another user (%d): run \"sudo chown -R %d %s\", or choose another folder with --data-dir", name, owner, me, quoted(name))
+		info, err := e.Info()
+		if err == nil && ownerOf(info) != os.Geteuid() {
+			return fmt.Errorf("%s belongs to another user (%d): remove it, or choose another folder with --data-dir", name, ownerOf(info))
 		}
+		if err == nil {
+			err = makePrivate(name, info)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s cannot be taken back from others: %w; choose another folder with --data-dir", name, Plain(err))
+		}
+	}
+	return nil
+}
+
+// makePrivate takes all rights of others. What they have stays on a disk that can only be
+// read.
+func makePrivate(name string, info fs.FileInfo) error {
+	mode := info.Mode()
+	if mode&fs.ModeSymlink != 0 || mode.Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := os.Chmod(name, mode.Perm()&^0o077); !errors.Is(err, syscall.EROFS) {
+		return err
 	}
 	return nil
 }

@@ -13,46 +13,33 @@ import (
 	"testing"
 )
 
+func somebody(t *testing.T, name string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to somebody else")
+	}
+	if err := os.Lchown(name, 12345, -1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // THREATS 83: a data folder that others can change is refused, and what the refusal
 // says to run mends it.
 func TestSharedDataFolders(t *testing.T) {
-	somebody := func(t *testing.T, name string) {
-		t.Helper()
-		if os.Geteuid() != 0 {
-			t.Skip("only root can give a file to somebody else")
-		}
-		if err := os.Lchown(name, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file := func(t *testing.T, name string) string {
-		t.Helper()
-		if err := os.WriteFile(name, []byte("abcdefghijklmnopqrstuvwxyz0123"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
 	for name, c := range map[string]struct {
 		mode  os.FileMode
 		more  func(t *testing.T, dir string)
 		wants string // empty: it will do
 	}{
-		"own":                      {0o700, nil, ""},
-		"own, others may read":     {0o755, nil, ""},
-		"everybody":                {0o777, nil, "other users can write to the data folder"},
-		"a group":                  {0o770, nil, "other users can write to the data folder"},
-		"others":                   {0o702, nil, "other users can write to the data folder"},
-		"sticky":                   {0o777 | os.ModeSticky, func(t *testing.T, dir string) { file(t, dir+"/token") }, ""},
-		"somebody's":               {0o755, somebody, "belongs to another user (12345)"},
-		"somebody's, everybody":    {0o777, somebody, "belongs to another user (12345)"},
-		"somebody's, sticky":       {0o777 | os.ModeSticky, somebody, "belongs to another user (12345)"},
-		"sticky, with their token": {0o777 | os.ModeSticky, func(t *testing.T, dir string) { somebody(t, file(t, dir+"/token")) }, "/token belongs to another user (12345)"},
-		"sticky, with their link": {0o777 | os.ModeSticky, func(t *testing.T, dir string) {
-			if err := os.Symlink(file(t, filepath.Dir(dir)+"/elsewhere"), dir+"/webchat.db"); err != nil {
-				t.Fatal(err)
-			}
-			somebody(t, dir+"/webchat.db")
-		}, "/webchat.db belongs to another user (12345)"},
+		"own":                   {0o700, nil, ""},
+		"own, others may read":  {0o755, nil, ""},
+		"everybody":             {0o777, nil, "other users can write to the data folder"},
+		"a group":               {0o770, nil, "other users can write to the data folder"},
+		"others":                {0o702, nil, "other users can write to the data folder"},
+		"sticky":                {0o777 | os.ModeSticky, nil, "other users can write to the data folder"},
+		"somebody's":            {0o755, somebody, "belongs to another user (12345)"},
+		"somebody's, everybody": {0o777, somebody, "belongs to another user (12345)"},
+		"somebody's, sticky":    {0o777 | os.ModeSticky, somebody, "belongs to another user (12345)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "with a space")
@@ -84,6 +71,53 @@ func TestSharedDataFolders(t *testing.T) {
 			}
 			if err := MakeFolder(dir); err != nil {
 				t.Errorf("after %q: %v", mend[1], err)
+			}
+		})
+	}
+}
+
+// THREATS 83: what a group was given of a container's data folder is taken back, and what
+// another user put there meanwhile is refused.
+func TestReclaim(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(t *testing.T, token, elsewhere string) error
+		wants string // empty: it will do
+	}{
+		"our token": {func(_ *testing.T, token, _ string) error { return os.WriteFile(token, nil, 0o660) }, ""},
+		"our link":  {func(_ *testing.T, token, elsewhere string) error { return os.Symlink(elsewhere, token) }, ""},
+		"their token": {func(t *testing.T, token, _ string) error {
+			defer somebody(t, token)
+			return os.WriteFile(token, nil, 0o660)
+		}, "/token belongs to another user (12345)"},
+		"their link": {func(t *testing.T, token, elsewhere string) error {
+			defer somebody(t, token)
+			return os.Symlink(elsewhere, token)
+		}, "/token belongs to another user (12345)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+			token := filepath.Join(dir, "token")
+			if err := errors.Join(os.WriteFile(elsewhere, nil, 0o600), os.Chmod(elsewhere, 0o664), c.plant(t, token, elsewhere), os.Chmod(dir, 0o770|os.ModeSetgid)); err != nil {
+				t.Fatal(err)
+			}
+			err := Reclaim(dir)
+			if c.wants != "" {
+				for range 2 { // another start does not make it ours
+					if err == nil || !strings.Contains(err.Error(), c.wants) {
+						t.Errorf("%v, want %q", err, c.wants)
+					}
+					err = Reclaim(dir)
+				}
+				return
+			}
+			if err = errors.Join(err, MakeFolder(dir)); err != nil {
+				t.Error(err)
+			}
+			if info, err := os.Lstat(token); err != nil || info.Mode().IsRegular() && info.Mode().Perm() != 0o600 {
+				t.Errorf("the token: %v %v", info, err)
+			}
+			if info, err := os.Stat(elsewhere); err != nil || info.Mode().Perm() != 0o664 {
+				t.Errorf("what a link leads to: %v %v", info, err)
 			}
 		})
 	}
