@@ -145,7 +145,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 	defer endWork()
 	sessions, outputs := r.work(working)
 	server, connections := r.httpServer(log), guard.NewConnections(most)
-	server.ConnContext = connections.Context
+	server.ConnContext, server.ConnState = connections.Context, connections.State
 	served := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() { served <- server.Serve(connections.Listener(l)) }()

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,12 +21,15 @@ const patience = 100 * time.Millisecond
 // same time; further ones are closed at once.
 const farewells = 64
 
-// busy is all that one connection too many is told: no route, no class, no host.
-const busyBody = `{"error":"Too many connections are open; close some or try again in a moment.","code":"too_many_connections"}` + "\n"
+// busy is the answer to one connection too many: no route, no class, no host.
+var busy = lastAnswer("503 Service Unavailable", "Retry-After: 2\r\n", "too_many_connections", "Too many connections are open; close some or try again in a moment.")
 
-var busy = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 2\r\n"+
-	"Content-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"+
-	"Content-Length: %d\r\n\r\n%s", len(busyBody), busyBody)
+// lastAnswer is an answer without a handler, after which the connection is closed.
+func lastAnswer(status, header, code, sentence string) []byte {
+	body := refusal(code, sentence)
+	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nConnection: close\r\n%sContent-Type: application/json; charset=utf-8\r\n"+
+		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
+}
 
 // Connections bounds the open connections of a server: who opens many must not use
 // up the program's descriptors, of which files, agents and the log need their
@@ -36,7 +42,8 @@ var busy = fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nConnection: clo
 // exclude no one else. A connection that finds no place even so is answered 503.
 //
 // Set the server's ConnContext to Context: without it every connection remains a
-// stranger's that waits.
+// stranger's that waits. Set its ConnState to State: with both, what net/http refuses
+// before the handler has it is answered as the handler answers.
 type Connections struct {
 	most, strangers int
 	parting         chan struct{} // has an element for each connection being turned away
@@ -133,6 +140,8 @@ type placed struct {
 	net.Conn
 	places *Connections
 
+	answering atomic.Bool // the handler has a request, or its answer is on its way
+
 	turn  *list.Element // in places.waiting; nil: known, or at work. Guarded by places.mu
 	since time.Time     // when that turn began; guarded by places.mu
 	known bool          // guarded by places.mu
@@ -153,6 +162,38 @@ func (c *Connections) Context(ctx context.Context, conn net.Conn) context.Contex
 func placeOf(ctx context.Context) *placed {
 	p, _ := ctx.Value(placeKey{}).(*placed)
 	return p
+}
+
+// State learns that an answer has gone out, for [http.Server.ConnState].
+func (c *Connections) State(conn net.Conn, state http.ConnState) {
+	if p, ok := conn.(*placed); ok && state == http.StateIdle {
+		p.answering.Store(false)
+	}
+}
+
+// answers says that what is written from here on is the handler's.
+func (p *placed) answers() {
+	if p != nil {
+		p.answering.Store(true)
+	}
+}
+
+// Write implements [net.Conn]. What is written before the handler has a request is the
+// text with which net/http refuses one that it cannot read.
+func (p *placed) Write(b []byte) (int, error) {
+	if p.answering.Load() {
+		return p.Conn.Write(b)
+	}
+	line, _, _ := strings.Cut(string(b), "\r\n")
+	status, ok := strings.CutPrefix(line, "HTTP/1.1 ")
+	if !ok {
+		return p.Conn.Write(b)
+	}
+	_, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request", "The request cannot be read. Check that its headers name a host, have no control characters and are not too long."))
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // begin says that a request is at work, so the connection is not closed in favor

@@ -233,6 +233,7 @@ func (g *Guard) Secure() bool { return g.public != nil && g.public.Scheme == "ht
 // Handler is the outermost handler: it admits what may reach next.
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		placeOf(r.Context()).answers()
 		setHeaders(w.Header(), dataHeaders)
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")

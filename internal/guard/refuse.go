@@ -10,6 +10,12 @@ func refuse(w http.ResponseWriter, status int, code, sentence string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(refusal(code, sentence)) // a client that has gone needs no answer
+}
+
+// refusal is the body of an answer to a program.
+func refusal(code, sentence string) []byte {
 	b, err := json.Marshal(struct {
 		Error string `json:"error"`
 		Code  string `json:"code"`
@@ -17,6 +23,5 @@ func refuse(w http.ResponseWriter, status int, code, sentence string) {
 	if err != nil {
 		panic(err) // two strings
 	}
-	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // a client that has gone needs no answer
+	return append(b, '\n')
 }
