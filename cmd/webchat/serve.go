@@ -64,6 +64,9 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if err != nil {
 		return err
 	}
+	if _, asked, _ := net.SplitHostPort(o.Listen); asked != "0" && asked != strconv.Itoa(port) {
+		fmt.Fprintf(stderr, "webchat: port %s is in use by another program, so this server listens on port %d\n", asked, port)
+	}
 	r, err := o.newRooms(ctx, c, folders, path, log)
 	if err != nil {
 		daemon.CloseAll(listeners)
