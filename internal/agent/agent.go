@@ -249,6 +249,33 @@ type Permission struct {
 	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
 	// before and whatever the mode.
 	Sensitive bool
+	// Also is what else the same act is about: the target of a copy, the other files of
+	// a patch. Each is judged by itself, and all are decided together: the act is
+	// allowed only if each of its parts is.
+	Also []Resource
+}
+
+// Resource is one of several things an act is about; the fields are those of [Permission].
+type Resource struct {
+	Kind     Kind
+	Action   string
+	Resource string
+	Target   string
+	Search   *Search
+}
+
+// Parts returns the act as one permission for each thing it is about, beginning with
+// that of its own fields.
+func (p Permission) Parts() []Permission {
+	whole := p
+	whole.Also = nil
+	parts := []Permission{whole}
+	for _, r := range p.Also {
+		part := whole
+		part.Kind, part.Action, part.Resource, part.Target, part.Search = r.Kind, r.Action, r.Resource, r.Target, r.Search
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // Search is what a search looks for, as the agent's call says.

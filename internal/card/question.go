@@ -24,8 +24,9 @@ type Ask struct {
 	// A permission.
 	Tool, Kind, Action, Resource, Target, Cwd, Why, Digest string
 	Diff                                                   string
-	Withheld                                               []string // names of variables the command does not get
-	Sensitive                                              bool     // it can only be allowed once
+	Resources                                              []event.Resource // all it is about, if they are several
+	Withheld                                               []string         // names of variables the command does not get
+	Sensitive                                              bool             // it can only be allowed once
 	Grants                                                 []event.Grant
 	Decision                                               event.Decision
 	Scope                                                  event.Scope
@@ -55,12 +56,34 @@ func (a *Ask) Open() bool { return !a.Answered }
 // IsPermission tells the two kinds apart.
 func (a *Ask) IsPermission() bool { return a.Question == "" }
 
-// Command is what would be done, whole, with nothing hidden.
+// Command is what would be done, whole, with nothing hidden; Things says it of several.
 func (a *Ask) Command() template.HTML { return render.Visible(a.Resource) }
+
+// Thing is one of several that an act is about, with nothing hidden.
+type Thing struct {
+	What    template.HTML // with its verb
+	Leads   template.HTML // where its links lead, if elsewhere
+	Outside bool          // of the workspace
+}
+
+// Things are all that the act is about, if they are several.
+func (a *Ask) Things() (all []Thing) {
+	for _, r := range a.Resources {
+		t := Thing{What: render.Visible(r.Action + ": " + r.Resource)}
+		if a.leads(r.Resource, r.Target) {
+			t.Leads, t.Outside = render.Visible(r.Target), a.outside(r.Target)
+		}
+		all = append(all, t)
+	}
+	return all
+}
 
 // Length says how long the command or the change is.
 func (a *Ask) Length() string {
 	text := a.Resource
+	for _, r := range a.Resources[min(1, len(a.Resources)):] {
+		text += "\n" + r.Resource
+	}
 	if a.Diff != "" {
 		text = a.Diff
 	}
@@ -73,24 +96,35 @@ func (a *Ask) What() string {
 	if !a.IsPermission() {
 		return wording.Plain(a.Question)
 	}
-	return wording.Plain(a.Resource)
+	what := wording.Plain(a.Resource)
+	if n := len(a.Resources) - 1; n > 0 {
+		what += " and " + wording.Count(n) + " more"
+	}
+	return what
 }
 
 // Where is the folder it would happen in, with nothing hidden.
 func (a *Ask) Where() template.HTML { return render.Visible(a.Cwd) }
 
 // Leads is where the links of a path lead, if it is another place than the path
-// says; nothing is hidden in it.
+// says; nothing is hidden in it. Of several things Command says it.
 func (a *Ask) Leads() template.HTML {
-	if a.Target == "" || a.Target == a.Resource || a.Target == filepath.Join(cmp.Or(a.Cwd, a.In.Cwd), a.Resource) {
+	if len(a.Resources) > 0 || !a.leads(a.Resource, a.Target) {
 		return ""
 	}
 	return render.Visible(a.Resource + " → " + a.Target)
 }
 
+// leads reports whether a path leads to another place than it says.
+func (a *Ask) leads(name, target string) bool {
+	return target != "" && target != name && target != filepath.Join(cmp.Or(a.Cwd, a.In.Cwd), name)
+}
+
 // Outside reports whether that place is outside of the workspace.
-func (a *Ask) Outside() bool {
-	rel, err := filepath.Rel(a.In.Cwd, a.Target)
+func (a *Ask) Outside() bool { return a.outside(a.Target) }
+
+func (a *Ask) outside(target string) bool {
+	rel, err := filepath.Rel(a.In.Cwd, target)
 	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
@@ -102,7 +136,13 @@ func (a *Ask) Changes() template.HTML { return render.Diff(a.Diff) }
 
 // Hides says how many characters would not be seen as they are.
 func (a *Ask) Hides() string {
-	n := strings.Count(string(a.Command()+a.Leads()+a.Where()), `class="vis"`)
+	n := strings.Count(string(a.Where()), `class="vis"`)
+	for _, t := range append(a.Things(), Thing{Leads: a.Leads()}) {
+		n += strings.Count(string(t.What+t.Leads), `class="vis"`)
+	}
+	if len(a.Resources) == 0 {
+		n += strings.Count(string(a.Command()), `class="vis"`)
+	}
 	if n == 0 {
 		return ""
 	}

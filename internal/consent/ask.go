@@ -20,8 +20,8 @@ type request struct {
 	id      string
 	ask     event.Data // permission.requested or user_input.requested
 	perm    agent.Permission
-	grants  []event.Grant   // what covers perm
-	target  string          // where perm led when it was judged
+	parts   []part          // of perm, at least one
+	grants  []event.Grant   // each covers all of perm that no rule allows
 	ctx     context.Context // of the act: it cannot be allowed after this has ended
 	byUser  bool            // the user's own act: it outlives turns
 	settled bool
@@ -40,8 +40,8 @@ type decided struct {
 // returns, the decision is durable, or it is an error, or a deny because the turn
 // ended before the log took it: then the end of the turn logs it.
 func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, before HookAsker) (agent.Verdict, error) {
-	r, rule := q.newRequest(ctx, p, by)
-	verdict, decided, err := q.decideWithoutUser(ctx, r, rule, before)
+	r := q.newRequest(ctx, p, by)
+	verdict, decided, err := q.decideWithoutUser(ctx, r, before)
 	if err != nil {
 		return Denial(event.DecidedByAbort, q.stopReason(ctx)), nil
 	}

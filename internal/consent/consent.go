@@ -54,7 +54,8 @@ type Config struct {
 	Usable func() error
 }
 
-// Policy rules on what agents do. Its methods may be called concurrently.
+// Policy rules on what agents do, one of the things an act is about at a time: it does
+// not look at what else the act is about. Its methods may be called concurrently.
 type Policy interface {
 	// Rule says what is decided about an act without asking the user.
 	Rule(ctx context.Context, act agent.Permission) agent.Ruling

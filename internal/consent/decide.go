@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,45 +17,103 @@ import (
 // movedReason is why an act is denied whose file is not the one that was judged.
 const movedReason = "The path leads elsewhere now than when it was asked about. Nothing was done."
 
-// newRequest makes the request of an act, with where it leads, and what the policy says.
-func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.Actor) (*request, agent.Ruling) {
-	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
-	var rule agent.Ruling
-	if policy := q.cfg.Policy; policy != nil {
-		r.target = policy.Target(p)
-		if p.Target == "" {
-			p.Target = r.target
-		}
-		if !r.byUser {
-			rule = policy.Rule(ctx, p)
-			p.Sensitive = p.Sensitive || rule.Sensitive
-			r.grants = policy.Grants(p)
-		}
-	}
-	if p.Digest == "" {
-		p.Digest = Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
-	}
-	r.perm = p
-	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
-		Action: p.Action, Resource: p.Resource, Target: p.Target, Cwd: p.Cwd, Why: reasonToAsk(p, rule), Diff: p.Diff, Digest: p.Digest,
-		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
-		ExpiresAt: event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))}
-	return r, rule
+// part is one of the things an act is about, as it was judged.
+type part struct {
+	agent.Permission
+	rule   agent.Ruling
+	target string        // where it led then
+	grants []event.Grant // what covers it
 }
 
-// targetMoved reports whether the file of a request is another one than was judged.
+// allowed reports whether a rule allows the part.
+func (p part) allowed() bool { return p.rule.Decision == event.Allow && !p.Sensitive }
+
+// newRequest makes the request of an act, with where it leads, and what the policy says
+// of each of its parts.
+func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.Actor) *request {
+	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
+	for _, one := range p.Parts() {
+		part := part{Permission: one}
+		if policy := q.cfg.Policy; policy != nil {
+			part.target = policy.Target(one)
+			part.Target = cmp.Or(one.Target, part.target)
+			if !r.byUser {
+				part.rule = policy.Rule(ctx, part.Permission)
+				part.Sensitive = one.Sensitive || part.rule.Sensitive
+				part.grants = policy.Grants(part.Permission)
+			}
+		}
+		p.Sensitive = p.Sensitive || part.Sensitive
+		r.parts = append(r.parts, part)
+	}
+	p.Target, p.Also = r.parts[0].Target, slices.Clone(p.Also)
+	for i := range p.Also {
+		p.Also[i].Target = r.parts[i+1].Target
+	}
+	p.Digest = digestOf(p)
+	r.perm, r.grants = p, commonGrants(r.parts)
+	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName, Kind: string(p.Kind),
+		Action: p.Action, Resource: p.Resource, Target: p.Target, Resources: resources(p), Cwd: p.Cwd, Why: reasonToAsk(r.parts), Diff: p.Diff, Digest: p.Digest,
+		Sensitive: p.Sensitive, Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...),
+		ExpiresAt: event.Time(q.cfg.Log.Now().Add(q.cfg.Timeout))}
+	return r
+}
+
+// commonGrants returns the grants each of which covers all parts that no rule allows.
+func commonGrants(parts []part) []event.Grant {
+	parts = slices.DeleteFunc(slices.Clone(parts), part.allowed)
+	if len(parts) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(parts[0].grants), func(g event.Grant) bool {
+		return slices.ContainsFunc(parts[1:], func(p part) bool {
+			return !slices.ContainsFunc(p.grants, func(other event.Grant) bool { return other.ID == g.ID })
+		})
+	})
+}
+
+// resources are the things an act is about, if they are several.
+func resources(p agent.Permission) (all []event.Resource) {
+	if len(p.Also) == 0 {
+		return nil
+	}
+	for _, one := range p.Parts() {
+		all = append(all, event.Resource{Kind: string(one.Kind), Action: one.Action, Resource: one.Resource, Target: one.Target})
+	}
+	return all
+}
+
+// targetMoved reports whether a file of a request is another one than was judged.
 func (q *Requests) targetMoved(r *request) bool {
-	return q.cfg.Policy != nil && q.cfg.Policy.Target(r.perm) != r.target
+	return q.cfg.Policy != nil && slices.ContainsFunc(r.parts, func(p part) bool { return q.cfg.Policy.Target(p.Permission) != p.target })
 }
 
 // grantedLocked reports whether the user allowed the act before, for the session or
-// for the workspace.
+// for the workspace: each of its parts that no rule allows. The verdict names the first
+// of the grants.
 func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	if r.byUser || r.perm.Sensitive {
 		return v, false
 	}
+	for _, p := range r.parts {
+		if p.allowed() {
+			continue
+		}
+		g := q.heldLocked(p.grants)
+		if g == nil {
+			return agent.Verdict{}, false
+		}
+		if v.Grant == nil {
+			v = agent.Verdict{Decision: event.Allow, Scope: g.Scope, By: event.DecidedByGrant, Grant: g}
+		}
+	}
+	return v, v.Grant != nil
+}
+
+// heldLocked returns the first of the grants that the user gave; nil: none.
+func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 	given := q.cfg.Log.Summary().Open.Grants
-	for _, g := range r.grants {
+	for _, g := range grants {
 		held := slices.ContainsFunc(given, func(x fold.Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
 		if !held && q.cfg.Kept != nil {
@@ -62,10 +121,10 @@ func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 			g.Scope = event.ForWorkspace
 		}
 		if held {
-			return agent.Verdict{Decision: event.Allow, Scope: g.Scope, By: event.DecidedByGrant, Grant: &g}, true
+			return &g
 		}
 	}
-	return v, false
+	return nil
 }
 
 // Decide answers a permission request. The first answer wins and is durable when

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"webchat/internal/agent"
@@ -18,14 +19,14 @@ type HookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
 
 // decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The
 // error is ctx's.
-func (q *Requests) decideWithoutUser(ctx context.Context, r *request, rule agent.Ruling, before HookAsker) (v agent.Verdict, decided bool, err error) {
+func (q *Requests) decideWithoutUser(ctx context.Context, r *request, before HookAsker) (v agent.Verdict, decided bool, err error) {
 	if before != nil {
 		said, err := before(ctx, r.perm)
 		if err != nil || !said.Allow {
 			return Denial(event.DecidedByHook, said.Reason), true, err
 		}
 	}
-	v, decided = q.decideByRuleOrMode(r, rule)
+	v, decided = q.decideByRuleOrMode(r)
 	if decided && v.Decision == event.Deny {
 		return v, true, nil
 	}
@@ -37,23 +38,27 @@ func (q *Requests) decideWithoutUser(ctx context.Context, r *request, rule agent
 	return v, decided, nil
 }
 
-// decideByRuleOrMode decides by a rule or by the mode. Only the user decides about the
-// user's own act, and a sensitive one is never allowed without asking.
-func (q *Requests) decideByRuleOrMode(r *request, rule agent.Ruling) (v agent.Verdict, decided bool) {
-	mode := q.cfg.Mode
-	switch {
-	case r.byUser:
+// decideByRuleOrMode decides by rules or by the mode: one denied part denies the act,
+// and it is allowed only if all parts are. Only the user decides about the user's own act,
+// and a sensitive one is never allowed without asking.
+func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool) {
+	if r.byUser {
 		return v, false
-	case rule.Decision == event.Deny:
-		if rule.Reason == "" {
-			rule.Reason = "A rule of the user denies it."
+	}
+	asks, open := false, r.perm.Sensitive
+	for _, p := range r.parts {
+		if p.rule.Decision == event.Deny {
+			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "A rule of the user denies it."), r.parts, p))
+			v.Rule = p.rule.Rule
+			return v, true
 		}
-		v := Denial(event.DecidedByRule, rule.Reason)
-		v.Rule = rule.Rule
-		return v, true
-	case rule.Decision == event.Allow && !r.perm.Sensitive:
-		return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: rule.Reason, By: event.DecidedByRule, Rule: rule.Rule}, true
-	case rule.Ask:
+		asks, open = asks || p.rule.Ask, open || !p.allowed()
+	}
+	mode, first := q.cfg.Mode, r.parts[0].rule
+	switch {
+	case !open:
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, Reason: first.Reason, By: event.DecidedByRule, Rule: first.Rule}, true
+	case asks:
 		return v, false
 	case mode == ModeDeny:
 		return Denial(event.DecidedByMode, "The user lets agents do nothing that has to be asked for."), true
@@ -63,17 +68,70 @@ func (q *Requests) decideByRuleOrMode(r *request, rule agent.Ruling) (v agent.Ve
 	return v, false
 }
 
-// reasonToAsk says to the user why an act is asked about; empty: nothing decides.
-func reasonToAsk(p agent.Permission, rule agent.Ruling) string {
-	switch {
-	case p.Sensitive:
-		return cmp.Or(rule.Why, "It may hold keys or passwords, which is always asked.")
-	case rule.Ask:
-		return rule.Reason
-	case p.CwdUnknown:
-		return "The agent's shell may be in another folder by now, so that nothing allowed before counts."
+// reasonToAsk says to the user why an act is asked about; empty: nothing decides. A
+// reason that is not that of all parts names those it is of.
+func reasonToAsk(parts []part) string {
+	for _, reason := range []func(part) string{whySensitive, whyAsked, whyUnknown} {
+		why, of := "", []part{}
+		for _, p := range parts {
+			w := reason(p)
+			if why = cmp.Or(why, w); w != "" && w == why {
+				of = append(of, p)
+			}
+		}
+		if why != "" {
+			return about(why, parts, of...)
+		}
 	}
 	return ""
+}
+
+func whySensitive(p part) string {
+	if !p.Sensitive {
+		return ""
+	}
+	return cmp.Or(p.rule.Why, "It may hold keys or passwords, which is always asked.")
+}
+
+func whyAsked(p part) string {
+	if !p.rule.Ask {
+		return ""
+	}
+	return p.rule.Reason
+}
+
+func whyUnknown(p part) string {
+	if !p.CwdUnknown {
+		return ""
+	}
+	return "The agent's shell may be in another folder by now, so that nothing allowed before counts."
+}
+
+// about begins a reason with the parts it is about, unless these are all.
+func about(reason string, all []part, of ...part) string {
+	switch {
+	case len(of) == len(all):
+		return reason
+	case len(of) > 1:
+		return fmt.Sprintf("%s and %d more: %s", of[0].Resource, len(of)-1, reason)
+	}
+	return of[0].Resource + ": " + reason
+}
+
+// digestOf is what a decision is bound to: what the agent gave for the act, if it did, and
+// all the act is about.
+func digestOf(p agent.Permission) string {
+	if p.Digest == "" {
+		p.Digest = Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
+	}
+	if len(p.Also) == 0 {
+		return p.Digest
+	}
+	parts := []string{p.Digest}
+	for _, r := range p.Parts() {
+		parts = append(parts, string(r.Kind), r.Action, r.Resource, r.Target)
+	}
+	return Digest(parts...)
 }
 
 // Digest is the SHA-256 of the parts, each with its length.
@@ -94,7 +152,9 @@ func Describe(p agent.Permission) json.RawMessage {
 		Target   string     `json:"target,omitempty"` // where links lead
 		Cwd      string     `json:"cwd,omitempty"`
 		Diff     string     `json:"diff,omitempty"`
-	}{p.Kind, p.Action, p.Resource, p.Target, p.Cwd, p.Diff})
+		// all it is about, where that is more than one thing
+		Resources []event.Resource `json:"resources,omitempty"`
+	}{p.Kind, p.Action, p.Resource, p.Target, p.Cwd, p.Diff, resources(p)})
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"strings"
 
 	"webchat/internal/event"
 )
@@ -164,7 +165,7 @@ func (a *Autohand) data(d event.Data) (Type, any) {
 	case event.ToolExecutionComplete:
 		return a.toolEnd(d)
 	case event.PermissionRequested:
-		return TypePermissionRequest, PermissionRequest{d.RequestID, d.ToolName, d.Action, d.Resource}
+		return TypePermissionRequest, PermissionRequest{d.RequestID, d.ToolName, d.Action, whole(d)}
 	case event.HookEnd:
 		return TypeHookInvoked, HookInvoked{d.Event, d.Command, d.ExitCode}
 	case event.SessionError:
@@ -175,6 +176,18 @@ func (a *Autohand) data(d event.Data) (Type, any) {
 		return TypeError, Error{d.Message, ErrorContext{d.ErrorType, d.StatusCode, where}}
 	}
 	return "", nil
+}
+
+// whole is all that a permission is about, a line each.
+func whole(d event.PermissionRequested) string {
+	if len(d.Resources) == 0 {
+		return d.Resource
+	}
+	var all []string
+	for _, r := range d.Resources {
+		all = append(all, r.Action+": "+r.Resource)
+	}
+	return strings.Join(all, "\n")
 }
 
 // modelCall opens another iteration: the turn itself opened the first.

@@ -11,18 +11,30 @@ type (
 		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
 		// Target is where the links of a path lead: absolute, also for a file that
 		// does not exist yet.
-		Target    string `json:"target,omitempty"`
-		Cwd       string `json:"cwd,omitempty"`
-		Why       string `json:"why,omitempty"` // why it is asked
-		Diff      string `json:"diff,omitempty"`
-		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
-		Sensitive bool   `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
+		Target string `json:"target,omitempty"`
+		// Resources are all the act is about, the first included, where that is more than
+		// one; it is allowed or denied as a whole.
+		Resources []Resource `json:"resources,omitempty"`
+		Cwd       string     `json:"cwd,omitempty"`
+		Why       string     `json:"why,omitempty"` // why it is asked
+		Diff      string     `json:"diff,omitempty"`
+		Digest    string     `json:"digest"`              // SHA-256, hex, of what will be done
+		Sensitive bool       `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
 		// Withheld are the names of the variables the command does not inherit.
 		Withheld []string `json:"withheld,omitempty"`
 		// Grants are what the user may allow beyond this act, the narrowest first.
 		Grants    []Grant `json:"grants"`
 		ExpiresAt Time    `json:"expiresAt"`
 		Extra     `json:"-"`
+	}
+
+	// Resource is one of several things an act is about, as [PermissionRequested] says it
+	// of the first.
+	Resource struct {
+		Kind     string `json:"kind"`
+		Action   string `json:"action"`
+		Resource string `json:"resource"`
+		Target   string `json:"target,omitempty"`
 	}
 
 	// Grant is something the user may allow beyond one act. Equal ids mean equal

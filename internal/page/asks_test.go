@@ -41,6 +41,12 @@ func questions() map[string][]event.Data {
 	}
 	write := event.PermissionRequested{RequestID: "p1", ToolCallID: "c1", ToolName: "edit", Kind: "write", Action: "change a file", Resource: "notes.txt", Target: "/elsewhere/notes\u202e.txt",
 		Diff: "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n", Digest: "9f86", Sensitive: true, Why: "It leads outside this workspace.", Withheld: []string{"DATABASE_URL", "TOKEN\u200b"}, Grants: []event.Grant{}}
+	two := write
+	two.Resource, two.Target = "a.txt", workspace+"/a.txt"
+	two.Resources = []event.Resource{{Kind: "write", Action: "change a file", Resource: "a.txt", Target: workspace + "/a.txt"},
+		{Kind: "write", Action: "change a file", Resource: "link\u202e/b.txt", Target: "/elsewhere/b.txt"}, {Kind: "read", Action: "read a file", Resource: "c\nd", Target: workspace + "/c\nd"}}
+	plain := two
+	plain.RequestID, plain.Diff = "p2", ""
 	go1 := event.Grant{ID: "go test", Text: "commands that begin with `go test`", Scope: event.ForSession}
 	return map[string][]event.Data{
 		"several": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), starts("c2", "bash", `{"command":"go test ./b"}`), starts("c3", "bash", `{"command":"rm x"}`),
@@ -52,7 +58,8 @@ func questions() map[string][]event.Data {
 		"by rule": join(opening(), starts("c1", "grep", `{"pattern":"needle","path":"src","glob":"*.go"}`), reads("p1", "c1", "src"),
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "1 hit"}, DurationMs: 12}, reads("p2", "", "src"),
 			starts("c2", "render_file_contents", `{"path":"go.mod"}`), reads("p3", "c2", "go.mod"), reads("p4", "c9", "src"), starts("c9", "view", `{"path":"src"}`), closing(event.Completed)),
-		"elsewhere": join(opening(), starts("c1", "edit", `{"path":"notes.txt"}`), write, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByHook, Reason: "no"}, closing(event.Completed)),
+		"of several": join(opening(), starts("c1", "edit", `{"path":"a.txt"}`), two, plain, yes("p1"), yes("p2"), closing(event.Completed)),
+		"elsewhere":  join(opening(), starts("c1", "edit", `{"path":"notes.txt"}`), write, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByHook, Reason: "no"}, closing(event.Completed)),
 		"changed by hooks": join(opening(), event.HookStart{HookID: "h0", Event: "prompt_submitted", Command: "check.sh"}, event.HookEnd{HookID: "h0", Event: "prompt_submitted", Command: "check.sh", Allow: true, Prompt: "show me go.mod, only"},
 			starts("c1", "bash", `{"command":"rm -rf /"}`), event.HookStart{HookID: "h1", Event: "before_tool", Command: "soften.sh", ToolCallID: "c1"},
 			wants("p1", "c1", "rm -rf build"), event.HookEnd{HookID: "h1", Event: "before_tool", Command: "soften.sh", Allow: true, Arguments: raw(`{"command":"rm -rf build"}`)}, yes("p1"),
@@ -170,6 +177,19 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Allow more") {
 		t.Errorf("what counts once is offered for longer: %s", got)
 	}
+}
+
+// An act that is about several things shows all of them, before and after its answer, with
+// or without a difference, and where each leads.
+func TestAllAnActIsAboutIsShown(t *testing.T) {
+	all := []string{"change a file: a.txt change a file: linkU+202E/b.txt → /elsewhere/b.txt, outside this workspace read a file: c↵ d", "a.txt and 2 more"}
+	d := after(t, "of several", upTo("of several", func(d event.Data) bool { p, is := d.(event.PermissionRequested); return is && p.RequestID == "p2" }))
+	says(t, d, "q-p1", all[0], "1 invisible character is shown as its code.")
+	says(t, d, "q-p2", all[0])
+	says(t, d, "p-p1", all...)
+	whole := after(t, "of several", len(questions()["of several"]))
+	says(t, whole, "p-p1", all...)
+	says(t, whole, "p-p2", all...)
 }
 
 func TestRowsSayWhoDecided(t *testing.T) {

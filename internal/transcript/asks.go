@@ -73,7 +73,7 @@ func (d Dock) Alike() []alike {
 func (f *State) permission(d event.PermissionRequested) {
 	a := &card.Ask{
 		Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Target: d.Target, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
+		Resource: d.Resource, Target: d.Target, Resources: d.Resources, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
 		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
 	}
 	f.addAsk(a)

@@ -177,6 +177,9 @@ func play(t *testing.T, script []byte, prompts []string) string {
 	}
 	for _, p := range host.Asked() {
 		fmt.Fprintf(&out, "asked %s %s %s: %q %q", p.ToolCallID, p.Kind, p.ToolName, p.Action, p.Resource)
+		for _, r := range p.Also {
+			fmt.Fprintf(&out, ", %s: %q %q", r.Kind, r.Action, r.Resource)
+		}
 		for name, value := range map[string]any{"sensitive": p.Sensitive, "folder unknown": p.CwdUnknown} {
 			if value == true {
 				fmt.Fprintf(&out, ", %s", name)

@@ -65,7 +65,7 @@ func (c *conn) settleHeld(t *turn, late *question) {
 		if x == nil && q != late {
 			return false
 		}
-		t.work.Go(func() { c.answerPermission(t, q.id, c.decide(t, c.permissions(q, id, x))) })
+		t.work.Go(func() { c.answerPermission(t, q.id, c.decide(t, c.permission(q, id, x))) })
 		return true
 	})
 }
@@ -88,16 +88,11 @@ func (c *conn) caller(t *turn, r wire.Request) (id string, found *execution) {
 	return id, found
 }
 
-// decide asks the session about the acts of one call until one is refused.
-func (c *conn) decide(t *turn, acts []agent.Permission) (v agent.Verdict) {
-	for _, p := range acts {
-		var err error
-		if v, err = c.host.AskPermission(t.ctx, p); err != nil {
-			return refused("No user could be asked.")
-		}
-		if v.Decision != event.Allow {
-			break
-		}
+// decide asks the session about the act of a call.
+func (c *conn) decide(t *turn, act agent.Permission) agent.Verdict {
+	v, err := c.host.AskPermission(t.ctx, act)
+	if err != nil {
+		return refused("No user could be asked.")
 	}
 	return v
 }
@@ -119,12 +114,12 @@ func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 	}
 }
 
-func (c *conn) permissions(q *question, id string, x *execution) []agent.Permission {
+func (c *conn) permission(q *question, id string, x *execution) agent.Permission {
 	of := acts.Call{ID: id}
 	if x != nil {
 		of = x.of(id)
 	}
-	return acts.Permissions(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
+	return acts.Permission(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
 }
 
 // of is the call for package acts.

@@ -2,7 +2,7 @@
 // agent, with what its call says beside: the CLI shows paths cleaned, and names of a
 // search the folder only. Facts are those of version 1.0.102.
 //
-//	for _, p := range acts.Permissions(raw, request, call, workspace, true) { … }
+//	p := acts.Permission(raw, request, call, workspace, true)
 package acts
 
 import (
@@ -24,28 +24,21 @@ type Call struct {
 	Without   []string        // sensitive files that its search leaves out
 }
 
-// Permissions is the CLI's wish in the session's words: one act, or two where a
-// patch moves a file, of which the CLI names the new place only. The digest covers
+// Permission is the CLI's wish in the session's words. A patch that moves a file is also
+// about its old place, of which the CLI names the new one only. The digest covers
 // all of the request but what changes from one call to the next.
 //
 // of is the call it belongs to, without a tool if it has not started. rooted says that
 // commands begin in the workspace; else where they do is not known.
-func Permissions(raw json.RawMessage, r wire.Request, of Call, workspace string, rooted bool) []agent.Permission {
+func Permission(raw json.RawMessage, r wire.Request, of Call, workspace string, rooted bool) agent.Permission {
 	p := agent.Permission{ToolCallID: of.ID, ToolName: of.Tool, Digest: wire.Digest(raw), Cwd: workspace}
-	acts := []agent.Permission{}
 	switch r.Kind {
 	case "shell":
 		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !rooted
 		p.ToolName = cmp.Or(p.ToolName, "bash")
 	case "write":
 		p.Kind, p.Action, p.Resource, p.Diff = agent.KindWrite, "write a file", r.FileName, r.Diff
-		for _, e := range r.FileEdits {
-			if from := e.Before.Path; from != "" && from != r.FileName {
-				moved := p
-				moved.Action, moved.Resource = "move a file away", from
-				acts = append(acts, moved)
-			}
-		}
+		p.Also = furtherEdits(r)
 	case "read":
 		p.Kind, p.Action, p.Resource = agent.KindRead, "read a file", r.Path
 		if of.Tool != "" {
@@ -67,7 +60,26 @@ func Permissions(raw json.RawMessage, r wire.Request, of Call, workspace string,
 	if p.Kind == agent.KindRead || p.Kind == agent.KindWrite {
 		p.Target = cmp.Or(p.Target, astray(p.Resource))
 	}
-	return append(acts, p)
+	return p
+}
+
+// furtherEdits are the files a write is about beside the one the CLI names.
+func furtherEdits(r wire.Request) (all []agent.Resource) {
+	known := []string{"", r.FileName}
+	add := func(action, path string) {
+		if !slices.Contains(known, path) {
+			known = append(known, path)
+			all = append(all, agent.Resource{Kind: agent.KindWrite, Action: action, Resource: path, Target: astray(path)})
+		}
+	}
+	for _, e := range r.FileEdits {
+		if e.After.Path != e.Before.Path {
+			add("move a file away", e.Before.Path)
+		}
+		add("write a file", e.Before.Path)
+		add("write a file", e.After.Path)
+	}
+	return all
 }
 
 // astray returns where an absolute path leads, if ".." behind a link makes that

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/consent"
+	"webchat/internal/event"
+	"webchat/internal/hooks"
+	"webchat/internal/policy"
+)
+
+// writing is an act that writes each of the files.
+func writing(names ...string) agent.Permission {
+	p := agent.Permission{ToolName: "edit", Kind: agent.KindWrite, Action: "write a file", Resource: names[0]}
+	for _, n := range names[1:] {
+		p.Also = append(p.Also, agent.Resource{Kind: agent.KindWrite, Action: "write a file", Resource: n})
+	}
+	return p
+}
+
+// copying is an act that reads one file and writes another.
+func copying(from, to string) agent.Permission {
+	p := agent.Permission{ToolName: "copy", Kind: agent.KindRead, Action: "copy a file", Resource: from}
+	p.Also = []agent.Resource{{Kind: agent.KindWrite, Action: "write the copy", Resource: to}}
+	return p
+}
+
+// THREATS 52, 77: an act is allowed only if everything it is about is, in any order.
+func TestThreat52EveryPathIsJudged(t *testing.T) {
+	deny := policy.Rule{Kind: agent.KindWrite, Path: "no/**", Decision: event.Deny}
+	docs := policy.Rule{Kind: agent.KindWrite, Path: "docs/**", Decision: event.Allow}
+	ask := policy.Rule{Kind: agent.KindWrite, Path: "ask/**", Decision: policy.Ask}
+	for name, c := range map[string]struct {
+		act   agent.Permission
+		mode  consent.Mode
+		given string        // the grants held, by the files they are about
+		by    event.Decider // empty: the user is asked
+		why   string
+		offer string
+	}{
+		"two inside":            {act: writing("a.txt", "b.txt"), offer: "edits of files inside this workspace"},
+		"two inside, allow":     {act: writing("a.txt", "b.txt"), mode: consent.ModeAllow, by: event.DecidedByMode},
+		"one outside":           {act: writing("a.txt", "../b.txt"), mode: consent.ModeAllow, why: "../b.txt: It leads outside the workspace, which is asked each time."},
+		"the first outside":     {act: writing("../b.txt", "a.txt"), mode: consent.ModeAllow, why: "../b.txt: It leads outside the workspace, which is asked each time."},
+		"both outside":          {act: writing("../b.txt", "../c.txt"), mode: consent.ModeAllow, why: "It leads outside the workspace, which is asked each time."},
+		"two of three outside":  {act: writing("a.txt", "../b.txt", "../c.txt"), mode: consent.ModeAllow, why: "../b.txt and 1 more: It leads outside the workspace, which is asked each time."},
+		"one sensitive":         {act: writing("a.txt", ".env"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, which is always asked."},
+		"one sensitive, a rule": {act: writing("docs/a.md", "docs/.env"), why: "docs/.env: It may hold keys or passwords, which is always asked."},
+		"one denied":            {act: writing("a.txt", "no/b.txt"), mode: consent.ModeAllow, by: event.DecidedByRule},
+		"one to be asked":       {act: writing("a.txt", "ask/b.txt"), mode: consent.ModeAllow, why: "ask/b.txt: Rule 3 of the user's configuration says ask.", offer: "edits of files inside this workspace"},
+		"all by a rule":         {act: writing("docs/a.md", "docs/b.md"), by: event.DecidedByRule},
+		"one by a rule":         {act: writing("docs/a.md", "a.txt"), offer: "edits of `a.txt`; edits of files inside this workspace"},
+		"one by a rule, allow":  {act: writing("docs/a.md", "a.txt"), mode: consent.ModeAllow, by: event.DecidedByMode},
+		"one granted":           {act: writing("a.txt", "b.txt"), given: "a.txt", offer: "edits of files inside this workspace"},
+		"each granted":          {act: writing("a.txt", "b.txt"), given: "a.txt b.txt", by: event.DecidedByGrant},
+		"granted and a rule":    {act: writing("docs/a.md", "a.txt"), given: "a.txt", by: event.DecidedByGrant},
+		"granted and outside":   {act: writing("a.txt", "../b.txt"), given: "a.txt", why: "../b.txt: It leads outside the workspace, which is asked each time."},
+		"a copy":                {act: copying("a.txt", "b.txt"), offer: "edits of `b.txt`; edits of files inside this workspace"},
+		"a copy of keys":        {act: copying(".env", "b.txt"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, which is always asked."},
+		"a copy from outside":   {act: copying("../x", "b.txt"), given: "b.txt", why: "../x: It leads outside the workspace, which is asked each time."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &heap{held: map[string]event.Grant{}}
+			var told json.RawMessage
+			var v agent.Verdict
+			play(t, func(r *rig, cfg *Config) {
+				p := policy.New(policy.Config{Workspace: cfg.Workspace, Reading: true, Rules: []policy.Rule{deny, docs, ask}})
+				for _, f := range strings.Fields(c.given) {
+					g := p.Grants(agent.Permission{Kind: agent.KindWrite, Resource: f})[0]
+					kept.held[g.ID] = g
+				}
+				cfg.Policy, cfg.Kept, cfg.Permissions = p, kept, c.mode
+				cfg.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+					if h.Event == hooks.PermissionRequested {
+						told = h.Arguments
+					}
+					return hooks.Verdict{Allow: true}, nil
+				})
+				r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) (err error) {
+					v, err = h.AskPermission(ctx, c.act)
+					return err
+				}
+			}, func(r *rig) {
+				id := r.send("go")
+				if c.by == "" {
+					r.decide(consent.Decision{Decision: event.Allow})
+				}
+				r.wait(id)
+				asked, done := last[event.PermissionRequested](r), last[event.PermissionCompleted](r)
+				by := c.by
+				if by == "" {
+					by = event.DecidedByUser
+				}
+				equal(t, "by", done.By, by)
+				equal(t, "why", asked.Why, c.why)
+				equal(t, "resources", len(asked.Resources), 1+len(c.act.Also))
+				if by != event.DecidedByRule {
+					for _, f := range asked.Resources {
+						if !strings.Contains(string(told), `"resource":"`+f.Resource+`"`) {
+							t.Errorf("hooks are told %s, without %s", told, f.Resource)
+						}
+					}
+				}
+				var offered []string
+				for _, g := range asked.Grants {
+					offered = append(offered, g.Text)
+				}
+				equal(t, "offered", strings.Join(offered, "; "), c.offer)
+				equal(t, "allowed", v.Decision == event.Allow, name != "one denied")
+				if name == "one denied" && !strings.HasPrefix(v.Reason, "no/b.txt: ") {
+					t.Errorf("the reason %q does not name the path", v.Reason)
+				}
+			})
+		})
+	}
+}
+
+// THREATS 78: any path that leads elsewhere when the user answers ends the act.
+func TestThreat78AnyOfSeveralSwapped(t *testing.T) {
+	var work string
+	var v agent.Verdict
+	play(t, func(r *rig, c *Config) {
+		work = c.Workspace
+		c.Policy = policy.New(policy.Config{Workspace: work})
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) (err error) {
+			v, err = h.AskPermission(ctx, writing("a.txt", "b.txt"))
+			return err
+		}
+	}, func(r *rig) {
+		id := r.send("go")
+		req := r.request()
+		asked := last[event.PermissionRequested](r)
+		if !strings.HasSuffix(asked.Resources[1].Target, string(filepath.Separator)+"b.txt") {
+			t.Errorf("the target of the second is %q", asked.Resources[1].Target)
+		}
+		if err := os.Symlink(t.TempDir(), filepath.Join(work, "b.txt")); err != nil {
+			r.Skipf("no symbolic links here: %v", err)
+		}
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), consent.ErrGone)
+		r.wait(id)
+		equal(t, "decision", v.Decision, event.Deny)
+	})
+}
+
+// What is asked is bound to everything the act is about.
+func TestDigestCoversEveryResource(t *testing.T) {
+	digests := map[string]bool{}
+	for _, given := range []string{"", "of the agent"} {
+		for _, act := range []agent.Permission{writing("a.txt"), writing("a.txt", "b.txt"), writing("a.txt", "c.txt"), copying("a.txt", "b.txt")} {
+			play(t, func(r *rig, c *Config) {
+				c.Permissions = consent.ModeAllow
+				act.Digest = given
+				r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+					_, err := h.AskPermission(ctx, act)
+					return err
+				}
+			}, func(r *rig) {
+				r.wait(r.send("go"))
+				digests[last[event.PermissionRequested](r).Digest] = true
+			})
+		}
+	}
+	equal(t, "digests", len(digests), 8)
+}
