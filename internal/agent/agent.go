@@ -249,6 +249,9 @@ type Permission struct {
 	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
 	// before and whatever the mode.
 	Sensitive bool
+	// Why says to the user why the caller calls the act sensitive; empty: it may hold keys
+	// or passwords.
+	Why string
 	// Also is what else the same act is about: the target of a copy, the other files of
 	// a patch. Each is judged by itself, and all are decided together: the act is
 	// allowed only if each of its parts is.

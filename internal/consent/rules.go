@@ -90,7 +90,7 @@ func whySensitive(p part) string {
 	if !p.Sensitive {
 		return ""
 	}
-	return cmp.Or(p.rule.Why, "It may hold keys or passwords, which is always asked.")
+	return cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, which is always asked.")
 }
 
 func whyAsked(p part) string {

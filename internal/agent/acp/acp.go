@@ -47,6 +47,9 @@ type Config struct {
 	// Risky are the paths in a workspace, and above it in its repository, from which the
 	// agent runs commands without asking. No conversation begins where one of them is.
 	Risky []string
+	// Mark is where the agent's program says that a call is of the session's tools. Empty:
+	// nowhere, and what the agent asks about such a call is asked as of any other.
+	Mark Mark
 	// Lacks is what [agent.Info] says.
 	Lacks []string
 	// Silence is after how long without a sign of life the user is told; 0: a minute.

@@ -34,14 +34,14 @@ func TestRealAdapters(t *testing.T) {
 		write func(path string) scripted.Step
 	}{
 		"claude-agent-acp": {func(c *acp.Config, model, home string) {
-			c.Mode, c.Asks = "default", []string{"default", "plan"}
+			c.Mode, c.Asks, c.Mark = "default", []string{"default", "plan"}, acp.MarkClaude
 			c.Meta = map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
 			c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 		}, func(path string) scripted.Step {
 			return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
 		}},
 		"codex-acp": {func(c *acp.Config, model, home string) {
-			c.Mode, c.Asks, c.Notices = "read-only", []string{"read-only"}, []string{"Warning: "}
+			c.Mode, c.Asks, c.Notices, c.Mark = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex
 			config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
 			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 				t.Fatal(err)

@@ -17,7 +17,8 @@ type call struct {
 	content []part
 	begun   bool // reported
 	done    bool
-	ours    bool   // a call of one of the session's tools: that is told by itself
+	ours    bool   // it is of one of the session's tools, or looks so: its row begins when it reaches them
+	asked   bool   // as any other: it is shown
 	shown   string // the output that was reported
 	pieces  pieces // of output that comes so
 
@@ -36,6 +37,7 @@ func (k *call) merge(u toolCall, content []part) {
 	if m := u.Meta; m.Provenance != "" {
 		k.Meta.Provenance, k.Meta.ServerID, k.Meta.ToolName = m.Provenance, m.ServerID, m.ToolName
 	}
+	k.Meta.MCPToolCall = k.Meta.MCPToolCall || u.Meta.MCPToolCall
 	if u.Meta.TerminalExit != nil {
 		k.Meta.TerminalExit = u.Meta.TerminalExit
 	}
@@ -59,7 +61,7 @@ func (c *conn) take(u toolCall, content []part) *call {
 		c.calls[u.ToolCallID] = k
 	}
 	k.merge(u, content)
-	k.ours = k.ours || c.ours(*k)
+	k.ours = !k.asked && (k.ours || c.seems(*k))
 	return k
 }
 

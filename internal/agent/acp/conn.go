@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
@@ -36,6 +37,8 @@ type conn struct {
 	want     wanted
 	choosing int // choices of the user's that are on their way
 
+	alike atomic.Bool // a server of the user's has a name that begins like ours
+
 	told    sync.Mutex       // guards what follows, and what is said of the turn; held while that is reported
 	calls   map[string]*call // of the turn, by the agent's ids
 	noticed map[string]bool  // notices that were told
@@ -49,14 +52,15 @@ type turn struct {
 	ctx     context.Context
 	tell    context.Context // what happens while it stops belongs to it still
 	cancel  context.CancelFunc
-	saying  saying          // guarded by conn.told
-	failure string          // an error that came as text, if nothing followed; guarded by conn.told
-	over    bool            // nothing is told of it any more; guarded by conn.told
-	busy    int             // questions and calls of our tools that run; guarded by conn.mu
-	came    int             // calls of our tools whose end was not told of yet; guarded by conn.mu
-	tools   sync.WaitGroup  // calls of our tools; Add under conn.mu while ctx lasts
-	sign    chan struct{}   // has room for one: a sign of life
-	refused map[string]bool // acts that were asked of webchat; guarded by conn.told
+	saying  saying           // guarded by conn.told
+	failure string           // an error that came as text, if nothing followed; guarded by conn.told
+	over    bool             // nothing is told of it any more; guarded by conn.told
+	busy    int              // questions and calls of our tools that run; guarded by conn.mu
+	came    []agent.ToolCall // calls of our tools whose end was not told of yet; guarded by conn.mu
+	tools   sync.WaitGroup   // calls of our tools; Add under conn.mu while ctx lasts
+	sign    chan struct{}    // has room for one: a sign of life
+	refused map[string]bool  // acts that were asked of webchat; guarded by conn.told
+	allowed map[string]int   // edits that were, by absolute path; guarded by conn.told
 }
 
 // Prompt implements [agent.Conn].
@@ -76,7 +80,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
-	t := &turn{sign: make(chan struct{}, 1), refused: map[string]bool{}}
+	t := &turn{sign: make(chan struct{}, 1), refused: map[string]bool{}, allowed: map[string]int{}}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	t.tell = context.WithoutCancel(ctx)
 	defer t.cancel()

@@ -56,6 +56,7 @@ func TestContractOfRealAgents(t *testing.T) {
 			}
 			b := newBackend(t, "", func(c *acp.Config) {
 				c.Command = append([]string{filepath.Join(bin, p.Command[0])}, p.Command[1:]...)
+				c.Mark = acp.Mark(p.Mark)
 				c.Mode, c.Asks, c.Failures, c.Notices, c.NoPrograms = p.Mode, p.Asks, p.Failures, p.Notices, p.NoPrograms
 				c.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 				if p.Meta != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/event"
 )
@@ -14,19 +15,18 @@ import (
 // Each agent tells of calls of the session's tools in its own way. None is asked about or
 // shown twice; and one that never reached the session is shown.
 func TestCallsOfTheSessionsTools(t *testing.T) {
-	h := sit(t, "polite", nil, nil)
-	for _, name := range []string{"claude", "codex", "copilot", "gemini", "qwen"} {
-		calls, starts := len(h.Calls()), len(all[event.ToolExecutionStart](h))
+	for name, mark := range map[string]acp.Mark{"claude": acp.MarkClaude, "codex": acp.MarkCodex, "copilot": "", "gemini": acp.MarkGemini, "qwen": acp.MarkQwen} {
+		h := sit(t, "polite", func(c *acp.Config) { c.Mark = mark }, nil)
 		if err := h.prompt(t.Context(), "lent "+name); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(h.Calls()) - calls; n != 1 || len(h.Asked()) > 0 || len(all[event.ToolExecutionStart](h)) > starts {
-			t.Errorf("%s: %d calls, asked %+v, shown %+v", name, n, h.Asked(), all[event.ToolExecutionStart](h)[starts:])
+		if n := len(h.Calls()); n != 1 || len(h.Asked()) > 0 || len(all[event.ToolExecutionStart](h)) > 0 {
+			t.Errorf("%s: %d calls, asked %+v, shown %+v", name, n, h.Asked(), all[event.ToolExecutionStart](h))
 		}
 		if err := h.prompt(t.Context(), "pretend "+name); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(all[event.ToolExecutionStart](h)) - starts; n != 1 {
+		if n := len(all[event.ToolExecutionStart](h)); n != 1 {
 			t.Errorf("%s: a call that never came is shown %d times", name, n)
 		}
 	}

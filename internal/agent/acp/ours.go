@@ -3,47 +3,129 @@ package acp
 import (
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
 )
 
-// tallied ends a call of one of the session's tools, which was told of when it reached
-// them. One that never did is shown as any other: it failed before, or it is of something
-// else that only looks like one.
+// Mark is the field in which an agent's own program says which tool of which MCP server a
+// call is of. What a model writes, and a title, is never one.
+type Mark string
+
+// The marks, with the version each was seen in.
+const (
+	MarkClaude Mark = "_meta.claudeCode" // mcpServer and toolName, in the question itself: claude-agent-acp 0.100.0
+	MarkCodex  Mark = "_meta.is_mcp_"    // tool_approval of the question, tool_call of the call it is about: codex-acp 2.6.0
+	MarkQwen   Mark = "_meta.provenance" // with serverId and toolName, in the call: Qwen Code 0.24.4
+	MarkGemini Mark = "toolCallId"       // the name of the registered tool, before the model's id: Gemini CLI 0.61.0
+)
+
+// marked reports whether a question is about a call of one of the session's own tools, by
+// the agent's mark. told is what was known of the call before.
+func (c *conn) marked(q permission, told, k call) bool {
+	tool, found := "", false
+	u := q.ToolCall.toolCall
+	agrees := len(u.RawInput) == 0 || same(u.RawInput, told.RawInput) // the mark is that of the call, and not the question's
+	switch c.b.cfg.Mark {
+	case MarkClaude:
+		m := u.Meta.ClaudeCode
+		tool, found = strings.CutPrefix(m.ToolName, "mcp__webchat__")
+		found = found && m.MCPServer.Name == "webchat" && m.MCPServer.Source == "dynamic"
+	case MarkCodex:
+		server, name := told.mcpTool()
+		tool, found = name, q.Meta.ToolApproval && told.Meta.MCPToolCall && server == "webchat" && agrees
+	case MarkQwen:
+		of := k
+		if of.toolCall = u; u.Meta.Provenance == "" && agrees {
+			of = told
+		}
+		server, name := of.mcpTool()
+		tool, found = strings.CutPrefix(name, "mcp__webchat__")
+		found = found && server == "webchat"
+	case MarkGemini: // another server's name may begin like ours
+		tool, _, found = strings.Cut(strings.TrimPrefix(u.ToolCallID, "mcp_webchat_"), "__")
+		found = found && strings.HasPrefix(u.ToolCallID, "mcp_webchat_") && !c.alike.Load()
+	}
+	return found && c.lent(tool)
+}
+
+// lent reports whether the session has a tool of that name.
+func (c *conn) lent(tool string) bool {
+	return slices.ContainsFunc(c.o.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
+}
+
+// mcpTool is the MCP server and the tool that a call is of, as the agent's program says;
+// without a server the tool may be the agent's own.
+func (k *call) mcpTool() (server, tool string) {
+	switch m := k.Meta; {
+	case m.ClaudeCode.MCPServer.Name != "":
+		return m.ClaudeCode.MCPServer.Name, k.Name
+	case m.Provenance == "mcp":
+		return m.ServerID, m.ToolName
+	case m.MCPToolCall:
+		var in struct{ Server, Tool string }
+		_ = json.Unmarshal(k.RawInput, &in) // then it is not known
+		return in.Server, in.Tool
+	}
+	return "", k.Name
+}
+
+// tallied ends a call that looks like one of the session's tools, whose row begins when it
+// reaches them. One that never did is shown as any other: it failed before, or it is of
+// something else that only looks like one.
 func (c *conn) tallied(t *turn, k *call) {
 	if !k.ended() {
 		return
 	}
-	c.mu.Lock()
-	came := t.came > 0
-	t.came = max(0, t.came-1)
-	c.mu.Unlock()
-	if k.done = came; !came {
+	if k.done = c.reached(t, k); !k.done {
 		c.begin(t, k)
 		c.complete(t, k)
 	}
 }
 
-// ours reports whether a call says that it is of one of the session's own tools, which
-// ask by themselves. Each agent says so in a way of its own, as recorded.
-func (c *conn) ours(k call) bool {
-	name := lentName(k)
-	return slices.ContainsFunc(c.o.Tools, func(t agent.ToolSpec) bool { return t.Name == name })
+// reached reports whether a call reached the session's tools, by its tool and, where they
+// are known, its arguments; each that did counts for one.
+func (c *conn) reached(t *turn, k *call) bool {
+	arguments := k.RawInput
+	var codex struct{ Arguments json.RawMessage }
+	if k.Kind == "execute" && json.Unmarshal(arguments, &codex) == nil && len(codex.Arguments) > 0 {
+		arguments = codex.Arguments
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(t.came, func(tc agent.ToolCall) bool {
+		return tc.Name == lentName(*k) && (compact(arguments) == "" || same(arguments, tc.Arguments))
+	})
+	if i >= 0 {
+		t.came = slices.Delete(t.came, i, i+1)
+	}
+	return i >= 0
 }
 
-// lentName is the name of the lent tool that a call says it is of; empty: of none.
+// same reports whether two texts are the same JSON value.
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// seems reports whether a call looks like one of the session's own tools, as each agent was
+// recorded to show them. It decides only when its row begins.
+func (c *conn) seems(k call) bool { return c.lent(lentName(k)) }
+
+// lentName is the name of the lent tool that a call looks like; empty: none.
 func lentName(k call) (name string) {
 	claude, found := k.Meta.ClaudeCode.MCPServer, false
 	switch {
-	case claude.Name != "" && (claude.Name != "webchat" || claude.Source != "" && claude.Source != "dynamic"):
+	case claude.Name != "" && (claude.Name != "webchat" || claude.Source != "dynamic"):
 		return "" // a server in the agent's own settings
 	case k.Meta.Provenance != "": // Qwen Code
 		name, found = strings.CutPrefix(k.Meta.ToolName, "mcp__webchat__")
 		found = found && k.Meta.Provenance == "mcp" && k.Meta.ServerID == "webchat"
-	case k.Kind == "execute":
-		name, found = codexName(k)
+	case k.Kind == "execute" && k.Meta.MCPToolCall:
+		server, tool := k.mcpTool()
+		name, found = tool, server == "webchat"
 	case k.Kind != "other":
 	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"): // Gemini CLI, whose titles may be the command
 		name, _, found = strings.Cut(strings.TrimPrefix(k.ToolCallID, "mcp_webchat_"), "__")
@@ -58,19 +140,4 @@ func lentName(k call) (name string) {
 		return ""
 	}
 	return name
-}
-
-// codexName is the same for Codex, whose calls of MCP tools look like commands, but have
-// none. What models write cannot have its form.
-func codexName(k call) (name string, found bool) {
-	var in map[string]json.RawMessage
-	if json.Unmarshal(k.RawInput, &in) != nil || string(in["server"]) != `"webchat"` {
-		return "", false
-	}
-	for key := range in {
-		if key != "server" && key != "tool" && key != "arguments" {
-			return "", false
-		}
-	}
-	return strings.CutPrefix(k.CallTitle, "mcp.webchat.")
 }

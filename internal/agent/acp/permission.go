@@ -1,10 +1,7 @@
 package acp
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,14 +29,19 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 	}
 	c.told.Lock()
 	c.reuse(q.ToolCall.ToolCallID)
+	var told call
+	if k := c.calls[q.ToolCall.ToolCallID]; k != nil {
+		told = *k
+	}
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
-	own, over, plan := k.ours, t.over, k.Kind == "switch_mode"
-	if !own && !over {
+	own, over := c.marked(q, told, *k), t.over
+	if k.ours, k.asked = own, !own; !own && !over {
 		c.quiet(t)
 		c.begin(t, k)
 	}
 	k.proposed = k.proposal(c.o.Workspace)
-	act := k.permission(c.o.Workspace)
+	act := c.act(k)
+	plan := k.Kind == "switch_mode" && act.Kind == agent.KindMCP && !act.Sensitive
 	c.told.Unlock()
 	switch {
 	case over:
@@ -76,6 +78,7 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 	case err != nil || ctx.Err() != nil:
 		return withdrawn, nil
 	case allowed:
+		c.allow(t, act)
 		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool { return o.Kind == "allow_once" }) {
 			c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
 				Message: c.b.cfg.Title + " offers to be allowed this for good only, which webchat does not say for you, so it was refused. Change it in the agent's own settings."})
@@ -94,41 +97,13 @@ func (c *conn) approved(ctx context.Context, act agent.Permission) (bool, error)
 	return a.Answered && a.Text == yes, err
 }
 
-// permission is what the agent asks for, as the session understands it.
-func (k *call) permission(workspace string) agent.Permission {
-	var in struct{ Command, Cwd, Path, FilePath, FileName, URL, Plan string }
-	_ = json.Unmarshal(k.RawInput, &in) // what is not there is not known
-	p := agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}
-	switch k.Kind {
-	case "execute":
-		p.Kind, p.Action, p.Resource = agent.KindShell, "run a command", cmp.Or(in.Command, k.CallTitle)
-		p.Cwd, p.CwdUnknown = cmp.Or(in.Cwd, workspace), in.Cwd == ""
-	case "edit", "delete", "move":
-		p.Kind, p.Action, p.Resource = agent.KindWrite, k.Kind+" a file", cmp.Or(k.file(), in.Path, in.FilePath, in.FileName, k.CallTitle)
-	case "read", "search":
-		p.Kind, p.Action, p.Resource = agent.KindRead, k.Kind, cmp.Or(in.Path, in.FilePath, k.file(), k.CallTitle)
-	case "switch_mode":
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "leave its mode", cmp.Or(in.Plan, k.output(), k.CallTitle)
-	case "fetch":
-		p.Kind, p.Action, p.Resource = agent.KindURL, "open an address", cmp.Or(in.URL, k.CallTitle)
-	default:
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool", cmp.Or(k.CallTitle, k.Name)
-		p.Server = k.Meta.ClaudeCode.MCPServer.Name
-	}
-	sum := sha256.Sum256([]byte(string(p.Kind) + "\x00" + p.Resource + "\x00" + p.Cwd + "\x00" + p.Diff + "\x00" + string(k.RawInput)))
-	p.Digest = hex.EncodeToString(sum[:])
-	return p
-}
-
-// file is the file that a call is about, as its diff or its location says.
-func (k *call) file() string {
-	for _, p := range k.content {
-		if p.Type == "diff" {
-			return p.Path
+// allow notes the edits of an act that was allowed.
+func (c *conn) allow(t *turn, act agent.Permission) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	for _, p := range act.Parts() {
+		if p.Kind == agent.KindWrite {
+			t.allowed[c.absolute(p.Resource)]++
 		}
 	}
-	if len(k.Locations) == 1 {
-		return k.Locations[0].Path
-	}
-	return ""
 }

@@ -43,7 +43,7 @@ func TestRealCopilot(t *testing.T) {
 		return &copilottest.Reply{Text: "Hello."}
 	})
 	h := sit(t, "", func(c *acp.Config) {
-		c.Command = []string{shim, "--acp", "--no-auto-update", "--excluded-tools=view"}
+		c.Command = []string{shim, "--acp", "--no-auto-update", "--excluded-tools=view", "--allow-tool=webchat"}
 		c.Mode, c.Asks = "agent", []string{"agent", "plan"}
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(cache, "home"), "COPILOT_OFFLINE=true",
 			"COPILOT_PROVIDER_BASE_URL=" + model.URL(), "COPILOT_PROVIDER_API_KEY=sk-test", "COPILOT_MODEL=fake-1"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -19,6 +20,9 @@ func (c *conn) servers(ctx context.Context, p *process) (all []any) {
 	mine := c.b.cfg.Servers(ctx)
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		m := mine[name]
+		if strings.HasPrefix(name, "webchat") {
+			c.alike.Store(true)
+		}
 		if !c.takes(p, m) {
 			c.b.mu.Lock()
 			known := c.b.without[name]

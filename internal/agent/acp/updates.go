@@ -172,7 +172,11 @@ func (c *conn) finish(t *turn, got answered) (failure string) {
 	t.over = true
 	c.quiet(t)
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
-		if k := c.calls[id]; k.begun && !k.done && !k.ours {
+		k := c.calls[id]
+		if k.ours && !k.done && c.b.cfg.Mark == "" && !c.reached(t, k) { // it may be anything
+			c.begin(t, k)
+		}
+		if k.begun && !k.done {
 			k.done = true
 			e := &event.ToolError{Message: "The turn ended before this did.", Code: "aborted", Kind: event.KindAborted}
 			c.report(t.tell, event.ToolExecutionComplete{ToolCallID: k.id, Error: e})
@@ -227,6 +231,9 @@ func (c *conn) refused(t *turn, method string, params json.RawMessage) {
 	act, itself := "write "+p.Path, "written the file"
 	switch method {
 	case "fs/write_text_file":
+		if c.mayWrite(t, p.Path) {
+			return
+		}
 	case "terminal/create":
 		act, itself = "run "+strings.Join(append([]string{p.Command}, p.Args...), " "), "run the command"
 	default:
@@ -241,6 +248,19 @@ func (c *conn) refused(t *turn, method string, params json.RawMessage) {
 	}
 }
 
+// mayWrite reports whether the user allowed a write, which the agent then makes by itself:
+// once for each time.
+func (c *conn) mayWrite(t *turn, path string) bool {
+	c.told.Lock()
+	defer c.told.Unlock()
+	path = c.absolute(path)
+	may := t.allowed[path] > 0
+	if may {
+		t.allowed[path]--
+	}
+	return may
+}
+
 // callTool makes a call of one of the session's tools for the agent.
 func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
 	c.mu.Lock()
@@ -251,7 +271,7 @@ func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	}
 	c.uses.Add(1)
 	t.busy++
-	t.came++
+	t.came = append(t.came, tc)
 	t.tools.Add(1)
 	c.mu.Unlock()
 	defer t.tools.Done()

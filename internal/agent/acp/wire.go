@@ -111,8 +111,10 @@ type toolCall struct {
 		} `json:"terminal_exit"`
 		ClaudeCode struct {
 			MCPServer struct{ Name, Source string } `json:"mcpServer"`
+			ToolName  string                        `json:"toolName"`
 			Kind      string
 		} `json:"claudeCode"`
+		MCPToolCall                           bool   `json:"is_mcp_tool_call"` // of Codex
 		Provenance, ServerID, ToolName, Phase string // of Qwen Code
 	} `json:"_meta"`
 }
@@ -133,6 +135,9 @@ type permission struct {
 		Content []part
 	}
 	Options []permissionOption
+	Meta    struct {
+		ToolApproval bool `json:"is_mcp_tool_approval"` // of Codex
+	} `json:"_meta"`
 }
 
 type permissionOption struct {

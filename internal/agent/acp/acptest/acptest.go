@@ -334,11 +334,10 @@ func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, fai
 	return "end_turn", nil
 }
 
-// own calls a tool of webchat's over MCP, as agents do: told of, asked about, called.
+// own calls a tool of webchat's over MCP, as agents do that do not ask about it.
 func (a *standIn) own(ctx context.Context, tool string, args object) {
 	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other", "status": "pending"}
 	a.update("tool_call", told)
-	a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": told, "options": options})
 	res, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil || len(res.Content) == 0 {
 		return
@@ -363,7 +362,8 @@ var options = []any{
 // write creates a file by the agent's own means.
 func (a *standIn) write(ctx context.Context, path string) string {
 	call := object{"toolCallId": "write-1", "title": "Write " + path, "kind": "edit", "status": "pending", "rawInput": object{"path": path},
-		"content": []any{object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"}}}
+		"locations": []any{object{"path": path}},
+		"content":   []any{object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"}}}
 	if a.manner != "gemini" { // whose calls are told of only when they were allowed
 		a.update("tool_call", call)
 	}

@@ -18,8 +18,8 @@ var shapes = map[string][3]object{
 	},
 	"codex": {
 		{"toolCallId": "c1", "title": "mcp.webchat.render_file_contents", "kind": "execute", "status": "in_progress",
-			"rawInput": object{"server": "webchat", "tool": "render_file_contents", "arguments": object{"path": "go.mod"}}},
-		nil,
+			"rawInput": object{"server": "webchat", "tool": "render_file_contents", "arguments": object{"path": "go.mod"}}, "_meta": object{"is_mcp_tool_call": true}},
+		{"toolCallId": "c1", "kind": "execute", "status": "pending"}, // and says beside it that it is the approval of a tool
 		{"toolCallId": "c1", "status": "completed", "rawOutput": object{"result": object{}}},
 	},
 	"copilot": {
@@ -71,7 +71,7 @@ func lent(a *standIn, ctx context.Context, agent string, calls bool) {
 		a.update("tool_call", copied(s[0]))
 	}
 	if s[1] != nil {
-		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": copied(s[1]), "options": options})
+		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": copied(s[1]), "options": options, "_meta": object{"is_mcp_tool_approval": agent == "codex"}})
 	}
 	if calls {
 		_, _ = a.tools.CallTool(ctx, &mcp.CallToolParams{Name: "render_file_contents", Arguments: object{"path": "go.mod"}}) // what it says is told above

@@ -107,6 +107,35 @@ var manners = map[string]manner{
 		}
 		return "end_turn", nil
 	},
+	"frames": func(a *standIn, ctx context.Context, text string) (string, object) { // of a recording
+		var frames struct {
+			Before []object
+			Ask    []object // the params of questions
+			Write  string   // a file that webchat is then asked to write, and that is written in any case
+			After  []object
+		}
+		if err := json.Unmarshal([]byte(text), &frames); err != nil {
+			return "", object{"code": -32602, "message": err.Error()}
+		}
+		for _, u := range frames.Before {
+			a.update("tool_call", u)
+		}
+		for _, q := range frames.Ask {
+			q["sessionId"] = a.id
+			if q["options"] == nil {
+				q["options"] = options
+			}
+			a.say(string(a.ask(ctx, "session/request_permission", q)) + "\n")
+		}
+		if frames.Write != "" {
+			a.ask(ctx, "fs/write_text_file", object{"sessionId": a.id, "path": frames.Write, "content": "hello\n"})
+			_ = os.WriteFile(frames.Write, []byte("hello\n"), 0o600)
+		}
+		for _, u := range frames.After {
+			a.update("tool_call_update", u)
+		}
+		return "end_turn", nil
+	},
 	"lent": func(a *standIn, ctx context.Context, agent string) (string, object) {
 		lent(a, ctx, agent, true)
 		return "end_turn", nil

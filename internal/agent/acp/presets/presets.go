@@ -21,7 +21,10 @@ type Preset struct {
 	// Instructs is the environment with which it reads the instruction files of a folder.
 	Instructs []string
 	// Risky are the paths in a folder from which it would run commands without asking.
-	Risky    []string
+	Risky []string
+	// Mark is the field in which its program says that a call is of webchat's tools; see
+	// acp.Mark. Empty: it has none, or asks nothing about them.
+	Mark     string
 	Mode     string   // the strictest that still asks
 	Asks     []string // all that do
 	Failures []string // how its errors begin that come as text
@@ -62,25 +65,25 @@ func All() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
-		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
 			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
 			Meta: func(all bool) object {
 				// Settings of a folder would run its hooks and servers; its CLAUDE.md comes as that of one more folder.
 				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}}}
 			},
 			SignIn: "claude /login", Consent: reading, Offline: claudeOffline},
-		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
+		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
 			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs commands that only read without asking", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
-			Mode: "default", Asks: []string{"default", "plan"},
+			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: []string{".qwen/settings.json", ".qwen/extensions", ".qwen/hooks", ".qwen/.env"},
-			Mode: "default", Asks: []string{"default", "plan"},
+			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "qwen", Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
-		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp"},
+		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool=webchat"}, // the server of that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Env: []string{"COPILOT_ALLOW_ALL=false"},
 			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},

@@ -1,0 +1,276 @@
+package acp
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+)
+
+// Why an act is asked about each time, for people.
+const (
+	whyOdd     = "A part of what the agent sent about this cannot be read, so it is asked each time."
+	whyTorn    = "What the agent says of this does not agree with itself, so it is asked each time."
+	whyMissing = "The agent does not say exactly what this is about, so it is asked each time."
+)
+
+// act is what the agent asks for, as the session understands it: every path that the
+// call's diffs, its locations and its input name. What is missing, cannot be read or does
+// not agree is sensitive. The title decides nothing; it is shown where nothing else is known.
+func (c *conn) act(k *call) agent.Permission {
+	in := inputOf(k.RawInput)
+	a := &asking{c: c, k: k, in: &in, Permission: agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}}
+	command := in.command()
+	server, tool := k.mcpTool()
+	switch {
+	case server == "" && (k.Kind == "execute" || command != "" && isFileKind(k.Kind)):
+		a.command(command)
+	case k.Kind == "edit" || k.Kind == "delete" || k.Kind == "move":
+		a.edit()
+	case k.Kind == "read":
+		a.read()
+	case k.Kind == "search":
+		a.search()
+	case k.Kind == "fetch":
+		a.fetch()
+	case k.Kind == "switch_mode":
+		a.plan()
+	default:
+		a.tool(server, tool)
+	}
+	if in.odd {
+		a.sensitive(whyOdd)
+	}
+	if a.Resource == "" {
+		a.sensitive(whyMissing)
+		a.Resource = k.everything()
+	}
+	sum := sha256.Sum256([]byte(string(a.Kind) + "\x00" + a.Resource + "\x00" + a.Cwd + "\x00" + a.Diff + "\x00" + k.CallTitle + "\x00" + string(k.RawInput)))
+	a.Digest = hex.EncodeToString(sum[:])
+	return a.Permission
+}
+
+// isFileKind reports whether calls of a kind are about files or addresses.
+func isFileKind(kind string) bool {
+	return slices.Contains([]string{"edit", "delete", "move", "read", "search", "fetch", "switch_mode"}, kind)
+}
+
+// asking is a permission that is put together.
+type asking struct {
+	c  *conn
+	k  *call
+	in *input
+	agent.Permission
+}
+
+func (a *asking) sensitive(why string) { a.Sensitive, a.Why = true, cmp.Or(a.Why, why) }
+
+// about adds what the act is about, once.
+func (a *asking) about(r agent.Resource) {
+	same := func(kind agent.Kind, resource string) bool {
+		return kind == r.Kind && (resource == r.Resource || kind != agent.KindURL && a.c.absolute(resource) == a.c.absolute(r.Resource))
+	}
+	switch {
+	case a.Resource == "":
+		a.Kind, a.Action, a.Resource, a.Search = r.Kind, r.Action, r.Resource, r.Search
+	case !same(a.Kind, a.Resource) && !slices.ContainsFunc(a.Also, func(o agent.Resource) bool { return same(o.Kind, o.Resource) }):
+		a.Also = append(a.Also, r)
+	}
+}
+
+// paths adds the paths of the call, and says how they agree: located are those of its
+// locations, diffed those of its diffs, given those of its input.
+func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given []string) {
+	for _, l := range a.k.Locations {
+		located = append(located, l.Path)
+	}
+	for _, p := range a.k.content {
+		if p.Type == "diff" {
+			diffed = append(diffed, p.Path)
+		}
+	}
+	given, heads := a.in.paths()
+	for _, path := range slices.Concat(diffed, located, given) {
+		if path == "" || !readable(path) {
+			a.sensitive(whyOdd)
+			continue
+		}
+		a.about(agent.Resource{Kind: kind, Action: action, Resource: path})
+	}
+	for _, head := range heads {
+		if !slices.ContainsFunc(slices.Concat(diffed, located, given), func(path string) bool { return a.c.names(head, path) }) {
+			a.sensitive(whyTorn)
+			a.about(agent.Resource{Kind: kind, Action: action, Resource: head})
+		}
+	}
+	for _, url := range a.in.texts(urlFields) {
+		a.about(agent.Resource{Kind: agent.KindURL, Action: "open an address", Resource: url})
+	}
+	return located, diffed, given
+}
+
+// command is a shell command, wherever the agent put it.
+func (a *asking) command(command string) {
+	a.Kind, a.Action, a.Resource = agent.KindShell, "run a command", command
+	folders := a.in.texts(folderFields)
+	if len(folders) > 1 {
+		a.sensitive(whyTorn)
+	}
+	a.Cwd, a.CwdUnknown = a.c.o.Workspace, len(folders) == 0
+	if len(folders) > 0 {
+		a.Cwd = folders[0]
+	}
+}
+
+// edit is a change of files. Agents name them in their locations, and show what changes.
+func (a *asking) edit() {
+	a.Kind, a.Action = agent.KindWrite, a.k.Kind+" a file"
+	located, diffed, given := a.paths(agent.KindWrite, a.Action)
+	switch {
+	case len(located) == 0, a.k.Kind == "edit" && len(diffed) == 0 && len(a.in.fields) == 0:
+		a.sensitive(whyMissing)
+	case len(diffed) > 0 && !a.sameFiles(diffed, located), len(given) > 0 && !a.shares(given, slices.Concat(diffed, located)):
+		a.sensitive(whyTorn)
+	}
+}
+
+// sameFiles reports whether two lists name the same files.
+func (a *asking) sameFiles(one, other []string) bool {
+	return !slices.ContainsFunc(one, func(p string) bool { return !a.shares([]string{p}, other) }) &&
+		!slices.ContainsFunc(other, func(p string) bool { return !a.shares([]string{p}, one) })
+}
+
+// shares reports whether two lists have a file in common.
+func (a *asking) shares(one, other []string) bool {
+	return slices.ContainsFunc(one, func(p string) bool {
+		return slices.ContainsFunc(other, func(o string) bool { return a.c.absolute(p) == a.c.absolute(o) })
+	})
+}
+
+// read is a look at files. One that shows a change is taken for that.
+func (a *asking) read() {
+	a.Kind, a.Action = agent.KindRead, "read"
+	kind, action := a.Kind, a.Action
+	if a.changes() {
+		a.sensitive(whyTorn)
+		a.Kind, kind, action = agent.KindWrite, agent.KindWrite, "edit a file"
+	}
+	a.paths(kind, action)
+	if patterns := a.in.texts(patternFields); len(patterns) > 0 && kind == agent.KindRead { // it searches
+		a.search()
+	}
+}
+
+// changes reports whether a call shows a change.
+func (a *asking) changes() bool {
+	return slices.ContainsFunc(a.k.content, func(p part) bool { return p.Type == "diff" }) || len(a.in.texts(patchFields)) > 0
+}
+
+// search looks for a text or for names in files and folders, or in the workspace. Which
+// files a glob leaves out is known of fields that only filter.
+func (a *asking) search() {
+	a.Kind, a.Action = agent.KindRead, "search"
+	patterns, globs := a.in.texts(patternFields), a.in.texts(globFields)
+	s := agent.Search{Names: a.k.Name == "Glob"} // of Claude Code
+	if len(patterns) != 1 || a.changes() {
+		a.sensitive(whyMissing)
+	} else if s.Pattern = patterns[0]; len(globs) == 0 && a.k.Name != "Grep" && leaves(s.Pattern) {
+		a.sensitive(whyTorn) // it may name files elsewhere
+	}
+	if len(globs) == 1 {
+		s.Glob = globs[0]
+	}
+	if slices.ContainsFunc(globs, leaves) {
+		a.sensitive(whyTorn)
+	}
+	a.paths(agent.KindRead, a.Action)
+	if a.Resource == "" && s.Pattern != "" {
+		a.about(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: a.c.o.Workspace})
+	}
+	in := func(path string) *agent.Search { one := s; one.Path = path; return &one }
+	if a.Kind == agent.KindRead && a.Resource != "" {
+		a.Permission.Search = in(a.Resource)
+	}
+	for i := range a.Also {
+		if a.Also[i].Kind == agent.KindRead {
+			a.Also[i].Search = in(a.Also[i].Resource)
+		}
+	}
+}
+
+// leaves reports whether a pattern of file names may match outside of the folder.
+func leaves(glob string) bool {
+	glob = strings.TrimPrefix(glob, "!")
+	return strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "~") || strings.Contains(glob, "..") || strings.Contains(glob, `:\`)
+}
+
+// fetch opens addresses, or searches the web.
+func (a *asking) fetch() {
+	a.Kind, a.Action = agent.KindURL, "open an address"
+	a.paths(agent.KindRead, "read")
+	if query := a.in.texts(patternFields); len(query) == 1 && a.Resource == "" {
+		a.Action, a.Resource = "search the web", query[0]
+	}
+	if a.changes() {
+		a.sensitive(whyTorn)
+	}
+}
+
+// plan leaves the mode in which the agent plans.
+func (a *asking) plan() {
+	a.Kind, a.Action = agent.KindMCP, "leave its mode"
+	plans := a.in.texts(map[string]bool{"plan": true})
+	a.Resource = cmp.Or(strings.Join(plans, "\n"), a.k.output())
+	if a.changes() {
+		a.sensitive(whyTorn)
+	}
+}
+
+// tool is a tool of an MCP server, or one of the agent's own that is of no known kind. It
+// is known by what the agent's program calls it. Files that it names count as written.
+func (a *asking) tool(server, tool string) {
+	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
+	if tool != "" {
+		a.ToolName, a.Resource = tool, strings.TrimSpace(tool+" "+compact(a.k.RawInput))
+	} else {
+		a.sensitive(whyMissing)
+		a.Resource = a.k.everything()
+	}
+	for _, l := range a.k.Locations {
+		a.about(agent.Resource{Kind: agent.KindWrite, Action: "use a file", Resource: l.Path})
+	}
+	for _, p := range a.k.content {
+		if p.Type == "diff" {
+			a.sensitive(whyTorn)
+			a.about(agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: p.Path})
+		}
+	}
+}
+
+// everything is all that is known of a call, for people to read.
+func (k *call) everything() string {
+	var all []string
+	for _, s := range []string{k.CallTitle, k.Name, compact(k.RawInput), k.output()} {
+		if s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return cmp.Or(strings.Join(all, "\n"), "an act that the agent does not describe")
+}
+
+// compact is JSON without the space in it; empty: there is nothing in it.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	if s := b.String(); s != "{}" && s != "null" {
+		return s
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package acp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/acp"
+	"webchat/internal/agent/agenttest"
+	"webchat/internal/event"
+)
+
+// frames are what a recorded agent tells and asks; $W is the workspace.
+type frames struct {
+	Before []json.RawMessage `json:"before,omitempty"`
+	Ask    []json.RawMessage `json:"ask,omitempty"`
+	Write  string            `json:"write,omitempty"`
+	After  []json.RawMessage `json:"after,omitempty"`
+}
+
+func (h *table) play(f frames) {
+	h.t.Helper()
+	b, err := json.Marshal(f)
+	if err == nil {
+		err = h.prompt(h.t.Context(), "frames "+strings.ReplaceAll(string(b), "$W", h.dir))
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// about is a permission in one line, less the workspace.
+func (h *table) about(p agent.Permission) string {
+	var all []string
+	for _, one := range p.Parts() {
+		line := fmt.Sprintf("%s %s: %s", one.Kind, one.Action, one.Resource)
+		if s := one.Search; s != nil {
+			line += fmt.Sprintf(" for %q in %q, glob %q, names %v", s.Pattern, s.Path, s.Glob, s.Names)
+		}
+		all = append(all, line)
+	}
+	text := strings.Join(all, " + ")
+	if p.Sensitive {
+		text += " (sensitive)"
+	}
+	return strings.ReplaceAll(text, h.dir, "$W")
+}
+
+func asks(toolCall string) json.RawMessage {
+	return json.RawMessage(`{"toolCall":{"toolCallId":"c1","status":"pending",` + toolCall + `}}`)
+}
+
+// THREATS 52: everything that a call names is what is asked about, in the forms that were
+// recorded; what is missing, unreadable or torn is asked each time, and a title decides nothing.
+func TestThreat52EveryPathOfACall(t *testing.T) {
+	const diff = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"}]`
+	const two = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"},{"type":"diff","path":"/out/b.txt","oldText":null,"newText":"x"}]`
+	for name, c := range map[string]struct{ call, want string }{
+		// As they were recorded.
+		"claude bash":     {`"kind":"execute","name":"Bash","title":"ls","rawInput":{"command":"ls","description":"run it"},"locations":[{"path":"$W/ran1"}]`, "shell run a command: ls"},
+		"claude write":    {`"kind":"edit","name":"Write","title":"Write a.txt","rawInput":{"file_path":"$W/a.txt","content":"x"},"locations":[{"path":"$W/a.txt"}],` + diff, "write edit a file: $W/a.txt"},
+		"codex command":   {`"kind":"execute","title":"ls","rawInput":{"command":"ls","cwd":"$W"}`, "shell run a command: ls"},
+		"codex patch":     {`"kind":"edit","title":"Edit files","locations":[{"path":"$W/a.txt"},{"path":"/out/b.txt"}],` + two, "write edit a file: $W/a.txt + write edit a file: /out/b.txt"},
+		"copilot command": {`"kind":"execute","title":"run it","rawInput":{"command":"touch ran2; rm -f x2","commands":["touch ran2; rm -f x2"]}`, "shell run a command: touch ran2; rm -f x2"},
+		"copilot create":  {`"kind":"edit","title":"Create file","locations":[{"path":"/out/new.txt"}],"rawInput":{"fileName":"/out/new.txt","diff":"\ndiff --git a/out/new.txt b/out/new.txt\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/out/new.txt\n@@ -1,0 +1,1 @@\n+hello\n"}`, "write edit a file: /out/new.txt"},
+		"gemini command":  {`"kind":"execute","title":"echo out","locations":[],"content":[{"type":"content","content":{"type":"text","text":"[in $W] (run it)"}}]`, "shell run a command: echo out\n[in $W] (run it) (sensitive)"},
+		"gemini write":    {`"kind":"edit","title":"Writing to a.txt","locations":[{"path":"$W/a.txt"}],` + diff, "write edit a file: $W/a.txt"},
+		"opencode write":  {`"kind":"edit","title":"$W/a.txt","locations":[{"path":"$W/a.txt"}],"rawInput":{"filepath":"$W/a.txt","diff":"Index: $W/a.txt\n===\n--- $W/a.txt\n+++ $W/a.txt\n@@ -0,0 +1,1 @@\n+hello\n"},` + diff, "write edit a file: $W/a.txt"},
+		// One of several paths is elsewhere, wherever it stands.
+		"another location":   {`"kind":"edit","locations":[{"path":"$W/a.txt"},{"path":"/out/b.txt"}],` + diff, "write edit a file: $W/a.txt + write edit a file: /out/b.txt (sensitive)"},
+		"another diff":       {`"kind":"edit","locations":[{"path":"$W/a.txt"}],` + two, "write edit a file: $W/a.txt + write edit a file: /out/b.txt (sensitive)"},
+		"another input":      {`"kind":"edit","locations":[{"path":"$W/a.txt"}],"rawInput":{"path":"$W/a.txt","edits":[{"file_path":"/out/b.txt"}]},` + diff, "write edit a file: $W/a.txt + write edit a file: /out/b.txt"},
+		"another changed":    {`"kind":"edit","locations":[{"path":"a.txt"}],"rawInput":{"changes":{"a.txt":{"type":"update"},"/out/b.txt":{"type":"add","move_path":"/out/c.txt"}}}`, "write edit a file: a.txt + write edit a file: /out/b.txt + write edit a file: /out/c.txt"},
+		"another patched":    {`"kind":"edit","locations":[{"path":"a.txt"}],"rawInput":{"input":"*** Begin Patch\n*** Update File: a.txt\n*** Move to: /out/b.txt\n@@\n-x\n+y\n*** Delete File: .env\n*** End Patch"}`, "write edit a file: a.txt + write edit a file: /out/b.txt + write edit a file: .env"},
+		"another in a diff":  {`"kind":"edit","locations":[{"path":"$W/a.txt"}],"rawInput":{"path":"$W/a.txt","diff":"diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+y\ndiff --git a/.env b/.env\ndeleted file mode 100644\n"}`, "write edit a file: $W/a.txt + write edit a file: .env (sensitive)"},
+		"a move":             {`"kind":"move","locations":[{"path":"$W/a.txt"}],"rawInput":{"source":"$W/a.txt","destination":"/out/b.txt"}`, "write move a file: $W/a.txt + write move a file: /out/b.txt"},
+		"a read of several":  {`"kind":"read","rawInput":{"paths":["a.txt","/out/b.txt"],"dir_path":".","absolute_path":"/out/c.txt"}`, "read read: /out/c.txt + read read: . + read read: a.txt + read read: /out/b.txt"},
+		"the same, by names": {`"kind":"edit","locations":[{"path":"$W/sub/../a.txt"}],"rawInput":{"path":"a.txt"},` + diff, "write edit a file: $W/a.txt"},
+		// What is missing, unreadable or torn.
+		"no location":         {`"kind":"edit","title":"$W/a.txt","rawInput":{"path":"$W/a.txt"}`, "write edit a file: $W/a.txt (sensitive)"},
+		"no change":           {`"kind":"edit","locations":[{"path":"$W/a.txt"}]`, "write edit a file: $W/a.txt (sensitive)"},
+		"a title only":        {`"kind":"edit","title":"a.txt"`, "write edit a file: a.txt (sensitive)"},
+		"a title to read":     {`"kind":"read","title":"a.txt"`, "read read: a.txt (sensitive)"},
+		"a title to open":     {`"kind":"fetch","title":"https://example.com"`, "url open an address: https://example.com (sensitive)"},
+		"a title to run":      {`"kind":"execute","title":"ls"`, "shell run a command: ls (sensitive)"},
+		"torn":                {`"kind":"edit","locations":[{"path":"$W/a.txt"}],"rawInput":{"path":"/out/b.txt"},` + diff, "write edit a file: $W/a.txt + write edit a file: /out/b.txt (sensitive)"},
+		"a read that changes": {`"kind":"read","rawInput":{"path":"$W/a.txt"},` + diff, "write edit a file: $W/a.txt (sensitive)"},
+		"no object":           {`"kind":"read","rawInput":"a.txt","locations":[{"path":"a.txt"}]`, "read read: a.txt (sensitive)"},
+		"a number":            {`"kind":"read","rawInput":{"path":"a.txt","file":7}`, "read read: a.txt (sensitive)"},
+		"two of a name":       {`"kind":"read","rawInput":{"file_path":"a.txt","filePath":"/out/b.txt"}`, "read read: /out/b.txt + read read: a.txt (sensitive)"},
+		// Commands, whatever the kind, and whole.
+		"a read with a command":   {`"kind":"read","rawInput":{"path":"a.txt","command":"rm a.txt","cwd":"$W"}`, "shell run a command: rm a.txt"},
+		"a search with a command": {`"kind":"search","rawInput":{"pattern":"x","cmd":["rg","x; y"]}`, "shell run a command: rg 'x; y'"},
+		"a fetch with a command":  {`"kind":"fetch","rawInput":{"url":"https://example.com","script":"curl x"}`, "shell run a command: curl x"},
+		"a list":                  {`"kind":"execute","title":"echo","rawInput":{"command":["bash","-lc","echo 'a'; rm b"]}`, `shell run a command: bash -lc 'echo '\''a'\''; rm b'`},
+		"words after it":          {`"kind":"execute","rawInput":{"command":"rm","args":["-r","b c"]}`, "shell run a command: rm -r 'b c'"},
+		"two commands":            {`"kind":"execute","rawInput":{"command":"ls","script":"rm b"}`, "shell run a command: ls\nrm b (sensitive)"},
+		"two folders":             {`"kind":"execute","rawInput":{"command":"ls","cwd":"$W","workdir":"/out"}`, "shell run a command: ls (sensitive)"},
+		// Searches and addresses.
+		"a search":           {`"kind":"search","name":"Grep","rawInput":{"pattern":"/x","path":"sub","glob":"*.go"}`, `read search: sub for "/x" in "sub", glob "*.go", names false`},
+		"a search of all":    {`"kind":"search","name":"Glob","rawInput":{"pattern":"**/*.go"}`, `read search: $W for "**/*.go" in "$W", glob "", names true`},
+		"a search of two":    {`"kind":"search","rawInput":{"query":"x","paths":["a","/out"]}`, `read search: a for "x" in "a", glob "", names false + read search: /out for "x" in "/out", glob "", names false`},
+		"a search elsewhere": {`"kind":"search","name":"Glob","rawInput":{"pattern":"/out/*"}`, `read search: $W for "/out/*" in "$W", glob "", names true (sensitive)`},
+		"a search unsaid":    {`"kind":"search","title":"x","rawInput":{"path":"sub"}`, `read search: sub for "" in "sub", glob "", names false (sensitive)`},
+		"two globs":          {`"kind":"search","rawInput":{"pattern":"x","glob":"*.go","include":"*.c","path":"sub"}`, `read search: sub for "x" in "sub", glob "", names false`},
+		"an address":         {`"kind":"fetch","name":"WebFetch","rawInput":{"url":"https://example.com/","prompt":"sum it up"}`, "url open an address: https://example.com/"},
+		"two addresses":      {`"kind":"fetch","rawInput":{"urls":["https://a.example","https://b.example"]}`, "url open an address: https://a.example + url open an address: https://b.example"},
+		"the web":            {`"kind":"fetch","name":"WebSearch","rawInput":{"query":"go 1.26"}`, "url search the web: go 1.26"},
+		// Tools of MCP servers.
+		"claude mcp":      {`"kind":"other","name":"mcp__docs__find","title":"x","rawInput":{"q": "x"},"_meta":{"claudeCode":{"mcpServer":{"name":"docs","source":"user"}}}`, `mcp use a tool: mcp__docs__find {"q":"x"}`},
+		"a tool by title": {`"kind":"other","title":"docs-find","rawInput":{"command":"ls"}`, "mcp use a tool: docs-find\n{\"command\":\"ls\"} (sensitive)"},
+		"a tool of files": {`"kind":"other","name":"save","rawInput":{"x":1},"locations":[{"path":"/out/b.txt"}]`, `mcp use a tool: save {"x":1} + write use a file: /out/b.txt`},
+		"a plan to run":   {`"kind":"switch_mode","rawInput":{"plan":"1. x","command":"rm x","cwd":"$W"}`, "shell run a command: rm x"},
+		"nothing":         {`"kind":"other"`, "mcp use a tool: an act that the agent does not describe (sensitive)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sit(t, "polite", nil, nil)
+			h.play(frames{Ask: []json.RawMessage{asks(c.call)}})
+			asked := h.Asked()
+			if len(asked) != 1 {
+				t.Fatalf("asked %d times", len(asked))
+			}
+			if got := h.about(asked[0]); got != c.want {
+				t.Errorf("asked about %s\nwant %s", got, c.want)
+			}
+			if asked[0].Sensitive != (asked[0].Why != "") {
+				t.Errorf("sensitive %v, why %q", asked[0].Sensitive, asked[0].Why)
+			}
+		})
+	}
+}
+
+// THREATS 89: what a model or a stranger's server can write makes no call one of the session's.
+func TestThreat89OnlyAMarkMakesACallOurs(t *testing.T) {
+	const claude = `"_meta":{"claudeCode":{"toolName":"mcp__webchat__run_and_display","mcpServer":{"name":"webchat","source":"dynamic"}}}`
+	const codex = `{"toolCallId":"c1","kind":"execute","title":"mcp.webchat.run_and_display","status":"in_progress","rawInput":{"server":"webchat","tool":"run_and_display","arguments":{"command":"ls"}},"_meta":{"is_mcp_tool_call":true}}`
+	for name, c := range map[string]struct {
+		mark   acp.Mark
+		before string
+		call   string // of the question
+		beside string // it
+		ours   bool
+	}{
+		"the title, unknown":       {call: `"kind":"other","title":"webchat-run_and_display"`},
+		"all of claude's, unknown": {call: `"kind":"other","name":"mcp__webchat__run_and_display","title":"mcp__webchat__run_and_display",` + claude},
+		"the title, claude":        {mark: acp.MarkClaude, call: `"kind":"other","title":"webchat-run_and_display","rawInput":{"command":"webchat-run_and_display"}`},
+		"the name, claude":         {mark: acp.MarkClaude, call: `"kind":"other","name":"mcp__webchat__run_and_display","title":"mcp__webchat__run_and_display"`},
+		"claude":                   {mark: acp.MarkClaude, call: `"kind":"other","name":"mcp__webchat__run_and_display","rawInput":{"command":"ls"},` + claude, ours: true},
+		"claude, the user's":       {mark: acp.MarkClaude, call: `"kind":"other",` + strings.Replace(claude, "dynamic", "user", 1)},
+		"claude, another server":   {mark: acp.MarkClaude, call: `"kind":"other",` + strings.Replace(claude, `"name":"webchat"`, `"name":"webchat__run"`, 1)},
+		"claude, no such tool":     {mark: acp.MarkClaude, call: `"kind":"other",` + strings.Replace(claude, "run_and_display", "and_display", 1)},
+		"claude, told before":      {mark: acp.MarkClaude, before: `{"toolCallId":"c1","kind":"other","title":"x",` + claude + `}`, call: `"kind":"execute","rawInput":{"command":"rm x"}`},
+		"codex":                    {mark: acp.MarkCodex, before: codex, call: `"kind":"execute"`, beside: `,"_meta":{"is_mcp_tool_approval":true}`, ours: true},
+		"codex, a command":         {mark: acp.MarkCodex, before: codex, call: `"kind":"execute","rawInput":{"command":"rm x"}`, beside: `,"_meta":{"is_mcp_tool_approval":true}`},
+		"codex, no approval":       {mark: acp.MarkCodex, before: codex, call: `"kind":"execute"`},
+		"codex, no mark":           {mark: acp.MarkCodex, before: strings.Replace(codex, "is_mcp_tool_call", "x", 1), call: `"kind":"execute"`, beside: `,"_meta":{"is_mcp_tool_approval":true}`},
+		"codex, another server":    {mark: acp.MarkCodex, before: strings.Replace(codex, `"server":"webchat"`, `"server":"webchat.run"`, 1), call: `"kind":"execute"`, beside: `,"_meta":{"is_mcp_tool_approval":true}`},
+		"gemini, the command":      {mark: acp.MarkGemini, call: `"kind":"other","title":"webchat-run_and_display"`},
+		"qwen, the title":          {mark: acp.MarkQwen, call: `"kind":"other","title":"webchat-run_and_display","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__docs__run"}`},
+		"qwen":                     {mark: acp.MarkQwen, call: `"kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"webchat","toolName":"mcp__webchat__run_and_display"}`, ours: true},
+		"webchat_run, and_display": {call: `"kind":"other","title":"webchat_run_and_display"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sit(t, "polite", func(cfg *acp.Config) { cfg.Mark = c.mark }, func(h *agenttest.Host) {
+				h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
+			})
+			f := frames{Ask: []json.RawMessage{json.RawMessage(strings.TrimSuffix(string(asks(c.call)), "}") + c.beside + "}")},
+				After: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","status":"failed"}`)}}
+			if c.before != "" {
+				f.Before = []json.RawMessage{json.RawMessage(c.before)}
+			}
+			h.play(f)
+			if asked := len(h.Asked()); (asked == 0) != c.ours || strings.Contains(h.Said()[0], `"yes"`) != c.ours {
+				t.Errorf("asked %d times, and it was answered %s", asked, h.Said()[0])
+			}
+			if rows := len(all[event.ToolExecutionStart](h)); rows != 1 {
+				t.Errorf("it has %d rows, though it never reached the session", rows)
+			}
+		})
+	}
+}
+
+// THREATS 89: Gemini joins the names of a server and a tool, so that ours can be those of another.
+func TestThreat89AServerWhoseNameBeginsLikeOurs(t *testing.T) {
+	call := json.RawMessage(`{"toolCall":{"toolCallId":"mcp_webchat_run_and_display__mcp_webchat_run_and_display_1_0","kind":"other","title":"ls"}}`)
+	for server, asked := range map[string]int{"docs": 0, "webchat_run": 1} {
+		h := sit(t, "polite", func(c *acp.Config) {
+			c.Mark = acp.MarkGemini
+			c.Servers = func(context.Context) map[string]agent.MCPServer {
+				return map[string]agent.MCPServer{server: {Type: "stdio", Command: "true"}}
+			}
+		}, nil)
+		h.play(frames{Ask: []json.RawMessage{call}})
+		if got := len(h.Asked()); got != asked {
+			t.Errorf("beside a server %s it is asked %d times", server, got)
+		}
+	}
+}
+
+// A call that looks like ours, was not asked about and never reached the session is shown,
+// at the latest when the turn ends, also beside one that did.
+func TestACallThatOnlyLooksLikeOursIsShown(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	h.play(frames{Before: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","kind":"other","title":"webchat-run_and_display","status":"in_progress"}`)}})
+	ends := all[event.ToolExecutionComplete](h)
+	if len(ends) != 1 || ends[0].Success {
+		t.Errorf("it ends as %+v", ends)
+	}
+}
+
+// An edit that was allowed and that the agent makes itself, though it asks webchat to write
+// the file, is not shown as refused; a second one is.
+func TestAnAllowedEditIsNotShownAsRefused(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	edit := asks(`"kind":"edit","title":"new.txt","locations":[{"path":"$W/new.txt"}],"rawInput":{"filepath":"$W/new.txt"},"content":[{"type":"diff","path":"$W/new.txt","oldText":"","newText":"hello\n"}]`)
+	f := frames{Ask: []json.RawMessage{edit}, Write: "$W/new.txt", After: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"Wrote file successfully."}}]}`)}}
+	h.play(f)
+	if told := all[event.SessionError](h); len(told) > 0 {
+		t.Errorf("the user is told %+v", told)
+	}
+	if ends := all[event.ToolExecutionComplete](h); len(ends) != 1 || !ends[0].Success {
+		t.Errorf("it ends as %+v", ends)
+	}
+	if b, err := os.ReadFile(filepath.Join(h.dir, "new.txt")); err != nil || string(b) != "hello\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	h.play(frames{Write: "$W/new.txt"})
+	if told := all[event.SessionError](h); len(told) != 1 || told[0].Kind != event.KindDenied {
+		t.Errorf("of a write that was not asked about the user is told %+v", told)
+	}
+}
