@@ -31,8 +31,16 @@ func copying(from, to string) agent.Permission {
 	return p
 }
 
-// THREATS 52, 77: an act is allowed only if everything it is about is, in any order.
-func TestThreat52EveryPathIsJudged(t *testing.T) {
+// searching is an act that searches two folders.
+func searching(one, other string) agent.Permission {
+	in := func(folder string) *agent.Search { return &agent.Search{Pattern: "x", Path: folder} }
+	p := agent.Permission{ToolName: "grep", Kind: agent.KindRead, Action: "search", Resource: one, Search: in(one)}
+	p.Also = []agent.Resource{{Kind: agent.KindRead, Action: "search", Resource: other, Search: in(other)}}
+	return p
+}
+
+// THREATS 53: an act is allowed only if everything it is about is, in any order.
+func TestThreat53EveryPathIsJudged(t *testing.T) {
 	deny := policy.Rule{Kind: agent.KindWrite, Path: "no/**", Decision: event.Deny}
 	docs := policy.Rule{Kind: agent.KindWrite, Path: "docs/**", Decision: event.Allow}
 	ask := policy.Rule{Kind: agent.KindWrite, Path: "ask/**", Decision: policy.Ask}
@@ -64,12 +72,22 @@ func TestThreat52EveryPathIsJudged(t *testing.T) {
 		"a copy":                {act: copying("a.txt", "b.txt"), offer: "edits of `b.txt`; edits of files inside this workspace"},
 		"a copy of keys":        {act: copying(".env", "b.txt"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, which is always asked."},
 		"a copy from outside":   {act: copying("../x", "b.txt"), given: "b.txt", why: "../x: It leads outside the workspace, which is asked each time."},
+		"a search of secrets":   {act: searching("plain", "holds"), mode: consent.ModeAllow, why: "holds: It can show holds/.env, which may hold keys or passwords."},
+		"a search":              {act: searching("plain", "plain/sub"), by: event.DecidedByRule},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := &heap{held: map[string]event.Grant{}}
 			var told json.RawMessage
 			var v agent.Verdict
 			play(t, func(r *rig, cfg *Config) {
+				for _, dir := range []string{"plain/sub", "holds"} {
+					if err := os.MkdirAll(filepath.Join(cfg.Workspace, dir), 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.WriteFile(filepath.Join(cfg.Workspace, "holds", ".env"), []byte("x"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 				p := policy.New(policy.Config{Workspace: cfg.Workspace, Reading: true, Rules: []policy.Rule{deny, docs, ask}})
 				for _, f := range strings.Fields(c.given) {
 					g := p.Grants(agent.Permission{Kind: agent.KindWrite, Resource: f})[0]

@@ -55,9 +55,9 @@ func asks(toolCall string) json.RawMessage {
 	return json.RawMessage(`{"toolCall":{"toolCallId":"c1","status":"pending",` + toolCall + `}}`)
 }
 
-// THREATS 52: everything that a call names is what is asked about, in the forms that were
+// THREATS 53: everything that a call names is what is asked about, in the forms that were
 // recorded; what is missing, unreadable or torn is asked each time, and a title decides nothing.
-func TestThreat52EveryPathOfACall(t *testing.T) {
+func TestThreat53EveryPathOfACall(t *testing.T) {
 	const diff = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"}]`
 	const two = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"},{"type":"diff","path":"/out/b.txt","oldText":null,"newText":"x"}]`
 	for name, c := range map[string]struct{ call, want string }{
@@ -135,8 +135,8 @@ func TestThreat52EveryPathOfACall(t *testing.T) {
 	}
 }
 
-// THREATS 89: what a model or a stranger's server can write makes no call one of the session's.
-func TestThreat89OnlyAMarkMakesACallOurs(t *testing.T) {
+// THREATS 88: what a model or a stranger's server can write makes no call one of the session's.
+func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 	const claude = `"_meta":{"claudeCode":{"toolName":"mcp__webchat__run_and_display","mcpServer":{"name":"webchat","source":"dynamic"}}}`
 	const codex = `{"toolCallId":"c1","kind":"execute","title":"mcp.webchat.run_and_display","status":"in_progress","rawInput":{"server":"webchat","tool":"run_and_display","arguments":{"command":"ls"}},"_meta":{"is_mcp_tool_call":true}}`
 	for name, c := range map[string]struct {
@@ -185,8 +185,8 @@ func TestThreat89OnlyAMarkMakesACallOurs(t *testing.T) {
 	}
 }
 
-// THREATS 89: Gemini joins the names of a server and a tool, so that ours can be those of another.
-func TestThreat89AServerWhoseNameBeginsLikeOurs(t *testing.T) {
+// THREATS 88: Gemini joins the names of a server and a tool, so that ours can be those of another.
+func TestThreat88AServerWhoseNameBeginsLikeOurs(t *testing.T) {
 	call := json.RawMessage(`{"toolCall":{"toolCallId":"mcp_webchat_run_and_display__mcp_webchat_run_and_display_1_0","kind":"other","title":"ls"}}`)
 	for server, asked := range map[string]int{"docs": 0, "webchat_run": 1} {
 		h := sit(t, "polite", func(c *acp.Config) {

@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,59 +16,114 @@ import (
 	"webchat/internal/event"
 )
 
-// The real Claude Code and Codex behind their adapters, as scripts/agents.sh installs
-// them, with a model of ours: each shows a file by the session's tool, without a
-// question of its own, and asks before it writes one.
-func TestRealAdapters(t *testing.T) {
+// adapter is a real agent behind its adapter.
+type adapter struct {
+	with  func(t *testing.T, c *acp.Config, model, home string)
+	write func(path string) scripted.Step
+}
+
+// adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
+var adapters = map[string]adapter{
+	"claude-agent-acp": {func(_ *testing.T, c *acp.Config, model, home string) {
+		c.Mode, c.Asks, c.Mark = "default", []string{"default", "plan"}, acp.MarkClaude
+		c.Meta = map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
+		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	}, func(path string) scripted.Step {
+		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
+	}},
+	"codex-acp": {func(t *testing.T, c *acp.Config, model, home string) {
+		c.Mode, c.Asks, c.Notices, c.Mark = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex
+		config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
+		if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.Env = append(c.Env, "CODEX_HOME="+home, "KEY=none")
+	}, func(path string) scripted.Step {
+		return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
+	}},
+}
+
+// sitWith is a conversation with a real agent, whose model does what it is given.
+func sitWith(t *testing.T, name string, host func(*agenttest.Host)) (*table, *scripted.Model, func(*acp.Config)) {
+	t.Helper()
 	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "agents", "node_modules", ".bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(bin, "claude-agent-acp")); err != nil {
+	if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
 		if _, npm := exec.LookPath("npm"); npm == nil && os.Getenv("CI") != "" {
 			t.Fatal("the adapters are not installed: run scripts/agents.sh, which needs npm")
 		}
 		t.Skip("the adapters are not installed, so real agents are not tried: run scripts/agents.sh")
 	}
-	for name, a := range map[string]struct {
-		with  func(c *acp.Config, model, home string)
-		write func(path string) scripted.Step
-	}{
-		"claude-agent-acp": {func(c *acp.Config, model, home string) {
-			c.Mode, c.Asks, c.Mark = "default", []string{"default", "plan"}, acp.MarkClaude
-			c.Meta = map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
-			c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
-		}, func(path string) scripted.Step {
-			return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
-		}},
-		"codex-acp": {func(c *acp.Config, model, home string) {
-			c.Mode, c.Asks, c.Notices, c.Mark = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex
-			config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
-			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-				t.Fatal(err)
+	model, err := scripted.New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	with := func(c *acp.Config) {
+		c.Command = []string{filepath.Join(bin, name)}
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+		adapters[name].with(t, c, model.URL(), home)
+	}
+	h := sit(t, "", with, host)
+	t.Cleanup(func() {
+		if err := model.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h, model, with
+}
+
+// THREATS 53: the real Codex patches two files in one call. It is asked about once, about
+// both, and what is refused changes neither.
+func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
+	for _, decision := range []event.Decision{event.Deny, event.Allow} {
+		t.Run(string(decision), func(t *testing.T) {
+			h, model, _ := sitWith(t, "codex-acp", func(h *agenttest.Host) {
+				h.Permit = func(agent.Permission) agent.Verdict {
+					return agent.Verdict{Decision: decision, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
+				}
+			})
+			inside, outside := filepath.Join(h.dir, "a.txt"), filepath.Join(t.TempDir(), "b.txt")
+			for _, name := range []string{inside, outside} {
+				if err := os.WriteFile(name, []byte("old\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			c.Env = append(c.Env, "CODEX_HOME="+home, "KEY=none")
-		}, func(path string) scripted.Step {
-			return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			model, err := scripted.New(t.Context())
+			patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** Update File: " + outside + "\n@@\n-old\n+new\n*** End Patch\nEOF"
+			args, err := json.Marshal(map[string]string{"cmd": patch})
 			if err != nil {
 				t.Fatal(err)
 			}
-			home, written := t.TempDir(), filepath.Join(t.TempDir(), "new.txt")
-			with := func(c *acp.Config) {
-				c.Command = []string{filepath.Join(bin, name)}
-				c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-				a.with(c, model.URL(), home)
+			model.Play(scripted.Step{Tool: "exec_command", Arguments: string(args)})
+			if err := h.prompt(t.Context(), "patch both"); err != nil {
+				t.Fatal(err)
 			}
-			h := sit(t, "", with, nil)
-			t.Cleanup(func() {
-				if err := model.Close(); err != nil {
-					t.Error(err)
+			asked := h.Asked()
+			if len(asked) != 1 || len(asked[0].Parts()) != 2 {
+				t.Fatalf("asked %+v, want once, about two files", asked)
+			}
+			for i, want := range []string{inside, outside} {
+				if p := asked[0].Parts()[i]; p.Kind != agent.KindWrite || p.Resource != want {
+					t.Errorf("part %d is %s %s, want a write of %s", i, p.Kind, p.Resource, want)
 				}
-			})
+				text, err := os.ReadFile(want)
+				if now := map[event.Decision]string{event.Deny: "old\n", event.Allow: "new\n"}[decision]; err != nil || string(text) != now {
+					t.Errorf("%s holds %q, %v", want, text, err)
+				}
+			}
+		})
+	}
+}
+
+// Each of the real agents shows a file by the session's tool, without a question of its
+// own, and asks before it writes one.
+func TestRealAdapters(t *testing.T) {
+	for name, a := range adapters {
+		t.Run(name, func(t *testing.T) {
+			h, model, with := sitWith(t, name, nil)
+			written := filepath.Join(t.TempDir(), "new.txt")
 			model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`}, a.write(written))
 			if err := h.prompt(t.Context(), "show it, then write it"); err != nil {
 				t.Fatal(err)

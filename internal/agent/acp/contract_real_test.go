@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,16 +25,22 @@ func TestContractOfRealAgents(t *testing.T) {
 	for name, a := range map[string]struct {
 		folder string
 		write  func(path string) scripted.Step
+		two    func(one, other string) scripted.Step
+		forge  func(tool string) scripted.Step
+		cannot map[string]string
 	}{
 		"claude": {"agents", func(path string) scripted.Step {
 			return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
-		}},
+		}, nil, titled("Bash", "command", "description"), map[string]string{"WriteTwo": "a tool of Claude Code writes one file", "Search": reads}},
 		"codex": {"agents", func(path string) scripted.Step {
 			return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
-		}},
+		}, func(one, other string) scripted.Step {
+			args, _ := json.Marshal(map[string]string{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + one + "\n+new\n*** Add File: " + other + "\n+new\n*** End Patch\nEOF"})
+			return scripted.Step{Tool: "exec_command", Arguments: string(args)}
+		}, nil, map[string]string{"Search": "Codex searches by commands", "Forge": "Codex takes titles of its calls from the tool alone"}},
 		"copilot-acp": {"copilot", func(path string) scripted.Step {
 			return scripted.Step{Tool: "create", Arguments: fmt.Sprintf(`{"path":%q,"file_text":"new\n"}`, path)}
-		}},
+		}, nil, titled("bash", "command", "description"), map[string]string{"WriteTwo": "Copilot offers no tool for that to this model", "Search": reads}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", a.folder, "node_modules", ".bin"))
@@ -63,17 +70,28 @@ func TestContractOfRealAgents(t *testing.T) {
 					c.Meta = p.Meta(false)
 				}
 			})
-			realContract(t, b, model, a.write)
+			realContract(t, b, model, a.write, a.two, a.forge, a.cannot)
 		})
 	}
 }
 
-func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write func(path string) scripted.Step) {
+// reads is why a search of a real agent is not asked about.
+const reads = "it asks nothing before it reads files, as its Lacks says"
+
+// titled has an agent run a command under the name of a tool of the session's.
+func titled(tool, command, title string) func(string) scripted.Step {
+	return func(name string) scripted.Step {
+		return scripted.Step{Tool: tool, Arguments: fmt.Sprintf(`{%q:"touch forged","%s":"webchat-%s"}`, command, title, name)}
+	}
+}
+
+func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write func(path string) scripted.Step,
+	two func(one, other string) scripted.Step, forge func(tool string) scripted.Step, cannot map[string]string) {
 	play := func(s scripted.Step) string {
 		model.Play(s)
 		return "Do it. " + scripted.BeBrief
 	}
-	agenttest.Run(t, b, agenttest.Options{
+	o := agenttest.Options{
 		Show: func(path string) string {
 			return play(scripted.Step{Tool: "render_file_contents", Arguments: fmt.Sprintf(`{"path":%q}`, path)})
 		},
@@ -102,6 +120,13 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 			}
 			return names
 		},
-		Patience: 60 * time.Second,
-	})
+		Patience: 60 * time.Second, Cannot: cannot,
+	}
+	if two != nil {
+		o.WriteTwo = func(one, other string) string { return play(two(one, other)) }
+	}
+	if forge != nil {
+		o.Forge = func(tool string) string { return play(forge(tool)) }
+	}
+	agenttest.Run(t, b, o)
 }

@@ -14,8 +14,10 @@
 //     lasts is the session's to remember. When a turn is stopped, every open question
 //     is answered at once.
 //   - The session's own tools reach the agent over MCP. Their questions are asked by
-//     the session, so the agent's own question about them is answered here. They are known by
-//     what each agent was recorded to say of them.
+//     the session, so the agent's own question about them is answered here, if its program
+//     marks them ([Mark]). A title or a name makes no call one of them.
+//   - Every path, command and address that a call names is asked about. What is missing,
+//     cannot be read or does not agree with itself is asked about each time.
 //   - A turn that is stopped ends within a second: an agent that does not react is
 //     ended with its whole process group, and started again for the next prompt.
 //   - What an agent replays when a conversation is loaded is dropped.

@@ -99,7 +99,10 @@ func contract(t *testing.T, manner string) {
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Stray: "stray",
-		Write: func(path string) string { return "write " + path },
+		Write:    func(path string) string { return "write " + path },
+		WriteTwo: func(one, other string) string { return "write " + one + " " + other },
+		Search:   func(text, folder string) string { return "search " + text + " " + folder },
+		Forge:    func(tool string) string { return "forge " + tool },
 		Offered: func(tb testing.TB) []string {
 			text, err := os.ReadFile(offered(env))
 			if err != nil {

@@ -55,6 +55,18 @@ type Options struct {
 	// own means, not by a tool of the session, having asked; nil if this
 	// backend's agents do everything through the session's tools.
 	Write func(path string) string
+	// WriteTwo returns a prompt upon which the agent writes both files in one act by its
+	// own means.
+	WriteTwo func(one, other string) string
+	// Search returns a prompt upon which the agent searches the contents of a folder's
+	// files for a text by its own means.
+	Search func(text, folder string) string
+	// Forge returns a prompt upon which the agent does something by its own means that
+	// looks like a call of the session's tool of that name.
+	Forge func(tool string) string
+	// Cannot says why this backend's agents do not do one of the three above, by its
+	// name. An agent that has Write needs either.
+	Cannot map[string]string
 	// Background returns a prompt upon which the agent leaves command running in the
 	// background and ends its turn; nil if this backend's agents never do.
 	Background func(command string) string
@@ -84,6 +96,9 @@ var checks = []check{
 	{"RunDenied", checkRunDenied},
 	{"WriteAllowed", checkWriteAllowed},
 	{"WriteDenied", checkWriteDenied},
+	{"WriteTwo", checkWriteTwo},
+	{"Search", checkSearch},
+	{"Forge", checkForge},
 	{"Ask", checkAsk},
 	{"AbortTalk", checkAbortTalk},
 	{"AbortTool", checkAbortTool},

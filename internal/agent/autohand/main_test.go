@@ -102,6 +102,8 @@ func TestContract(t *testing.T) {
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Ask: "ask",
 		Write: func(path string) string { return "write " + path },
+		Cannot: map[string]string{"WriteTwo": "a call of the CLI's tools changes one file, or a source and a target",
+			"Search": "the CLI's searches are tried with what they ask for", "Forge": "the CLI names a tool by its registration"},
 		Offered: func(tb testing.TB) []string {
 			text, err := os.ReadFile(offered)
 			if err != nil {

@@ -136,6 +136,8 @@ func TestRealContract(t *testing.T) {
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Ask: "ask",
 		Write: func(path string) string { return "write " + path },
+		Cannot: map[string]string{"WriteTwo": "a call of the CLI's tools changes one file, or a source and a target",
+			"Search": "the CLI's searches are tried with what they ask for", "Forge": "the CLI names a tool by its registration"},
 		Offered: func(tb testing.TB) []string {
 			h := agenttest.NewHost(agenttest.DisplayTools()) // a model is offered tools with a prompt
 			conn, err := b.Open(tb.Context(), agent.Options{SessionID: "offers", Workspace: tb.TempDir()}, h)

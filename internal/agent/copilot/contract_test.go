@@ -37,6 +37,30 @@ write $ARG
 event tool.execution_complete {"toolCallId":"call_0","success":true,"result":{"content":"ok"}}
 event assistant.message {"messageId":"$M-b","content":"Done."}
 event assistant.turn_end {"turnId":"0"}
+-- > both --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"apply_patch","arguments":{}}
+event permission.requested {"requestId":"P","permissionRequest":{"kind":"write","toolCallId":"call_0","fileName":"$ARG1","diff":"+written","fileEdits":[{"before":{},"after":{"path":"$ARG1"}},{"before":{},"after":{"path":"$ARG2"}}]}}
+await session.permissions.handlePendingPermissionRequest
+event tool.execution_complete {"toolCallId":"call_0","success":false,"error":{"message":"denied","code":"denied"}}
+event assistant.message {"messageId":"$M-b","content":"Done."}
+event assistant.turn_end {"turnId":"0"}
+-- > grep --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"grep","arguments":{"pattern":"KEY","path":"$ARG"}}
+event permission.requested {"requestId":"P","permissionRequest":{"kind":"read","toolCallId":"call_0","path":"$ARG"}}
+await session.permissions.handlePendingPermissionRequest
+event tool.execution_complete {"toolCallId":"call_0","success":false,"error":{"message":"denied","code":"denied"}}
+event assistant.message {"messageId":"$M-b","content":"Done."}
+event assistant.turn_end {"turnId":"0"}
+-- > forge --
+event assistant.turn_start {"turnId":"0"}
+event tool.execution_start {"toolCallId":"call_0","toolName":"webchat-$ARG","arguments":{"command":"ls"}}
+event permission.requested {"requestId":"P","permissionRequest":{"kind":"mcp","toolCallId":"call_0","serverName":"webchat","toolName":"$ARG","args":{"command":"ls"}}}
+await session.permissions.handlePendingPermissionRequest
+event tool.execution_complete {"toolCallId":"call_0","success":false,"error":{"message":"denied","code":"denied"}}
+event assistant.message {"messageId":"$M-b","content":"Done."}
+event assistant.turn_end {"turnId":"0"}
 -- > ask --
 event assistant.turn_start {"turnId":"0"}
 event tool.execution_start {"toolCallId":"call_0","toolName":"ask_user","arguments":{}}
@@ -62,6 +86,9 @@ func TestContract(t *testing.T) {
 	k := &keeper{Backend: backend(t, c)}
 	o := contract(k)
 	o.Write = func(path string) string { return "call " + path }
+	o.WriteTwo = func(one, other string) string { return "both " + one + " " + other }
+	o.Search = func(_, folder string) string { return "grep " + folder }
+	o.Forge = func(tool string) string { return "forge " + tool }
 	o.Stray = "stray"
 	o.Background = nil // tasks are tried with the real CLI
 	agenttest.Run(t, k, o)

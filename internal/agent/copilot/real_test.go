@@ -93,6 +93,15 @@ func contract(k *keeper) agenttest.Options {
 			}
 			return "call create " + string(args)
 		},
+		Search: func(text, folder string) string {
+			args, err := json.Marshal(map[string]string{"pattern": text, "path": folder, "output_mode": "content"})
+			if err != nil {
+				return ""
+			}
+			return "call grep " + string(args)
+		},
+		Cannot: map[string]string{"WriteTwo": "the CLI offers this model no tool that writes two files",
+			"Forge": "the CLI names tools by their registration, and the session's are called by another request"},
 		Background: func(command string) string { return bash(command, "") },
 		Offered:    func(testing.TB) []string { return copilot.Offered(k.last) },
 		Patience:   2 * time.Minute, // the scripted model talks for one

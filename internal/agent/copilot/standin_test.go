@@ -27,7 +27,7 @@ import (
 // begin only after it was stopped once; "> WORD" is what happens upon a prompt that
 // begins with WORD, one directive a line:
 //
-//	event[@AGENT] TYPE JSON   an event; $S, $M, $ARG, $TEXT are filled in
+//	event[@AGENT] TYPE JSON   an event; $S, $M, $ARG, $ARG1, $ARG2, $TEXT are filled in
 //	await METHOD              until the client calls METHOD; $TEXT is then its text
 //	request METHOD JSON       a request to the client; $TEXT is then its answer
 //	write FILE                a file of the workspace, if the last answer approved
@@ -237,11 +237,12 @@ func (s *standIn) turn(session *standInSession, lines []string, messageID, arg s
 
 func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []string, messageID, arg string) {
 	told, quoted := "", strconv.Quote(arg)
+	first, second, _ := strings.Cut(quoted[1:len(quoted)-1], " ")
 	for _, line := range lines {
 		if ctx.Err() != nil {
 			return
 		}
-		line = strings.NewReplacer("$S", session.id, "$M", messageID, "$ARG", quoted[1:len(quoted)-1], "$TEXT", told).Replace(line)
+		line = strings.NewReplacer("$S", session.id, "$M", messageID, "$ARG1", first, "$ARG2", second, "$ARG", quoted[1:len(quoted)-1], "$TEXT", told).Replace(line)
 		verb, rest, _ := strings.Cut(line, " ")
 		verb, agent, _ := strings.Cut(verb, "@")
 		kind, data, _ := strings.Cut(rest, " ")

@@ -314,7 +314,7 @@ func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, fai
 	case "run":
 		a.own(ctx, "run_and_display", object{"command": rest})
 	case "write":
-		return a.write(ctx, rest), nil
+		return a.write(ctx, strings.Fields(rest)...), nil
 	case "talk":
 		for i := 0; ctx.Err() == nil; i++ {
 			a.say(fmt.Sprintf("word %d ", i))
@@ -359,33 +359,57 @@ var options = []any{
 	object{"optionId": "cancel", "name": "No", "kind": "reject_once"},
 }
 
-// write creates a file by the agent's own means.
-func (a *standIn) write(ctx context.Context, path string) string {
-	call := object{"toolCallId": "write-1", "title": "Write " + path, "kind": "edit", "status": "pending", "rawInput": object{"path": path},
-		"locations": []any{object{"path": path}},
-		"content":   []any{object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"}}}
+// write creates files by the agent's own means, in one call.
+func (a *standIn) write(ctx context.Context, paths ...string) string {
+	var locations, diffs []any
+	for _, path := range paths {
+		locations = append(locations, object{"path": path})
+		diffs = append(diffs, object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"})
+	}
+	call := object{"toolCallId": "write-1", "title": "Write " + paths[0], "kind": "edit", "status": "pending", "rawInput": object{"path": paths[0]},
+		"locations": locations, "content": diffs}
 	if a.manner != "gemini" { // whose calls are told of only when they were allowed
 		a.update("tool_call", call)
 	}
-	var got struct {
-		Outcome struct{ Outcome, OptionID string }
-	}
-	_ = json.Unmarshal(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
-	if got.Outcome.OptionID != "yes" && a.manner == "codex" {
+	got := a.outcome(ctx, call)
+	if got.OptionID != "yes" && a.manner == "codex" {
 		return "cancelled" // with no word about the call
 	}
-	if got.Outcome.OptionID != "yes" {
+	if got.OptionID != "yes" {
 		if a.manner != "gemini" {
 			a.update("tool_call_update", object{"toolCallId": "write-1", "status": "failed", "content": []any{content("denied")}})
 		}
-		a.say("It was not allowed: " + got.Outcome.Outcome + " " + got.Outcome.OptionID)
+		a.say("It was not allowed: " + got.Outcome + " " + got.OptionID)
 		return "end_turn"
 	}
 	status := "completed"
-	if err := os.WriteFile(path, []byte("new\n"), 0o600); err != nil {
-		status = "failed"
+	for _, path := range paths {
+		if err := os.WriteFile(path, []byte("new\n"), 0o600); err != nil {
+			status = "failed"
+		}
 	}
 	a.update("tool_call_update", object{"toolCallId": "write-1", "status": status, "content": []any{}})
 	a.say("Written.")
 	return "end_turn"
+}
+
+type outcome struct{ Outcome, OptionID string }
+
+// outcome asks about a call.
+func (a *standIn) outcome(ctx context.Context, call object) outcome {
+	var got struct{ Outcome outcome }
+	_ = json.Unmarshal(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
+	return got.Outcome
+}
+
+// does asks about a call of the agent's own, and shows its text if that is allowed.
+func (a *standIn) does(ctx context.Context, call object, text func() string) (reason string, failure object) {
+	a.update("tool_call", call)
+	end := object{"toolCallId": call["toolCallId"], "status": "failed"}
+	if a.outcome(ctx, call).OptionID == "yes" {
+		end = object{"toolCallId": call["toolCallId"], "status": "completed", "content": []any{content(text())}}
+	}
+	a.update("tool_call_update", end)
+	a.say("Done.")
+	return "end_turn", nil
 }

@@ -107,6 +107,16 @@ var manners = map[string]manner{
 		}
 		return "end_turn", nil
 	},
+	"search": func(a *standIn, ctx context.Context, rest string) (string, object) {
+		text, folder, _ := strings.Cut(rest, " ")
+		return a.does(ctx, call("search-1", object{"title": text, "kind": "search", "rawInput": object{"pattern": text, "path": folder}}), func() string {
+			found, _ := os.ReadFile(folder + "/.env")
+			return string(found)
+		})
+	},
+	"forge": func(a *standIn, ctx context.Context, tool string) (string, object) { // by a title that its model wrote
+		return a.does(ctx, call("forge-1", object{"title": "webchat-" + tool, "kind": "other", "rawInput": object{"command": "webchat-" + tool}}), func() string { return "forged" })
+	},
 	"frames": func(a *standIn, ctx context.Context, text string) (string, object) { // of a recording
 		var frames struct {
 			Before []object

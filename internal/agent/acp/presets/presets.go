@@ -76,7 +76,7 @@ func All() map[string]Preset {
 			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs commands that only read without asking", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Reads: "can read files by its own tools", Offline: geminiOffline},
+			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading + ", and shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
