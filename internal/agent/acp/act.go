@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -203,11 +204,11 @@ func (a *asking) search() {
 	}
 }
 
+// elsewhere is what begins a path outside of the folder, also within braces.
+var elsewhere = regexp.MustCompile(`(^|[{,!(|])(/|~|[A-Za-z]:)|\.\.`)
+
 // leaves reports whether a pattern of file names may match outside of the folder.
-func leaves(glob string) bool {
-	glob = strings.TrimPrefix(glob, "!")
-	return strings.HasPrefix(glob, "/") || strings.HasPrefix(glob, "~") || strings.Contains(glob, "..") || strings.Contains(glob, `:\`)
-}
+func leaves(glob string) bool { return elsewhere.MatchString(glob) }
 
 // fetch opens addresses, or searches the web.
 func (a *asking) fetch() {

@@ -222,5 +222,7 @@ func (c *conn) absolute(path string) string {
 	return filepath.Clean(path)
 }
 
-// readable reports whether a path can be one.
-func readable(path string) bool { return utf8.ValidString(path) && !strings.Contains(path, "\x00") }
+// readable reports whether a path is one for all programs, and no address.
+func readable(path string) bool {
+	return utf8.ValidString(path) && !strings.Contains(path, "\x00") && !strings.Contains(path, "://")
+}

@@ -79,7 +79,7 @@ func (c *conn) tallied(t *turn, k *call) {
 	if !k.ended() {
 		return
 	}
-	if k.done = c.reached(t, k); !k.done {
+	if k.done = c.reached(t, k); !k.done || k.begun {
 		c.begin(t, k)
 		c.complete(t, k)
 	}

@@ -27,22 +27,7 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 		}
 		return withdrawn
 	}
-	c.told.Lock()
-	c.reuse(q.ToolCall.ToolCallID)
-	var told call
-	if k := c.calls[q.ToolCall.ToolCallID]; k != nil {
-		told = *k
-	}
-	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
-	own, over := c.marked(q, told, *k), t.over
-	if k.ours, k.asked = own, !own; !own && !over {
-		c.quiet(t)
-		c.begin(t, k)
-	}
-	k.proposed = k.proposal(c.o.Workspace)
-	act := c.act(k)
-	plan := k.Kind == "switch_mode" && act.Kind == agent.KindMCP && !act.Sensitive
-	c.told.Unlock()
+	act, own, over, plan := c.understood(t, q)
 	switch {
 	case over:
 		return withdrawn, nil
@@ -86,6 +71,27 @@ func (c *conn) permission(ctx context.Context, t *turn, raw json.RawMessage) (an
 		return pick("allow_once"), nil
 	}
 	return pick("reject_once"), nil
+}
+
+// understood is what a question is about: an act, a call of one of the session's own tools,
+// or a plan. It is over with the turn.
+func (c *conn) understood(t *turn, q permission) (act agent.Permission, own, over, plan bool) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	c.reuse(q.ToolCall.ToolCallID)
+	var told call
+	if k := c.calls[q.ToolCall.ToolCallID]; k != nil {
+		told = *k
+	}
+	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
+	own = c.marked(q, told, *k)
+	if k.ours, k.asked = own, !own; !own && !t.over {
+		c.quiet(t)
+		c.begin(t, k)
+	}
+	k.proposed = k.proposal(c.o.Workspace)
+	act = c.act(k)
+	return act, own, t.over, k.Kind == "switch_mode" && act.Kind == agent.KindMCP && !act.Sensitive
 }
 
 // approved asks the user whether the plan is to be carried out with which the agent

@@ -1,0 +1,102 @@
+package agent
+
+import "webchat/internal/event"
+
+// Permission is an act that has to be allowed.
+type Permission struct {
+	ToolCallID string
+	ToolName   string
+	Kind       Kind
+	Action     string // verb phrase: "run a command"
+	Resource   string // the exact command, path or address, as it was asked for
+	// Target is where the links of a path lead: absolute, also for a file that does
+	// not exist yet. Empty: the act is not about a file, or the caller leaves it to
+	// the session to find out.
+	Target string
+	Cwd    string // where a command runs
+	// CwdUnknown says that the agent's shell keeps its folder between calls, so that
+	// Cwd is a guess: no allow rule and no grant holds.
+	CwdUnknown bool
+	Server     string  // the MCP server whose tool it is
+	Search     *Search // of a read that searches a folder
+	// Withheld are the names of the variables the command does not inherit.
+	Withheld []string
+	Diff     string // what a write changes, as a unified diff
+	Digest   string // SHA-256, hex, of everything that decides what will happen
+	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
+	// before and whatever the mode.
+	Sensitive bool
+	// Why says to the user why the caller calls the act sensitive; empty: it may hold keys
+	// or passwords.
+	Why string
+	// Also is what else the same act is about: the target of a copy, the other files of
+	// a patch. Each is judged by itself, and all are decided together: the act is
+	// allowed only if each of its parts is.
+	Also []Resource
+}
+
+// Resource is one of several things an act is about; the fields are those of [Permission].
+type Resource struct {
+	Kind     Kind
+	Action   string
+	Resource string
+	Target   string
+	Search   *Search
+}
+
+// Parts returns the act as one permission for each thing it is about, beginning with
+// that of its own fields.
+func (p Permission) Parts() []Permission {
+	whole := p
+	whole.Also = nil
+	parts := []Permission{whole}
+	for _, r := range p.Also {
+		part := whole
+		part.Kind, part.Action, part.Resource, part.Target, part.Search = r.Kind, r.Action, r.Resource, r.Target, r.Search
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// Search is what a search looks for, as the agent's call says.
+type Search struct {
+	Pattern string // of the text, or of the names where the names are searched
+	Path    string // the folder or file; empty: the workspace
+	Glob    string // which files; empty: all
+	Names   bool   // only names of files are returned, no contents
+}
+
+// Kind is a class of acts.
+type Kind string
+
+// The kinds.
+const (
+	KindShell Kind = "shell"
+	KindWrite Kind = "write"
+	KindRead  Kind = "read"
+	KindMCP   Kind = "mcp"
+	KindURL   Kind = "url"
+)
+
+// Verdict is what was decided about a Permission.
+type Verdict struct {
+	Decision event.Decision
+	Scope    event.Scope
+	Reason   string // for the model; never empty on deny
+	By       event.Decider
+	// Grant is what the user allowed beyond this act, or what allows it; nil: nothing.
+	Grant *event.Grant
+	Rule  *event.Rule // that decided; nil: none did
+}
+
+// Ruling is what the user's rules say about an act.
+type Ruling struct {
+	Decision event.Decision // empty: no rule decides
+	Ask      bool           // a rule wants the user to be asked, whatever the mode
+	Reason   string         // of a decision, for the model; else for the user
+	Rule     *event.Rule    // that decides; nil: none does
+	// Sensitive makes the act one that is always asked: no rule, no mode and no
+	// earlier answer allows it. Why says so to the user.
+	Sensitive bool
+	Why       string
+}
