@@ -27,6 +27,25 @@ func Call[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err e
 	return f()
 }
 
+// Fence is around what handles the words of a program that others wrote, where no caller
+// waits for it: in goroutines, timers and readers.
+type Fence struct {
+	Log  *slog.Logger
+	What string
+	// Break gets the error of each panic, in the goroutine it happened in, and ends what
+	// the panic was in.
+	Break func(error)
+}
+
+// Contained returns f within the fence.
+func (e Fence) Contained(f func()) func() {
+	return func() {
+		if _, err := Call(e.Log, e.What, func() (struct{}, error) { f(); return struct{}{}, nil }); err != nil {
+			e.Break(err)
+		}
+	}
+}
+
 // Runner is what calls are made with that may not stop in time.
 type Runner struct {
 	Log     *slog.Logger

@@ -37,7 +37,7 @@ var ours = map[string][]string{
 
 	"internal/files":           {"internal/linediff", "internal/proc"},
 	"internal/canary/scripted": {},
-	"internal/jsonrpc":         {"internal/proc"},
+	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
 	"internal/search":          {"internal/event"},
 	"internal/fold":            {"internal/event"},

@@ -5,7 +5,8 @@
 // ([Headers] and [Lines]), a bound on the size of a frame, malformed frames that
 // are skipped and told instead of ending the connection (until ten came in a
 // row), a time limit on writes to a peer that stopped reading, and an end that
-// waits for every handler.
+// waits for every handler. A panic in what handles the peer's words ends the
+// connection to that peer, and nothing else.
 //
 // Notifications are handed over in the order they came, on the reading
 // goroutine; requests run concurrently. A Conn may be used from any goroutine.
@@ -22,11 +23,14 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"webchat/internal/contain"
 )
 
 var (
@@ -85,6 +89,7 @@ type Config struct {
 	Lost func(err *Error)
 	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not reported.
 	Skipped func(reason error)
+	Logger  *slog.Logger // gets the panics of the functions above; nil: they are not logged
 }
 
 // Conn is one connection.
@@ -92,6 +97,7 @@ type Conn struct {
 	rpc    *jsonrpc2.Conn
 	stream *stream
 	cfg    Config
+	fence  contain.Fence
 	ids    atomic.Uint64 // of our requests; some peers take the id 0 for none
 
 	handlers sync.WaitGroup
@@ -112,7 +118,11 @@ func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
 	if cfg.WriteTimeout == 0 {
 		cfg.WriteTimeout = 30 * time.Second
 	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	c := &Conn{stream: newStream(rwc, cfg), cfg: cfg, open: map[jsonrpc2.ID]context.CancelFunc{}}
+	c.fence = contain.Fence{Log: cfg.Logger, What: what, Break: func(err error) { _ = c.stream.fail(err); _ = c.stream.shut() }}
 	quiet := log.New(io.Discard, "", 0) // its lines can hold what the peer sent
 	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(quiet))
 	return c
@@ -150,8 +160,13 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // Done is closed when the connection has ended, from whichever side.
 func (c *Conn) Done() <-chan struct{} { return c.rpc.DisconnectNotify() }
 
+// Contained returns f for a goroutine that handles what the peer said: a panic in it ends
+// the connection, with an error that wraps [contain.ErrPanic].
+func (c *Conn) Contained(f func()) func() { return c.fence.Contained(f) }
+
 // Err says why the connection ended: [io.EOF] when the peer closed it,
-// [ErrGarbage], [ErrStuck], or nil while it lives and after [Conn.Close].
+// [ErrGarbage], [ErrStuck], [contain.ErrPanic] when what handles its words panicked, or nil
+// while it lives and after [Conn.Close].
 func (c *Conn) Err() error { return c.stream.err() }
 
 // Close ends the connection and waits for its handlers. It may be called twice,
@@ -176,6 +191,13 @@ func (c *Conn) closed() error {
 type handler struct{ c *Conn }
 
 func (h handler) Handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	if errors.Is(h.c.Err(), contain.ErrPanic) {
+		return // frames that were read already come after it
+	}
+	h.c.Contained(func() { h.handle(ctx, rpc, req) })()
+}
+
+func (h handler) handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	var params json.RawMessage
 	if req.Params != nil {
 		params = *req.Params
@@ -193,7 +215,7 @@ func (h handler) Handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 			_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeInternal, Message: "too many requests are open"}) // the connection may have ended
 			return
 		}
-		h.c.handlers.Go(func() { defer end(); h.answer(ctx, rpc, req, params) })
+		h.c.handlers.Go(h.c.Contained(func() { defer end(); h.answer(ctx, rpc, req, params) }))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"webchat/internal/contain"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
@@ -19,7 +20,7 @@ type Program struct {
 	*Conn
 	child  *proc.Child
 	stderr tail
-	reader sync.WaitGroup // of standard error
+	beside sync.WaitGroup // the reader of standard error, and what ends the child after a panic
 	once   sync.Once      // of Stop
 	err    error          // of Stop; to be read after it
 }
@@ -33,9 +34,18 @@ func Start(c proc.Command, with Config) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{child: child}
-	p.reader.Go(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) }) // ends with the child
 	p.Conn = New(pipes{child.Stdout(), child.Stdin()}, with)
+	p.beside.Go(p.Contained(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) })) // ends with the child
+	p.beside.Go(p.Contained(p.endBroken))
 	return p, nil
+}
+
+// endBroken ends the program when a panic ended the connection: until its caller stops it,
+// it would go on with what it does.
+func (p *Program) endBroken() {
+	if <-p.Done(); errors.Is(p.Err(), contain.ErrPanic) {
+		_, _ = p.child.Stop(context.Background()) // what it says, Stop says
+	}
 }
 
 // Left lists what runs of the program and of what it started.
@@ -54,7 +64,7 @@ func (p *Program) Stop(patience time.Duration) error {
 		}
 		_, err := p.child.Stop(context.Background())
 		p.err = errors.Join(err, p.Close())
-		p.reader.Wait()
+		p.beside.Wait()
 	})
 	return p.err
 }

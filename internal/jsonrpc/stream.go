@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"webchat/internal/contain"
 )
 
 const (
@@ -48,8 +50,19 @@ func newStream(rwc io.ReadWriteCloser, cfg Config) *stream {
 	return &stream{rwc: rwc, r: bufio.NewReaderSize(rwc, 64<<10), cfg: cfg, shut: sync.OnceValue(rwc.Close)}
 }
 
+// what is what a panic was in.
+const what = "handling what a program sent"
+
 // ReadObject decodes the next well-formed frame into v.
 func (s *stream) ReadObject(v any) error {
+	_, err := contain.Call(s.cfg.Logger, what, func() (struct{}, error) { return struct{}{}, s.readObject(v) })
+	if errors.Is(err, contain.ErrPanic) {
+		return s.fail(err)
+	}
+	return err
+}
+
+func (s *stream) readObject(v any) error {
 	for {
 		frame, err := s.readFrame()
 		if err == nil {

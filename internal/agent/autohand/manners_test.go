@@ -255,6 +255,15 @@ func TestDeath(t *testing.T) {
 	h.must("hello") // it goes on in a new process
 }
 
+// A CLI that ends a turn more than once, or begins it again, is heard to its first end.
+func TestTurnsThatEndTwice(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	h.must("twice")
+	if n := len(all[event.AssistantTurnStart](h)); n != 1 {
+		t.Errorf("%d model calls, not 1", n)
+	}
+}
+
 // A CLI that ended between turns is started again for the next prompt.
 func TestDeathBetweenTurns(t *testing.T) {
 	h := sit(t, "polite", nil, nil)

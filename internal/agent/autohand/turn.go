@@ -30,6 +30,7 @@ type turn struct {
 	closing bool       // nothing is begun beside it any more
 	over    bool       // nothing is told of it any more
 	begun   bool       // the CLI's turn
+	done    bool       // it has ended: what follows is of no turn
 	step    int        // the model call that runs, from 1; 0: none
 	saying  said       // the message in flight
 	errors  []string   // what the provider said
@@ -95,7 +96,7 @@ func (c *conn) notified(p *process, method string, params json.RawMessage) {
 	}
 	t.told.Lock()
 	defer t.told.Unlock()
-	if t.over || !t.begun && method != "turnStart" {
+	if t.over || t.done || t.begun == (method == "turnStart") {
 		return
 	}
 	c.tell(p, t, method, params)
@@ -109,8 +110,8 @@ func (c *conn) tell(p *process, t *turn, method string, params json.RawMessage) 
 		c.nextStep(t)
 	case "turnEnd":
 		c.endStep(t)
+		t.done = true
 		close(t.ended)
-		t.begun = false
 	case "messageUpdate":
 		c.update(t, read[said](params))
 	case "messageEnd":

@@ -72,6 +72,13 @@ func (s *stage) perform(text string) string {
 		s.helper()
 	case "late":
 		s.late()
+	case "twice": // it begins and ends its turn again
+		turn := object{"turnId": "turn_again"}
+		for range 3 {
+			s.tell("turnEnd", turn)
+			s.tell("turnStart", turn)
+			s.tell("turnStart", turn)
+		}
 	case "talk":
 		s.tell("messageUpdate", object{"messageId": s.msg, "delta": "word "})
 		<-s.ctx.Done()
