@@ -21,6 +21,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"webchat/internal/event"
@@ -36,6 +37,11 @@ var (
 	// session closes the Conn and opens another for the next prompt.
 	ErrDied = errors.New("agent ended")
 )
+
+// Broken is [ErrDied] of a conversation in which webchat failed on what the agent sent.
+func Broken(title string) error {
+	return fmt.Errorf("%w: webchat failed on something that %s sent. The fault is webchat's, and its log says where. Send the prompt again to go on", ErrDied, title)
+}
 
 // Backend is a kind of agent. Its methods may be called concurrently.
 type Backend interface {

@@ -1,5 +1,5 @@
-// Package contain calls what others wrote, such as an agent or a tool: a panic in it becomes
-// an error, and what does not stop in time is not waited for.
+// Package contain calls what others wrote, such as an agent or a tool, and is around what
+// handles its words: a panic becomes an error, and what does not stop in time is not waited for.
 package contain
 
 import (

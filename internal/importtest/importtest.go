@@ -45,14 +45,14 @@ var ours = map[string][]string{
 	"internal/eventlog":        {"internal/event", "internal/fold"},
 	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
 
-	"internal/agent/agenttest":           {"internal/agent", "internal/event"},
-	"internal/agent/offline":             {"internal/agent", "internal/event", "internal/files"}, // how a project is tested
-	"internal/agent/autohand":            {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
+	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
+	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files"}, // how a project is tested
+	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
 	"internal/agent/acp/presets":         {}, // how known agents are started
-	"internal/agent/acp":                 {"internal/agent", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
-	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/large", "internal/agent/copilot/models", "internal/agent/copilot/offered", "internal/agent/copilot/results", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/acp":                 {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
+	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/large", "internal/agent/copilot/models", "internal/agent/copilot/offered", "internal/agent/copilot/results", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/contain", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/copilot/acts":        {"internal/agent", "internal/agent/copilot/wire", "internal/policy"}, // what it asks permission for
-	"internal/agent/copilot/cli":         {"internal/agent", "internal/jsonrpc", "internal/policy", "internal/proc"},
+	"internal/agent/copilot/cli":         {"internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/large":       {},                 // results it cuts
 	"internal/agent/copilot/inside":      {"internal/agent"}, // what the CLI tells of a session, apart from conversations
 	"internal/agent/copilot/models":      {"internal/agent"}, // those the user brought, and those of their login
@@ -83,7 +83,7 @@ var ours = map[string][]string{
 	"internal/store/storetest":   {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
 	"internal/mcpclient":         {"internal/agent", "internal/proc", "internal/wording"},
 	"internal/released":          {"internal/agent", "internal/event"},
-	"internal/mcpserver":         {"internal/agent", "internal/event", "internal/released"},
+	"internal/mcpserver":         {"internal/agent", "internal/contain", "internal/event", "internal/released"},
 	"internal/mcpserver/install": {"internal/proc"},
 	"internal/mcpserver/lend":    {"internal/agent", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/mcpserver", "internal/sessions", "internal/workspaces"}, // a server's sessions, their tools, and who has a key
 	"internal/dialect":           {"internal/event"},

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"webchat/internal/contain"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/proc"
 )
 
 // A panic in what handles a peer's words ends the connection to that peer, says so in its
@@ -54,4 +57,25 @@ func TestPanicsEndTheConnection(t *testing.T) {
 			t.Errorf("it ended with %v", conn.Err())
 		}
 	})
+}
+
+// A program whose words made a handler panic is ended with what it started, before its
+// caller stops it.
+func TestPanicsEndTheProgram(t *testing.T) {
+	p, err := jsonrpc.Start(proc.Command{Args: []string{"sh", "-c", `sleep 600 & echo '{"jsonrpc":"2.0","method":"x"}'; sleep 600`}, Env: os.Environ()},
+		jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(string, json.RawMessage) { panic("of a handler") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for len(p.Left()) > 0 {
+		<-tick.C
+	}
+	if err := p.Stop(time.Second); err != nil {
+		t.Error(err)
+	}
+	if !errors.Is(p.Err(), contain.ErrPanic) {
+		t.Errorf("it ended with %v", p.Err())
+	}
 }

@@ -19,9 +19,13 @@ import (
 	"go.uber.org/goleak"
 
 	"webchat/internal/jsonrpc"
+	"webchat/internal/proc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	proc.Main()
+	goleak.VerifyTestMain(m)
+}
 
 var framings = map[string]jsonrpc.Framing{"headers": jsonrpc.Headers, "lines": jsonrpc.Lines}
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/contain"
 )
 
 // manyPeers is from how many on those without a session of the protocol are forgotten.
@@ -59,6 +61,7 @@ func (s *Server) newPeer(v Visitor) *peer {
 	if s.cfg.Content != nil && !hosted {
 		s.addFrame(p)
 	}
+	p.server.AddReceivingMiddleware(s.contained) // last: it is around the others
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other := s.byPeer[v]; other != nil {
@@ -69,6 +72,13 @@ func (s *Server) newPeer(v Visitor) *peer {
 	}
 	s.byPeer[v] = p
 	return p
+}
+
+// contained keeps a panic in what handles a client's request in that request.
+func (s *Server) contained(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		return contain.Call(s.cfg.Logger, "a request of an MCP client", func() (mcp.Result, error) { return next(ctx, method, req) })
+	}
 }
 
 func (p *peer) add(t Tool, h mcp.ToolHandler) {

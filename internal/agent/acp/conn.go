@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
 )
@@ -91,7 +92,7 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.turn = t
 	c.mu.Unlock()
 	watched := make(chan struct{})
-	go func() { defer close(watched); c.watch(t) }()
+	go running.rpc.Contained(func() { defer close(watched); c.watch(t) })()
 	var answer json.RawMessage
 	err = c.call(ctx, running, object{"sessionId": running.id, "prompt": c.blocks(running, p)}, &answer)
 	var got answered
@@ -111,6 +112,9 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, contain.ErrPanic):
+		c.drop(running)
+		return agent.Broken(c.b.cfg.Title)
 	case errors.Is(err, jsonrpc.ErrClosed):
 		c.drop(running)
 		return fmt.Errorf("%w: %s%s", agent.ErrDied, c.b.cfg.Title, running.rpc.Said())
@@ -229,7 +233,7 @@ func (c *conn) call(ctx context.Context, p *process, params object, got *json.Ra
 	done := make(chan error, 1)
 	alive, over := context.WithCancel(context.WithoutCancel(ctx))
 	defer over()
-	go func() { done <- p.rpc.Call(alive, "session/prompt", params, got) }()
+	go p.rpc.Contained(func() { done <- p.rpc.Call(alive, "session/prompt", params, got) })()
 	select {
 	case err := <-done:
 		return err

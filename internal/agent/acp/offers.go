@@ -141,24 +141,7 @@ func (c *conn) Choices() agent.Choices {
 // offered takes what the agent says of its choices, and reports what it changed by
 // itself.
 func (c *conn) offered(u update) {
-	c.mu.Lock()
-	before, lax := c.b.cfg.choices(c.offers), c.offers.lax()
-	switch u.SessionUpdate {
-	case "config_option_update":
-		c.offers.options = u.ConfigOptions
-	case "current_mode_update":
-		c.offers.modes.CurrentModeID = u.CurrentModeID
-		for i := range c.offers.options {
-			if o := &c.offers.options[i]; o.Category == "mode" {
-				o.CurrentValue, _ = json.Marshal(u.CurrentModeID) // a string
-			}
-		}
-	case "available_commands_update":
-		c.offers.commands = u.AvailableCommands
-	}
-	now, quiet := c.b.cfg.choices(c.offers), c.starting || c.choosing > 0
-	lax = !lax && c.offers.lax()
-	c.mu.Unlock()
+	before, now, lax, quiet := c.takeOffers(u)
 	c.b.keep(func(k *kept) { k.Choices = now })
 	if quiet {
 		return
@@ -177,6 +160,28 @@ func (c *conn) offered(u update) {
 	if now.Model != before.Model || now.Effort != before.Effort {
 		c.report(ctx, event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
 	}
+}
+
+// takeOffers returns the choices before and after an update, whether the agent acts without
+// asking from now on, and whether the change is the user's own.
+func (c *conn) takeOffers(u update) (before, now agent.Choices, lax, quiet bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, lax = c.b.cfg.choices(c.offers), c.offers.lax()
+	switch u.SessionUpdate {
+	case "config_option_update":
+		c.offers.options = u.ConfigOptions
+	case "current_mode_update":
+		c.offers.modes.CurrentModeID = u.CurrentModeID
+		for i := range c.offers.options {
+			if o := &c.offers.options[i]; o.Category == "mode" {
+				o.CurrentValue, _ = json.Marshal(u.CurrentModeID) // a string
+			}
+		}
+	case "available_commands_update":
+		c.offers.commands = u.AvailableCommands
+	}
+	return before, c.b.cfg.choices(c.offers), !lax && c.offers.lax(), c.starting || c.choosing > 0
 }
 
 // SetMode implements [agent.Chooser].

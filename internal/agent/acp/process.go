@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
@@ -43,7 +44,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	p := &process{}
 	ready := make(chan struct{}) // what it says is handled once p is complete
 	rpc, err := jsonrpc.Start(proc.Command{Args: cfg.Command, Dir: c.o.Workspace, Env: cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines,
-		Notify: func(method string, params json.RawMessage) { <-ready; c.notified(p, method, params) }, Request: c.asked})
+		Notify: func(method string, params json.RawMessage) { <-ready; c.notified(p, method, params) }, Request: c.asked, Logger: cfg.Logger})
 	if errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, cfg.Title, cfg.Command[0])
 	}
@@ -57,12 +58,14 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.starting = true
 	c.mu.Unlock()
 	c.uses.Add(1)
-	go c.dropDead(p)
+	go rpc.Contained(func() { c.dropDead(p) })()
 	if err := c.handshake(ctx, p, id); err != nil {
 		var theirs *jsonrpc.Error
 		switch {
 		case errors.As(err, &theirs) && theirs.Code == codeLogin:
 			return c.b.signIn()
+		case errors.Is(err, contain.ErrPanic):
+			return agent.Broken(cfg.Title)
 		case errors.Is(err, jsonrpc.ErrClosed):
 			c.drop(p) // then it has said all
 			return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, cfg.Title, p.rpc.Said())

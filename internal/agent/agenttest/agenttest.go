@@ -5,7 +5,8 @@
 // events in their order, deltas that add up to their message, exactly one
 // completion for each started tool even on abort, permission before an act,
 // the display tools offered and "view" not, no call to the host and no
-// goroutine after Close. Each check is a subtest.
+// goroutine after Close, and a panic in what handles the agent's words that ends
+// this conversation only. Each check is a subtest.
 //
 // The package's own tests run the same checks on backends that break one rule
 // each, so that a rule that cannot fail is noticed.
@@ -114,6 +115,7 @@ var checks = []check{
 	{"CloseTalking", checkCloseTalking},
 	{"CloseTwice", checkCloseTwice},
 	{"Resume", checkResume},
+	{"Contained", checkContained},
 }
 
 // Run tests that b keeps the contract. It runs no checks in parallel and expects no other

@@ -145,6 +145,9 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"nameless file", "Inside", "an instruction file without a path"},
 		{"resume denied", "Resume", "Open resumes"},
 		{"resume broken", "Resume", "Open does not resume"},
+		{"hides a panic", "Contained", "Prompt returned nil after a panic at Report of assistant."},
+		{"repeats a panic", "Contained", "the user reads \"agent ended: swordfish\""},
+		{"hangs on a panic", "Contained", "Prompt, after a panic at Report of assistant., did not return"},
 	} {
 		covered[c.check] = true
 		t.Run(strings.ReplaceAll(c.fault, " ", "-"), func(t *testing.T) {

@@ -34,6 +34,8 @@ type Host struct {
 	Permit func(p agent.Permission) agent.Verdict
 	// Reply answers AskUser; nil: "yes".
 	Reply func(q agent.Question) agent.Answer
+	// Fault is called at each call of a method, with what it is about, and may panic; nil: none.
+	Fault func(what string)
 
 	mu        sync.Mutex // guards what follows
 	offered   map[string]bool
@@ -59,6 +61,9 @@ func NewHost(specs []agent.ToolSpec) *Host {
 
 // enter locks h and notes a call that must not be.
 func (h *Host) enter(what string) (unlock func()) {
+	if h.Fault != nil {
+		h.Fault(what)
+	}
 	h.mu.Lock()
 	if h.closed {
 		h.note("%s after Close", what)

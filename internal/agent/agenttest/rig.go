@@ -88,7 +88,7 @@ func (r *rig) start(ctx context.Context, content string) <-chan error {
 	ended := make(chan error, 1)
 	r.host.Begin()
 	go func() {
-		err := r.conn.Prompt(ctx, p)
+		err := contained(func() error { return r.conn.Prompt(ctx, p) })
 		r.host.End(err)
 		ended <- err
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -202,7 +203,7 @@ func (c *toyConn) Prompt(ctx context.Context, p agent.Prompt) error {
 		case <-stop:
 		}
 	})
-	err := c.turn(ctx, p.Content)
+	err := c.broken(func() error { return c.turn(ctx, p.Content) })
 	if c.fault == "late report" {
 		c.turns.Go(func() {
 			_ = c.host.(*Host).Wait(context.Background(), func(h *Host) bool { return !h.isPrompting() })
@@ -225,6 +226,22 @@ func (c *toyConn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// broken calls f and treats a panic as the fault says.
+func (c *toyConn) broken(f func() error) (err error) {
+	defer func() {
+		if !strings.HasSuffix(c.fault, "a panic") {
+			return
+		}
+		switch p := recover(); {
+		case p != nil && c.fault == "repeats a panic":
+			err = fmt.Errorf("%w: %v", agent.ErrDied, p)
+		case p != nil && c.fault == "hangs on a panic":
+			<-c.release
+		}
+	}()
+	return f()
 }
 
 func (h *Host) isPrompting() bool {

@@ -186,7 +186,7 @@ func (c *conn) stepEnd(p *process, t *turn, s step) {
 		c.outcome(t, k, r.Success, clean(text(r.Output)), clean(r.Error), r.Kind)
 	}
 	c.endStep(t)
-	t.spawn(func() {
+	t.spawn(p, func() {
 		if err := p.Call(t.tell, "autohand.stepDecision", object{"stepId": s.StepID, "stop": false}, nil); err != nil {
 			c.b.cfg.Logger.Debug("the CLI did not take that its turn goes on", "error", err)
 		}
@@ -205,9 +205,9 @@ func (c *conn) requests(t *turn, s step) (all []event.ToolRequest) {
 }
 
 // spawn does something beside the reading of notices; t.told is held.
-func (t *turn) spawn(f func()) {
+func (t *turn) spawn(p *process, f func()) {
 	if !t.closing {
-		t.work.Go(f)
+		t.work.Go(p.Contained(f))
 	}
 }
 
@@ -226,7 +226,7 @@ func (c *conn) held(p *process, t *turn, method string, b batch) {
 		}
 	case "changesBatchEnd":
 		if b.ChangeCount > 0 {
-			t.spawn(func() { c.accept(p, t) })
+			t.spawn(p, func() { c.accept(p, t) })
 		}
 		if b.ChangeCount == 0 {
 			t.changes = nil

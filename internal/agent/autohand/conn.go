@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/wording"
@@ -68,9 +69,9 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Unlock()
 	c.recall(t)
 	watched := make(chan struct{})
-	go func() { defer close(watched); c.watch(t) }()
+	go running.Contained(func() { defer close(watched); c.watch(t) })()
 	err = c.ask(ctx, running, t, p)
-	if errors.Is(err, errNotTaken) { // it ended between turns
+	if errors.Is(err, errNotTaken) && !errors.Is(err, contain.ErrPanic) { // it ended between turns
 		c.drop(running)
 		if running, err = c.running(ctx); err == nil {
 			err = c.ask(ctx, running, t, p)
@@ -101,6 +102,8 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 		return fmt.Errorf("%w: the conversation was closed", agent.ErrDied)
 	case stalled:
 		return fmt.Errorf("%s did nothing for %v, so its turn was ended. Run autohand by itself to see whether its provider works", title, c.b.cfg.Stall)
+	case errors.Is(err, contain.ErrPanic):
+		return agent.Broken(title)
 	case errors.Is(err, jsonrpc.ErrClosed):
 		return fmt.Errorf("%w: Autohand CLI%s", agent.ErrDied, running.Said())
 	}
@@ -126,7 +129,7 @@ func (c *conn) ask(ctx context.Context, p *process, t *turn, from agent.Prompt) 
 	case <-t.ended:
 		return t.failure()
 	case <-p.Done():
-		return jsonrpc.ErrClosed
+		return errors.Join(jsonrpc.ErrClosed, p.Err())
 	case <-t.ctx.Done():
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
@@ -188,15 +191,17 @@ func (c *conn) running(ctx context.Context) (*process, error) {
 		return p, nil
 	}
 	if err := c.start(ctx, remembered(c.dir)); err != nil {
-		c.mu.Lock()
-		p := c.process
-		c.mu.Unlock()
-		c.drop(p)
+		c.drop(c.current())
 		return nil, fmt.Errorf("%w: %w", agent.ErrDied, err)
 	}
+	return c.current(), nil
+}
+
+// current returns the process; nil: it ended.
+func (c *conn) current() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.process, nil
+	return c.process
 }
 
 // drop ends a process that ended, or does not react.
@@ -345,10 +350,7 @@ func (c *conn) endOnce() {
 		t.cancel()
 	}
 	for range 2 { // a prompt may have been starting another one
-		c.mu.Lock()
-		p := c.process
-		c.mu.Unlock()
-		c.drop(p)
+		c.drop(c.current())
 		c.prompts.Wait()
 	}
 	if c.tidies {

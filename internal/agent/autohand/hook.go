@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 )
 
@@ -38,7 +39,8 @@ func listen(c *conn) (*listener, error) {
 	if l.net, err = (&net.ListenConfig{}).Listen(context.Background(), "unix", l.name); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	go func() {
+	fence := contain.Fence{Log: c.b.cfg.Logger, What: "listening for hooks", Break: func(error) { _ = l.net.Close() }} // upon which hooks refuse
+	go fence.Contained(func() {
 		defer close(l.done)
 		for {
 			conn, err := l.net.Accept()
@@ -47,7 +49,7 @@ func listen(c *conn) (*listener, error) {
 			}
 			c.answerHook(conn)
 		}
-	}()
+	})()
 	return l, nil
 }
 
@@ -59,12 +61,17 @@ func (l *listener) close() {
 
 // answerHook answers one hook in a goroutine of its own.
 func (c *conn) answerHook(conn net.Conn) {
-	t, done := c.use()
-	if t == nil {
+	p := c.current()
+	if p == nil {
 		_ = conn.Close() // upon which the command refuses
 		return
 	}
-	go func() {
+	t, done := c.use()
+	if t == nil {
+		_ = conn.Close()
+		return
+	}
+	go p.Contained(func() {
 		defer done()
 		defer conn.Close()
 		defer context.AfterFunc(t.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
@@ -84,7 +91,7 @@ func (c *conn) answerHook(conn net.Conn) {
 		if err == nil && t.ctx.Err() == nil {
 			_, _ = conn.Write(b) // a command that went away needs none
 		}
-	}()
+	})()
 }
 
 // before decides about a call of the CLI's own: the user's hooks, and whether leave has
@@ -93,20 +100,13 @@ func (c *conn) before(t *turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{Decision: "allow"} // the session asks
 	}
-	t.told.Lock()
-	if t.over {
-		t.told.Unlock()
+	k := c.hooked(t, m)
+	switch {
+	case k == nil:
 		return answer{Decision: "deny", Reason: "No turn runs."}
-	}
-	k := t.take(m.CallID, m.Tool, m.Input)
-	k.hooked = true
-	if m.Tool == askUser {
-		k.silent = true
-		t.told.Unlock()
+	case k.silent:
 		return c.question(t, k)
 	}
-	c.begin(t, k)
-	t.told.Unlock()
 	if slices.Contains(excluded, m.Tool) { // settings in the workspace may have it offered again
 		return answer{Decision: "deny", Reason: refusal(m.Tool)}
 	}
@@ -117,12 +117,7 @@ func (c *conn) before(t *turn, m moment) answer {
 	case !v.Allow:
 		return answer{Decision: "deny", Reason: v.Reason}
 	}
-	t.told.Lock()
-	if v.Arguments != nil {
-		k.args = v.Arguments
-	}
-	act := c.act(k, permissionRequest{})
-	t.told.Unlock()
+	act := c.rewritten(t, k, v.Arguments)
 	if !free[m.Tool] || act.Kind == agent.KindShell { // a tool of the folder may have such a name
 		// The CLI's own question could be switched off by settings in the workspace.
 		decided, err := c.host.AskPermission(t.ctx, act)
@@ -137,6 +132,31 @@ func (c *conn) before(t *turn, m moment) answer {
 	k.allowed = true
 	t.told.Unlock()
 	return answer{Decision: "allow", UpdatedInput: v.Arguments}
+}
+
+// hooked begins the call that a hook is asked about; nil: the turn is over.
+func (c *conn) hooked(t *turn, m moment) *call {
+	t.told.Lock()
+	defer t.told.Unlock()
+	if t.over {
+		return nil
+	}
+	k := t.take(m.CallID, m.Tool, m.Input)
+	k.hooked = true
+	if k.silent = m.Tool == askUser; !k.silent {
+		c.begin(t, k)
+	}
+	return k
+}
+
+// rewritten gives a call the arguments that the user's hooks made, and returns what it does.
+func (c *conn) rewritten(t *turn, k *call, args json.RawMessage) agent.Permission {
+	t.told.Lock()
+	defer t.told.Unlock()
+	if args != nil {
+		k.args = args
+	}
+	return c.act(k, permissionRequest{})
 }
 
 // refusal is what the model reads of a tool that is never run.
@@ -164,10 +184,11 @@ func (c *conn) after(t *turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{}
 	}
+	p := c.current()
 	t.told.Lock()
 	k := t.calls[m.CallID]
-	if k != nil && !t.over && !k.ran && m.Success != nil {
-		t.spawn(func() { c.untold(t, k, *m.Success, clean(text(m.Response))) })
+	if k != nil && p != nil && !t.over && !k.ran && m.Success != nil {
+		t.spawn(p, func() { c.untold(p, t, k, *m.Success, clean(text(m.Response))) })
 	}
 	t.told.Unlock()
 	if k == nil {
@@ -185,13 +206,8 @@ func (c *conn) after(t *turn, m moment) answer {
 
 // untold reports the end of a call of which nothing but a hook tells. A hook may be
 // faster than what the CLI wrote before it: an answer of the CLI's comes after that.
-func (c *conn) untold(t *turn, k *call, success bool, output string) {
-	c.mu.Lock()
-	p := c.process
-	c.mu.Unlock()
-	if p != nil {
-		_ = p.Call(t.ctx, "autohand.getState", nil, nil) // any answer will do
-	}
+func (c *conn) untold(p *process, t *turn, k *call, success bool, output string) {
+	_ = p.Call(t.ctx, "autohand.getState", nil, nil) // any answer will do
 	t.told.Lock()
 	defer t.told.Unlock()
 	if !t.over && !k.ran {

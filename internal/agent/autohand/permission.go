@@ -33,7 +33,7 @@ func (c *conn) permission(p *process, t *turn, r permissionRequest) {
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
-	t.spawn(func() {
+	t.spawn(p, func() {
 		if known {
 			_ = p.Call(t.tell, "autohand.permissionResponse", object{"requestId": r.RequestID, "decision": "allow_once"}, nil)
 			return
@@ -59,7 +59,7 @@ func (c *conn) directory(p *process, t *turn, r permissionRequest) {
 		k.args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
 	}
 	known, act := k.allowed, c.act(k, r)
-	t.spawn(func() {
+	t.spawn(p, func() {
 		if known {
 			_ = p.Call(t.tell, "autohand.directoryAccessResponse", object{"requestId": r.RequestID, "granted": true}, nil)
 			return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/proc"
 )
@@ -55,7 +56,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.mu.Unlock()
 	p := &process{ready: make(chan started, 1), failed: make(chan *jsonrpc.Error, 1)}
 	program, err := jsonrpc.Start(proc.Command{Args: args, Dir: c.o.Workspace, Env: c.b.environment(c.dir), Grace: time.Second},
-		jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(method string, params json.RawMessage) { c.notified(p, method, params) },
+		jsonrpc.Config{Framing: jsonrpc.Lines, Logger: c.b.cfg.Logger, Notify: func(method string, params json.RawMessage) { c.notified(p, method, params) },
 			Lost: func(e *jsonrpc.Error) {
 				select {
 				case p.failed <- e:
@@ -113,6 +114,9 @@ func (c *conn) handshake(ctx context.Context, p *process, id string) error {
 		default:
 		}
 		c.drop(p) // then it has said all
+		if errors.Is(p.Err(), contain.ErrPanic) {
+			return agent.Broken(title)
+		}
 		return fmt.Errorf("%w: Autohand CLI ended while it started%s", agent.ErrUnavailable, p.Said())
 	case <-ctx.Done():
 		return ctx.Err()

@@ -16,6 +16,7 @@ func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
 	found := make(chan *turn, 1)
 	find := func() {
 		t := c.loop.turn
+		defer func() { found <- t }()
 		for _, h := range c.loop.helpers {
 			if t == nil || mine(h) {
 				t = h
@@ -28,7 +29,6 @@ func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
 			t.work.Add(1)
 			also(t)
 		}
-		found <- t
 	}
 	c.post(func() {
 		if t := c.loop.turn; t != nil && t.pending {
@@ -44,7 +44,13 @@ func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
 func notHelpers(*turn) bool { return false }
 
 // Request implements [cli.Session].
-func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (any, error) {
+func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
+	err = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "internal error"}
+	c.contained(func() { answer, err = c.request(ctx, method, params) })()
+	return answer, err
+}
+
+func (c *conn) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	var q struct {
 		wire.Question
 		wire.Hook

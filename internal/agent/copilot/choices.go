@@ -203,7 +203,7 @@ func (c *conn) onTodos(cli.Event) {
 		return
 	}
 	c.loop.listing, c.loop.listAgain = true, false
-	go func() {
+	go c.contained(func() {
 		defer c.turns.Done()
 		var list struct{ Rows []wire.Todo }
 		err := c.ask(c.quit, "session.plan.readSqlTodos", c.named(nil), &list)
@@ -216,7 +216,7 @@ func (c *conn) onTodos(cli.Event) {
 				c.onTodos(cli.Event{})
 			}
 		})
-	}()
+	})()
 }
 
 // todos are the rows of the CLI's table in the session's words. What is blocked is

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/wire"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 )
 
@@ -46,6 +48,8 @@ type conn struct {
 	closed     bool
 	turns      sync.WaitGroup // Prompts and steers; Add under mu while not closed
 	closing    sync.Once
+	breaking   sync.Once
+	broken     atomic.Bool // what handled its events panicked
 
 	loop loopState
 }
@@ -77,7 +81,7 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 	c.life, c.end = context.WithCancel(context.Background())
 	c.quit, c.stop = context.WithCancel(context.Background())
 	c.cost = b.definitions(o.Tools)
-	go c.run()
+	go c.contained(c.run)()
 	return c
 }
 
@@ -104,7 +108,7 @@ func (c *conn) run() {
 		c.mu.Unlock()
 		for _, f := range todo {
 			if c.life.Err() == nil {
-				f()
+				c.contained(f)()
 			}
 		}
 		if len(todo) > 0 {
@@ -116,6 +120,31 @@ func (c *conn) run() {
 			return
 		}
 	}
+}
+
+// contained returns f for the loop, or for a goroutine that handles what the CLI said: a
+// panic in it ends this conversation, and leaves the CLI to the others.
+func (c *conn) contained(f func()) func() {
+	return contain.Fence{Log: c.b.cfg.Logger, What: "a conversation with " + cli.Title, Break: c.broke}.Contained(f)
+}
+
+// broke ends the conversation after a panic: its turn returns, and the CLI stops what it does
+// in it.
+func (c *conn) broke(error) {
+	c.breaking.Do(func() {
+		c.broken.Store(true)
+		c.post(func() { c.lose(agent.Broken(cli.Title)) })
+		if !c.enter() {
+			return // it is closed, which stops it
+		}
+		go c.contained(func() {
+			defer c.turns.Done()
+			ctx, cancel := context.WithTimeout(c.quit, abortPatience)
+			defer cancel()
+			_ = c.ask(ctx, "session.abort", c.named(nil), nil) // one that does not stop is destroyed by Close
+			c.cancelTasks()
+		})()
+	})
 }
 
 // post has the loop do f. After Close it does not.
@@ -197,14 +226,19 @@ func (c *conn) SetTitle(ctx context.Context, title string) error {
 // Died implements [cli.Session].
 func (c *conn) Died(death error) {
 	c.post(func() {
-		c.loop.dead = cli.Lost(death)
+		defer c.lose(cli.Lost(death))
 		c.endTasks()
-		if t := c.loop.turn; t != nil && t.pending {
-			c.forgo(t)
-		} else if t != nil {
-			c.finish(t, c.loop.dead)
-		}
 	})
+}
+
+// lose ends the turn of a conversation that takes no more prompts.
+func (c *conn) lose(why error) {
+	c.loop.dead = why
+	if t := c.loop.turn; t != nil && t.pending {
+		c.forgo(t)
+	} else if t != nil {
+		c.finish(t, why)
+	}
 }
 
 // Close implements [agent.Conn].

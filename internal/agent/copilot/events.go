@@ -77,8 +77,8 @@ func (c *conn) Handle(e cli.Event) {
 
 // handle takes one event. It runs on the loop.
 func (c *conn) handle(e cli.Event) {
-	if e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") && e.Type != "session.background_tasks_changed" || privately[e.Type]) {
-		return // a helper's own affairs
+	if c.broken.Load() || e.AgentID != "" && (strings.HasPrefix(e.Type, "session.") && e.Type != "session.background_tasks_changed" || privately[e.Type]) {
+		return // it is over, or a helper's own affairs
 	}
 	if !ofSession[e.Type] && !c.belongs(e) {
 		return
@@ -264,7 +264,7 @@ func (c *conn) onServerStatus(e cli.Event) {
 func (c *conn) onToolsUpdated(cli.Event) {
 	t := c.loop.turn
 	c.loop.retool = false
-	t.work.Go(func() {
+	t.work.Go(c.contained(func() {
 		err := c.inspect(t.ctx)
 		if err == nil || t.ctx.Err() != nil {
 			return
@@ -277,7 +277,7 @@ func (c *conn) onToolsUpdated(cli.Event) {
 		if err := c.ask(t.ctx, "session.abort", c.named(nil), nil); err != nil && t.ctx.Err() == nil {
 			c.post(func() { c.finish(t, err) })
 		}
-	})
+	}))
 }
 
 func (c *conn) onUsage(e cli.Event) {

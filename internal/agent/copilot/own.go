@@ -33,7 +33,7 @@ func (c *conn) goOn(cause string) {
 	if c.loop.retool {
 		t.backlog = append(t.backlog, func() { c.onToolsUpdated(cli.Event{}) })
 	}
-	go func() {
+	go c.contained(func() {
 		defer c.turns.Done()
 		err := c.host.RunTurn(t.ctx, cause, func(ctx context.Context) error { return c.pursue(ctx, t) })
 		t.stop(nil)
@@ -51,7 +51,7 @@ func (c *conn) goOn(cause string) {
 			}
 		case <-c.done:
 		}
-	}()
+	})()
 }
 
 // pursue is the work in a turn of the agent's own, from its start in the log.
@@ -60,10 +60,10 @@ func (c *conn) pursue(ctx context.Context, t *turn) error {
 	begun := make(chan bool, 1)
 	c.post(func() {
 		ours := c.loop.turn == t && t.pending
+		begun <- ours
 		if ours {
 			c.unhold(t, t)
 		}
-		begun <- ours
 	})
 	if !<-begun { // the loop ends behind the turns
 		return nil
@@ -79,7 +79,7 @@ func (c *conn) unhold(from, to *turn) {
 		if c.loop.turn != to {
 			return // it is over
 		}
-		f()
+		c.contained(f)() // what comes behind a panic may be a question that waits
 	}
 }
 
@@ -90,7 +90,7 @@ func (c *conn) forgo(t *turn) {
 	}
 	c.loop.turn = nil
 	for _, q := range t.questions {
-		q() // there is no turn
+		c.contained(q)() // there is no turn
 	}
 	t.pending, t.backlog, t.questions = false, nil, nil
 	t.stop(errTaken)

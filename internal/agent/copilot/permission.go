@@ -41,7 +41,7 @@ func (c *conn) onPermission(e cli.Event) {
 	t.requests[d.RequestID] = true
 	q := &question{id: d.RequestID, raw: d.PermissionRequest}
 	if json.Unmarshal(d.PermissionRequest, &q.request) != nil {
-		t.work.Go(func() { c.answerPermission(t, q.id, refused("The request could not be understood.")) })
+		t.work.Go(c.contained(func() { c.answerPermission(t, q.id, refused("The request could not be understood.")) }))
 		return
 	}
 	t.held = append(t.held, q)
@@ -65,7 +65,7 @@ func (c *conn) settleHeld(t *turn, late *question) {
 		if x == nil && q != late {
 			return false
 		}
-		t.work.Go(func() { c.answerPermission(t, q.id, c.decide(t, c.permission(q, id, x))) })
+		t.work.Go(c.contained(func() { c.answerPermission(t, q.id, c.decide(t, c.permission(q, id, x))) }))
 		return true
 	})
 }

@@ -48,7 +48,7 @@ func (c *conn) onTasksChanged(cli.Event) {
 		return
 	}
 	c.loop.looking, c.loop.lookAgain = true, false
-	go func() {
+	go c.contained(func() {
 		defer c.turns.Done()
 		var list struct{ Tasks []nativeTask }
 		err := c.ask(c.quit, "session.tasks.list", c.named(nil), &list)
@@ -69,7 +69,7 @@ func (c *conn) onTasksChanged(cli.Event) {
 				c.onTasksChanged(cli.Event{})
 			}
 		})
-	}()
+	})()
 }
 
 // sawTasks tells the session which tasks began and ended.
@@ -135,7 +135,7 @@ func (c *conn) follow(b *background) {
 	if !c.enter() {
 		return
 	}
-	go func() {
+	go c.contained(func() {
 		defer c.turns.Done()
 		cursor, first := "", true
 		for {
@@ -171,7 +171,7 @@ func (c *conn) follow(b *background) {
 				return
 			}
 		}
-	}()
+	})()
 }
 
 // endTask reports the end of a task once, and of what a helper left open.
@@ -203,12 +203,12 @@ func (c *conn) endTree(b *background) {
 	if !c.enter() {
 		return
 	}
-	go func() {
+	go c.contained(func() {
 		defer c.turns.Done()
 		for _, p := range b.tree.End() {
 			c.b.cfg.Logger.Warn("copilot: a process of a command that was stopped could not be ended", "pid", p.PID, "command", p.Command)
 		}
-	}()
+	})()
 }
 
 // beginHelper reports a helper agent that works in the background, and gives it a
@@ -228,18 +228,18 @@ func (c *conn) beginHelper(agentID, call, title string) {
 	if !c.enter() {
 		return
 	}
-	go func() { // Close waits for what still asks the session
+	go c.contained(func() { // Close waits for what still asks the session
 		defer c.turns.Done()
 		<-b.scope.ctx.Done()
 		over := make(chan struct{})
 		c.post(func() {
+			defer close(over)
 			b.scope.aborted = true
 			c.dismiss(b.scope)
-			close(over)
 		})
 		<-over
 		b.scope.work.Wait()
-	}()
+	})()
 }
 
 // dismiss forgets a helper, and its own helpers.
@@ -356,6 +356,6 @@ func (c *conn) cancelTasks() {
 		}
 	}
 	told := make(chan struct{})
-	c.post(func() { c.endTasks(); close(told) })
+	c.post(func() { defer close(told); c.endTasks() })
 	<-told
 }

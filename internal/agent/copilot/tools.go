@@ -221,7 +221,7 @@ func (c *conn) onToolRequested(e cli.Event) {
 		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", results.Native(r))
 	}
 	if !c.owns(d.ToolName) {
-		t.work.Go(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
+		t.work.Go(c.contained(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) }))
 		return // the CLI tells the end
 	}
 	if x.called || x.completed {
@@ -232,7 +232,7 @@ func (c *conn) onToolRequested(e cli.Event) {
 		call.Arguments = json.RawMessage("{}")
 	}
 	x.called, x.completed = true, true // the session tells its end
-	t.work.Go(func() {
+	t.work.Go(c.contained(func() {
 		res, err := c.host.CallTool(t.ctx, call)
 		if err != nil {
 			if t.ctx.Err() != nil {
@@ -241,7 +241,7 @@ func (c *conn) onToolRequested(e cli.Event) {
 			res = agent.Failure(event.KindInternal, "The tool '%s' could not be run: %v", call.Name, err)
 		}
 		answer(res)
-	})
+	}))
 }
 
 // reply answers an event that asks. An answer that is no longer awaited

@@ -244,7 +244,7 @@ func (c *conn) rest(t *turn) {
 	if t.steering > 0 {
 		return
 	}
-	t.work.Go(func() {
+	t.work.Go(c.contained(func() {
 		if !c.processing(t.ctx) {
 			c.post(func() {
 				if t.idle && t.steering == 0 {
@@ -252,7 +252,7 @@ func (c *conn) rest(t *turn) {
 				}
 			})
 		}
-	})
+	}))
 }
 
 // finish ends t once, and what it left open.
@@ -261,10 +261,12 @@ func (c *conn) finish(t *turn, err error) {
 		return
 	}
 	c.loop.turn = nil
+	if t.err = err; c.broken.Load() {
+		t.err = agent.Broken(cli.Title)
+	}
+	defer close(t.done) // a report may panic
 	c.closeOpen(t, err == nil && !t.aborted)
 	c.endStep(t)
-	t.err = err
-	close(t.done)
 }
 
 // closeOpen ends what a turn, or a helper, left open.

@@ -29,9 +29,9 @@ func (c *conn) Compact(ctx context.Context, focus string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() {
+	go c.contained(func() {
 		ended <- c.ask(context.WithoutCancel(ctx), "session.history.compact", c.named(map[string]any{"customInstructions": focus, "trigger": "manual"}), nil)
-	}()
+	})()
 	select {
 	case err := <-ended:
 		return c.compacted(err)

@@ -3,10 +3,12 @@ package offline
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strconv"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 )
 
@@ -51,10 +53,11 @@ func (c *conn) leave(call, command string, args json.RawMessage) error {
 	}
 	ctx, stop := context.WithCancel(c.life)
 	c.tasks[call] = stop
-	c.turns.Go(func() {
+	fence := contain.Fence{Log: slog.Default(), What: "a task", Break: func(error) { stop() }}
+	c.turns.Go(fence.Contained(func() {
 		defer stop()
 		c.work(ctx, call, command, args)
-	})
+	}))
 	return nil
 }
 

@@ -11,7 +11,12 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+
+	"webchat/internal/contain"
 )
+
+// Title is the program as people call it.
+const Title = "GitHub Copilot CLI"
 
 // Config is what a Program works with. Home, Env and Logger are needed.
 type Config struct {
@@ -62,7 +67,8 @@ func (p *Program) Acquire(ctx context.Context) (*Process, error) {
 		r = &Process{program: p, found: f, quit: quit, quitted: life.Done(),
 			ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
 		p.running = r
-		go r.run(life)
+		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) { quit() }}
+		go fence.Contained(func() { r.run(life) })()
 	}
 	r.refs++
 	p.mu.Unlock()

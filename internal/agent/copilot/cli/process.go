@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
@@ -142,10 +143,10 @@ func (p *Process) start(life context.Context) error {
 		return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
 	p.child = child
-	p.stderr.follow(child.Stderr())
 	p.rpc = jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Headers,
 		Notify: p.notify, Request: p.request,
-		Skipped: func(why error) { p.program.cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }})
+		Skipped: func(why error) { p.program.cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }, Logger: p.program.cfg.Logger})
+	p.stderr.follow(child.Stderr(), p.rpc.Contained)
 	ctx, cancel := context.WithTimeout(life, startPatience)
 	defer cancel()
 	var hello struct {
@@ -176,7 +177,8 @@ func (p *Process) finish(byItself bool) error {
 	why := p.rpc.Err()
 	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
 	defer cancel()
-	if !byItself || errors.Is(why, jsonrpc.ErrGarbage) || errors.Is(why, jsonrpc.ErrStuck) {
+	broken := errors.Is(why, contain.ErrPanic)
+	if !byItself || broken || errors.Is(why, jsonrpc.ErrGarbage) || errors.Is(why, jsonrpc.ErrStuck) {
 		cancel() // nothing is lost
 	}
 	_, stopErr := p.child.Stop(ctx)
@@ -189,6 +191,8 @@ func (p *Process) finish(byItself bool) error {
 	text := "GitHub Copilot CLI was stopped"
 	switch {
 	case !byItself:
+	case broken:
+		return agent.Broken(Title)
 	case errors.Is(why, jsonrpc.ErrGarbage):
 		text = "GitHub Copilot CLI sent something that is not its protocol and was stopped"
 	case errors.Is(why, jsonrpc.ErrStuck):

@@ -36,13 +36,13 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(t.text), "\uFFFD")
 }
 
-// follow reads r until its end; wait waits for that.
-func (t *tail) follow(r io.Reader) {
+// follow reads r until its end, in a goroutine that is contained; wait waits for that.
+func (t *tail) follow(r io.Reader, contained func(func()) func()) {
 	t.done = make(chan struct{})
-	go func() {
+	go contained(func() {
 		defer close(t.done)
 		_, _ = io.Copy(t, r) // the end of the program is the end of the pipe
-	}()
+	})()
 }
 
 func (t *tail) wait() { <-t.done }
