@@ -7,122 +7,214 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"webchat/internal/agent"
 )
 
-// act is what a tool of the CLI does.
-type act struct {
-	kind   agent.Kind
-	action string
-}
-
-// acts are the tools whose calls are about a command, a file or an address. Tools that
-// are neither here nor in free are asked about as such.
-var acts = map[string]act{
-	"run_command": {agent.KindShell, "run a command"}, "shell": {agent.KindShell, "run a command"},
-
-	"write_file": {agent.KindWrite, "write a file"}, "append_file": {agent.KindWrite, "add to a file"},
-	"apply_patch": {agent.KindWrite, "change a file"}, "search_replace": {agent.KindWrite, "change a file"},
-	"notebook_edit": {agent.KindWrite, "change a file"}, "format_file": {agent.KindWrite, "format a file"},
-	"create_directory": {agent.KindWrite, "make a folder"}, "delete_path": {agent.KindWrite, "delete a file"},
-	"copy_path": {agent.KindWrite, "write a file"}, "rename_path": {agent.KindWrite, "move a file"},
-
-	"fff_grep": {agent.KindRead, "search"}, "search": {agent.KindRead, "search"}, "search_with_context": {agent.KindRead, "search"},
-	"semantic_search": {agent.KindRead, "search"}, "fff_find": {agent.KindRead, "look for files"}, "find": {agent.KindRead, "look for files"},
-	"glob": {agent.KindRead, "look for files"}, "list_tree": {agent.KindRead, "list a folder"}, "file_stats": {agent.KindRead, "look at a file"},
-	"checksum": {agent.KindRead, "look at a file"}, "git_status": {agent.KindRead, "ask git what changed"}, "git_diff": {agent.KindRead, "read changes"},
-	"git_diff_range": {agent.KindRead, "read changes"}, "git_log": {agent.KindRead, "read the history"}, "git_list_untracked": {agent.KindRead, "look for files"},
-
-	"fetch_url": {agent.KindURL, "open an address"}, "web_search": {agent.KindURL, "search the web"}, "web_repo": {agent.KindURL, "read a repository on the web"},
-}
-
-// folders are asked for with this act.
-var folders = act{agent.KindRead, "read and write in a folder outside of the workspace"}
-
-// names are searches of names only, which return no contents.
-var names = map[string]bool{"fff_find": true, "find": true, "glob": true, "list_tree": true}
-
-// free are tools that stay within the CLI.
-var free = map[string]bool{"tool_search": true, "tools_registry": true, "plan": true, "exit_plan_mode": true, "todo_write": true, "task_get": true,
-	"task_list": true, "task_update": true, "task_output": true, "create_task": true, "task_stop": true, "team_status": true, "sleep": true, "skill": true,
-	"smart_context_cropper": true, "recall_memory": true, "inspect_memory": true, "list_schedules": true, "cancel_schedule": true,
-	"delegate_task": true, "delegate_parallel": true} // whose calls ask the same hooks
-
-// askFolder is the tool with which the CLI asks for a folder outside of the workspace,
-// by a question of its own.
-const askFolder = "request_directory_access"
-
-// askUser is the tool with which the CLI asks the user, which it cannot by its protocol.
-const askUser = "ask_followup_question"
-
-// input is what the arguments of the CLI's tools are called.
-type input struct {
-	Command, Directory, Path, FilePath, From, To string
-	Args                                         []string
-	Background                                   bool
-	Contents, Query, Pattern, URL, Glob          string
-	Question                                     string
-	SuggestedAnswers                             []string `json:"suggested_answers"`
-}
+// input are the arguments of a call by their exact names, as the CLI reads them: to package
+// json "Path" would be "path", too.
+type input map[string]json.RawMessage
 
 func (k *call) input() (in input) {
 	_ = json.Unmarshal(k.args, &in) // what is not there is not known
 	return in
 }
 
-// paths are the files a call is about.
-func (k *call) paths() (all []string) {
-	in := k.input()
-	for _, p := range []string{in.Path, in.FilePath, in.From, in.To} {
-		if p != "" {
-			all = append(all, p)
-		}
-	}
-	return all
+// text is an argument; empty: it is none, or no text.
+func (in input) text(name string) (s string) {
+	_ = json.Unmarshal(in[name], &s)
+	return s
 }
 
-// permission is what a call asks for, as the session understands it.
+// texts is an argument that is a text or a list of them. It is not ok for one that is
+// neither, and for an empty text.
+func (in input) texts(name string) (all []string, ok bool) {
+	raw, given := in[name]
+	if !given || string(raw) == "null" {
+		return nil, true
+	}
+	if json.Unmarshal(raw, &all) != nil {
+		all = []string{in.text(name)}
+	}
+	return all, !slices.Contains(all, "")
+}
+
+// first is the first of some arguments that is there, as one text.
+func (in input) first(names []string) string {
+	for _, name := range names {
+		if all, _ := in.texts(name); len(all) > 0 && all[0] != "" {
+			return strings.Join(all, " ")
+		}
+	}
+	return ""
+}
+
+// command is the line that a shell runs.
+func (in input) command() string {
+	args, _ := in.texts("args")
+	return strings.TrimSpace(strings.Join(append([]string{in.text("command")}, args...), " "))
+}
+
+// background reports whether a command is left running.
+func (k *call) background() (is bool) {
+	_ = json.Unmarshal(k.input()["background"], &is)
+	return is && acts[k.tool].kind == agent.KindShell
+}
+
+// about reports whether a call may change a file.
+func (c *conn) about(k *call, path string) bool {
+	in := k.input()
+	for _, u := range acts[k.tool].paths {
+		all, _ := in.texts(u.arg)
+		for _, name := range all {
+			if c.absolute(name) == c.absolute(path) {
+				return true
+			}
+		}
+	}
+	fixed := acts[k.tool].fixed
+	return fixed != "" && c.absolute(fixed) == c.absolute(path)
+}
+
+// act is what a call asks for, as the session understands it; r is the CLI's own question, if
+// it is one, which says less than the arguments.
 func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.tool]
-	if k.tool == askFolder {
-		a = folders
-	}
-	p := agent.Permission{ToolCallID: k.id, ToolName: k.tool, Kind: a.kind, Action: a.action}
-	command := strings.TrimSpace(strings.Join(append([]string{in.Command}, in.Args...), " "))
-	path := cmp.Or(in.To, in.Path, in.FilePath, r.Context.Path)
-	switch a.kind {
-	case agent.KindShell:
-		p.Resource, p.Cwd = cmp.Or(command, r.Context.Command), c.absolute(in.Directory)
-		if in.Background {
-			p.Action = "run a command in the background"
+	parts, known := c.parts(k.tool, in)
+	p := agent.Permission{ToolCallID: k.id, ToolName: k.tool}
+	switch {
+	case a.kind == agent.KindShell:
+		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: cmp.Or(in.command(), r.Context.Command)}}
+		p.Cwd, p.CwdUnknown = c.o.Workspace, k.tool == "git_worktree_run_parallel" || len(in) == 0
+		if k.tool == "run_command" { // shell stays where it is
+			p.Cwd = c.absolute(in.text("directory"))
 		}
-	case agent.KindWrite:
-		p.Resource, p.Diff = path, c.proposal(k.tool, in)
-		if in.From != "" {
-			p.Action += " from " + in.From
+		if k.background() {
+			parts[0].Action = "run a command in the background"
 		}
-	case agent.KindRead:
-		p.Resource = cmp.Or(path, ".")
-		if query := cmp.Or(in.Query, in.Pattern); query != "" {
-			p.Search = &agent.Search{Pattern: query, Path: path, Glob: in.Glob, Names: names[k.tool]}
-		}
-	case agent.KindURL:
-		p.Resource = cmp.Or(in.URL, in.Query)
+	case a.kind == agent.KindURL:
+		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: in.first(a.query)}}
+	case len(parts) == 0 && a.kind != "" && r.Context.Path != "":
+		parts, known = []agent.Resource{{Kind: a.kind, Action: cmp.Or(a.action, "work on a file"), Resource: r.Context.Path}}, false
 	}
-	if line := c.lineOf(k); a.kind == "" && line != "" {
-		p.Kind, p.Action, p.Resource, p.Cwd = agent.KindShell, "run the command of a tool that this folder defines", line, c.o.Workspace
+	if line := c.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
+		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run the command of a tool that this folder defines", Resource: line})
+		p.Cwd = c.o.Workspace
 	}
-	if p.Kind == "" || p.Resource == "" {
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool", k.tool+" "+string(k.args)
+	if len(parts) == 0 || parts[0].Resource == "" {
+		known = known && a.kind == "" && (free[k.tool] || strings.HasPrefix(k.tool, "mcp__") || c.definesKnown())
+		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.tool + " " + string(k.args)}}
 		if rest, ok := strings.CutPrefix(k.tool, "mcp__"); ok {
 			p.Server, _, _ = strings.Cut(rest, "__")
 		}
 	}
+	p.Kind, p.Action, p.Resource, p.Search, p.Also = parts[0].Kind, parts[0].Action, parts[0].Resource, parts[0].Search, parts[1:]
+	p.Diff = c.proposal(k.tool, in)
+	if p.Sensitive = !known; p.Sensitive {
+		p.Action += " (webchat does not understand all of the call, so it asks each time)"
+	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(p.Kind), p.Resource, p.Cwd, p.Diff, k.tool, string(k.args)}, "\x00")))
 	p.Digest = hex.EncodeToString(sum[:])
 	return p
+}
+
+// parts are the files that a call is about. It is not known where something of the call may
+// be about another file: then only the user decides.
+func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool) {
+	a := acts[tool]
+	known = in != nil && in.understood(tool, a)
+	if a.fixed != "" {
+		parts = append(parts, agent.Resource{Kind: a.kind, Action: a.action, Resource: a.fixed})
+	}
+	for _, u := range a.paths {
+		all, ok := in.texts(u.arg)
+		known = known && ok && (a.search || len(all) > 0) // a search without a path is of the workspace
+		for _, path := range all {
+			known = known && !strings.HasPrefix(path, "-") // programs take it for an option
+			parts = append(parts, agent.Resource{Kind: u.kind, Action: u.action, Resource: path})
+		}
+	}
+	if text := cmp.Or(in.text("patch"), in.text("diff")); strings.HasSuffix(tool, "apply_patch") {
+		more, ok := c.patched(text, in.text("path"))
+		parts, known = append(parts, more...), known && ok
+	}
+	if formatter := in.text("formatter"); tool == "format_file" && len(parts) > 0 { // the workspace's own settings are code to some
+		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run a program for it", Resource: strings.TrimSpace(formatter + " " + parts[0].Resource)})
+	}
+	switch {
+	case a.search:
+		return c.searched(tool, in, parts), known && !strings.HasPrefix(in.first(a.query), "-")
+	case a.kind == agent.KindRead && len(parts) == 0 && len(a.paths) == 0:
+		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: "."}}
+	}
+	return parts, known
+}
+
+// searched makes searches of the places a call names; none: of the workspace. Fast searches
+// take a path for the end of many, so all files are looked at that it may be of.
+func (c *conn) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
+	a := acts[tool]
+	if len(parts) == 0 {
+		parts = []agent.Resource{{Kind: agent.KindRead, Action: a.action, Resource: "."}}
+	}
+	pattern := in.first(a.query)
+	if pattern == "" && a.names {
+		return parts // it lists a folder
+	}
+	pattern = cmp.Or(pattern, a.action)
+	for i, p := range parts {
+		parts[i].Search = &agent.Search{Pattern: pattern, Path: c.absolute(p.Resource), Names: a.names}
+	}
+	if place := filepath.ToSlash(filepath.Clean(in.text("path"))); tool == "fff_grep" && place != "." {
+		within, err := filepath.Rel(c.o.Workspace, c.absolute(place))
+		if err == nil && filepath.IsLocal(within) && within != "." {
+			parts = append(parts, agent.Resource{Kind: agent.KindRead, Action: "search files of that name", Resource: ".",
+				Search: &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)}})
+		}
+	}
+	return parts
+}
+
+// pathlike are names of arguments that may name files, and texts that do.
+var (
+	pathlikeName = regexp.MustCompile(`(?i)path|file|dir|folder|cwd|root|workspace|source|dest|target|location|script|^from$|^to$|^src$`)
+	pathlikeText = regexp.MustCompile(`^(?:/|~|\.\.?(?:[/\\]|$)|[A-Za-z]:[/\\]|file:)|[/\\]\.\.(?:[/\\]|$)`)
+)
+
+// understood reports whether no argument that is not of the tool could name a file. What
+// the tools of MCP servers do with their arguments is theirs to say.
+func (in input) understood(tool string, a act) bool {
+	if strings.HasPrefix(tool, "mcp__") {
+		return true
+	}
+	for name, raw := range in {
+		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) || slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })
+		var v any
+		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesFile reports whether an argument may name a file.
+func namesFile(name string, v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v != "" && (pathlikeName.MatchString(name) || pathlikeText.MatchString(v))
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return namesFile(name, one) })
+	case map[string]any:
+		for inner, one := range v {
+			if namesFile(inner, one) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mostDiffed is the size up to which a file is read for a diff, in bytes.
@@ -130,7 +222,10 @@ const mostDiffed = 1 << 20
 
 // proposal is what a write would change, where its arguments say so.
 func (c *conn) proposal(tool string, in input) string {
-	path := cmp.Or(in.Path, in.FilePath)
+	path := in.text("path")
+	if strings.HasSuffix(tool, "apply_patch") {
+		return clean(cmp.Or(in.text("patch"), in.text("diff")))
+	}
 	if path == "" || tool != "write_file" && tool != "append_file" {
 		return ""
 	}
@@ -143,9 +238,9 @@ func (c *conn) proposal(tool string, in input) string {
 		}
 		old = string(text)
 	}
-	now := in.Contents
+	now := cmp.Or(in.text("contents"), in.text("content"))
 	if tool == "append_file" {
-		now = old + in.Contents
+		now = old + now
 	}
 	return diff(path, old, now)
 }

@@ -82,15 +82,12 @@ func (c *conn) complete(t *turn, k *call, d event.ToolExecutionComplete) {
 	c.report(t.tell, d)
 }
 
-// mine reports whether a tool is one of the session's, which tell of themselves.
+// mine reports whether a tool is one of the session's, which tell of themselves: the name is
+// of the server that the settings have for the session, and no other server has it. One that
+// the folder defines under such a name is a command, which a helper would run.
 func (c *conn) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
-	for _, s := range c.o.Tools {
-		if ok && s.Name == name {
-			return true
-		}
-	}
-	return false
+	return ok && slices.ContainsFunc(c.o.Tools, func(s agent.ToolSpec) bool { return s.Name == name }) && c.lineOf(&call{tool: tool}) == ""
 }
 
 // arguments are those of a call: the CLI adds the tool's name to some.
@@ -145,9 +142,9 @@ func (c *conn) outcome(t *turn, k *call, success bool, output, why, kind string)
 		}
 		c.complete(t, k, event.ToolExecutionComplete{Success: true,
 			Result: &event.ToolResult{Content: cmp.Or(output, "(The tool returned nothing.)"), DetailedContent: diffs.String()}})
-		if in := k.input(); first && acts[k.tool].kind == agent.KindShell && in.Background {
+		if first && k.background() {
 			c.mu.Lock()
-			c.behind = append(c.behind, in.Command)
+			c.behind = append(c.behind, k.input().command())
 			c.mu.Unlock()
 		}
 		return
@@ -235,17 +232,11 @@ func (c *conn) held(p *process, t *turn, method string, b batch) {
 	}
 }
 
-// about reports whether a call names a file.
-func (c *conn) about(k *call, path string) bool {
-	for _, name := range k.paths() {
-		if c.absolute(name) == c.absolute(path) {
-			return true
-		}
-	}
-	return false
-}
-
+// absolute is a path as the CLI takes it.
 func (c *conn) absolute(path string) string {
+	if rest, home := strings.CutPrefix(path, "~"); home && (rest == "" || rest[0] == '/') {
+		return filepath.Join(c.dir, "home", rest)
+	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}

@@ -11,6 +11,8 @@
 //     hooks run, and everything that acts, reads files or is not known is asked about
 //     then. Settings in a workspace can switch off the CLI's own questions, not this.
 //     A question it asks all the same is answered for once, so it keeps no answer.
+//   - A call is asked about with every file its arguments name, and what happens to each.
+//     Arguments that may name another file make it one that is always asked about.
 //   - The CLI's tool that reads a file into the context is refused. It has no setting
 //     that hides one tool, so its model is still offered it.
 //   - Files the CLI holds back until the end of a turn are accepted then, since each was

@@ -17,9 +17,10 @@ import (
 
 // excluded are tools of the CLI that it is told to refuse: one reads files into the
 // context, the others start agents without a question, change the folder that is
-// worked in, make tools that run later, or begin turns by themselves.
+// worked in, make tools that run later, run one that was made under another line, or begin
+// turns by themselves.
 var excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
-	"create_meta_tool", "install_specialist_roster", "cron_create"}
+	"create_meta_tool", "custom_command", "install_specialist_roster", "cron_create"}
 
 // environment is what the CLI inherits, with a home below dir. Variables that make it
 // answer for the user are left out.

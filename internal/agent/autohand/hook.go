@@ -171,7 +171,8 @@ func refusal(tool string) string {
 // call is refused with the answer as its reason, which the model reads.
 func (c *conn) question(t *turn, k *call) answer {
 	in := k.input()
-	a, err := c.host.AskUser(t.ctx, agent.Question{ToolCallID: k.id, Question: cmp.Or(in.Question, "What do you want?"), Choices: in.SuggestedAnswers, AllowFreeform: true})
+	choices, _ := in.texts("suggested_answers")
+	a, err := c.host.AskUser(t.ctx, agent.Question{ToolCallID: k.id, Question: cmp.Or(in.text("question"), "What do you want?"), Choices: choices, AllowFreeform: true})
 	if err != nil || !a.Answered {
 		return answer{Decision: "deny", Reason: "The user gave no answer."}
 	}

@@ -1,6 +1,7 @@
 package autohand
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,23 +20,42 @@ const (
 	mostScript  = 64 << 10 // bytes
 )
 
-// scripts are the lines of a workspace's own tools, by their names.
-func scripts(workspace string) map[string]string {
+// scripts are the lines of a workspace's own tools, by their names. They are not all where
+// there is more of them than is read.
+func scripts(workspace string) (lines map[string]string, all bool) {
 	dir := filepath.Join(workspace, filepath.FromSlash(toolsFolder))
 	entries, _ := os.ReadDir(dir) // mostly there is none
-	lines := map[string]string{}
+	lines, all = map[string]string{}, len(entries) <= mostScripts
 	for _, e := range entries[:min(len(entries), mostScripts)] {
-		var tool struct{ Name, Handler string }
+		var tool input // by its exact names
 		name := filepath.Join(dir, e.Name())
 		st, err := os.Stat(name)
-		if err != nil || !st.Mode().IsRegular() || st.Size() > mostScript || filepath.Ext(name) != ".json" {
+		if err != nil || !st.Mode().IsRegular() || filepath.Ext(name) != ".json" {
 			continue
 		}
-		if text, err := os.ReadFile(filepath.Clean(name)); err == nil && json.Unmarshal(text, &tool) == nil && tool.Handler != "" {
-			lines[tool.Name] = strings.TrimSpace(tool.Handler)
+		if st.Size() > mostScript {
+			all = false
+			continue
+		}
+		text, err := os.ReadFile(filepath.Clean(name))
+		if err != nil || json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &tool) != nil {
+			continue
+		}
+		called, line := strings.TrimSpace(tool.text("name")), strings.TrimSpace(tool.text("handler"))
+		if was := lines[called]; was != "" && was != line {
+			line = was + "\n" + line // which of the two it runs, the order of its files decides
+		}
+		if line != "" {
+			lines[called] = line
 		}
 	}
-	return lines
+	return lines, all
+}
+
+// definesKnown reports whether all tools are known that the folder defines.
+func (c *conn) definesKnown() bool {
+	_, all := scripts(c.o.Workspace)
+	return all
 }
 
 var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
@@ -47,7 +67,8 @@ func (c *conn) lineOf(k *call) string {
 	c.mu.Lock()
 	was := c.scripts[k.tool]
 	c.mu.Unlock()
-	now := scripts(c.o.Workspace)[k.tool]
+	all, _ := scripts(c.o.Workspace)
+	now := all[k.tool]
 	if was == "" || was == now {
 		return filled(now, k.args)
 	}

@@ -26,7 +26,9 @@ type table struct {
 	t    *testing.T
 	conn agent.Conn
 	n    int
-	hook func(agent.HookCall) agent.HookVerdict
+
+	workspace string
+	hook      func(agent.HookCall) agent.HookVerdict
 
 	mu    sync.Mutex // guards hooks
 	hooks []agent.HookCall
@@ -45,7 +47,7 @@ func (h *table) RunHook(_ context.Context, c agent.HookCall) (agent.HookVerdict,
 
 func sitWith(t *testing.T, b *autohand.Backend, workspace string, host func(*agenttest.Host)) *table {
 	t.Helper()
-	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t}
+	h := &table{Host: agenttest.NewHost(agenttest.DisplayTools()), t: t, workspace: workspace}
 	if host != nil {
 		host(h.Host)
 	}

@@ -29,7 +29,7 @@ func (c *conn) permission(p *process, t *turn, r permissionRequest) {
 		c.begin(t, k)
 	}
 	act := c.act(k, r)
-	if k.args == nil || act.Kind == agent.KindMCP {
+	if act.Kind == agent.KindMCP && len(k.input()) == 0 { // then its question says more
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
@@ -54,10 +54,10 @@ func (c *conn) directory(p *process, t *turn, r permissionRequest) {
 	if k == nil {
 		k = t.take("question "+r.RequestID, askFolder, nil)
 	}
-	c.begin(t, k)
-	if k.args == nil {
+	if k.input().text("path") == "" {
 		k.args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
 	}
+	c.begin(t, k)
 	known, act := k.allowed, c.act(k, r)
 	t.spawn(p, func() {
 		if known {

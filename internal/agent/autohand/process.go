@@ -47,7 +47,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 		c.tidies = true
 	}
 	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", c.o.Workspace, "--offline", "--no-idle-logout"}
-	lines := scripts(c.o.Workspace)
+	lines, _ := scripts(c.o.Workspace)
 	c.mu.Lock()
 	c.scripts = lines
 	if c.o.Model != "" {

@@ -17,7 +17,8 @@ func (c *conn) servers(ctx context.Context) []any {
 	if c.b.cfg.Servers == nil {
 		return all
 	}
-	mine := c.b.cfg.Servers(ctx)
+	mine := maps.Clone(c.b.cfg.Servers(ctx))
+	delete(mine, server) // the name of the session's tools, whose calls are not asked about twice
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		m := mine[name]
 		if m.Type != "stdio" {

@@ -44,6 +44,9 @@ func (s *stage) perform(text string) string {
 		s.step("", toolCall{tool: "mcp__webchat__run_and_display", args: object{"command": rest}})
 	case "write":
 		s.step("I write it.", toolCall{tool: "write_file", args: object{"path": rest, "contents": "new\n"}})
+	case "asks": // the same of a tool that is about files
+		tool, path, _ := strings.Cut(rest, " ")
+		s.permitted("perm", object{"tool": tool, "description": "Allow it?", "context": object{"path": path}})
 	case "question": // as if it had not asked its hooks
 		if !s.permitted("perm", object{"tool": "run_command", "description": "Allow the command?", "context": object{"command": rest}}) {
 			return "It was not allowed."
@@ -55,6 +58,13 @@ func (s *stage) perform(text string) string {
 		if servers := s.config.MCP.Servers; len(servers) == 2 && servers[1].URL == "http://127.0.0.1:1/docs" && servers[1].Headers["X"] == "y" {
 			s.step("", toolCall{tool: "mcp__docs__look", args: object{}})
 		}
+	case "tool": // a tool with its arguments, which does nothing
+		name, args, _ := strings.Cut(rest, " ")
+		c := toolCall{tool: name}
+		if json.Unmarshal([]byte(args), &c.args) != nil {
+			panic("no arguments: " + args)
+		}
+		s.step("", c)
 	case "custom":
 		s.step("", toolCall{tool: "deploy", args: object{"where": rest}})
 	case "leave":
