@@ -2,6 +2,7 @@ package autohand_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,5 +183,20 @@ func TestOwnQuestionsAreJudgedAlike(t *testing.T) {
 	h.must("asks copy_path notes.txt")
 	if asked := h.Asked(); len(asked) != 1 || !asked[0].Sensitive || asked[0].Resource != "notes.txt" {
 		t.Errorf("it asked %+v", asked)
+	}
+}
+
+// The CLI keeps the arguments that a hook of the user's does not change: what is asked about
+// is what runs.
+func TestArgumentsThatAHookLeavesAreJudged(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	h.hook = func(c agent.HookCall) agent.HookVerdict {
+		if c.Event != "before_tool" {
+			return agent.HookVerdict{Allow: true}
+		}
+		return agent.HookVerdict{Allow: true, Arguments: json.RawMessage(`{"to":"b"}`)}
+	}
+	if p := judged(t, h, "copy_path", `{"from":"/etc/x","to":"a"}`); p == nil || strings.Join(told(*p), ", ") != "read /etc/x, write b" {
+		t.Errorf("it asked %+v", p)
 	}
 }

@@ -150,11 +150,14 @@ func (c *conn) hooked(t *turn, m moment) *call {
 }
 
 // rewritten gives a call the arguments that the user's hooks made, and returns what it does.
+// The CLI keeps those that the hooks left out.
 func (c *conn) rewritten(t *turn, k *call, args json.RawMessage) agent.Permission {
 	t.told.Lock()
 	defer t.told.Unlock()
 	if args != nil {
-		k.args = args
+		all := k.input()
+		_ = json.Unmarshal(args, &all) // what is no object changes nothing, here and there
+		k.args, _ = json.Marshal(all)  // of valid JSON
 	}
 	return c.act(k, permissionRequest{})
 }
