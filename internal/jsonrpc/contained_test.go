@@ -49,6 +49,16 @@ func TestPanicsEndTheConnection(t *testing.T) {
 			}
 		})
 	}
+	t.Run("and the answer behind it", func(t *testing.T) {
+		conn, peer := rawPeer(t, jsonrpc.Config{Framing: jsonrpc.Lines, Notify: func(string, json.RawMessage) { fault() }})
+		go func() {
+			_, _ = peer.r.ReadString('\n')
+			_, _ = io.WriteString(peer, `{"jsonrpc":"2.0","method":"x"}`+"\n"+`{"jsonrpc":"2.0","id":1,"result":1}`+"\n")
+		}()
+		if err := conn.Call(t.Context(), "x", nil, nil); !errors.Is(err, contain.ErrPanic) {
+			t.Errorf("a call that was answered after a panic: %v", err)
+		}
+	})
 	t.Run("a goroutine", func(t *testing.T) {
 		conn, _ := rawPeer(t, jsonrpc.Config{Framing: jsonrpc.Lines})
 		conn.Contained(fault)()

@@ -191,9 +191,6 @@ func (c *Conn) closed() error {
 type handler struct{ c *Conn }
 
 func (h handler) Handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	if errors.Is(h.c.Err(), contain.ErrPanic) {
-		return // frames that were read already come after it
-	}
 	h.c.Contained(func() { h.handle(ctx, rpc, req) })()
 }
 

@@ -56,8 +56,11 @@ const what = "handling what a program sent"
 // ReadObject decodes the next well-formed frame into v.
 func (s *stream) ReadObject(v any) error {
 	_, err := contain.Call(s.cfg.Logger, what, func() (struct{}, error) { return struct{}{}, s.readObject(v) })
-	if errors.Is(err, contain.ErrPanic) {
+	switch {
+	case errors.Is(err, contain.ErrPanic):
 		return s.fail(err)
+	case errors.Is(s.err(), contain.ErrPanic): // what was read already, an answer too, comes after it
+		return s.err()
 	}
 	return err
 }
