@@ -2,6 +2,7 @@ package autohand_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -95,15 +96,22 @@ func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *au
 	return b, offered
 }
 
+// toolPrompt has the stand-in call a tool of the CLI's own.
+func toolPrompt(tool string, args object) string {
+	b, _ := json.Marshal(args) // of texts
+	return "tool " + tool + " " + string(b)
+}
+
 func TestContract(t *testing.T) {
 	b, offered := newBackend(t, "polite", nil)
 	agenttest.Run(t, b, agenttest.Options{
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
 		Answer: "hello", Talk: "talk", Ask: "ask",
-		Write: func(path string) string { return "write " + path },
-		Cannot: map[string]string{"WriteTwo": "a call of the CLI's tools changes one file, or a source and a target",
-			"Search": "the CLI's searches are tried with what they ask for", "Forge": "the CLI names a tool by its registration"},
+		Write:    func(path string) string { return "write " + path },
+		WriteTwo: func(one, other string) string { return toolPrompt("rename_path", object{"from": one, "to": other}) },
+		Search:   func(text, folder string) string { return toolPrompt("fff_grep", object{"query": text, "path": folder}) },
+		Forge:    func(tool string) string { return toolPrompt("webchat__"+tool, object{"command": "date"}) },
 		Offered: func(tb testing.TB) []string {
 			text, err := os.ReadFile(offered)
 			if err != nil {
