@@ -114,7 +114,7 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	p.Kind, p.Action, p.Resource, p.Search, p.Also = parts[0].Kind, parts[0].Action, parts[0].Resource, parts[0].Search, parts[1:]
 	p.Diff = c.proposal(k.tool, in)
 	if p.Sensitive = !known; p.Sensitive {
-		p.Action += " (webchat does not understand all of the call, so it asks each time)"
+		p.Why = "webchat does not understand all of the call, so it is asked each time."
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(p.Kind), p.Resource, p.Cwd, p.Diff, k.tool, string(k.args)}, "\x00")))
 	p.Digest = hex.EncodeToString(sum[:])
