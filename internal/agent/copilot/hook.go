@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func (c *conn) beforeTool(h wire.Hook) (any, error) {
 	}
 	defer t.work.Done()
 	v, err := c.host.RunHook(t.ctx, call)
+	if e := os.MkdirAll(c.largeDir(), 0o700); e != nil {
+		c.b.cfg.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
+	}
 	switch {
 	case err != nil:
 		return denied("The hooks could not be asked."), nil
@@ -151,7 +155,9 @@ func (c *conn) afterTool(h wire.Hook) (any, error) {
 }
 
 // largeDir is where the CLI saves the results of the session that are too large for its
-// model: with what it keeps of the session, so that it ends with that.
+// model: with what it keeps of the session, so that it ends with that. Its searches fail
+// while the folder does not exist, its other tools make it (1.0.102). So it is made before
+// each call, and not when the conversation opens: a session without a prompt leaves nothing.
 func (c *conn) largeDir() string {
 	return filepath.Join(c.b.cfg.Home, "session-state", c.id, "large")
 }

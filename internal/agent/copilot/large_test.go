@@ -2,6 +2,7 @@ package copilot_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
+	"webchat/internal/wording"
 )
 
 // read is what the model read of the last call.
@@ -97,5 +99,45 @@ func TestRealForgedNote(t *testing.T) {
 	}
 	if _, err := os.Stat(secret); err != nil {
 		t.Error("the file that a note named is gone")
+	}
+}
+
+// A search streams a large result into its file, also where no other tool made the folder:
+// it is a card that opens whole, and the model keeps the CLI's excerpt.
+func TestRealLargeSearches(t *testing.T) {
+	h := newHouse(t, nil)
+	var text strings.Builder
+	for i := range 7000 { // within half of what the outputs of these tests may have
+		fmt.Fprintf(&text, "line %d of a long log\n", i+1)
+	}
+	write(t, filepath.Join(h.dir, "long.log"), []byte(text.String()))
+	for i := range 600 {
+		write(t, filepath.Join(h.dir, fmt.Sprintf("%s-%d.txt", strings.Repeat("name", 20), i)), []byte("word\n"))
+	}
+	for prompt, want := range map[string]struct {
+		lines   int
+		last    string
+		excerpt string
+	}{
+		`call grep {"pattern":"long log","output_mode":"content","paths":"long.log"}`: {7000, "line 7000 of a long log\n", "6976 more match(es) omitted"},
+		`call grep {"pattern":"word"}`:     {600, ".txt\n", "omitted"},
+		`call glob {"pattern":"**/*.txt"}`: {600, ".txt\n", "omitted"},
+	} {
+		s := h.session() // each is the first call of its own
+		r := h.ask(s, prompt)
+		if len(r.Outputs) != 1 {
+			t.Fatalf("%s: %+v", prompt, r)
+		}
+		if got, _ := h.whole(r); strings.Count(got, "\n") != want.lines || !strings.HasSuffix(got, want.last) {
+			t.Errorf("%s: the user sees %d lines, which end %q", prompt, strings.Count(got, "\n"), got[max(0, len(got)-100):])
+		}
+		read := h.read()
+		if !strings.HasPrefix(read, fmt.Sprintf("Too large to read at once: %s lines, ", wording.Count(want.lines))) || !strings.Contains(read, "The user sees all of it. Read what you need of it with read_output") ||
+			!strings.Contains(read, want.excerpt) || strings.Contains(read, copilot.Home(h.backend)) || len(read) > 25_000 {
+			t.Errorf("%s: the model reads %d bytes: %.500q", prompt, len(read), read)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(copilot.Home(h.backend), "session-state", "*", "large", "*.txt")); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %q, %v", left, err)
 	}
 }

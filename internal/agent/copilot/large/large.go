@@ -1,7 +1,8 @@
 // Package large reads what GitHub Copilot CLI makes of the result of a tool that is too
 // large for its model: it saves the result in a file and lets the model read where that
-// is, the beginning, and the advice to use its tool view. Facts are those of version
-// 1.0.102.
+// is, the beginning, and the advice to use its tool view; or, of a search, an excerpt that
+// says how much it omits, while only its telemetry names the file. Facts are those of
+// version 1.0.102.
 //
 //	if cut, ok := large.Of(hook.Input.ToolResult, dir); ok {
 //		whole, err := cut.Read()
@@ -49,15 +50,26 @@ func Of(result json.RawMessage, dir string) (*Cut, bool) {
 	var known struct {
 		Text     string `json:"textResultForLlm"`
 		Contents []struct{ ExitCode *int }
+		Of       struct {
+			Private struct {
+				File string `json:"large_output_file"`
+			} `json:"restrictedProperties"`
+			Metrics struct {
+				Size float64 `json:"result_length_original"`
+			}
+		} `json:"toolTelemetry"`
 	}
 	if json.Unmarshal(result, &known) != nil || json.Unmarshal(result, &c.fields) != nil {
 		return nil, false
 	}
-	m := note.FindStringSubmatch(known.Text)
-	if m == nil || filepath.Dir(m[2]) != filepath.Clean(dir) {
+	if m := note.FindStringSubmatch(known.Text); m != nil {
+		c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
+	} else {
+		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File, known.Text
+	}
+	if filepath.Dir(c.file) != filepath.Clean(dir) {
 		return nil, false
 	}
-	c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
 	for _, part := range known.Contents {
 		if part.ExitCode != nil {
 			c.ExitCode = part.ExitCode
