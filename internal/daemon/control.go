@@ -138,7 +138,7 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	mux.HandleFunc("POST /show", func(w http.ResponseWriter, r *http.Request) {
 		var o Opening
 		if err := json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o); err != nil {
-			http.Error(w, oneLine(err), http.StatusBadRequest)
+			http.Error(w, "what is to be shown cannot be read; start the server again with the version of this command", http.StatusBadRequest)
 			return
 		}
 		c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) { return config.Show(o) })

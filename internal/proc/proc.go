@@ -153,7 +153,7 @@ type Child struct {
 // Start starts c. When it returns nil the program runs.
 func Start(c Command) (*Child, error) {
 	if !ready.Load() {
-		return nil, errors.New("start a program: proc.Main was not called at the start of main")
+		return nil, errors.New("start a program: the main function has to call Main of this package first")
 	}
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return nil, errors.New("start a program: no name given")

@@ -212,7 +212,7 @@ func TestOutputError(t *testing.T) {
 func TestWithoutMain(t *testing.T) {
 	ready.Store(false)
 	defer ready.Store(true)
-	if _, err := Start(Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "proc.Main") {
+	if _, err := Start(Command{Args: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "call Main") {
 		t.Errorf("got %v", err)
 	}
 }

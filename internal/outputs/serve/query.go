@@ -141,7 +141,7 @@ func (q *query) parseView(v url.Values) string {
 	}
 	if v.Has("rows") {
 		if q.ask.Rows, err = number(v.Get("rows")); err != nil || q.ask.Rows > MaxHTMLLines {
-			return "views.Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
+			return "Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
 		}
 	}
 	if len(q.ask.Filter) > maxFilters {
