@@ -5,10 +5,11 @@
 //
 // # Who makes what
 //
-// The server makes all HTML. internal/page turns a session's log into it, the
-// same for a reload and for the stream. Scripts move finished HTML, switch
-// attributes, set text and clone <template> elements; they build no HTML from
-// strings. With scripts off the page still shows the transcript.
+// The server makes all HTML. internal/transcript turns a session's log into it, the
+// same for a reload and for the stream, and internal/page makes whole pages.
+// Scripts move finished HTML, switch attributes, set text and clone <template>
+// elements; they build no HTML from strings. With scripts off the page still
+// shows the transcript.
 //
 // # Frames
 //

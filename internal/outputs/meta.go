@@ -113,7 +113,6 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// first is the number of the first stored line.
 // First is the number, as shown, of the first line.
 func (m *Meta) First() int { return max(m.StartLine, 1) }
 

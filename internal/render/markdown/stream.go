@@ -229,7 +229,7 @@ func (s *Stream) Patches() []Patch {
 	return out
 }
 
-// Markdown shows a whole text, as a Stream does.
+// HTML shows a whole text, as a Stream does.
 //
 // It is CommonMark with tables, task lists, struck text and addresses that become links, but for three things. HTML is
 // text. Pictures are never loaded: their description and address are shown. Links by reference do not exist, since a
