@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +24,11 @@ func TestMain(m *testing.M) {
 	proc.Main()
 	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
 		acptest.Main(manner)
+		return
+	}
+	if os.Getenv("ACP_WHERE") != "" { // a server that says where it runs, and with what
+		dir, _ := os.Getwd()
+		fmt.Printf("%q %q", dir, os.Args[1:])
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/proc"
 )
 
 // servers are the user's MCP servers as the agent takes them. Those that it does not take
@@ -46,7 +47,7 @@ func (c *conn) takes(p *process, m agent.MCPServer) bool {
 }
 
 // entry is a server in the protocol's words. A program has no type there, which some
-// agents insist on, and no folder: a shell goes to it.
+// agents insist on, and no folder: this program goes to it.
 func entry(name string, m agent.MCPServer) object {
 	pairs := func(of map[string]string) []any {
 		list := []any{}
@@ -58,9 +59,9 @@ func entry(name string, m agent.MCPServer) object {
 	if m.Type != "stdio" {
 		return object{"type": m.Type, "name": name, "url": m.URL, "headers": pairs(m.Headers)}
 	}
-	command, args := m.Command, append([]string{}, m.Args...)
+	line := append([]string{m.Command}, m.Args...)
 	if m.Cwd != "" {
-		command, args = "/bin/sh", append([]string{"-c", `cd "$0" && exec "$@"`, m.Cwd, m.Command}, args...)
+		line = proc.In(m.Cwd, line)
 	}
-	return object{"name": name, "command": command, "args": args, "env": pairs(m.Env)}
+	return object{"name": name, "command": line[0], "args": line[1:], "env": pairs(m.Env)}
 }
