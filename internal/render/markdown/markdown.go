@@ -57,7 +57,7 @@ var commonMark = sync.OnceValue(func() *markdown {
 			parser.WithInlineParsers(
 				util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 				util.Prioritized(parser.NewCodeSpanParser(), 100),
-				util.Prioritized(parser.NewLinkParser(), 200),
+				util.Prioritized(newBrackets(), 200),
 				util.Prioritized(parser.NewAutoLinkParser(), 300),
 				util.Prioritized(parser.NewEmphasisParser(), 500),
 				util.Prioritized(extension.NewStrikethroughParser(), 500),
