@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -28,21 +29,35 @@ type known struct {
 
 // allowed is what the user agreed to. Sums only: it is compared, and never shown.
 type allowed struct {
-	Server string            `json:"server"` // which program or address it was
-	Tools  map[string]string `json:"tools"`
+	Server string `json:"server"` // which program or address it was
+	Form   int    `json:"form"`   // of the sums
+	says
 }
 
-// itself stands for the server in the place of a tool's name.
-const itself = ""
+// says are the sums of all that a server says of its tools, by their names, and of its
+// instructions for models.
+type says struct {
+	Tools map[string]string `json:"tools"`
+	About string            `json:"about"`
+}
 
-// sums are the sums of all that a model reads of each tool, and of the server: some agents
-// give its instructions to their model.
-func sums(tools []*mcp.Tool, about string) map[string]string {
-	all := map[string]string{itself: sum(about)}
+// form is how sums are made today. What was allowed in another form cannot be compared.
+const form = 1
+
+// saysOf sums each tool whole, in the JSON that the protocol has it in: agents may give
+// their models any part of it. The error refuses tools that cannot be told apart.
+func saysOf(tools []*mcp.Tool, about string) (says, error) {
+	all := says{Tools: map[string]string{}, About: sum(about)}
 	for _, t := range tools {
-		all[t.Name] = sum(t.Title, t.Description, t.InputSchema, t.Annotations)
+		if t == nil || strings.TrimSpace(t.Name) == "" {
+			return says{}, errors.New("it has a tool without a name; mend the server")
+		}
+		if all.Tools[t.Name] != "" {
+			return says{}, fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server", wording.Cut(t.Name, 100))
+		}
+		all.Tools[t.Name] = sum(t)
 	}
-	return all
+	return all, nil
 }
 
 func sum(parts ...any) string {
@@ -59,58 +74,50 @@ func which(m agent.MCPServer) string { return sum(m.Type, m.Command, m.Args, m.C
 
 // changed says what is not as it was allowed; empty: nothing. What a server says when it
 // is first seen is allowed, since its user has just set it up.
-func (k *known) changed(name string, m agent.MCPServer, says map[string]string) string {
+func (k *known) changed(name string, m agent.MCPServer, now says) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
 	was, seen := k.all[name]
-	if !seen || was.Server != which(m) {
-		k.all[name] = allowed{which(m), says}
+	switch {
+	case !seen || was.Server != which(m):
+		k.all[name] = allowed{which(m), form, now}
 		_ = k.save() // then it is allowed anew the next time
 		return ""
+	case was.Form != form:
+		return "An earlier version of webchat noted less of its tools when you allowed it, so it cannot say what changed since. Look at them, then allow it here once."
 	}
 	var more, other []string
-	if _, had := was.Tools[itself]; !had { // it was allowed by an earlier version
-		was.Tools = maps.Clone(was.Tools)
-		if was.Tools == nil {
-			was.Tools = map[string]string{}
-		}
-		was.Tools[itself] = says[itself]
-		k.all[name] = was
-		_ = k.save() // then it is looked at anew the next time
-	}
-	instructs := was.Tools[itself] != says[itself]
-	for _, tool := range slices.Sorted(maps.Keys(says)) {
+	for _, tool := range slices.Sorted(maps.Keys(now.Tools)) {
 		switch before, had := was.Tools[tool]; {
-		case tool == itself:
 		case !had:
 			more = append(more, tool)
-		case before != says[tool]:
+		case before != now.Tools[tool]:
 			other = append(other, tool)
 		}
 	}
-	if len(more)+len(other) == 0 && !instructs {
-		return ""
-	}
 	var what []string
-	if instructs {
+	if was.About != now.About {
 		what = append(what, "It has other instructions for models than when you allowed it")
 	}
 	if len(other) > 0 {
-		what = append(what, "It describes "+wording.Cut(strings.Join(other, ", "), 150)+" in other words than when you allowed it")
+		what = append(what, "It describes "+wording.Cut(strings.Join(other, ", "), 150)+" differently than when you allowed it")
 	}
 	if len(more) > 0 {
 		what = append(what, "it has new tools: "+wording.Cut(strings.Join(more, ", "), 150))
+	}
+	if len(what) == 0 {
+		return ""
 	}
 	return wording.Sentence(strings.Join(what, "; ")) + " Look at them, then allow it here."
 }
 
 // allow remembers that the user agrees to what a server says now.
-func (k *known) allow(name string, m agent.MCPServer, says map[string]string) error {
+func (k *known) allow(name string, m agent.MCPServer, now says) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
-	k.all[name] = allowed{which(m), says}
+	k.all[name] = allowed{which(m), form, now}
 	if err := k.save(); err != nil {
 		return fmt.Errorf("keep what was allowed: %w", err)
 	}

@@ -23,7 +23,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +77,7 @@ type Status struct {
 	// Failure says why it is not ready, and what to do.
 	Failure string `json:"failure,omitempty"`
 
-	says map[string]string // sums of what its tools say of themselves, by name
+	says says
 }
 
 // Servers are the servers of one user.
@@ -226,12 +225,14 @@ func (s *Servers) tryOne(ctx context.Context, name string) Status {
 	m := s.signed(ctx, name)
 	st := Status{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
 	tools, about, said, err := s.list(ctx, m)
+	if err == nil {
+		st.says, err = saysOf(tools, about)
+	}
 	switch {
 	case err == nil:
 		for _, t := range tools {
 			st.Tools = append(st.Tools, t.Name)
 		}
-		st.says = sums(tools, about)
 		if changed := s.known.changed(name, m, st.says); changed != "" {
 			st.State, st.Failure = Changed, changed
 		}
@@ -265,77 +266,46 @@ func (s *Servers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Too
 		}()
 		at = &mcp.IOTransport{Reader: p.child.Stdout(), Writer: p.child.Stdin()}
 	} else {
-		seen := &headers{set: m.Headers, next: &http.Transport{}}
+		seen := newHeaders(m)
 		defer seen.next.CloseIdleConnections()
 		defer func() {
 			if err != nil && seen.refused() {
 				err = errSignIn
 			}
 		}()
-		client := &http.Client{Transport: seen}
-		at = &mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true}
+		web := &http.Client{Transport: seen}
+		at = &mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: web, MaxRetries: -1, DisableStandaloneSSE: true}
 		if m.Type == "sse" {
-			at = &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: client}
+			at = &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: web}
 		}
 	}
-	conn, err := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil).Connect(ctx, at, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil)
+	client.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			got, err := next(ctx, method, r)
+			if list, ok := got.(*mcp.ListToolsResult); ok && list != nil {
+				tools = append(tools, list.Tools...) // also those that the client leaves out, and agents may not
+			}
+			if len(tools) > mostTools {
+				err = fmt.Errorf("it has more than %d tools", mostTools)
+			}
+			return got, err
+		}
+	})
+	conn, err := client.Connect(ctx, at, nil)
 	if err != nil {
 		return nil, "", "", plain(err)
 	}
 	defer conn.Close()
-	for t, err := range conn.Tools(ctx, nil) { // of all pages
+	for _, err := range conn.Tools(ctx, nil) { // of all pages
 		if err != nil {
 			return nil, "", "", plain(err)
-		}
-		if tools = append(tools, t); len(tools) > mostTools {
-			return nil, "", "", fmt.Errorf("it has more than %d tools", mostTools)
 		}
 	}
 	if r := conn.InitializeResult(); r != nil {
 		about = r.Instructions
 	}
 	return tools, about, "", nil
-}
-
-// plain is an error without the address, which may hold a secret.
-func plain(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("it cannot be reached: %w", u.Err)
-	}
-	return err
-}
-
-var errSignIn = errors.New("it wants a sign-in")
-
-// headers sends the user's headers with every request, and notes whether one was
-// refused for its credentials.
-type headers struct {
-	set  map[string]string
-	next *http.Transport
-
-	mu    sync.Mutex // guards unauthorized
-	found bool
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for k, v := range h.set {
-		r.Header.Set(k, v)
-	}
-	res, err := h.next.RoundTrip(r)
-	if err == nil && res.StatusCode == http.StatusUnauthorized {
-		h.mu.Lock()
-		h.found = true
-		h.mu.Unlock()
-	}
-	return res, err
-}
-
-func (h *headers) refused() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.found
 }
 
 // program is a server that was started to be tried.

@@ -147,7 +147,7 @@ func (s *Servers) SignIn(ctx context.Context, name string, open func(url string)
 	if err != nil {
 		return err
 	}
-	seen := &headers{set: m.Headers, next: &http.Transport{}}
+	seen := newHeaders(m)
 	defer seen.next.CloseIdleConnections()
 	conn, err := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil).Connect(ctx,
 		&mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: &http.Client{Transport: seen}, OAuthHandler: handler, MaxRetries: -1, DisableStandaloneSSE: true}, nil)

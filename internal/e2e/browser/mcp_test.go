@@ -112,7 +112,7 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	s.again()
 	p := s.open("/")
 	p.say("/mcp")
-	p.has("#menu", "It describes look in other words than when you allowed it. Look at them, then allow it here.")
+	p.has("#menu", "It describes look differently than when you allowed it. Look at them, then allow it here.")
 	p.accessible("a server that changed")
 	p.press("Enter")
 	p.wait(`document.querySelector('#menu use[href="#i-check"]')`)

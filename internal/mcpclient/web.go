@@ -1,0 +1,75 @@
+package mcpclient
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"webchat/internal/agent"
+)
+
+// plain is an error without the address, which may hold a secret.
+func plain(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("it cannot be reached: %w", u.Err)
+	}
+	return err
+}
+
+var errSignIn = errors.New("it wants a sign-in")
+
+// headers sends the user's headers with every request to the server's own origin, and
+// notes whether one was refused for its credentials. What is requested elsewhere, after a
+// redirect or because the server names another address, has no credentials.
+type headers struct {
+	set    map[string]string
+	origin string
+	next   *http.Transport
+
+	mu    sync.Mutex // guards unauthorized
+	found bool
+}
+
+func newHeaders(m agent.MCPServer) *headers {
+	h := &headers{set: m.Headers, next: &http.Transport{}}
+	if u, err := url.Parse(m.URL); err == nil { // else there are no requests
+		h.origin = origin(u)
+	}
+	return h
+}
+
+// origin is an address without its path, with the port it stands for.
+func origin(u *url.URL) string {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if origin(r.URL) != h.origin {
+		r.Header.Del("Authorization") // net/http keeps them between ports and schemes of one host
+		r.Header.Del("Cookie")
+		return h.next.RoundTrip(r)
+	}
+	for k, v := range h.set {
+		r.Header.Set(k, v)
+	}
+	res, err := h.next.RoundTrip(r)
+	if err == nil && res.StatusCode == http.StatusUnauthorized {
+		h.mu.Lock()
+		h.found = true
+		h.mu.Unlock()
+	}
+	return res, err
+}
+
+func (h *headers) refused() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.found
+}
