@@ -17,6 +17,9 @@ const (
 	// joined, startTick how often that is tried.
 	startTime = 10 * time.Second
 	startTick = 50 * time.Millisecond
+	// lastAnswers is how long a running server may take for what a client asked before it
+	// ended; it stops the rest by itself sooner than that.
+	lastAnswers = 900 * time.Millisecond
 )
 
 // mcpOnStdio lends the display tools to one MCP client on standard input and output:
@@ -59,6 +62,7 @@ func join(ctx context.Context, conn *daemon.Lent, stdin io.Reader, stdout io.Wri
 	go func() { // ends with the process: nothing else interrupts a read
 		_, _ = io.Copy(conn, stdin) // that the server has gone is noticed below
 		_ = conn.CloseWrite()
+		time.AfterFunc(lastAnswers, stop)
 	}()
 	_, err := io.Copy(stdout, conn)
 	if ctx.Err() != nil {

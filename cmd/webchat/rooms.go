@@ -130,7 +130,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = lend.New(lend.Config{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: attach.Outputs{Store: r.outputs}, Version: version(), Logger: log}); err != nil {
+	if r.lender, err = lend.New(lend.Config{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: attach.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}

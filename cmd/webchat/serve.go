@@ -92,7 +92,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if o.PublicURL != "" {
 		info.URL = o.PublicURL
 	}
-	r.lender.Listens(info.URL)
+	r.lender.Listens(info.URL, b.ends)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: commands may name an older server", "error", err)
 	} else if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -13,9 +12,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
-
-// sign is how often a client hears that its call goes on.
-const sign = 10 * time.Second
 
 // The names under which a successful result says where its output is.
 const (
@@ -47,7 +43,9 @@ func (s *Server) bounded(p *peer, f func(ctx context.Context, req *mcp.CallToolR
 // call makes a call for a client. Whatever becomes of it is a result.
 func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c agent.ToolCall) *mcp.CallToolResult {
 	name := clientName(req.ClientInfo())
-	where := new(place)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	where := &place{stop: stop}
 	defer s.signs(ctx, req, c.ID, where)()
 	if call := s.hostOf(p.visitor.Key); call != nil {
 		res, err := call(ctx, c)
@@ -66,6 +64,8 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 		return err
 	})
 	switch {
+	case errors.Is(context.Cause(ctx), errUnseen):
+		return failure(s.unseen())
 	case ctx.Err() != nil:
 		return failure("It was stopped.")
 	case errors.Is(err, errGuests):
@@ -73,6 +73,9 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 	case err != nil:
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", c.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
+	}
+	if base := s.cfg.Base(); res.Type != agent.Success && where.asked.Load() && base != "" && req.Params.GetProgressToken() == nil {
+		res.TextForModel = wording.Ended(res.TextForModel) + " The user was asked at " + base + "."
 	}
 	r := s.result(g, keepsMeta(req.ClientInfo()), res)
 	if address, ok := r.Meta[metaURL].(string); ok && readsAudience(req.ClientInfo()) {
@@ -100,11 +103,11 @@ func (s *Server) result(g *guest, meta bool, res agent.Result) *mcp.CallToolResu
 		if meta {
 			r.Meta = mcp.Meta{metaOutput: res.Telemetry.OutputID}
 		}
-		if meta && base != "" {
+		if meta && base != "" && !s.cfg.Ends() {
 			r.Meta[metaURL] = base + "/api/outputs/" + res.Telemetry.OutputID
 		}
 		if g != nil && base != "" {
-			text += whereOnce(g, base, len(text))
+			text += s.whereOnce(g, base, len(text))
 		}
 	}
 	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
@@ -120,8 +123,11 @@ func failure(text string) *mcp.CallToolResult {
 const mostFirst = 250
 
 // whereOnce says to a client, once, where its user sees what it shows.
-func whereOnce(g *guest, base string, before int) string {
+func (s *Server) whereOnce(g *guest, base string, before int) string {
 	text := ". The user sees it at " + base
+	if s.cfg.Ends() {
+		text += " until this program ends"
+	}
 	if before+len(text) > mostFirst || !g.first() {
 		return ""
 	}
@@ -153,66 +159,6 @@ func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent
 		}
 	})
 	return func() { close(over); wg.Wait() }
-}
-
-// place is where a call is made, once that is known.
-type place struct {
-	mu      sync.Mutex // guards session
-	session string
-}
-
-func (w *place) set(session string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.session = session
-}
-
-func (w *place) get() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.session
-}
-
-// signs sends a progress message at once and from then on every [sign], if the client
-// takes them, until the returned function is called.
-func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call string, where *place) (end func()) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	send := func(n int, message string) error {
-		return req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: message})
-	}
-	err := send(1, "Started")
-	wg.Go(func() {
-		tick := time.NewTicker(sign)
-		defer tick.Stop()
-		for n := 2; err == nil; n++ {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			err = send(n, s.told(ctx, where.get(), call))
-		}
-	})
-	return func() { cancel(); wg.Wait() }
-}
-
-// told is how far a call is, in words. No client shows them to its model.
-func (s *Server) told(ctx context.Context, session, call string) string {
-	if session == "" {
-		return "Waiting for its turn"
-	}
-	switch stage := s.cfg.Sessions.Stage(ctx, session, call); {
-	case stage.Asked:
-		return "Waiting for you in the page"
-	case stage.Bytes > 0:
-		return fmt.Sprintf("Running: %s so far", wording.Size(stage.Bytes))
-	}
-	return "Running"
 }
 
 // lend calls use with a client's conversation, that of a new session if the user

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // ServeConn serves one client over a connection until that or ctx ends, and closes
-// it. What the client asked before it closed its side is answered. The workspace's
+// it. What the client asked before it closed its side is answered; what takes longer than
+// [lastAnswers] is stopped. The workspace's
 // session belongs to the connection.
 func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
 	ctx, leave, err := s.enter(ctx)
@@ -37,8 +39,12 @@ type unclosed struct{ io.Writer }
 // Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
-// answering is a transport that tells of the end of what it reads only when all that
-// was asked is answered: a script closes its side at once.
+// lastAnswers is how long the end of what a client asks waits for the answers. What runs
+// on is stopped: a client that ends closes its side, and reads none of them.
+const lastAnswers = 400 * time.Millisecond
+
+// answering is a transport that reports the end of what it reads only when all that was
+// asked is answered, or [lastAnswers] have passed: a script closes its side at once.
 type answering struct{ mcp.Transport }
 
 // Connect implements [mcp.Transport].
@@ -68,9 +74,16 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.asked[r.ID] = true
 		c.mu.Unlock()
 	}
-	for errors.Is(err, io.EOF) && c.open() {
+	if !errors.Is(err, io.EOF) {
+		return m, err
+	}
+	limit := time.NewTimer(lastAnswers)
+	defer limit.Stop()
+	for c.open() {
 		select {
 		case <-c.none:
+		case <-limit.C:
+			return m, err
 		case <-c.closed:
 			return m, err
 		case <-ctx.Done():

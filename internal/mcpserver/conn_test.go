@@ -54,11 +54,12 @@ func TestWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// A connection ends when its client has gone, whatever the client left open.
+// A connection ends when its client has gone, whatever the client left open, and what it
+// asked is stopped.
 func TestAConnectionEnds(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{}}}` + "\n"
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n"
-	for name, more := range map[string]string{"cancelled": cancel, "not JSON": "}{\n"} {
+	for name, more := range map[string]string{"cancelled": cancel, "not JSON": "}{\n", "closed": ""} {
 		t.Run(name, func(t *testing.T) {
 			begun := make(chan struct{})
 			toys := newToys(func(ctx context.Context, _ agent.ToolCall) (agent.Result, error) {

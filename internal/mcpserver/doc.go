@@ -15,6 +15,12 @@
 //     itself, by a tool that models are not offered and the id that only _meta holds.
 //   - A call sends a progress message at once and then every 10 s, as long as its
 //     client takes them: most clients give up after 60 s of silence.
+//   - A call that waits for the user says in its progress where the page is, and to a client
+//     without progress in its result. While no page is open it fails, after 10 s without
+//     progress and after 30 s with it.
+//   - A connection whose client closed its side ends within half a second: what it asked is
+//     answered by then or stopped. What a server shows that ends with its client has no
+//     address.
 //   - What was refused, or not decided in time, is a result and never an error of the
 //     protocol.
 //   - Properties that a tool does not know are dropped, since clients add their own;

@@ -250,6 +250,16 @@ func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {
 	}
 }
 
+// What a server shows that ends with its client has no address to keep.
+func TestAnAddressThatEnds(t *testing.T) {
+	server := newServer(t, newToys(shows), func(c *mcpserver.Config) { c.Ends = func() bool { return true } })
+	s, _ := connect(t, onHTTP(t, server), eras[1], "a", nil)
+	res := call(t, s, "run", nil)
+	if got := text(t, res); got != "Displayed. The user sees it at http://here until this program ends" || res.Meta["webchat/outputId"] != "o" || res.Meta["webchat/outputUrl"] != nil {
+		t.Errorf("it is told %q, %v", got, res.Meta)
+	}
+}
+
 func TestAnAddressWithoutAWorkspaceSaysSo(t *testing.T) {
 	url := onHTTP(t, newServer(t, newToys(shows), nil))
 	res, err := http.Post(url+"/nowhere", "application/json", strings.NewReader("{}"))

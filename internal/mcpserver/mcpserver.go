@@ -92,6 +92,11 @@ type Config struct {
 	// Base returns the address that those of pages and outputs begin with, without a
 	// secret; empty while there is none. nil: there never is one.
 	Base func() string
+	// Ends reports whether what is at that address ends with its client. nil: it stays.
+	Ends func() bool
+	// Watched reports whether a page is open, which shows what the user is asked. nil: one
+	// is.
+	Watched func() bool
 	// Content returns what an output holds that was shown in a session, for clients that
 	// draw frames; nil: no frame is offered.
 	Content func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error)
@@ -135,6 +140,12 @@ func New(c Config) (*Server, error) {
 	}
 	if c.Base == nil {
 		c.Base = func() string { return "" }
+	}
+	if c.Ends == nil {
+		c.Ends = func() bool { return false }
+	}
+	if c.Watched == nil {
+		c.Watched = func() bool { return true }
 	}
 	c.Version = cmp.Or(c.Version, "unknown")
 	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]Call{}, listed: map[string]bool{}, calls: map[string]context.Context{}}

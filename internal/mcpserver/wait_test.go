@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -43,7 +44,7 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 		if want := []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second}; !slices.Equal(at, want) {
 			t.Errorf("signs at %v, want %v", at, want)
 		}
-		if want := "Waiting for you in the page"; len(said) < 2 || said[1] != want {
+		if want := "Waiting for you at http://here"; len(said) < 2 || said[1] != want {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 		if err := s.Close(); err != nil {
@@ -53,6 +54,76 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 			t.Errorf("the connection ended with %v", err)
 		}
 	})
+}
+
+// waits serves one call of a client, which waits for its user as long as patience says,
+// and returns what the client is told and when.
+func waits(t *testing.T, token any, patience time.Duration, change func(*mcpserver.Config)) (res *mcp.CallToolResult, said []string, after time.Duration) {
+	toys := newToys(func(ctx context.Context, _ agent.ToolCall) (agent.Result, error) {
+		select {
+		case <-ctx.Done():
+			return agent.Result{}, ctx.Err()
+		case <-time.After(patience):
+			return agent.Result{Type: agent.Denied, TextForModel: "No answer, so it was denied"}, nil
+		}
+	})
+	toys.stage = mcpserver.Stage{Asked: true}
+	server := newServer(t, toys, change)
+	ours, theirs := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- server.ServeConn(t.Context(), ours, mcpserver.Workspace{ID: "1", Name: "relay"}) }()
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			said = append(said, r.Params.Message)
+		}})
+	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: theirs, Writer: theirs}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &mcp.CallToolParams{Name: "run"}
+	if token != nil {
+		p.SetProgressToken(token)
+	}
+	start := time.Now()
+	if res, err = s.CallTool(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	after = time.Since(start)
+	if err := errors.Join(s.Close(), <-served); err != nil {
+		t.Error(err)
+	}
+	return res, said, after
+}
+
+// A question says where it is: in the progress, and to a client without it in the result.
+// It does not wait where no page shows it.
+func TestAQuestionSaysWhereItIs(t *testing.T) {
+	const unseen = "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it at http://here"
+	for name, c := range map[string]struct {
+		token    any
+		watched  bool
+		says     string
+		progress []string
+		after    time.Duration
+	}{
+		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here"}, after: 15 * time.Second},
+		"seen, without":         {watched: true, says: "No answer, so it was denied. The user was asked at http://here.", after: 15 * time.Second},
+		"unseen, without":       {says: unseen, after: 10 * time.Second},
+		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in`, `Waiting for you at http://here; "webchat url" prints a link that signs you in`}, after: 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				patience := 15 * time.Second
+				if !c.watched {
+					patience = time.Hour
+				}
+				res, said, after := waits(t, c.token, patience, func(m *mcpserver.Config) { m.Watched = func() bool { return c.watched } })
+				if got := text(t, res); !res.IsError || !strings.HasPrefix(got, c.says) || !slices.Equal(said, c.progress) || after != c.after {
+					t.Errorf("after %v it says %q, and before that %q", after, got, said)
+				}
+			})
+		})
+	}
 }
 
 // blocked is a tool that runs until it is stopped; begun is closed when it runs.

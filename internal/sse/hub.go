@@ -149,6 +149,13 @@ func (h *Hub) admit(c *client) error {
 	return nil
 }
 
+// Read reports whether any stream is open.
+func (h *Hub) Read() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.clients) > 0
+}
+
 func (h *Hub) dismiss(c *client) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

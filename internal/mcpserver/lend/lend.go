@@ -29,6 +29,7 @@ type Config struct {
 	Folders *workspaces.List
 	Reads   bool // hosts may read what the user released to them
 	Outputs Outputs
+	Watched func() bool // as [mcpserver.Config] has it
 	Version string
 	Logger  *slog.Logger
 }
@@ -42,17 +43,23 @@ type Outputs interface {
 // backend, and it needs the sessions and the server's address.
 type Lender struct {
 	*mcpserver.Server
-	Sessions *sessions.Manager      // set before anybody is let in
-	base     atomic.Pointer[string] // of the server's addresses; nil: it does not listen yet
+	Sessions *sessions.Manager    // set before anybody is let in
+	base     atomic.Pointer[base] // nil: the server does not listen yet
 	folders  *workspaces.List
 	keys     *guard.Guard
+}
+
+// base is what the server's addresses begin with.
+type base struct {
+	url  string
+	ends bool // with its client
 }
 
 // New makes the MCP server for workspaces.
 func New(c Config) (*Lender, error) {
 	l := &Lender{keys: c.Guard, folders: c.Folders}
 	var err error
-	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: Tools(), Base: l.address, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
+	l.Server, err = mcpserver.New(mcpserver.Config{Sessions: l, Tools: Tools(), Base: l.address, Ends: l.ends, Watched: c.Watched, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
 		Content: func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
 			return c.Outputs.Read(ctx, fold.ID(sessionID), outputID, "")
 		},
@@ -70,14 +77,19 @@ func New(c Config) (*Lender, error) {
 	return l, err
 }
 
-// Listens says under which address the server listens.
-func (l *Lender) Listens(url string) { l.base.Store(&url) }
+// Listens says under which address the server listens, and whether it ends with its client.
+func (l *Lender) Listens(url string, ends bool) { l.base.Store(&base{url, ends}) }
 
 func (l *Lender) address() string {
 	if base := l.base.Load(); base != nil {
-		return *base
+		return base.url
 	}
 	return ""
+}
+
+func (l *Lender) ends() bool {
+	base := l.base.Load()
+	return base != nil && base.ends
 }
 
 // In serves clients over connections that come from a folder, which it opens; see
