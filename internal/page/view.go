@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"webchat/internal/card"
 	"webchat/internal/event"
 	"webchat/internal/transcript"
 	"webchat/internal/wording"
@@ -88,10 +87,8 @@ func newIn(base, path string) string {
 // Rail is the right column.
 func (c *chrome) Rail() *transcript.Rail { return c.fold.Rail() }
 
-// Desk reports whether something can be on it.
-func (c *chrome) Desk() bool {
-	return slices.ContainsFunc(c.Rail().Outputs(), func(r card.OutputRow) bool { return r.State != "gone" })
-}
+// Desk reports whether something can be on it: what is over says so there.
+func (c *chrome) Desk() bool { return len(c.Rail().Outputs()) > 0 }
 
 // Earlier leads to older turns.
 func (c *chrome) Earlier() transcript.Earlier { return c.fold.Earlier() }

@@ -23,7 +23,7 @@ let brought = 0 // how often a tab was brought to the front; a tab keeps the num
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
 
 /** The element that letters are keys in. */
-export const view = () => paneOf(desk.front)?.querySelector(':is(.code, .pic, .other):not([hidden])') ?? paneOf(desk.front)?.querySelector('button') ?? strip.querySelector('.is-front [role=tab]')
+export const view = () => paneOf(desk.front)?.querySelector(':is(.code, .pic, .other, .nothing):not([hidden])') ?? strip.querySelector('.is-front [role=tab]')
 
 /** Gives the focus to what is in front, at once or when it has come. */
 export function enter() {
@@ -317,19 +317,19 @@ function sync(first) {
   draw()
 }
 
-/** The Desk as it was left, or with the last thing that was shown in front. */
+/** The Desk as it was left, or with the last thing in front that can still be read. */
 function restore() {
   const was = load() // before it is written again
   sync(true)
   for (const tab of desk.tabs) {
     const old = was?.tabs?.find((t) => t.key === tab.key)
-    tab.closed = old ? Boolean(old.closed) : tab.state === 'gone'
+    tab.closed = Boolean(old?.closed)
     tab.place = old?.place
   }
   desk.hidden = Boolean(was?.hidden)
   const asked = route()
   if (asked) return
-  const to = tabOf(was?.front) ?? open().at(-1)
+  const to = tabOf(was?.front) ?? open().findLast((t) => t.state !== 'gone') ?? open().at(-1)
   if (to && !to.closed && wide.matches) {
     desk.front = to.key
     desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null

@@ -99,7 +99,7 @@ async function draw(tab, into, again = false) {
   const pin = pane.querySelector('[data-pin]')
   if (pin) pin.hidden = !tab.pinned
   if (field?.isConnected) field.focus({ preventScroll: true })
-  else if (focused || tab.wanted) pane.querySelector('.code, .pic, button')?.focus({ preventScroll: true })
+  else if (focused || tab.wanted) pane.querySelector('.code, .pic, .nothing')?.focus({ preventScroll: true })
   tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   const ended = pane.dataset.state === 'running' && tab.state === 'done' // while this was under way
