@@ -96,7 +96,7 @@ func continueElsewhere(p *page) {
 	p.js(`[...document.querySelectorAll('#menu [role=option]')].find((e) => e.innerText.includes('mine')).dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))`)
 	p.has("#menu", "Begin a branch with mine")
 	p.has("#menu", "the text of this one goes with your first prompt")
-	p.press("Enter")
+	p.press("ArrowDown", "Enter")
 	p.wait(`document.body.dataset.session && document.body.dataset.session !== ` + quote(before))
 	p.has("#title", "(with mine)")
 	p.has("#composer", "the conversation so far")

@@ -45,7 +45,9 @@ func strike(ctx context.Context, key string) error {
 			down.Key = " "
 		}
 	} else {
-		down.WindowsVirtualKeyCode, down.Text = int64(strings.ToUpper(key)[0]), key
+		if down.Text = key; !strings.Contains("!-./'@", key) { // whose codes are those of keys that write nothing
+			down.WindowsVirtualKeyCode = int64(strings.ToUpper(key)[0])
+		}
 	}
 	if down.Modifiers&^modifiers["Shift"] != 0 {
 		down.Text = "" // a chord writes nothing

@@ -114,7 +114,8 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	p.say("/mcp")
 	p.has("#menu", "It describes look differently than when you allowed it. Look at them, then allow it here.")
 	p.accessible("a server that changed")
-	p.press("Enter")
+	p.press("Enter") // not yet chosen
+	p.press("ArrowDown", "Enter")
 	p.wait(`document.querySelector('#menu use[href="#i-check"]')`)
 	if found := s.api("GET", "/api/mcp", nil); !strings.Contains(found, `"state":"ready"`) {
 		t.Errorf("found %s", found)

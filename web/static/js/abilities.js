@@ -21,9 +21,10 @@ async function clear() {
 
 /** Asks the agent what it works with and lists a part of it. */
 async function list(field, part, rows, none) {
-  const all = await post(path('/inside'))
-  const items = rows(all[part])
-  menu.open(items.length ? items : [{ label: none, icon: 'chip' }], field, () => {})
+  await menu.ask(async (signal) => {
+    const items = rows((await post(path('/inside'), undefined, { signal }))[part])
+    return items.length ? items : [{ label: none, icon: 'chip' }]
+  }, field, () => {})
 }
 
 const share = (n, of) => (of ? `${n && n * 100 < of ? 'under 1' : Math.round((n * 100) / of)} %` : '')

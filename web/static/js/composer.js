@@ -6,7 +6,7 @@ import { visit } from './base.js'
 import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
 import { onlyShow, parse, showing } from './commands.js'
-import { forget, suggest } from './complete.js'
+import { suggest } from './complete.js'
 import { carry, pick, servers, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
@@ -44,6 +44,7 @@ function grow() {
 }
 
 export function fill(text) {
+  menu.close()
   field.value = text
   field.focus()
   field.setSelectionRange(text.length, text.length)
@@ -152,7 +153,6 @@ async function send(asked = false, id = newID(), how = mode) {
   const text = field.value
   waiting = null
   if (sending || (!text.trim() && !hasAttachments())) return
-  forget()
   menu.close()
   if (!isLive() && !navigator.onLine) return later(asked, id, how)
   sending = true

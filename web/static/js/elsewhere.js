@@ -10,19 +10,15 @@ const day = (at) => (at.startsWith('0001') ? '' : new Date(at).toLocaleString([]
 /** Lists what an agent remembers of this folder, and goes on with what is chosen. */
 export async function resume(field, backend) {
   const workspace = folder() || undefined
-  menu.open([{ label: `Asking ${backend} for its conversations …`, icon: 'chip' }], field, () => {})
-  try {
-    const { conversations: all } = await getJSON(`/api/conversations?${new URLSearchParams({ backend, ...(workspace && { workspace }) })}`)
+  const find = async (signal) => {
+    const { conversations: all } = await getJSON(`/api/conversations?${new URLSearchParams({ backend, ...(workspace && { workspace }) })}`, { signal })
     const items = all.map((c) => ({ label: c.title, note: day(c.updatedAt), icon: 'chip', end: backend, id: c.id }))
-    if (!items.length) items.push({ label: 'No conversations', note: `${backend} had none in this folder outside of webchat`, icon: 'chip' })
-    menu.open(items, field, async ({ id }) => {
-      if (!id) return
-      try {
-        visit(`/sessions/${(await post('/api/sessions', { workspace, backend, conversation: id })).id}`)
-      } catch (err) { failed(err) }
-    })
-  } catch (err) {
-    menu.close()
-    throw err
+    return items.length ? items : [{ label: 'No conversations', note: `${backend} had none in this folder outside of webchat`, icon: 'chip' }]
   }
+  await menu.ask(find, field, async ({ id }) => {
+    if (!id) return
+    try {
+      visit(`/sessions/${(await post('/api/sessions', { workspace, backend, conversation: id })).id}`)
+    } catch (err) { failed(err) }
+  }, { label: `Asking ${backend} for its conversations …`, icon: 'chip' })
 }

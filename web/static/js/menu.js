@@ -1,23 +1,24 @@
-// The listbox over the composer: commands, paths, models. The field keeps the
-// focus; arrows move, Enter or Tab takes, Escape leaves.
+// The listbox over the composer: commands, paths, models. The field keeps the focus:
+// arrows choose, Enter takes what was chosen, Tab that or the first, Escape leaves.
+//
+// What is offered belongs to the text that stands in the field. When that changes, the
+// composer closes the menu or asks anew, and an answer that comes after that is dropped.
 
 import { clone } from './html.js'
+import { asker } from './latest.js'
 
 const box = document.getElementById('menu')
-let items = []
-let at = -1
+const question = asker()
+let items = [] // what can be taken now
+let at = -1 // what the reader chose; -1: nothing
 let take = null
 let field = null
+let coming = false // an answer is under way
 
 export const isOpen = () => items.length > 0
 
-/** Shows choices [{label, note, free, same, value}] for a field; same: the field holds it already. */
-export function open(choices, forField, onTake) {
-  items = choices
-  take = onTake
-  field = forField
-  if (!items.length) return close()
-  box.replaceChildren(...items.map((item, i) => {
+function draw(choices) {
+  box.replaceChildren(...choices.map((item, i) => {
     const { root, parts } = clone('tpl-item')
     root.id = `menu-${i}`
     parts.name.textContent = item.label
@@ -29,10 +30,46 @@ export function open(choices, forField, onTake) {
     return root
   }))
   box.hidden = false
-  move(0)
+}
+
+/** Shows choices [{label, note, free, value}] for a field. more: they are those that stand there, and more. */
+export function open(choices, forField, onTake, { more = false } = {}) {
+  const chosen = more && items[at]?.label
+  question.drop()
+  coming = false
+  items = choices
+  take = onTake
+  field = forField
+  if (!items.length) return close()
+  draw(items)
+  mark(chosen ? items.findIndex((item) => item.label === chosen) : -1)
+}
+
+/**
+ * Shows the choices that find(signal) answers, unless the menu is closed or has another
+ * question by then. Until then nothing can be taken; what was offered before, or the words
+ * that say what is waited for, can be seen.
+ */
+export async function ask(find, forField, onTake, waiting) {
+  const signal = question.begin()
+  coming = true
+  items = []
+  field = forField
+  if (waiting) draw([waiting])
+  mark(-1)
+  try {
+    const choices = await find(signal)
+    if (!signal.aborted) open(choices, forField, onTake)
+  } catch (err) {
+    if (signal.aborted) return
+    close()
+    throw err
+  }
 }
 
 export function close() {
+  question.drop()
+  coming = false
   items = []
   at = -1
   box.hidden = true
@@ -40,15 +77,19 @@ export function close() {
   field?.removeAttribute('aria-activedescendant')
 }
 
-function move(to) {
-  at = (to + items.length) % items.length
+function mark(to) {
+  at = to
   ;[...box.children].forEach((el, i) => el.setAttribute('aria-selected', String(i === at)))
-  box.children[at].scrollIntoView({ block: 'nearest' })
-  field.setAttribute('aria-activedescendant', box.children[at].id)
+  box.ariaBusy = String(coming)
+  const now = box.children[at]
+  now?.scrollIntoView({ block: 'nearest' })
+  if (now) field.setAttribute('aria-activedescendant', now.id)
+  else field.removeAttribute('aria-activedescendant')
 }
 
 function choose(i) {
   const item = items[i]
+  if (!item) return // it was offered for another text
   const f = take
   close()
   f(item)
@@ -56,14 +97,12 @@ function choose(i) {
 
 /** Handles a key of the field; true means it was the menu's. */
 export function key(e) {
-  if (!isOpen()) return false
-  if (e.key === 'ArrowDown') move(at + 1)
-  else if (e.key === 'ArrowUp') move(at - 1)
-  else if (e.key === 'Enter' && items[at].same) { // nothing left to complete: the line itself is meant
-    close()
-    return false
-  } else if ((e.key === 'Enter' || e.key === 'Tab') && !e.shiftKey && !e.altKey && !e.isComposing) choose(at)
-  else if (e.key === 'Escape') close()
+  const plain = !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey && !e.isComposing
+  if (isOpen() && e.key === 'ArrowDown') mark((at + 1) % items.length)
+  else if (isOpen() && e.key === 'ArrowUp') mark((at < 1 ? items.length : at) - 1)
+  else if (e.key === 'Enter' && plain && at >= 0) choose(at)
+  else if (e.key === 'Tab' && plain && (isOpen() || coming)) choose(Math.max(0, at))
+  else if (e.key === 'Escape' && !box.hidden) close()
   else return false
   e.preventDefault()
   e.stopPropagation()

@@ -8,16 +8,17 @@ import { fill } from './composer.js'
 import { isShown } from './desk.js'
 import { keepLook, peek, unpeek } from './peek.js'
 import { at as name } from './mentions.js'
+import { asker } from './latest.js'
 import { failed } from './toast.js'
 
 const dialog = document.getElementById('open-bar')
 const input = dialog?.querySelector('input')
 const wide = matchMedia('(min-width: 1100px)')
+const question = asker()
 const pause = 70 // milliseconds between a move of the cursor and the preview
 let options = [] // of all groups, in their order
 let at = 0
 let moved = false // the reader moved the cursor since the bar was opened
-let asking = null
 let soon = 0
 let all = false // texts of all sessions first
 let before = null // what had the focus
@@ -82,7 +83,7 @@ function draw(groups, q) {
       hit.parts.text.replaceChildren(...label(option, q), ...(option.in ? [place(option.in)] : []))
       hit.parts.at.replaceChildren(...marked(option.parts ?? [option.end ?? '']))
       hit.root.querySelector('use').setAttribute('href', `#i-${option.icon}`)
-      hit.root.addEventListener('click', (e) => { at = i; choose({ beside: e.ctrlKey || e.metaKey }) })
+      hit.root.addEventListener('click', (e) => choose({ beside: e.ctrlKey || e.metaKey, option }))
       return hit.root
     }))
     return root
@@ -116,9 +117,7 @@ function move(by) {
 }
 
 async function update() {
-  asking?.abort()
-  asking = new AbortController()
-  const { signal } = asking
+  const signal = question.begin()
   const q = input.value.trim()
   moved &&= q !== ''
   const { promise, resolve } = Promise.withResolvers()
@@ -137,12 +136,11 @@ function again(text) {
   update()
 }
 
-/** Opens the option under the cursor, of what is offered for what is typed. */
-async function choose({ beside = false } = {}) {
-  await drawn
-  if (!dialog.open) return
-  const option = options[at]
-  if (!option) return
+/** Opens an option; without one that under the cursor, of what is offered for what is typed. */
+async function choose({ beside = false, option } = {}) {
+  if (!option) await drawn
+  option ??= options[at]
+  if (!dialog.open || !option) return
   if (!option.run) return again(option.again)
   close({ kept: Boolean(option.peeks) })
   try {
@@ -167,7 +165,7 @@ function behind(inert) {
 
 function close({ kept = false } = {}) {
   clearTimeout(soon)
-  asking?.abort()
+  question.drop()
   if (!dialog.open) return
   if (!dialog.matches(':modal')) behind(false)
   dialog.close()
@@ -192,7 +190,9 @@ export function openBar({ text = '', texts = false } = {}) {
   update()
 }
 
-function ask() {
+async function ask() {
+  await drawn
+  if (!dialog.open) return
   const option = options[at]
   if (option?.again) return again(option.again)
   close()

@@ -5,11 +5,12 @@ import { path, post, session } from './api.js'
 import { visit } from './base.js'
 import { ensure } from './composer.js'
 import { bring, openOutput, restoreTabs } from './desk.js'
+import { asker } from './latest.js'
 import { drop, paneOf, place, refresh, rekey } from './pane.js'
 import { desk, front, lookKey as key, tabOf, tabWith } from './tabs.js'
 
 let former = null // what stood on the Desk before: {front, beside, hidden, closed}
-let asking = null
+const question = asker()
 let under = '' // the option that is shown
 
 function begin() {
@@ -30,7 +31,7 @@ function tab(option, out, type) {
 export async function peek(option) {
   const now = option?.key ?? ''
   if (now === under) return
-  asking?.abort()
+  question.drop()
   if (!option?.peeks) {
     under = now
     restoreFormer()
@@ -43,8 +44,7 @@ export async function peek(option) {
     bring(tabWith(option.out), { byItself: true, peeked: true, lines: option.lines })
     return
   }
-  asking = new AbortController()
-  const { signal } = asking
+  const signal = question.begin()
   try {
     await ensure()
     const shown = await post(path('/display'), { ...option.wanted, preview: true }, { signal })
@@ -71,7 +71,7 @@ function restoreFormer() {
 }
 
 export async function unpeek() {
-  asking?.abort()
+  question.drop()
   under = ''
   restoreFormer()
   former = null
@@ -80,7 +80,7 @@ export async function unpeek() {
 /** Makes the look in front a tab like any other; false if there is none of that option. */
 export async function keepLook(option, { beside } = {}) {
   const look = tabOf(key)
-  asking?.abort()
+  question.drop()
   under = ''
   if (!look || look.secret || (option && look.name !== option.path)) {
     restoreFormer()

@@ -6,7 +6,7 @@ import { visit } from './base.js'
 import * as menu from './menu.js'
 import { failed } from './toast.js'
 
-const agents = async () => (await getJSON('/api/backends')).filter((b) => b.available)
+const agents = async (signal) => (await getJSON('/api/backends', { signal })).filter((b) => b.available)
 const account = (b) => b?.account && `signed in as ${b.account}`
 const about = (b) => [b.version, account(b), ...(b.lacks ?? [])].filter(Boolean).join(', ')
 const named = (m) => ({ label: m.name || m.id, note: m.about ?? (m.name === m.id ? '' : m.id), icon: 'chip' })
@@ -18,20 +18,20 @@ export async function pick(field, composer) {
 }
 
 /** Before a session: an agent, then one of its models. */
-async function before(field, composer) {
-  const items = (await agents()).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'agent', value: b.name }))
-  menu.open(items, field, async ({ value }) => {
+function before(field, composer) {
+  const all = async (signal) => (await agents(signal)).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'agent', value: b.name }))
+  return menu.ask(all, field, ({ value }) => {
     use(composer, value)
-    try {
-      const list = await getJSON(`/api/models?backend=${encodeURIComponent(value)}`)
-      if (list.length) menu.open(list.map((m) => ({ ...named(m), end: 'model', value: m.id })), field, (item) => use(composer, value, item.value))
-    } catch (err) { failed(err) }
+    const its = async (signal) => (await getJSON(`/api/models?backend=${encodeURIComponent(value)}`, { signal })).map((m) => ({ ...named(m), end: 'model', value: m.id }))
+    menu.ask(its, field, (item) => use(composer, value, item.value)).catch(failed)
   })
 }
 
 /** In a session: what its agent lets choose, then the other agents. */
-async function within(field, composer) {
-  const [c, others] = await Promise.all([getJSON(path('/choices')), agents()])
+const within = (field, composer) => menu.ask((signal) => choices(field, composer, signal), field, (item) => Promise.resolve(item.take?.()).catch(failed))
+
+async function choices(field, composer, signal) {
+  const [c, others] = await Promise.all([getJSON(path('/choices'), { signal }), agents(signal)])
   const group = (list, end, now, key) => list.map((m) => ({ ...named(m), end: m.id === now ? `${end}, now` : end, take: () => patch(path(), { [key]: m.id }) }))
   const items = [
     ...group(c.modes.map((m) => (m.unasked ? { ...m, about: `acts without asking you. ${m.about ?? ''}` } : m)), 'mode', c.mode, 'mode'),
@@ -40,9 +40,9 @@ async function within(field, composer) {
     ...others.filter((b) => b.name !== composer.dataset.backend).map((b) => ({ label: b.name, note: about(b), icon: 'chip', end: 'another agent', take: () => branch(field, b) })),
   ]
   const who = account(others.find((b) => b.name === composer.dataset.backend))
-  if (who) items.push({ label: composer.dataset.backend, note: who, icon: 'chip', end: 'this agent', same: true })
-  if (!items.length) items.push({ label: composer.dataset.backend, note: 'has no models to choose from', icon: 'chip', same: true })
-  menu.open(items, field, (item) => Promise.resolve(item.take?.()).catch(failed))
+  if (who) items.push({ label: composer.dataset.backend, note: who, icon: 'chip', end: 'this agent' })
+  if (!items.length) items.push({ label: composer.dataset.backend, note: 'has no models to choose from', icon: 'chip' })
+  return items
 }
 
 /** Chooses who answers the session that this page will make. */
@@ -56,14 +56,14 @@ export function use(composer, backend, model = '') {
 }
 
 /** Says what another agent means, and does it once that is chosen. */
-async function branch(field, b) {
+const branch = (field, b) => menu.ask(async () => {
   const text = await said()
   const cost = Math.ceil(text.length / 4)
-  menu.open([
-    { label: `Begin a branch with ${b.name}`, note: `a new session; the text of this one goes with your first prompt, about ${cost.toLocaleString('en')} tokens`, icon: 'chip', go: true },
+  return [
+    { label: `Begin a branch with ${b.name}`, note: `a new session; the text of this one goes with your first prompt, about ${cost.toLocaleString('en')} tokens`, icon: 'chip', go: () => begin(b.name, text, cost) },
     { label: 'Stay', note: 'nothing changes', icon: 'left' },
-  ], field, (item) => { if (item.go) begin(b.name, text, cost).catch(failed) })
-}
+  ]
+}, field, (item) => item.go?.().catch(failed))
 
 /** What the user and the agent said, without anything that was only shown. */
 async function said() {
@@ -103,11 +103,10 @@ export function carry(add) {
 
 /** Lists the MCP servers of the user's agents. */
 export async function servers(field) {
-  const { servers: all } = await getJSON('/api/mcp')
   const ends = { ready: (s) => s.type, changed: () => 'allow it' }
-  const items = all.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: ends[s.state]?.(s) ?? 'does not answer', changed: s.state === 'changed' }))
-  if (!items.length) items.push({ label: 'No MCP servers', note: 'Name them under mcpServers in config.yaml', icon: 'chip' })
-  menu.open(items, field, async ({ label, changed }) => {
+  const find = async (signal) => (await getJSON('/api/mcp', { signal })).servers.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: ends[s.state]?.(s) ?? 'does not answer', changed: s.state === 'changed' }))
+  const none = [{ label: 'No MCP servers', note: 'Name them under mcpServers in config.yaml', icon: 'chip' }]
+  await menu.ask(async (signal) => { const items = await find(signal); return items.length ? items : none }, field, async ({ label, changed }) => {
     if (!changed) return
     try {
       await post(`/api/mcp/${encodeURIComponent(label)}/allow`)
