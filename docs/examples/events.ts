@@ -8,7 +8,7 @@ export type WebchatEvent =
   | Envelope<"session.resume", { sessionId: string; workspace?: string; backend: string; model: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string } }>
   | Envelope<"session.shutdown", { sessionId: string; workspace?: string; durationMs: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number } }>
   | Envelope<"turn.start", { turnId: string; messageId?: string; by?: "agent" | "user"; cause?: string }>
-  | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number }; durationMs: number; steered?: (string)[] }>
+  | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number }; durationMs: number; steered?: (string)[]; fill?: { tokenLimit: number; currentTokens: number } }>
   | Envelope<"session.idle", {  }>
   | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
   | Envelope<"session.title_changed", { title: string }>

@@ -63,7 +63,7 @@ func Events(entries []event.Entry, left []fold.Stretch) (data []event.Data) {
 func keep(data event.Data) event.Data {
 	switch d := data.(type) {
 	case event.TurnEnd:
-		d.Usage = event.Usage{}
+		d.Usage, d.Fill = event.Usage{}, nil
 		return d
 	case event.ToolExecutionComplete:
 		d.ToolTelemetry, d.ResultTokens = uncounted(d.ToolTelemetry), 0

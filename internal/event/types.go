@@ -79,7 +79,14 @@ type (
 		DurationMs int64   `json:"durationMs"`
 		// Steered are the messages that joined the turn while it ran.
 		Steered []string `json:"steered,omitempty"`
+		Fill    *Fill    `json:"fill,omitempty"` // as the agent reported it last in the turn; nil: it did not
 		Extra   `json:"-"`
+	}
+
+	// Fill is how full the model's context was, in tokens.
+	Fill struct {
+		TokenLimit    int64 `json:"tokenLimit"`
+		CurrentTokens int64 `json:"currentTokens"`
 	}
 
 	// Usage is what models reported to have counted, in tokens.

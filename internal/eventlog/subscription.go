@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"webchat/internal/event"
@@ -111,6 +110,7 @@ type Snapshot struct {
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
 	Printed  []event.Entry // one task.output with the last of what each running task printed
+	Fill     []event.Entry // the last session.usage_info, if it still holds
 	Trouble  []event.Entry // what is wrong with the log, if anything
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }
@@ -136,6 +136,10 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	}
 	snap.Requests = append(snap.Requests, l.Open.Requests...)
 	deltas, printed := l.Open.InFlight()
+	var fill []event.Data
+	if l.Open.Fill != nil {
+		fill = append(fill, *l.Open.Fill)
+	}
 	if text := l.cfg.Owner.Unsaved(); text != "" {
 		if e, ok := l.trouble(text); ok {
 			snap.Trouble = append(snap.Trouble, e)
@@ -144,15 +148,16 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	now := l.Now()
 	l.cfg.Lock.Unlock()
 
-	for i, d := range slices.Concat(deltas, printed) {
-		e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
-		if err := encode(&e); err != nil {
-			return Snapshot{}, err
-		}
-		if i < len(deltas) {
-			snap.InFlight = append(snap.InFlight, e)
-		} else {
-			snap.Printed = append(snap.Printed, e)
+	for _, part := range []struct {
+		to   *[]event.Entry
+		data []event.Data
+	}{{&snap.InFlight, deltas}, {&snap.Printed, printed}, {&snap.Fill, fill}} {
+		for _, d := range part.data {
+			e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
+			if err := encode(&e); err != nil {
+				return Snapshot{}, err
+			}
+			*part.to = append(*part.to, e)
 		}
 	}
 	return snap, nil

@@ -64,6 +64,12 @@ type Open struct {
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
 	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
+	// Begun is whether a turn was begun; nil for a session from before that was noted. It
+	// is never changed in place.
+	Begun *bool `json:"begun,omitempty"`
+	// Fill is how full the model's context was when that was reported last; nil: it was
+	// not, or the agent forgot something since. It is never changed in place.
+	Fill *Fill `json:"fill,omitempty"`
 	// Branched says that the session began with what was said in another.
 	Branched bool `json:"branched,omitempty"`
 }
@@ -74,6 +80,12 @@ type Stretch struct{ After, Before int64 }
 // IsLeft reports whether one of the stretches holds the event of a sequence.
 func IsLeft(left []Stretch, seq int64) bool {
 	return slices.ContainsFunc(left, func(x Stretch) bool { return seq > x.After && seq < x.Before })
+}
+
+// Fill is how full a model's context was, and when.
+type Fill struct {
+	event.Fill
+	At int64 `json:"at"` // in milliseconds since 1970
 }
 
 // Given is a grant the user gave for a session.
@@ -103,10 +115,13 @@ func Summarize(s Summary, e event.Entry) Summary {
 		return s
 	}
 	s.LastSeq, s.Open.LastID, s.Open.Grants = e.Seq, e.Event.ID, grantsAfter(s.Open.Grants, e)
+	if event.VoidsFill(e.Event.Data) {
+		s.Open.Fill = nil
+	}
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
-		s.CreatedAt, s.Open.Outputs = e.Event.Timestamp, new(int)
+		s.CreatedAt, s.Open.Outputs, s.Open.Begun = e.Event.Timestamp, new(int), new(false)
 		s.Workspace = workspaceOf(d)
 	case event.SessionTitleChanged:
 		s.Title = d.Title
@@ -119,13 +134,13 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionRewound:
 		s.Open.Left = append(slices.Clone(s.Open.Left), Stretch{d.After, e.Seq})
 	case event.SessionBranched:
-		s.Open.Branched = true
+		s.Open.Branched, s.Open.Begun = true, new(false) // what was copied was sent by another
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.UserMessageWithdrawn:
 		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnStart:
-		s.Open.Turn, s.Open.Failed, s.Open.Since = d.TurnID, false, e.Event.Timestamp.UnixMilli()
+		s.Open.Turn, s.Open.Failed, s.Open.Since, s.Open.Begun = d.TurnID, false, e.Event.Timestamp.UnixMilli(), new(true)
 		if !d.Own() {
 			s.Open.Queued = max(0, s.Open.Queued-1)
 		}
@@ -140,6 +155,9 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
 		s.Usage = s.Usage.Plus(d.Usage)
+		if d.Fill != nil {
+			s.Open.Fill = &Fill{*d.Fill, e.Event.Timestamp.UnixMilli()}
+		}
 	case event.ToolExecutionStart:
 		s.Open.Tools++
 	case event.ToolExecutionComplete:

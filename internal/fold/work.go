@@ -22,8 +22,9 @@ type Work struct {
 	Hooks    []event.HookStart // their commands run
 	Messages []*Message
 	Tasks    []*Task
-	Version  int             // of Messages: counts their changes
-	Done     map[string]bool // keys of what ended in this turn
+	Version  int                     // of Messages: counts their changes
+	Done     map[string]bool         // keys of what ended in this turn
+	Fill     *event.SessionUsageInfo // as this process was told last; nil: it was not, or the agent forgot something since
 }
 
 type Tool struct {
@@ -95,7 +96,12 @@ func (o *Work) Apply(e event.Entry) {
 	if k := EndKey(e.Event.Data); k != "" {
 		o.finish(k)
 	}
+	if event.VoidsFill(e.Event.Data) {
+		o.Fill = nil
+	}
 	switch d := e.Event.Data.(type) {
+	case event.SessionUsageInfo:
+		o.Fill = &d
 	case event.UserMessage:
 		o.Queued = append(o.Queued, d)
 	case event.UserMessageWithdrawn:

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,6 +79,9 @@ func life(seed uint64, turns int) []event.Entry {
 		}
 		l.add(event.AssistantMessage{MessageID: next("a"), Content: "Answer."})
 		end := event.TurnEnd{TurnID: t, MessageID: m, Outcome: event.Completed, Usage: event.Usage{DefinitionTokens: 5}}
+		if n%2 == 0 {
+			end.Fill = &event.Fill{TokenLimit: 128_000, CurrentTokens: int64(100 * n)}
+		}
 		if len(waiting) > 0 && r.IntN(2) == 0 {
 			end.Steered, waiting = waiting[:1:1], waiting[1:]
 		}
@@ -89,8 +93,11 @@ func life(seed uint64, turns int) []event.Entry {
 // totals are those of a log, as a session has them.
 func totals(entries []event.Entry) transcript.Totals {
 	names := map[string]string{}
-	w := transcript.Totals{Cwd: "/home/me/code/relay", Outputs: new(int)}
+	w := transcript.Totals{Cwd: "/home/me/code/relay", Outputs: new(int), Begun: new(false)}
 	for _, e := range entries {
+		if event.VoidsFill(e.Event.Data) {
+			w.Fill, w.FillAt = event.Fill{}, time.Time{}
+		}
 		switch d := e.Event.Data.(type) {
 		case event.SessionStart:
 			w.Backend, w.Model = d.Backend, d.Model
@@ -100,8 +107,13 @@ func totals(entries []event.Entry) transcript.Totals {
 			w.Model = d.NewModel
 		case event.SessionTitleChanged:
 			w.Title = d.Title
+		case event.TurnStart:
+			w.Begun = new(true)
 		case event.TurnEnd:
 			w.Usage = w.Usage.Plus(d.Usage)
+			if d.Fill != nil {
+				w.Fill, w.FillAt = *d.Fill, e.Event.Timestamp
+			}
 		case event.ToolExecutionStart:
 			_, names[d.ToolCallID], _ = strings.Cut(strings.TrimSuffix(string(d.Arguments), `"}`), `:"`)
 		case event.ToolExecutionComplete:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/transcript"
 )
 
 var bars = regexp.MustCompile(`class="out" x="([\d.]+)%" width="([\d.]+)%"[^>]*/>\s*<rect class="held" width="([\d.]+)%"`)
@@ -50,6 +51,56 @@ func TestMeterNeverExceedsItsRoom(t *testing.T) {
 		}
 	}
 }
+
+// What the meter says of the model goes with what the log and the agent say: a figure of the
+// log has its time, one that the agent reported since has none, and none outlives what made
+// it untrue. What is not known is not said.
+func TestMeterOfALog(t *testing.T) {
+	fill := event.SessionUsageInfo{CurrentTokens: 14_200, TokenLimit: 128_000}
+	end := event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{InputTokens: 900, Calls: 2}, Fill: &event.Fill{CurrentTokens: 14_200, TokenLimit: 128_000}}
+	const now, sent = "14.2k of 128k in context", "900 tokens sent in 2 calls"
+	old := &transcript.Totals{Backend: "copilot"}
+	for _, c := range []struct {
+		name string
+		data []event.Data
+		late *transcript.Totals // a page of the end of that log
+		want string
+	}{
+		{"new", opening()[:1], nil, "Nothing sent yet"},
+		{"a prompt waits", opening()[:2], nil, "Nothing sent yet"},
+		{"a turn runs", opening(), nil, "Sent, no size reported yet"},
+		{"the agent reports", join(opening(), fill), nil, now},
+		{"the agent reports no limit", join(opening(), event.SessionUsageInfo{CurrentTokens: 900}), nil, "900 in context"},
+		{"the turn ended", join(opening(), fill, end), nil, now},
+		{"only the log", join(opening(), end), nil, now + " at 14:02"},
+		{"the agent forgot", join(opening(), fill, end, event.SessionRewound{ToMessageID: "m1", After: 1}), nil, sent},
+		{"another model", join(opening(), fill, end, event.SessionModelChange{NewModel: "small"}), nil, sent},
+		{"its conversation is lost", join(opening(), end, event.SessionError{Message: "It forgot.", ErrorType: event.ErrorForgotten}), nil, sent},
+		{"a branch", join(opening(), event.TurnEnd{TurnID: "t1", MessageID: "m1"}, event.SessionBranched{From: "s0"}), nil, "Nothing sent yet"},
+		{"the end of an older log that was sent", opening()[1:], old, "Sent, no size reported yet"},
+		{"the end of an older log of looks", show("c1", "render_file_contents", `{"path":"a.txt"}`, "o1", `{}`), old, ""},
+		{"the day before", opening()[1:], &transcript.Totals{Backend: "copilot", Begun: new(true), Fill: *end.Fill, FillAt: start.AddDate(0, 0, -1)}, now + " on 19 November"},
+	} {
+		p := pages(t, 3)
+		pr := p.Projector("s1")
+		if entries := newLog().add(c.data...).entries; c.late != nil {
+			pr.LoadEnd(*c.late, entries...)
+		} else {
+			for _, e := range entries {
+				pr.Feed(e)
+			}
+		}
+		_, words, _ := strings.Cut(meterOf.FindString(wholePage(t, p, pr)), ">")
+		if got := strings.Join(strings.Fields(tag.ReplaceAllString(words, "")), " "); got != c.want {
+			t.Errorf("%s: the meter says %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+var (
+	meterOf = regexp.MustCompile(`(?s)id="meter".*?</button>`)
+	tag     = regexp.MustCompile(`<[^>]*>`)
+)
 
 func num(t *testing.T, s string) float64 {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -37,7 +38,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 }
 
 func inFlight(p *transcript.Projector, now eventlog.Snapshot) {
-	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Trouble)...)
+	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Fill, now.Trouble)...)
 }
 
 // load feeds the log from a cut up to a sequence. sum is what the session has come to.
@@ -47,7 +48,10 @@ func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum fold.Sum
 		return err
 	}
 	whole := transcript.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
-		Estimated: sum.Open.Estimated, Usage: sum.Usage, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum)}
+		Estimated: sum.Open.Estimated, Usage: sum.Usage, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum), Begun: sum.Open.Begun}
+	if f := sum.Open.Fill; f != nil {
+		whole.Fill, whole.FillAt = f.Fill, time.UnixMilli(f.At)
+	}
 	if entries[0].Seq > 1 {
 		if whole.Cwd, err = p.folder(ctx); err != nil {
 			return err

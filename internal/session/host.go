@@ -151,6 +151,8 @@ func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
 		t.usage = t.usage.Plus(outcome.Usage(d))
+	case event.SessionUsageInfo:
+		t.fill = &event.Fill{TokenLimit: d.TokenLimit, CurrentTokens: d.CurrentTokens}
 	case event.SessionError:
 		t.reported[d.Message] = true
 		if len(t.errs) < maxErrors {

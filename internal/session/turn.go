@@ -34,6 +34,7 @@ type turn struct {
 	started  bool      // its turn.start is in the log
 	at       time.Time // when the work began
 	usage    event.Usage
+	fill     *event.Fill     // as the agent reported it last
 	steered  []*prompt       // what joined it
 	abort    *event.Abort    // the stop that is not logged yet
 	reported map[string]bool // messages of the errors the backend reported
@@ -209,7 +210,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []even
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, outcome.Error(failure).In(t.id))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
+	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled), Fill: t.fill,
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
 	for _, p := range t.steered {
 		end.Steered = append(end.Steered, p.id)

@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"webchat/internal/card"
 	"webchat/internal/event"
@@ -21,6 +22,9 @@ type Totals struct {
 	Effort                string // how hard the model thinks
 	Todos                 []event.Todo
 	Left                  func(seq int64) bool // which events the agent was made to forget; nil: none
+	Begun                 *bool                // whether a turn was; nil: that is not known
+	Fill                  event.Fill           // how full the model's context was at FillAt; zero: not known
+	FillAt                time.Time
 }
 
 // Readable is an output whose life is not over, with the call that showed it. Those of
@@ -54,6 +58,11 @@ func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
 	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
 	l := &f.ledger
 	l.shown, l.sent, l.estimated, l.usage = whole.Shown, whole.Sent, whole.Estimated, whole.Usage
+	l.fill, l.fillAt, l.reported = whole.Fill, whole.FillAt, false
+	f.cards.Window = l.window()
+	if whole.Begun != nil || !*l.begun { // else the end of the log shows it
+		l.begun = whole.Begun
+	}
 	if whole.Outputs != nil {
 		l.count, l.counted = *whole.Outputs, true
 	}

@@ -48,7 +48,7 @@ type State struct {
 }
 
 func NewState(cfg *Config) *State {
-	return &State{cfg: cfg, cards: &card.Session{Config: &cfg.Config, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}}, queued: map[string]*node{}, Status: event.Idle}
+	return &State{cfg: cfg, cards: &card.Session{Config: &cfg.Config, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: card.Showings{}, lost: map[string]*card.Call{}, ledger: ledger{growing: map[string]bool{}, begun: new(false)}, queued: map[string]*node{}, Status: event.Idle}
 }
 
 // apply folds one event.
@@ -60,6 +60,7 @@ func (f *State) apply(e event.Entry) {
 	if !f.hasFirst && e.Seq > 0 {
 		f.hasFirst, f.first = true, e.Seq
 	}
+	f.fillChanged(e.Event.Data)
 	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) && !f.background(e.Event.Data) {
 		f.consent(e.Event.Data)
 	}
@@ -147,10 +148,6 @@ func (f *State) session(data event.Data) bool {
 		f.note("", "again", "The conversation so far was summed up for the model. Here nothing is lost")
 	case event.SessionTruncation:
 		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
-	case event.SessionUsageInfo:
-		f.ledger.current, f.ledger.limit = d.CurrentTokens, d.TokenLimit
-		f.cards.Window = f.ledger.window()
-		f.ledgerChanged()
 	case event.SessionShutdown:
 		f.held = true
 		f.countUsage(d.Usage)

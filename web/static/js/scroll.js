@@ -85,7 +85,7 @@ export function scroll() {
   document.addEventListener('webchat:frame', (e) => {
     if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
   })
-  held.className = 'held'
+  held.className = 'spacer'
   scroller.append(held)
   onApply(hold)
   document.addEventListener('visibilitychange', () => { if (!document.hidden) settle() })
