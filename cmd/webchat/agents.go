@@ -76,6 +76,6 @@ func (o *options) speaker(p presets.Preset, name string, c *config, dir string, 
 		login = p.KeyLogin
 	}
 	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: env, Lend: lend, Login: login,
-		Home: filepath.Join(dir, "agents", name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
+		Home: filepath.Join(dir, agentsFolder, name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
 		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Risky: p.Risky, Mark: acp.Mark(p.Mark), Lacks: p.Lacks(), Logger: log})
 }

@@ -100,7 +100,7 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 	if err != nil {
 		return copilot.Config{}, err
 	}
-	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, "copilot"), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
+	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, copilotFolder), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
 		MCPServers: map[string]agent.MCPServer{}, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
 	for name, m := range c.MCPServers {

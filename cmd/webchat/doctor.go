@@ -124,7 +124,7 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
 	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
-		if set, err := o.tools(c, workspace, store, usersOwn{})("doctor"); err == nil {
+		if set, err := o.tools(c, workspace, nil, store, usersOwn{})("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
 			}
@@ -193,7 +193,7 @@ func (o *options) doctorTools(c *config, workspace string, say func(string, stri
 	if err != nil {
 		return &usageError{err.Error()}
 	}
-	set, err := o.tools(c, workspace, store, usersOwn{})("doctor")
+	set, err := o.tools(c, workspace, nil, store, usersOwn{})("doctor")
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"webchat/internal/hooks"
 	"webchat/internal/policy"
 	"webchat/internal/server"
+	"webchat/internal/store"
 )
 
 // hookConfig is a hook as the configuration file has it.
@@ -116,11 +117,36 @@ func (o *options) searchHits(c *config, dataDir string) func(context.Context, st
 	}
 }
 
+// secrets are webchat's own files that no act opens, and what of the data folder is not
+// among them: the homes of agents, which an agent is asked about, and a workspace in it.
+func (o *options) secrets(workspace, dataDir string) []policy.Secret {
+	in := func(name string) string { return filepath.Join(dataDir, name) }
+	list := []policy.Secret{
+		{Path: o.TokenFile, What: "webchat's API token"}, {Path: in("token"), What: "webchat's API token"}, {Path: o.Provider.KeyFile, What: "the key of webchat's model"},
+		{Path: in(store.FileName), What: "webchat's sessions"}, {Path: in(grantsFile), What: "webchat's list of what you allowed"},
+		{Path: in(outputsFolder), What: "webchat's store of outputs"}, {Path: in(agentsFolder)}, {Path: in(copilotFolder)},
+	}
+	if rel, below := belowData(workspace, dataDir); below {
+		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		if _, err := os.Lstat(filepath.Join(in(first), "token")); errors.Is(err, fs.ErrNotExist) { // else an older version's
+			list = append(list, policy.Secret{Path: workspace})
+		}
+	}
+	list = append(list, policy.Secret{Path: dataDir, What: "part of webchat's data folder"})
+	return slices.DeleteFunc(list, func(s policy.Secret) bool { return s.Path == "" })
+}
+
+// belowData returns the path of a workspace in the data folder; false: it is not below it.
+func belowData(workspace, dataDir string) (rel string, below bool) {
+	rel, err := filepath.Rel(dataDir, workspace)
+	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
-	own := []string{o.configPath(), o.TokenFile, o.Provider.KeyFile, filepath.Join(xdg.ConfigHome, "webchat")}
-	if rel, err := filepath.Rel(dataDir, workspace); err != nil || rel == "." || !filepath.IsLocal(rel) {
+	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(dataDir, agentsFolder), filepath.Join(dataDir, copilotFolder)}
+	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
 	var rules []policy.Rule
@@ -128,5 +154,5 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 		rules = append(rules, policy.Rule(r))
 	}
 	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home,
-		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" })})
+		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
 }

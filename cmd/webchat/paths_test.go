@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // Relative names are those of the folder the program was started in, wherever the
@@ -42,24 +43,41 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 	for name, want := range map[string]bool{"my.yaml": true, "token.txt": true, "key.txt": true, "other.txt": false} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
 			got := p.Rule(t.Context(), agent.Permission{Kind: kind, Resource: filepath.Join(here, name)})
-			if got := got.Sensitive && strings.Contains(got.Why, "webchat's own"); got != want {
+			if got := got.Sensitive && strings.Contains(got.Why, "webchat's own") || got.Decision == event.Deny && strings.Contains(got.Reason, "webchat's"); got != want {
 				t.Errorf("%s %s is protected: %v, want %v", kind, name, got, want)
 			}
 		}
 	}
 }
 
-// The data folder is private also as a workspace, and what is below it only if it is not.
+// The data folder opens no file also as a workspace. A user's folder below it is one like
+// any other, and those that webchat made there are not.
 func TestTheDataFolderIsPrivate(t *testing.T) {
 	o, err := parseOptions(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	for workspace, want := range map[string]bool{data: true, filepath.Join(data, "below"): false, t.TempDir(): true} {
-		got := o.policy(&config{}, workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: filepath.Join(data, "below", "x")})
-		if got.Sensitive != want {
-			t.Errorf("in %s: asked %v, want %v", workspace, got.Sensitive, want)
+	in := func(name string) string { return filepath.Join(data, name) }
+	old := in("relay-0123456789ab")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(old, "token"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const asked event.Decision = "asked"
+	for _, c := range []struct {
+		workspace, name string
+		want            event.Decision
+	}{
+		{data, "below/x", event.Deny}, {t.TempDir(), "below/x", event.Deny}, {in("below"), "below/x", event.Allow}, {in("below"), "token", event.Deny}, {in("below"), "webchat.db-wal", event.Deny},
+		{in("outputs"), "outputs/x", event.Deny}, {old, "relay-0123456789ab/token", event.Deny}, {in("agents/autohand"), "agents/autohand/config.json", asked},
+		{data, "copilot/session-state/x", asked}, {t.TempDir(), "agents/claude/x", asked},
+	} {
+		got := o.policy(&config{}, c.workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: in(c.name)})
+		if decided := map[bool]event.Decision{true: asked, false: got.Decision}[got.Sensitive]; decided != c.want {
+			t.Errorf("%s in %s: %+v, want %q", c.name, c.workspace, got, c.want)
 		}
 	}
 }

@@ -53,10 +53,10 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, out *outputs.Store, own usersOwn) func(fold.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn) func(fold.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id fold.ID) (agent.Toolset, error) {
-		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Shell: shell,
+		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
 			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs}
 		if own.before != nil {
 			cfg.Before = own.before(id)
@@ -94,7 +94,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
 	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log,
-		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, "outputs")}); err != nil {
+		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, outputsFolder)}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	var moved string
@@ -160,19 +160,26 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 func (o *options) room(c *config, dir string, out *attach.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
-		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, out.Store, own)), Policy: o.policy(c, workspace, dir), Kept: kept.Workspace(workspace)}
+		p := o.policy(c, workspace, dir)
+		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own)), Policy: p, Kept: kept.Workspace(workspace)}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err
 			}
 		}
-		room.Files, err = files.New(files.Config{Root: workspace, Env: env})
+		room.Files, err = files.New(files.Config{Root: workspace, Env: env, Hidden: p.Hidden})
 		return room, err
 	}
 }
 
-// workspacesFile lists in the data folder which folders are open.
-const workspacesFile = "workspaces.json"
+// What the data folder holds beside what other rooms keep in it.
+const (
+	workspacesFile = "workspaces.json" // which folders are open
+	grantsFile     = "grants.json"
+	outputsFolder  = "outputs"
+	agentsFolder   = "agents" // their homes
+	copilotFolder  = "copilot"
+)
 
 // openWorkspaces reads which folders are open, and opens the first.
 func openWorkspaces(dir string, first []string, log *slog.Logger) (*workspaces.List, error) {
@@ -185,7 +192,7 @@ func openWorkspaces(dir string, first []string, log *slog.Logger) (*workspaces.L
 
 // openGrants reads what the user allowed for workspaces.
 func openGrants(dir string, log *slog.Logger) (*policy.Kept, error) {
-	kept, moved, err := policy.OpenKept(filepath.Join(dir, "grants.json"))
+	kept, moved, err := policy.OpenKept(filepath.Join(dir, grantsFile))
 	if moved != "" {
 		log.Warn("the file of what you allowed for workspaces was damaged: agents ask again", "moved to", moved)
 	}

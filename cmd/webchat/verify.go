@@ -38,7 +38,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	}
 	t, err := canary.New(canary.Config{
 		Tools: func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error) {
-			return o.tools(c, workspace, out, usersOwn{})
+			return o.tools(c, workspace, nil, out, usersOwn{})
 		},
 		Say: func(name, format string, args ...any) {
 			fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))

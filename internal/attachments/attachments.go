@@ -3,7 +3,7 @@
 // outputs; or only the names of these.
 //
 // A file that may hold secrets is given only where the user said so again
-// ([event.Attachment].Sensitive). What [Find] says that something costs is what it costs:
+// ([event.Attachment].Sensitive), and one of webchat's own secrets never, nor is it named. What [Find] says that something costs is what it costs:
 // the same bytes are counted and given.
 package attachments
 
@@ -12,12 +12,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
+	"webchat/internal/policy"
 )
 
 // Uploads keeps what users upload for their prompts. Its methods may be
@@ -45,10 +47,20 @@ type Keeper interface {
 	Keep(id fold.ID, w agent.Whole) (outputID, readers string, err error)
 }
 
+// Judge judges the files of one workspace, as package policy does. Its methods may be
+// called concurrently.
+type Judge interface {
+	// File rules on opening a file that is described, by its names.
+	File(opened fs.FileInfo, names ...string) agent.Ruling
+	// Hidden reports whether lists leave a path out.
+	Hidden(path string) bool
+}
+
 // Resolver resolves for one session.
 type Resolver struct {
 	Session   fold.ID
 	Workspace string  // absolute path
+	Judge     Judge   // nil: one that knows none of webchat's own files
 	Uploads   Uploads // nil: there are none
 	Outputs   Outputs // nil: they cannot be attached
 }
@@ -85,10 +97,12 @@ func (r Resolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 		}
 	}
 	switch {
-	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.Path == "":
+	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "":
 		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
 		return r.file(n)
+	case n.ID != "" && policy.Sensitive(n.Name) && !n.Sensitive:
+		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid, n.Name, ErrSensitive)
 	case n.ID != "" && r.Uploads != nil:
 		mediaType, data, err := r.Uploads.Get(string(r.Session), n.ID)
 		if err != nil {

@@ -74,7 +74,7 @@ func (f *Found) Tokens() (n int, exact bool) {
 
 // file is what an agent gets of a file or folder.
 func (r Resolver) file(n event.Attachment) (agent.Attachment, error) {
-	f, err := Find(r.Workspace, n.Path, n.Lines)
+	f, err := Find(r.Judge, r.Workspace, n.Path, n.Lines)
 	switch {
 	case err != nil:
 		return agent.Attachment{}, err
@@ -105,8 +105,9 @@ func (f *Found) mention() agent.Attachment {
 
 // Find looks for a file or folder inside of a workspace, links that leave it excepted,
 // and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text.
-// The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
-func Find(workspace, name, lines string) (*Found, error) {
+// What is judged is what was opened. The error wraps [eventlog.ErrNotFound] or
+// [eventlog.ErrInvalid].
+func Find(judge Judge, workspace, name, lines string) (*Found, error) {
 	rel, err := inside(workspace, name)
 	if err != nil {
 		return nil, err
@@ -116,39 +117,47 @@ func Find(workspace, name, lines string) (*Found, error) {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer root.Close()
-	info, err := root.Stat(rel)
+	file, info, err := policy.Open(root, rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("file %s: %w", name, eventlog.ErrNotFound)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, name)
+	case errors.Is(err, policy.ErrSpecial):
+		return nil, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
 	case err != nil: // os.Root has no error of its own for a link that leads outside
 		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
-	case !info.Mode().IsRegular() && !info.IsDir():
-		return nil, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
 	}
+	defer file.Close()
 	f := &Found{Path: filepath.ToSlash(rel), Lines: lines, Size: info.Size(), full: filepath.Join(workspace, rel)}
-	if info.IsDir() {
-		return f, f.list(root, rel)
+	if judge == nil {
+		judge = policy.New(policy.Config{Workspace: workspace})
 	}
-	f.Sensitive = sensitive(workspace, f.full, info)
-	return f, f.read(root, rel)
+	ruling := judge.File(info, f.full)
+	switch {
+	case ruling.Decision == event.Deny:
+		return nil, fmt.Errorf("%w: %s", eventlog.ErrInvalid, strings.TrimSuffix(ruling.Reason, "."))
+	case info.IsDir():
+		return f, f.list(file, judge)
+	}
+	f.Sensitive = ruling.Sensitive
+	return f, f.read(file)
 }
 
 // Named finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil:
 // nothing that can be named. With both, the error says why it would be refused.
-func Named(workspace, name string) (*Found, error) {
+func Named(judge Judge, workspace, name string) (*Found, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
 		if _, _, err := span(name[i+1:]); err == nil {
 			path, lines = name[:i], name[i+1:]
 		}
 	}
-	f, err := Find(workspace, path, lines)
+	f, err := Find(judge, workspace, path, lines)
 	if err == nil {
 		return f, nil
 	}
-	if f, missing := Find(workspace, path, ""); lines != "" && missing == nil {
+	if f, missing := Find(judge, workspace, path, ""); lines != "" && missing == nil {
 		f.Lines, f.data, f.What = lines, nil, Other
 		return f, err
 	}
@@ -172,33 +181,18 @@ func inside(workspace, name string) (string, error) {
 	return rel, nil
 }
 
-// sensitive reports whether a file may hold secrets by any of its names.
-func sensitive(workspace, full string, info fs.FileInfo) bool {
-	if policy.SensitiveFile(full) {
-		return true
-	}
-	if real, err := filepath.EvalSymlinks(full); err != nil || policy.SensitiveFile(real) {
-		return true
-	}
-	_, linked := policy.NewHardLinks(workspace).Sensitive(info)
-	return linked
-}
-
 // list takes the names in a folder, one a line, folders first and with a slash.
-func (f *Found) list(root *os.Root, rel string) error {
+func (f *Found) list(dir *os.File, judge Judge) error {
 	if f.Lines != "" {
 		return fmt.Errorf("%w: %s is a folder, so it has no lines", eventlog.ErrInvalid, f.Path)
 	}
 	f.Path, f.What, f.mediaType = strings.TrimSuffix(f.Path, "/")+"/", Folder, "text/plain"
-	dir, err := root.Open(rel)
-	if err != nil {
-		return fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, f.Path)
-	}
-	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
 		return fmt.Errorf("%w: %s cannot be listed", eventlog.ErrInvalid, f.Path)
 	}
+	real := policy.Resolve(f.full)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return judge.Hidden(filepath.Join(real, e.Name())) })
 	folder := func(e fs.DirEntry) int {
 		if e.IsDir() {
 			return 0
@@ -225,12 +219,7 @@ func (f *Found) list(root *os.Root, rel string) error {
 }
 
 // read takes the content of a file, or some of its lines.
-func (f *Found) read(root *os.Root, rel string) error {
-	file, err := root.Open(rel)
-	if err != nil {
-		return fmt.Errorf("%w: webchat is not allowed to read %s", eventlog.ErrInvalid, f.Path)
-	}
-	defer file.Close()
+func (f *Found) read(file *os.File) error {
 	r := bufio.NewReaderSize(io.LimitReader(file, mostPassed), 64<<10)
 	head, err := r.Peek(16 << 10)
 	if err != nil && err != io.EOF {

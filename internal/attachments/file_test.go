@@ -71,7 +71,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 		if runtime.GOOS == "windows" && strings.HasPrefix(c.path, "sub") {
 			continue // names hold no line ends there
 		}
-		f, err := attachments.Find(dir, c.path, c.lines)
+		f, err := attachments.Find(nil, dir, c.path, c.lines)
 		if err != nil {
 			t.Errorf("%s:%s: %v", c.path, c.lines, err)
 			continue
@@ -86,7 +86,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 			t.Errorf("%s:%s is %s and costs %d, exactly %v; want %d", c.path, c.lines, f.What, n, exact, want)
 		}
 	}
-	f, err := attachments.Find(dir, "logo.png", "")
+	f, err := attachments.Find(nil, dir, "logo.png", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,9 @@ type Source struct {
 	Files     *files.Index // of the workspace
 	Outputs   *outputs.Store
 	Workspace string // absolute path
+	// Closed reports files, by their paths in the workspace, whose text no list holds. nil:
+	// none.
+	Closed func(path string) bool
 }
 
 // List is what a session changed.
@@ -99,8 +102,12 @@ func (s Source) List(ctx context.Context) (*List, error) {
 		return nil, err
 	}
 	for i := range l.Files {
-		if f := &l.Files[i]; !f.Before {
+		f := &l.Files[i]
+		if !f.Before {
 			l.Added, l.Removed = l.Added+f.Added, l.Removed+f.Removed
+		}
+		if s.Closed != nil && (s.Closed(f.Path) || f.From != "" && s.Closed(f.From)) {
+			l.texts[i] = texts{}
 		}
 	}
 	return l, nil

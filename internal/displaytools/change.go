@@ -1,6 +1,7 @@
 package displaytools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,9 @@ func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 	}
 	a := agent.Action{Digest: digest(ShowChange, t.set.work.real, c.place.rel, c.gone, raw), Run: c.show}
 	a.About = t.set.reads(ctx, ShowChange, "show a file", c.place, a.Digest)
-	if action := t.set.work.secretly(c); action != "" {
+	if c.place.ask != "" {
 		a.Ask = a.About
-		a.Ask.Action, a.Ask.Sensitive = action, true
+		a.Ask.Action, a.Ask.Sensitive = c.place.ask, true
 	}
 	return a, nil
 }
@@ -76,7 +77,7 @@ type changeCall struct {
 	gone       bool // the file is not there any more
 }
 
-// find looks for the file, which may be deleted.
+// find looks for the file, which may be deleted, and judges both sides of the change.
 func (c *changeCall) find(ctx context.Context) (err error) {
 	w := c.set.work
 	if c.place, err = w.check(ctx, c.path); err == nil && c.place.found.IsDir() {
@@ -91,19 +92,14 @@ func (c *changeCall) find(ctx context.Context) (err error) {
 	if errors.As(err, &f) && f.Kind == event.KindNotFound {
 		c.gone = true
 		c.place = place{asked: c.path, rel: filepath.Clean(filepath.FromSlash(c.path))}
-		return nil
+		c.place.ask, err = w.judge(nil, c.path, c.place.rel)
 	}
+	if err != nil {
+		return err
+	}
+	was, err := w.judge(nil, c.from, filepath.FromSlash(c.from))
+	c.place.ask = cmp.Or(c.place.ask, was)
 	return err
-}
-
-// secretly is secret for both sides of a change.
-func (w *workspace) secretly(c *changeCall) string {
-	if !c.gone {
-		if action := w.secret(c.place); action != "" {
-			return action
-		}
-	}
-	return w.secretName(c.from)
 }
 
 func (c *changeCall) show(ctx context.Context, report agent.Progress) (agent.Result, error) {

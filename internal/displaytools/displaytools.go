@@ -7,7 +7,8 @@
 //   - Nothing of the content and no output id is ever in a Result's TextForModel.
 //   - Only files inside the workspace are opened, after following symbolic links,
 //     and only regular ones and folders. A file that may hold secrets is asked about, also when
-//     it is reached by a symbolic link or a hard link.
+//     it is reached by a symbolic link or a hard link. webchat's own secrets are refused, and
+//     left out of lists of names.
 //   - The file that was planned is the file that is shown, and the folder a command
 //     was planned for is the one it runs in: one that was put in its place is
 //     refused.
@@ -38,6 +39,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 )
 
 // The tools' names.
@@ -58,6 +60,9 @@ type Config struct {
 	SessionID string         // owns the outputs
 	Workspace string         // absolute path; the folder need not be there yet
 	Outputs   *outputs.Store // where content goes
+	// Policy judges the files that are shown ([policy.Policy.File]); nil: one of the
+	// workspace that knows none of webchat's own files.
+	Policy *policy.Policy
 
 	Shell string // runs commands, by -c; empty, missing or no shell: sh (on Windows always cmd)
 	// Env is the environment commands inherit, less the server's own variables and,
@@ -100,7 +105,7 @@ func New(c Config) (*Set, error) {
 	if c.Outputs == nil {
 		return nil, errors.New("display tools: no store for outputs")
 	}
-	work, err := openWorkspace(c.Workspace, home(c.Env))
+	work, err := openWorkspace(c.Workspace, home(c.Env), c.Policy)
 	if err != nil {
 		return nil, fmt.Errorf("display tools: %w", err)
 	}

@@ -79,9 +79,9 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
-	if action := t.set.work.secret(c.place); action != "" {
+	if c.place.ask != "" {
 		a.Ask = a.About
-		a.Ask.Action, a.Ask.Sensitive = action, true
+		a.Ask.Action, a.Ask.Sensitive = c.place.ask, true
 	}
 	return a, nil
 }

@@ -31,6 +31,7 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 	if ctx.Err() != nil {
 		return agent.Failure(event.KindAborted, "Stopped while the folder %s was read.", name)
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.policy.Hidden(filepath.Join(w.real, c.place.rel, e.Name())) })
 	text, more := listing(entries), len(entries) > maxListed
 	count := fmt.Sprintf("%d entries", min(len(entries), maxListed))
 	switch {

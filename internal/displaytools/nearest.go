@@ -63,7 +63,7 @@ func (w *workspace) nearest(ctx context.Context, asked string) []string {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() || printable(p) != p || strings.Contains(p, ", ") { // in a list of names it would read as another
+		if !d.Type().IsRegular() || w.policy.Hidden(filepath.Join(w.real, p)) || printable(p) != p || strings.Contains(p, ", ") { // in a list of names it would read as another
 			return nil
 		}
 		if away := unlike(want, strings.ToLower(d.Name())); away <= limit {

@@ -9,7 +9,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/policy"
 )
 
 // place is a file as a call was planned for it. What is opened later has to be
@@ -18,10 +17,11 @@ type place struct {
 	asked string      // as given
 	rel   string      // where it leads, relative to the workspace
 	found fs.FileInfo // of the file that was there
+	ask   string      // an action to be asked about, since it may hold secrets; empty: it need not be
 	held  *os.File    // open until the call ends, so that no new file is taken for this one
 }
 
-// check resolves a path and opens it to see that it can be shown.
+// check resolves a path, and opens and judges what is there.
 func (w *workspace) check(ctx context.Context, path string) (place, error) {
 	p := place{asked: path}
 	if err := w.present(); err != nil {
@@ -31,6 +31,7 @@ func (w *workspace) check(ctx context.Context, path string) (place, error) {
 	if err == nil {
 		if p.held, p.found, err = w.open(rel); err == nil {
 			p.hold(ctx)
+			p.ask, err = w.judge(p.found, path, rel)
 		}
 	}
 	p.rel = rel
@@ -101,29 +102,21 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 	return p, nil
 }
 
-// secret says as an action to be asked about that the file may hold secrets; empty
-// if nothing hints at that.
-func (w *workspace) secret(p place) string {
-	if policy.Sensitive(p.asked) {
-		return secretive
+// judge says as an action to be asked about that a file may hold secrets; empty if nothing
+// hints at that. The error is about what is never shown. rel is its path relative to the
+// workspace and found the file that was there, if there was one.
+func (w *workspace) judge(found fs.FileInfo, asked, rel string) (action string, err error) {
+	full := filepath.Join(w.real, rel)
+	switch r := w.policy.File(found, asked, full); {
+	case r.Decision == event.Deny:
+		return "", agent.Errorf(event.KindDenied, "%s", printable(r.Reason))
+	case !r.Sensitive:
+		return "", nil
 	}
-	if action := w.secretName(p.rel); action != "" {
-		return action
+	if other, ok := w.policy.HardLinked(full); ok {
+		return "show a file that is also named " + printable(filepath.ToSlash(other)) + " and may hold secrets", nil
 	}
-	if other, ok := w.links.Sensitive(p.found); ok {
-		return "show a file that is also named " + printable(filepath.ToSlash(other)) + " and may hold secrets"
-	}
-	return ""
-}
-
-const secretive = "show a file that may hold secrets"
-
-// secretName is the same of a path relative to the workspace, whatever is there.
-func (w *workspace) secretName(rel string) string {
-	if policy.Sensitive(rel) || policy.SensitiveFile(filepath.Join(w.real, rel)) {
-		return secretive
-	}
-	return ""
+	return "show a file that may hold secrets", nil
 }
 
 // reads is what a tool does that shows a file.

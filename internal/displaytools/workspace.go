@@ -18,13 +18,13 @@ import (
 // workspace is the folder files are shown from. Reading goes through an [os.Root] of
 // it, which cannot leave it, whatever is renamed meanwhile.
 type workspace struct {
-	real  string // absolute, without symbolic links
-	given string // as configured
-	home  string
-	links *policy.HardLinks
+	real   string // absolute, without symbolic links
+	given  string // as configured
+	home   string
+	policy *policy.Policy
 }
 
-func openWorkspace(path, home string) (*workspace, error) {
+func openWorkspace(path, home string, p *policy.Policy) (*workspace, error) {
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("the workspace %q is not an absolute path", path)
 	}
@@ -32,7 +32,10 @@ func openWorkspace(path, home string) (*workspace, error) {
 	if err != nil { // it may come back
 		real = filepath.Clean(path)
 	}
-	return &workspace{real: real, given: filepath.Clean(path), home: home, links: policy.NewHardLinks(real)}, nil
+	if p == nil {
+		p = policy.New(policy.Config{Workspace: real, Home: home})
+	}
+	return &workspace{real: real, given: filepath.Clean(path), home: home, policy: p}, nil
 }
 
 // root opens the folder as it is now, for the caller to close: it may have been
@@ -160,27 +163,15 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	st, err := root.Stat(rel) // first, because opening a device may do something
-	if err != nil {
+	f, st, err := policy.Open(root, rel)
+	switch {
+	case errors.Is(err, policy.ErrSpecial):
+		return nil, nil, special(name, st)
+	case err != nil:
 		return nil, nil, refusal(name, err)
-	}
-	if err := showable(name, st); err != nil {
-		return nil, nil, err
-	}
-	f, err := root.OpenFile(rel, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
-	if err != nil {
-		return nil, nil, refusal(name, err)
-	}
-	st, err = f.Stat()
-	if err == nil {
-		err = showable(name, st)
-	}
-	if err == nil && !w.still(root, rel, st) {
-		err = agent.Errorf(event.KindNotFound, "%s was replaced while it was opened. Ask for it again.", name)
-	}
-	if err != nil {
+	case !w.still(root, rel, st):
 		f.Close()
-		return nil, nil, err
+		return nil, nil, agent.Errorf(event.KindNotFound, "%s was replaced while it was opened. Ask for it again.", name)
 	}
 	return f, st, nil
 }
@@ -197,11 +188,10 @@ func (w *workspace) still(root *os.Root, rel string, opened fs.FileInfo) bool {
 	return err == nil && os.SameFile(now, opened)
 }
 
-func showable(name string, st fs.FileInfo) error {
+// special says what is no file to be shown.
+func special(name string, st fs.FileInfo) error {
 	var what string
 	switch m := st.Mode(); {
-	case m.IsRegular(), m.IsDir():
-		return nil
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
 	case m&fs.ModeSocket != 0:

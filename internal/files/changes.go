@@ -92,7 +92,9 @@ func (x *Index) since(ctx context.Context, commit string, counted int) (list []C
 		return nil, false, err
 	}
 	for name, blob := range blobs {
-		list = append(list, Change{Path: name, blob: blob})
+		if x.named(name) {
+			list = append(list, Change{Path: name, blob: blob})
+		}
 	}
 	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	list, err = g.compare(ctx, list, counted)

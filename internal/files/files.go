@@ -10,6 +10,7 @@
 //   - Asking git runs nothing that a repository's own settings name: no file
 //     system monitor, no hook, no filter, and no fetching.
 //   - A file typed in full is found although it is ignored or new.
+//   - What [Config.Hidden] reports is never named.
 //   - A name is offered when a regular file is there at that moment, reached
 //     without leaving the workspace by a link. Names that are not UTF-8 or hold
 //     control characters are never offered.
@@ -59,15 +60,19 @@ const (
 type Config struct {
 	Root string   // the workspace, an absolute path
 	Env  []string // for git: PATH finds it, HOME its settings; GIT_ variables are left out
+	// Hidden reports files that are never named, by their absolute paths, links
+	// followed. nil: none.
+	Hidden func(path string) bool
 }
 
 // Index knows the files below a folder.
 type Index struct {
-	root string
-	env  []string
-	ctx  context.Context
-	end  context.CancelFunc
-	wg   sync.WaitGroup
+	root   string
+	env    []string
+	hidden func(path string) bool
+	ctx    context.Context
+	end    context.CancelFunc
+	wg     sync.WaitGroup
 
 	mu     sync.Mutex    // guards what follows
 	list   *list         // nil until something is known; never changed, only replaced
@@ -85,7 +90,7 @@ func New(c Config) (*Index, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("files: the folder %q is not an absolute path", c.Root)
 	}
-	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), some: make(chan struct{})}
+	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), hidden: c.Hidden, some: make(chan struct{})}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	return x, nil
 }
@@ -113,7 +118,19 @@ func (x *Index) Complete(ctx context.Context, q string, limit int) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	return l.complete(ctx, x.root, q, limit)
+	return l.complete(ctx, x.root, q, limit, x.named)
+}
+
+// named reports whether a file may be named, by its path in the workspace.
+func (x *Index) named(name string) bool {
+	if x.hidden == nil {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(x.root, filepath.FromSlash(name)))
+	if err != nil { // it is not there
+		real = filepath.Join(x.root, filepath.FromSlash(name))
+	}
+	return !x.hidden(real)
 }
 
 // known returns the list to answer from, and sees to it that it does not stay

@@ -63,14 +63,14 @@ func mask(s string) (m uint64) {
 }
 
 // complete picks what a person may mean by a part of a path, of what is there.
-func (l *list) complete(ctx context.Context, root, q string, limit int) ([]string, error) {
+func (l *list) complete(ctx context.Context, root, q string, limit int, named func(string) bool) ([]string, error) {
 	top, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer top.Close()
 	out := []string{}
-	if q != "" && filepath.IsLocal(filepath.FromSlash(q)) && writable(q) && isFile(top, q) {
+	if q != "" && filepath.IsLocal(filepath.FromSlash(q)) && writable(q) && isFile(top, q) && named(q) {
 		out = append(out, q)
 	}
 	candidates, err := l.candidates(ctx, q, 4*limit)
@@ -81,7 +81,7 @@ func (l *list) complete(ctx context.Context, root, q string, limit int) ([]strin
 		if len(out) >= limit {
 			break
 		}
-		if p != q && isFile(top, p) {
+		if p != q && isFile(top, p) && named(p) {
 			out = append(out, p)
 		}
 	}

@@ -1,24 +1,19 @@
 package files_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"webchat/internal/files"
 )
 
-// named is a workspace's index of these names.
-func named(names ...string) func(context.Context, string, int) ([]string, error) {
-	return func(context.Context, string, int) ([]string, error) { return names, nil }
-}
-
 // A name is a place when there is such a file in the workspace, and only then.
 func TestPlaces(t *testing.T) {
 	root := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret.go")
-	for _, name := range []string{filepath.Join(root, "pump", "pump_test.go"), filepath.Join(root, "go.mod"), filepath.Join(root, "a", "same.go"), filepath.Join(root, "b", "same.go"), outside} {
+	for _, name := range []string{filepath.Join(root, "pump", "pump_test.go"), filepath.Join(root, "go.mod"), filepath.Join(root, "a", "same.go"), filepath.Join(root, "b", "same.go"), filepath.Join(root, "a", "own"), outside} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -29,17 +24,23 @@ func TestPlaces(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "link.go")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	complete := named("pump/pump_test.go", "a/same.go", "b/same.go")
+	x, err := files.New(files.Config{Root: root, Hidden: func(path string) bool { return filepath.Base(path) == "own" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
 	for _, c := range []struct{ cwd, name, want string }{
 		{"pump", "pump_test.go", "pump/pump_test.go"}, {"", "./pump/pump_test.go", "pump/pump_test.go"}, {"pump", "go.mod", "go.mod"}, {"pump", "../go.mod", "go.mod"},
 		{"", "pump_test.go", "pump/pump_test.go"}, {"", filepath.Join(root, "go.mod"), "go.mod"}, {"", "same.go", ""}, {"", "pump", ""}, {"", "none.go", ""}, {"", "", ""},
-		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) + "/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""},
+		{"", outside, ""}, {"", "link.go", ""}, {"", "../" + filepath.Base(filepath.Dir(outside)) + "/secret.go", ""}, {"..", "secret.go", ""}, {"", "go.mod\x00", ""}, {"a", "own", ""}, {"", "a/own", ""}, {"", "own", ""},
 	} {
-		if got, ok := files.Place(t.Context(), root, c.cwd, c.name, complete); got != c.want || ok != (c.want != "") {
+		if got, ok := x.Place(t.Context(), c.cwd, c.name); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q in %q: %q, want %q", c.name, c.cwd, got, c.want)
 		}
 	}
-	if _, ok := files.Place(t.Context(), root, "", "pump_test.go", nil); ok {
-		t.Error("without an index there is a place for the end of a path")
+	for _, q := range []string{"own", "a/own", ""} {
+		if names, err := x.Complete(t.Context(), q, 20); err != nil || slices.Contains(names, "a/own") {
+			t.Errorf("completing %q: %q, %v", q, names, err)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 type file struct {
 	names   []string // as it was given, and with all links followed; none: the act is not about a file
 	outside bool     // it leads outside the workspace
+	secret  string   // which of webchat's own secrets it is; empty: none
 	// alone says why a yes counts for one act only, whatever was allowed before;
 	// empty: it need not.
 	alone string
@@ -28,6 +29,9 @@ const (
 	whyTorn   = "Programs understand this path differently, so it is asked each time."
 	whyLater  = "It is run later without being asked about, so it is asked now, each time."
 	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
+	whyTwin   = "It is another name of %s, which may hold keys or passwords."
+
+	whyReplaced = "It was replaced while it was opened."
 )
 
 func outsideWhy(f file) string {
@@ -49,7 +53,7 @@ func (p *Policy) file(act agent.Permission) file {
 			f.alone = cmp.Or(f.alone, told.alone, whyTorn)
 		}
 		f.names = append(told.names, f.names...)
-		f.outside = f.outside || told.outside
+		f.outside, f.secret = f.outside || told.outside, cmp.Or(f.secret, told.secret)
 	}
 	if f.alone == "" && act.Kind == agent.KindWrite && p.runsLater(f.names) {
 		f.alone = whyLater
@@ -65,6 +69,9 @@ func (p *Policy) place(name, dir string) file {
 	given, targets := p.leads(name)
 	f := file{names: names(given, targets)}
 	f.outside = slices.ContainsFunc(targets, func(target string) bool { return !p.inside(target) })
+	for _, name := range f.names {
+		f.secret = cmp.Or(f.secret, p.secretAt(name))
+	}
 	switch {
 	case slices.ContainsFunc(f.names, p.own):
 		f.alone = whyOwn
@@ -73,7 +80,7 @@ func (p *Policy) place(name, dir string) file {
 	default:
 		for _, target := range targets {
 			if other, ok := p.HardLinked(target); ok {
-				f.alone = fmt.Sprintf("It is another name of %s, which may hold keys or passwords.", other)
+				f.alone = fmt.Sprintf(whyTwin, other)
 			}
 		}
 		if len(targets) > 1 {

@@ -5,7 +5,8 @@
 // A [Policy] answers for one workspace. What the user may allow beyond one act are the
 // act's grants ([Policy.Grants]): a grant that was given covers every act that has it
 // among its own. [Kept] keeps those that were given for a workspace. Files are judged by the name they were
-// given and by where that name leads. Nothing in the workspace can change what a
+// given and by where that name leads; [Policy.File] is the one judge of what is opened, for tools as for
+// attachments, and webchat's own secrets ([Secret]) are opened by neither. Nothing in the workspace can change what a
 // Policy says, except that a grant of a script by its name covers it only while
 // package.json has it.
 //
@@ -74,6 +75,7 @@ type Config struct {
 	Workspace string   // absolute path
 	Home      string   // the user's folder; empty: unknown
 	Private   []string // absolute paths of webchat's own files and folders: an agent is always asked about them, since it could change the rules
+	Secrets   []Secret // those that are never opened; the first that holds a path decides
 }
 
 // readyRule is a rule, ready to match.
@@ -92,6 +94,7 @@ type Policy struct {
 	roots     []string // names of the workspace: as configured, and where that leads
 	home      string
 	private   []string
+	secrets   []Secret // each by every name of its path
 	links     *HardLinks
 	reading   bool
 }
@@ -113,6 +116,11 @@ func New(c Config) *Policy {
 	for _, name := range c.Private {
 		p.private = append(p.private, p.Names(name)...)
 	}
+	for _, s := range c.Secrets {
+		for _, name := range p.Names(s.Path) {
+			p.secrets = append(p.secrets, Secret{name, s.What})
+		}
+	}
 	return p
 }
 
@@ -123,6 +131,9 @@ func New(c Config) *Policy {
 // outside the workspace only if it names a path.
 func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	f := p.file(act)
+	if f.secret != "" {
+		return refused(f)
+	}
 	if act.Search != nil && !f.outside && f.alone == "" {
 		f.alone = p.searchWhy(ctx, *act.Search)
 	}

@@ -111,7 +111,7 @@ func (w *searchWalk) run(ctx context.Context) (complete bool) {
 
 // look notes a file if it is sensitive, and reports whether there is room for more.
 func (w *searchWalk) look(name string, st fs.FileInfo) bool {
-	if !w.p.own(filepath.ToSlash(name)) && !SensitiveFile(name) {
+	if slash := filepath.ToSlash(name); !w.p.own(slash) && w.p.secretAt(slash) == "" && !SensitiveFile(name) {
 		if _, linked := w.p.links.Sensitive(st); !linked {
 			return true
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,10 +10,12 @@ import (
 
 	"webchat/internal/attachments"
 	"webchat/internal/kind"
+	"webchat/internal/policy"
 )
 
 type attachReply struct {
-	ID string `json:"id"`
+	ID        string `json:"id"`
+	Sensitive bool   `json:"sensitive,omitempty"` // by its name it may hold secrets, so it goes only with "sensitive"
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
@@ -31,11 +34,14 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return invalid("not_attachable", "The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
 	}
+	if token := s.Guard.Token(); token != "" && bytes.Contains(data, []byte(token)) {
+		return invalid("own_secret", "The attachment holds webchat's API token, which is never sent to a model.")
+	}
 	id, err := one.Attach(mediaType, data)
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusCreated, attachReply{id})
+	return reply(w, http.StatusCreated, attachReply{id, policy.Sensitive(attachmentName(r.URL.Query().Get("name")))})
 }
 
 // filePrices is what names in a prompt lead to; those that lead nowhere are left out.
@@ -64,9 +70,13 @@ func (s *Server) filePrices(w http.ResponseWriter, r *http.Request) error {
 	if len(names) > askedNames {
 		return invalid("invalid", "Ask for at most 100 names at once.")
 	}
+	room, err := s.Sessions.Room(in.Path)
+	if err != nil {
+		return err
+	}
 	out := filePrices{Files: map[string]filePrice{}}
 	for _, name := range names {
-		f, err := attachments.Named(in.Path, name)
+		f, err := attachments.Named(room.Policy, in.Path, name)
 		if f == nil {
 			continue
 		}

@@ -2,8 +2,10 @@ package server
 
 import (
 	"net/http"
+	"path/filepath"
 
 	"webchat/internal/changes"
+	"webchat/internal/event"
 	"webchat/internal/session"
 )
 
@@ -11,7 +13,14 @@ import (
 func (s *Server) ChangesOf(one *session.Session) (changes.Source, error) {
 	workspace := one.Summary().Workspace
 	room, err := s.Sessions.Room(workspace)
-	return changes.Source{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}, err
+	source := changes.Source{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}
+	if room.Policy != nil {
+		source.Closed = func(path string) bool { // showing it asks the user, and a diff of all files does not
+			r := room.Policy.File(nil, filepath.Join(workspace, filepath.FromSlash(path)))
+			return r.Sensitive || r.Decision == event.Deny
+		}
+	}
+	return source, err
 }
 
 // sessionChanges says what a session changed: as a list, or as a diff.

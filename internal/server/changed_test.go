@@ -135,6 +135,9 @@ func TestSessionChanges(t *testing.T) {
 
 	diff := filepath.Join(t.TempDir(), "diff")
 	text = h.text(t, session+"/changes?format=diff")
+	if strings.Contains(text, "A=2") || !strings.Contains(text, "# .env: modified, not compared\n") {
+		t.Errorf("the diff of a file that may hold secrets: %s", text)
+	}
 	text = regexp.MustCompile(`(?m)^diff --git a/bin [^\n]*\n(?:Binary[^\n]*\n)?`).ReplaceAllString(text, "") // which cannot be applied
 	if err := os.WriteFile(diff, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,8 @@ type attachmentRef struct {
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
 	Mention  bool   `json:"mention,omitempty"` // only the name and the numbers of the lines go with the prompt
-	// Sensitive says that a file of Path is to go although it may hold secrets.
+	// Sensitive says that a file of Path, or an upload of that Name, is to go although
+	// it may hold secrets.
 	Sensitive bool   `json:"sensitive,omitempty"`
 	Name      string `json:"name,omitempty"` // what people call it
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"webchat/internal/files"
 	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
@@ -24,11 +23,11 @@ func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string
 	if err != nil {
 		return "", false
 	}
-	root := one.Summary().Workspace
-	if room, err := p.sessions.Room(root); err == nil && room.Files != nil {
-		return files.Place(ctx, root, cwd, name, room.Files.Complete)
+	room, err := p.sessions.Room(one.Summary().Workspace)
+	if err != nil || room.Files == nil {
+		return "", false
 	}
-	return files.Place(ctx, root, cwd, name, nil)
+	return room.Files.Place(ctx, cwd, name)
 }
 
 // placeList is which names lead to a file: its path in the workspace.

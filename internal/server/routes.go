@@ -82,7 +82,7 @@ func (s *Server) routes() []route {
 		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit dialect", "The log; as an event stream, the log and then what happens. With dialect=autohand in the words of the Autohand contract"},
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
-		{post, one + "/attachments", guard.Upload, s.attach, 201, openapi.Bytes("image/* or text/*"), attachReply{}, "", "Upload something for the next prompt"},
+		{post, one + "/attachments", guard.Upload, s.attach, 201, openapi.Bytes("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt; name is what the prompt will call it"},
 		{get, one + "/export", guard.Read, s.export, 200, nil, openapi.Bytes("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		{get, one + "/places", guard.Read, s.namedPlaces, 200, nil, placeList{}, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"},
 		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, changes.List{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},

@@ -22,6 +22,12 @@ const (
 	MaxQueue  = 100       // prompts that wait
 )
 
+// Policy rules on acts and on files. Its methods may be called concurrently.
+type Policy interface {
+	consent.Policy
+	attachments.Judge
+}
+
 // Config is what a session works with. Log, Backend, Context, Owner and Workspace are
 // needed.
 type Config struct {
@@ -45,9 +51,9 @@ type Config struct {
 	Tools func(id fold.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks hookrun.Hooks
-	// Policy rules on what agents do before the user is asked. nil: every act is
-	// asked about, each time.
-	Policy consent.Policy
+	// Policy rules on what agents do before the user is asked, and on what goes with
+	// prompts. nil: every act is asked about, each time.
+	Policy Policy
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,8 +26,10 @@ func (f ruled) Rule(_ context.Context, p agent.Permission) agent.Ruling {
 	}
 	return f(p)
 }
-func (ruled) Target(agent.Permission) string        { return "" }
-func (ruled) Grants(agent.Permission) []event.Grant { return nil }
+func (ruled) Target(agent.Permission) string               { return "" }
+func (ruled) Grants(agent.Permission) []event.Grant        { return nil }
+func (ruled) File(fs.FileInfo, ...string) (r agent.Ruling) { return r }
+func (ruled) Hidden(string) bool                           { return false }
 
 // heap keeps grants in memory, and fails when told.
 type heap struct {

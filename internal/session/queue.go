@@ -68,7 +68,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 
 // resolve returns what an agent is given of the attachments of a prompt.
 func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
-	return attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
+	return attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
 }
 
 // acceptLocked logs a prompt and gives it its turn.

@@ -24,7 +24,7 @@ var ErrWorking = errors.New("something runs or waits")
 type Room struct {
 	Tools  func(id fold.ID) (agent.Toolset, error)
 	Hooks  hookrun.Hooks
-	Policy consent.Policy
+	Policy session.Policy
 	Kept   consent.Kept
 	Files  *files.Index // the manager closes it
 }

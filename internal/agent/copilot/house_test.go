@@ -61,7 +61,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 		t.Fatal(err)
 	}
 	db := store.NewMemory()
-	var rules consent.Policy
+	var rules session.Policy
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}

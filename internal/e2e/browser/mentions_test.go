@@ -48,3 +48,22 @@ func TestNamedFilesAreChipsWithPrices(t *testing.T) {
 	p.has(".toast", "go.mod has no lines 7-99; its last line is 8")
 	p.is(prompt+`.value`, "@go.mod:7-99 ")
 }
+
+// A file from elsewhere that may hold secrets by its name goes with a prompt after the user
+// said so on its chip.
+func TestUploadsThatMayHoldSecretsAreAskedAbout(t *testing.T) {
+	s, p := desked(t)
+	p.upload("#attach", s.workspace+"/.env")
+	p.has("#chips .chip", ".env")
+	p.compose("look at it")
+	p.press("Alt+Enter")
+	p.has(".toast", ".env may hold secrets")
+	p.is(prompt+`.value`, "look at it")
+	p.has("#chips .chip", "may hold secrets")
+	p.click("#chips .way")
+	p.press("Alt+Enter")
+	p.done()
+	if log := s.logged(t, p.session()); strings.Count(log, `"name":".env"`) != 1 || !strings.Contains(log, `"sensitive":true,"name":".env"`) && !strings.Contains(log, `"name":".env","sensitive":true`) {
+		t.Errorf("the log does not say that it was to go:\n%s", log)
+	}
+}

@@ -49,9 +49,23 @@ export async function collect() {
 function addFile(file) {
   if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20.97 MB for attachments.`))
   let sent = null // uploaded once, however often sending is tried
+  let agreed = false // that it goes although it may hold secrets
+  let ask
   add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {
-    const done = await (sent ??= upload(path('/attachments'), file).catch((err) => { sent = null; throw err }))
-    return { id: done.id, name: file.name || undefined }
+    const done = await (sent ??= upload(path(`/attachments?name=${encodeURIComponent(file.name)}`), file).catch((err) => { sent = null; throw err }))
+    if (done.sensitive && !agreed) {
+      ask()
+      throw new Error(`${file.name} may hold secrets. Choose “Send it” on its chip, or remove it.`)
+    }
+    return { id: done.id, name: file.name || undefined, sensitive: done.sensitive }
+  }, {
+    dress: (_, { way, tokens }) => {
+      ask = () => {
+        Object.assign(tokens, { hidden: false, textContent: 'may hold secrets' })
+        Object.assign(way, { hidden: false, textContent: 'Send it' })
+      }
+      way.addEventListener('click', () => { agreed = way.hidden = true; document.getElementById('prompt').focus() })
+    },
   })
 }
 

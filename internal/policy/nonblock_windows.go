@@ -1,3 +1,3 @@
-package displaytools
+package policy
 
 const nonblock = 0 // no file of a folder blocks when opened

@@ -1,6 +1,6 @@
 //go:build unix
 
-package displaytools
+package policy
 
 import "syscall"
 
