@@ -85,8 +85,12 @@ func New(cfg Config) (*Pages, error) {
 }
 
 func parse(base string, also ...string) (*template.Template, error) {
-	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return base }})
-	return web.Parse(t, append([]string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}, also...)...)
+	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return base }, "revealed": revealed, "exact": exact})
+	t, err := web.Parse(t, append([]string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}, also...)...)
+	if err == nil {
+		reveal(t)
+	}
+	return t, err
 }
 
 // Projector returns what folds a session: feed it the log from its start

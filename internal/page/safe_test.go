@@ -1,11 +1,14 @@
 package page_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
@@ -13,6 +16,8 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
+	"webchat/internal/transcript"
+	"webchat/internal/wording"
 )
 
 // invisible are the kinds of event that change nothing a page shows.
@@ -102,50 +107,144 @@ func checkPage(t *testing.T, src string) {
 
 const evil = `<img src=x onerror=alert(1)><script>alert(1)</script>"' onmouseover=a <svg/onload=b> ${x} {{.}}`
 
-// spoil puts markup into every text an agent, a user or a command can choose.
-func spoil(v reflect.Value) {
+// spoil puts something into every text an agent, a user or a command can choose.
+func spoil(v reflect.Value, with string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			spoil(v.Elem())
+			spoil(v.Elem(), with)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {
-				spoil(v.Field(i))
+				spoil(v.Field(i), with)
 			}
 		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() != reflect.Uint8 {
 			for i := range v.Len() {
-				spoil(v.Index(i))
+				spoil(v.Index(i), with)
 			}
+		} else if raw, ok := v.Interface().(json.RawMessage); ok && json.Valid(raw) {
+			v.SetBytes(spoiled(raw, with))
 		}
 	case reflect.String:
 		if v.Type() == reflect.TypeFor[string]() {
-			v.SetString(v.String() + evil)
+			v.SetString(v.String() + with)
 		}
 	}
+}
+
+// spoiled is a call's arguments with the same in their texts.
+func spoiled(raw json.RawMessage, with string) json.RawMessage {
+	var args map[string]any
+	if json.Unmarshal(raw, &args) != nil || args["outputId"] != nil { // telemetry is ours
+		return raw
+	}
+	for k, x := range args {
+		if text, ok := x.(string); ok {
+			args[k] = text + with
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(args); err != nil {
+		panic(err) // it was decoded before
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// spoiledStory is a story with something in all texts of it.
+func spoiledStory(story []event.Data, with string) []event.Entry {
+	var data []event.Data
+	for _, d := range story {
+		v := reflect.New(reflect.TypeOf(d)).Elem()
+		v.Set(reflect.ValueOf(d))
+		spoil(v, with)
+		data = append(data, v.Interface().(event.Data))
+	}
+	return newLog().add(data...).entries
 }
 
 func TestTextOfOthersStaysText(t *testing.T) {
 	all := stories()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
-			var data []event.Data
-			for _, d := range all[name] {
-				v := reflect.New(reflect.TypeOf(d)).Elem()
-				v.Set(reflect.ValueOf(d))
-				spoil(v)
-				data = append(data, v.Interface().(event.Data))
-			}
-			p := pages(t, 3)
-			src := wholeStory(t, p, newLog().add(data...).entries)
+			src := wholeStory(t, pages(t, 3), spoiledStory(all[name], evil))
 			checkPage(t, src)
 			if strings.Contains(src, "<img src=x") || strings.Contains(src, "<script>alert") {
 				t.Error("markup came through")
 			}
 		})
+	}
+}
+
+// hiding are characters that a reader of an attribute would not see, or that turn the rest
+// around, and those that a terminal obeys when the file is printed there.
+const hiding = "a\x1b]0;b\x07\x00\u009b31m\u202e\u2066\u200b\u00ad\u2028\x7f\nz"
+
+// Nothing hides in an attribute of a page, of what is streamed to it, or of an export, and no
+// control character stands in them at all.
+func TestNothingHidesInAttributes(t *testing.T) {
+	all := stories()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			p, entries := pages(t, 3), spoiledStory(all[name], hiding)
+			pr := p.Projector("s1")
+			frame, _ := pr.Feed(entries...)
+			var sent transcript.Frame
+			if err := json.Unmarshal(frame.Data(), &sent); err != nil || len(sent.Ops) == 0 {
+				t.Fatalf("%v: %s", err, frame.Data())
+			}
+			for _, op := range sent.Ops {
+				nothingHides(t, "the stream", op.HTML)
+				if op.Value != nil && strings.ContainsFunc(*op.Value, wording.Hides) {
+					t.Errorf("%s of %s: %q hides something", op.Name, op.Target, *op.Value)
+				}
+			}
+			view, session := page.View{}, page.Session{ID: "s1", UpdatedAt: start}
+			spoil(reflect.ValueOf(&session), hiding)
+			view.Side = page.Side{Active: []page.Session{session}, Folders: []page.Folder{{ID: "w1", Open: true, Part: page.Part{Sessions: []page.Session{session}}}}}
+			view.Backends = []page.Backend{{Name: "one", InUse: true}, {Name: "two"}}
+			spoil(reflect.ValueOf(&view), hiding)
+			var b strings.Builder
+			if err := p.Session(&b, view, pr); err != nil {
+				t.Fatal(err)
+			}
+			nothingHides(t, "the page", opened(t, b.String(), pr))
+			b.Reset()
+			whole := p.ForExport("s1")
+			whole.Feed(entries...)
+			export := page.Export{SessionID: "s1", CreatedAt: start}
+			spoil(reflect.ValueOf(&export), hiding)
+			if err := p.Export(&b, export, whole); err != nil {
+				t.Fatal(err)
+			}
+			nothingHides(t, "the export", b.String())
+		})
+	}
+}
+
+// exact are attributes that the page sends back as they are; nobody reads them.
+var exact = []string{"data-args", "data-path", "data-choice", "data-folder"}
+
+func nothingHides(t *testing.T, where, src string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for z := html.NewTokenizer(strings.NewReader(src)); z.Next() != html.ErrorToken; {
+		if raw := string(z.Raw()); strings.HasPrefix(raw, "<") && strings.ContainsFunc(raw, wording.Hides) {
+			t.Errorf("%s: a raw character in %q", where, raw)
+		}
+		for _, a := range z.Token().Attr {
+			if strings.ContainsFunc(a.Val, wording.Hides) && !slices.Contains(exact, a.Key) && !seen[a.Key] {
+				seen[a.Key] = true
+				t.Errorf("%s: %s=%q hides something", where, a.Key, a.Val)
+			}
+		}
+	}
+	if i := strings.IndexFunc(src, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+		t.Errorf("%s holds a control character: %q", where, src[max(0, i-80):i+20])
 	}
 }
 

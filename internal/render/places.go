@@ -89,7 +89,7 @@ func srcLink(name, line, shown string, find Finder) string {
 	if !ok || err != nil || n < 1 {
 		return shown
 	}
-	return `<a class="at-src" href="#src" data-path="` + EscapeText(path) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
+	return `<a class="at-src" href="#src" data-path="` + string(Exact(path)) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
 }
 
 // FirstFailure tells of the first failure of a command: at which line it is, what failed, and what was said about it.

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"html"
 	"html/template"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +36,23 @@ func Quoted(s string) template.HTML {
 		b.WriteString("<code>")
 		visible(&b, p)
 		b.WriteString("</code>")
+	}
+	return template.HTML(b.String())
+}
+
+// Exact is s for an attribute that is sent back as it is: what a reader could not see is a character reference there, and
+// U+FFFD where HTML has none for it, NUL and the control characters from U+0080 on.
+func Exact(s string) template.HTML {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteString(html.EscapeString(string(r)))
+		case r == 0 || 0x80 <= r && r < 0xa0 || r == '\r':
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		}
 	}
 	return template.HTML(b.String())
 }

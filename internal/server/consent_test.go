@@ -30,7 +30,7 @@ func TestConsentIsShown(t *testing.T) {
 	r.until("turn.end")
 
 	res, body := h.do("GET", "/api/permissions?session="+id, "")
-	if want := `{"mode":"ask","timeout":"5m0s","rules":[{"tool":"bash","command":"make ` + "\u202e" + `\u003cb\u003e","decision":"allow"},{"kind":"write","path":"/etc/**","decision":"deny"}],` +
+	if want := `{"mode":"ask","timeout":"5m0s","rules":[{"tool":"bash","command":"make \u202e\u003cb\u003e","decision":"allow"},{"kind":"write","path":"/etc/**","decision":"deny"}],` +
 		`"grants":[{"id":"g`; res.StatusCode != 200 || !strings.HasPrefix(body, want) {
 		t.Errorf("%d %s\nwant %s", res.StatusCode, body, want)
 	}

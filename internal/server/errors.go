@@ -1,13 +1,17 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/attachments"
@@ -132,6 +136,27 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // a client that has gone needs no answer
+	_, _ = w.Write(append(escaped(b), '\n')) // a client that has gone needs no answer
 	return nil
+}
+
+// escaped is JSON that says the same without a character that hides, or that a terminal
+// obeys: they can stand in strings only.
+func escaped(b []byte) []byte {
+	if bytes.IndexFunc(b, wording.Hides) < 0 {
+		return b
+	}
+	var out []byte
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if wording.Hides(r) {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, "\\u%04x", unit)
+			}
+		} else {
+			out = append(out, b[:size]...)
+		}
+		b = b[size:]
+	}
+	return out
 }

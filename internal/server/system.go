@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/wording"
 )
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
@@ -96,7 +97,15 @@ func (s *Server) mcpServers(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		list.Servers = append(list.Servers, all...)
+		for _, one := range all { // its name is the user's, who allows it by that
+			one.Where, one.Failure = wording.Shown(one.Where), wording.Shown(one.Failure)
+			tools := []string{}
+			for _, name := range one.Tools {
+				tools = append(tools, wording.Shown(name))
+			}
+			one.Tools = tools
+			list.Servers = append(list.Servers, one)
+		}
 	}
 	return reply(w, http.StatusOK, list)
 }

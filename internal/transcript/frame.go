@@ -3,6 +3,9 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+
+	"webchat/internal/wording"
 )
 
 // Op is one step in bringing a page forward; package web says what each does.
@@ -24,8 +27,24 @@ type Frame struct {
 	Ops   []Op  `json:"ops"`
 }
 
+// revealed is the op with nothing that hides in its texts, as package page writes them.
+func (o Op) revealed() Op {
+	if o.Value != nil {
+		o.Value = ptr(wording.Shown(*o.Value))
+	}
+	switch o.Action {
+	case "text", "title", "say", "alert":
+		o.HTML = wording.Shown(o.HTML)
+	}
+	return o
+}
+
 // Data returns the frame as one line of JSON.
 func (f Frame) Data() []byte {
+	f.Ops = slices.Clone(f.Ops)
+	for i, o := range f.Ops {
+		f.Ops[i] = o.revealed()
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -82,6 +82,35 @@ func Revealed(s string) string {
 	return b.String()
 }
 
+// Shown is s with what hides in it revealed, for places that show any text of others. Unlike
+// [Revealed] it keeps the joiners that scripts and emoji are written with.
+func Shown(s string) string {
+	if strings.IndexFunc(s, Hides) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+		if Hides(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Hides reports the characters that [Shown] reveals.
+func Hides(r rune) bool {
+	if ' ' <= r && r < 0x7f { // most are
+		return false
+	}
+	switch r {
+	case '\n', '\t', '\u200c', '\u200d':
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
 // FirstLine is the start of s, for places with one line.
 func FirstLine(s string, limit int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")

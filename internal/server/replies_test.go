@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"webchat/internal/wording"
+)
+
+// What an MCP server says of itself is shown with nothing hidden in it.
+func TestNothingHidesInMCPServers(t *testing.T) {
+	const hostile = "a\x1b[31m\u009b\u202e\u200bz"
+	s := &Server{Config: Config{MCPServers: func(context.Context) ([]MCPServer, error) {
+		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}}, nil
+	}}}
+	w := httptest.NewRecorder()
+	if err := s.mcpServers(w, httptest.NewRequest(http.MethodGet, "/api/mcp", nil)); err != nil {
+		t.Fatal(err)
+	}
+	var got mcpServerList
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Servers) != 1 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	one := got.Servers[0]
+	for _, text := range append(slices.Clone(one.Tools), one.Where, one.Failure) {
+		if strings.ContainsFunc(text, wording.Hides) || !strings.Contains(text, "⟨U+202E⟩") {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// A reply holds no character as it is that hides or that a terminal obeys, and says the same.
+func TestRepliesAreEscaped(t *testing.T) {
+	for _, text := range []string{"plain", "a\x1b[31m\u009b\u202e\u200b\u2028\x7f\U000E0041z", "two\nlines\t👨\u200d👩"} {
+		w := httptest.NewRecorder()
+		if err := reply(w, http.StatusOK, text); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got != text || strings.ContainsFunc(w.Body.String(), wording.Hides) {
+			t.Errorf("%q: %q, %v", text, w.Body, err)
+		}
+	}
+}
