@@ -43,26 +43,35 @@ type client struct {
 	// add is the client's own command that adds a server; nil: it has none. The server
 	// is what follows: a program with its arguments.
 	add func(server []string) []string
-	// addHTTP is the same for an address with a key; nil: it has none.
-	addHTTP func(url, key string) []string
+	// addHTTP is the same for an address; nil: it has none. The client reads the key from
+	// its environment when it connects: everybody can read the arguments of a command.
+	addHTTP func(url string) []string
 	// file is where a client without a command is told of servers, and entry what to
 	// add there.
 	file  string
 	entry func(server []string) any
 }
 
+// keyVariable holds a client's key in its environment, and keyHeader is where clients that
+// put variables into headers get it from.
+const (
+	keyVariable = "WEBCHAT_MCP_KEY"
+	keyHeader   = "Authorization: Bearer ${" + keyVariable + "}"
+)
+
 // clients are the clients whose ways are known. The commands were run, but for
-// those of Copilot, VS Code, Cursor, OpenCode and Qwen, which are as documented.
+// those of VS Code, Cursor, OpenCode and Qwen, which are as documented. Claude Code
+// 2.1.316 and Copilot 1.0.102 were seen to send the key of the variable; that Gemini
+// and Qwen do is documented.
 func clients() []client {
 	type object = map[string]any
-	bearer := func(key string) string { return "Authorization: Bearer " + key }
 	geminiLike := func(program string) client {
 		return client{name: program,
 			add: func(server []string) []string {
 				return append([]string{program, "mcp", "add", "-s", "user", "webchat"}, server...)
 			},
-			addHTTP: func(url, key string) []string {
-				return []string{program, "mcp", "add", "-t", "http", "webchat", url, "-H", bearer(key), "-s", "user"}
+			addHTTP: func(url string) []string {
+				return []string{program, "mcp", "add", "-t", "http", "webchat", url, "-H", keyHeader, "-s", "user"}
 			}}
 	}
 	gemini, qwen := geminiLike("gemini"), geminiLike("qwen")
@@ -72,23 +81,23 @@ func clients() []client {
 			add: func(server []string) []string {
 				return append([]string{"claude", "mcp", "add", "--scope", "user", "webchat", "--"}, server...)
 			},
-			addHTTP: func(url, key string) []string {
-				return []string{"claude", "mcp", "add", "--transport", "http", "webchat", url, "--header", bearer(key)}
+			addHTTP: func(url string) []string {
+				return []string{"claude", "mcp", "add", "--transport", "http", "webchat", url, "--header", keyHeader}
 			}},
 		{name: "codex", title: "Codex",
 			add: func(server []string) []string {
 				return append([]string{"codex", "mcp", "add", "webchat", "--"}, server...)
 			},
-			addHTTP: func(url, _ string) []string { // it reads the key from the environment, so that no file has it
-				return []string{"codex", "mcp", "add", "webchat", "--url", url, "--bearer-token-env-var", "WEBCHAT_MCP_KEY"}
+			addHTTP: func(url string) []string {
+				return []string{"codex", "mcp", "add", "webchat", "--url", url, "--bearer-token-env-var", keyVariable}
 			}},
 		gemini,
 		{name: "copilot", title: "Copilot CLI",
 			add: func(server []string) []string {
 				return append([]string{"copilot", "mcp", "add", "webchat", "--"}, server...)
 			},
-			addHTTP: func(url, key string) []string {
-				return []string{"copilot", "mcp", "add", "--transport", "http", "webchat", url, "--header", bearer(key)}
+			addHTTP: func(url string) []string {
+				return []string{"copilot", "mcp", "add", "--transport", "http", "webchat", url, "--header", keyHeader}
 			}},
 		{name: "vscode", title: "VS Code", add: func(server []string) []string {
 			return []string{"code", "--add-mcp", asJSON(object{"name": "webchat", "type": "stdio", "command": server[0], "args": server[1:], "cwd": "${workspaceFolder}"}, "")}
@@ -156,10 +165,7 @@ func (c Config) Connect(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		args, hint = to.addHTTP(url, key), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace.", to.title, url)
-		if !strings.Contains(strings.Join(args, " "), key) {
-			hint += fmt.Sprintf(" Start it with WEBCHAT_MCP_KEY=%s in its environment.", key)
-		}
+		args, hint = to.addHTTP(url), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
 	}
 	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, commandLine(args), hint)
 	if !c.Yes && !Agreed(c.Out, c.In) {

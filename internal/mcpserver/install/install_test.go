@@ -43,7 +43,7 @@ func TestConnect(t *testing.T) {
 		"no answer": {client: "claude", says: "Nothing was changed"},
 		"unasked":   {client: "codex", yes: true, http: true, added: "<mcp>\n<add>\n<webchat>\n<--url>\n<http://localhost:1/mcp/w/1>\n<--bearer-token-env-var>\n<WEBCHAT_MCP_KEY>\n", says: "WEBCHAT_MCP_KEY=codex-key"},
 		"a file":    {client: "cursor", says: ".cursor/mcp.json"},
-		"http":      {client: "claude", http: true, yes: true, added: "<mcp>\n<add>\n<--transport>\n<http>\n<webchat>\n<http://localhost:1/mcp/w/1>\n<--header>\n<Authorization: Bearer claude-key>\n", says: "in its workspace"},
+		"http":      {client: "claude", http: true, yes: true, added: "<mcp>\n<add>\n<--transport>\n<http>\n<webchat>\n<http://localhost:1/mcp/w/1>\n<--header>\n<Authorization: Bearer ${WEBCHAT_MCP_KEY}>\n", says: "WEBCHAT_MCP_KEY=claude-key"},
 		"not here":  {client: "gemini", yes: true, fails: "gemini is not on PATH: install Gemini CLI"},
 		"unknown":   {client: "emacs", fails: "webchat mcp install knows claude"},
 		"by file":   {client: "vscode", http: true, fails: "takes no address by its command"},
@@ -65,6 +65,27 @@ func TestConnect(t *testing.T) {
 				t.Errorf("the client is told\n%s\nthe user reads\n%s", got, &out)
 			}
 		})
+	}
+}
+
+// Everybody on the machine can read the arguments of a command, so that none holds the key.
+func TestNoKeyInArguments(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the client is a shell script")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"claude", "codex", "gemini", "copilot", "qwen"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho \"arguments: $*\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir+string(os.PathListSeparator)+"/bin:/usr/bin")
+		var out bytes.Buffer
+		err := install.Config{Server: []string{"webchat", "mcp"}, Env: os.Environ(), In: strings.NewReader(""), Out: &out, HTTP: true, Yes: true,
+			Address: func(string) (string, string, error) { return "http://localhost:1/mcp", "the-key", nil }}.Connect(t.Context(), name)
+		_, ran, _ := strings.Cut(out.String(), "arguments: ")
+		if err != nil || !strings.Contains(ran, "WEBCHAT_MCP_KEY") || strings.Contains(ran, "the-key") || strings.Count(out.String(), "the-key") != 1 {
+			t.Errorf("%s: %v, the user reads\n%s", name, err, &out)
+		}
 	}
 }
 
