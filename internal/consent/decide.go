@@ -44,6 +44,9 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 			}
 		}
 		p.Sensitive = p.Sensitive || part.Sensitive
+		if rule := part.rule.Rule; rule != nil && rule.BuiltIn && part.rule.Decision == event.Deny {
+			p.Diff = "" // of one of webchat's own secrets, which would be in the log
+		}
 		r.parts = append(r.parts, part)
 	}
 	p.Target, p.Also = r.parts[0].Target, slices.Clone(p.Also)

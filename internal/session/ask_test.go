@@ -111,6 +111,21 @@ func TestPermissionForTheSession(t *testing.T) {
 	})
 }
 
+// What an agent would change in one of webchat's own secrets shows what is in it, so that no
+// diff of it is in the log.
+func TestNoDiffOfOwnSecrets(t *testing.T) {
+	asker(t, func(c *Config, p *agent.Permission) {
+		c.Permissions = consent.ModeAllow
+		c.Policy = policy.New(policy.Config{Workspace: "/w", Secrets: []policy.Secret{{Path: "/data", What: "webchat's API token"}}})
+		*p = agent.Permission{ToolName: "run", Kind: agent.KindWrite, Resource: "a.txt", Cwd: "/w", Diff: "-the token\n", Also: []agent.Resource{{Kind: agent.KindWrite, Resource: "/data/token"}}}
+	}, func(r *rig, effects *int) {
+		id := r.send("go")
+		equal(t, "content", r.wait(id).Content, "denied: /data/token: token is webchat's API token, which is never shown and never sent to a model.")
+		equal(t, "effects", *effects, 0)
+		equal(t, "the diff in the log", all[event.PermissionRequested](r)[0].Diff, "")
+	})
+}
+
 func TestPermissionByModeAndRule(t *testing.T) {
 	rule := func(r agent.Ruling) func(agent.Permission) agent.Ruling {
 		return func(p agent.Permission) agent.Ruling {
