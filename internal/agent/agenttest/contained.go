@@ -45,10 +45,6 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 	other := open(tb, b, o, nil)
 	defer other.close()
 	for _, f := range faults {
-		prompt := f.prompt(o, filepath.Join(tb.TempDir(), "written.txt"))
-		if prompt == "" {
-			continue
-		}
 		hit := make(chan struct{}, 1000)
 		r := open(tb, b, o, func(h *Host) {
 			h.Fault = func(what string) {
@@ -61,6 +57,11 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 				}
 			}
 		})
+		prompt := f.prompt(o, filepath.Join(tb.TempDir(), "written.txt")) // after the start, at which an agent may ask its model, too
+		if prompt == "" {
+			r.close()
+			continue
+		}
 		ended := r.start(tb.Context(), prompt)
 		err := r.inTime("Prompt, after a panic at "+f.at+",", func() error { return <-ended })
 		switch {
