@@ -22,20 +22,20 @@ var kinds = []kind{
 	of[SessionRewound]("session.rewound", logged),
 	of[SessionBranched]("session.branched", logged),
 	of[SessionModeChanged]("session.mode_changed", logged),
-	of[SessionTodosChanged]("session.todos_changed", logged),
+	of[SessionTodosChanged]("session.todos_changed", relayed),
 	of[SessionUsageInfo]("session.usage_info", live),
 	of[SessionTruncation]("session.truncation", logged),
 	of[SessionCompactionStart]("session.compaction_start", logged),
 	of[SessionCompactionComplete]("session.compaction_complete", logged),
 	of[UserMessage]("user.message", logged),
 	of[UserMessageWithdrawn]("user.message_withdrawn", logged),
-	of[AssistantTurnStart]("assistant.turn_start", logged),
-	of[AssistantTurnEnd]("assistant.turn_end", logged),
+	of[AssistantTurnStart]("assistant.turn_start", relayed),
+	of[AssistantTurnEnd]("assistant.turn_end", relayed),
 	of[AssistantMessageDelta]("assistant.message_delta", live),
 	of[AssistantReasoningDelta]("assistant.reasoning_delta", live),
 	of[AssistantMessageDiscarded]("assistant.message_discarded", live),
-	of[AssistantMessage]("assistant.message", logged),
-	of[AssistantReasoning]("assistant.reasoning", logged),
+	of[AssistantMessage]("assistant.message", relayed),
+	of[AssistantReasoning]("assistant.reasoning", relayed),
 	of[AssistantUsage]("assistant.usage", live),
 	of[ToolExecutionStart]("tool.execution_start", logged),
 	of[ToolExecutionProgress]("tool.execution_progress", live),
@@ -63,24 +63,28 @@ var kinds = []kind{
 	of[SessionChanged]("session.changed", live),
 }
 
-// The markers of a kind.
+// keeping is what becomes of the events of a kind.
+type keeping byte
+
+// What becomes of events.
 const (
-	logged = true
-	live   = false // it is gone once it was sent
+	live    keeping = iota // it is gone once it was sent
+	relayed                // logged: an agent's words on the way, which begin and end nothing; see [Relayed]
+	logged
 )
 
 // kind is what there is to know about one type.
 type kind struct {
 	name   Type
-	logged bool
+	keep   keeping
 	zero   Data
 	keys   map[string]struct{} // the JSON names of its fields
 	decode func(json.RawMessage, Extra) (Data, error)
 }
 
-func of[T Data](name Type, logged bool) kind {
+func of[T Data](name Type, keep keeping) kind {
 	var zero T
-	k := kind{name: name, logged: logged, zero: zero, keys: keysOf(reflect.TypeFor[T]())}
+	k := kind{name: name, keep: keep, zero: zero, keys: keysOf(reflect.TypeFor[T]())}
 	k.decode = func(raw json.RawMessage, more Extra) (Data, error) {
 		v := new(T)
 		if err := json.Unmarshal(raw, v); err != nil {
@@ -134,8 +138,16 @@ func TypeOf(d Data) Type {
 // Logged reports whether events of d's type belong into the log.
 func Logged(d Data) bool {
 	if k := byType[reflect.TypeOf(d)]; k != nil {
-		return k.logged
+		return k.keep != live
 	}
 	u, unknown := d.(Unknown)
 	return unknown && !u.Ephemeral
+}
+
+// Relayed reports whether events of d's type only pass on what an agent says on the way.
+// A log may have them on the disk a moment after they are seen; what begins or ends
+// something, it has there before.
+func Relayed(d Data) bool {
+	k := byType[reflect.TypeOf(d)]
+	return k != nil && k.keep == relayed
 }

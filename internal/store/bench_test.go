@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,14 +27,14 @@ var body = event.ToolExecutionStart{
 // BenchmarkAppend is one session that appends one event at a time, and, as the
 // reference, a bare insert of the same bytes in the same kind of file.
 func BenchmarkAppend(b *testing.B) {
-	b.Run("store", func(b *testing.B) { appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1) })
-	b.Run("storeFull", func(b *testing.B) {
-		appendLoop(b, open(b, store.Config{Dir: b.TempDir(), Sync: store.SyncFull}), 1)
+	b.Run("store", func(b *testing.B) { appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, body) })
+	b.Run("relayed", func(b *testing.B) {
+		appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, event.AssistantReasoning{ReasoningID: "r", Content: strings.Repeat("a thought ", 20)})
 	})
-	b.Run("memory", func(b *testing.B) { appendLoop(b, store.NewMemory(), 1) })
+	b.Run("memory", func(b *testing.B) { appendLoop(b, store.NewMemory(), 1, body) })
 	b.Run("reference", func(b *testing.B) {
 		file := filepath.ToSlash(filepath.Join(b.TempDir(), "x.db"))
-		db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+		db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -58,15 +59,15 @@ func BenchmarkAppend(b *testing.B) {
 
 // BenchmarkAppendBatch hands over 64 events at a time.
 func BenchmarkAppendBatch(b *testing.B) {
-	appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 64)
+	appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 64, body)
 }
 
-func appendLoop(b *testing.B, s storetest.Store, batch int) {
+func appendLoop(b *testing.B, s storetest.Store, batch int, data event.Data) {
 	if c, ok := s.(interface{ Close() error }); ok {
 		defer c.Close()
 	}
 	sum := fold.Summary{ID: "a", Status: event.Idle}
-	e := storetest.Entry(b, 1, body)
+	e := storetest.Entry(b, 1, data)
 	entries := make([]event.Entry, batch)
 	measure(b, func(int) {
 		for i := range entries {

@@ -28,23 +28,6 @@ func TestPurgeGoesOn(t *testing.T) {
 	}
 }
 
-func TestSync(t *testing.T) {
-	for s, want := range map[Sync]int{SyncNormal: 1, SyncFull: 2} {
-		db, err := Open(Config{Dir: t.TempDir(), Sync: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got int
-		if err := db.conn.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&got); err != nil || got != want {
-			t.Errorf("Sync %q: synchronous is %d, want %d (%v)", s, got, want, err)
-		}
-		db.Close()
-	}
-	if _, err := Open(Config{Dir: t.TempDir(), Sync: "some"}); err == nil {
-		t.Error("Open took a level that does not exist")
-	}
-}
-
 func TestClosed(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
 	for range 2 {

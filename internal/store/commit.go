@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -20,9 +21,10 @@ type committer struct {
 // job is something to do in a transaction. do may run twice, if the first
 // transaction it was part of failed. err is set before done is closed.
 type job struct {
-	do   func(context.Context) error
-	err  error
-	done chan struct{}
+	do      func(context.Context) error
+	follows bool // it need not be synced when it is done
+	err     error
+	done    chan struct{}
 }
 
 func newCommitter(commit func([]*job)) *committer {
@@ -31,13 +33,21 @@ func newCommitter(commit func([]*job)) *committer {
 	return c
 }
 
-// run returns when do is committed or has failed. When ctx ends before a
+// run returns when do is committed and synced, or has failed. When ctx ends before a
 // transaction began, do is not done.
 func (c *committer) run(ctx context.Context, do func(context.Context) error) error {
+	return c.await(ctx, &job{do: do, done: make(chan struct{})})
+}
+
+// follow is run for what may be synced a moment later: within [syncWithin].
+func (c *committer) follow(ctx context.Context, do func(context.Context) error) error {
+	return c.await(ctx, &job{do: do, follows: true, done: make(chan struct{})})
+}
+
+func (c *committer) await(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{do: do, done: make(chan struct{})}
 	c.mu.Lock()
 	c.waiting = append(c.waiting, j)
 	c.mu.Unlock()
@@ -107,8 +117,13 @@ func (db *DB) commit(jobs []*job) {
 
 // transact does jobs in one transaction or leaves nothing of them. It takes no
 // caller's context: a commit cannot be half cancelled.
-func (db *DB) transact(jobs []*job) error {
+func (db *DB) transact(jobs []*job) (err error) {
 	ctx := context.Background()
+	sync := slices.ContainsFunc(jobs, func(j *job) bool { return !j.follows })
+	if err := db.ready(ctx, sync); err != nil {
+		return err
+	}
+	defer func() { db.ended(sync, err) }()
 	if _, err := db.put.begin.ExecContext(ctx); err != nil {
 		return ours(err)
 	}

@@ -61,7 +61,7 @@ func (db *DB) Delete(ctx context.Context, id fold.ID) error {
 
 func (db *DB) purge(ctx context.Context, key int64) error {
 	for gone := int64(purgeStep); gone == purgeStep; {
-		err := db.run(ctx, func(ctx context.Context) error {
+		err := db.follow(ctx, func(ctx context.Context) error {
 			if _, err := db.put.dropFound.ExecContext(ctx, key, purgeStep); err != nil {
 				return ours(err)
 			}

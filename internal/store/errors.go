@@ -45,6 +45,8 @@ func ours(err error) error {
 		kind = ErrFull
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_AUTH, lib.SQLITE_CANTOPEN:
 		kind = ErrReadOnly
+	case lib.SQLITE_IOERR:
+		kind = ErrDisk
 	case lib.SQLITE_INTERRUPT:
 		return context.Canceled
 	case lib.SQLITE_CONSTRAINT:
@@ -58,7 +60,7 @@ func ours(err error) error {
 // damaged is what err means when a statement of ours does not fit a file of our
 // version: its schema is not what it was.
 func damaged(err error) error {
-	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrCorrupt} {
+	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrDisk, ErrCorrupt} {
 		if errors.Is(err, kind) {
 			return err
 		}

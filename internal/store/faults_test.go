@@ -171,7 +171,7 @@ func TestReadOnlyFile(t *testing.T) {
 // TestDriverErrorsBecomeOurs provokes each kind at the driver itself.
 func TestDriverErrorsBecomeOurs(t *testing.T) {
 	_, file := filled(t)
-	db, err := sql.Open("sqlite", writeSource(file, SyncNormal)+"&mode=ro")
+	db, err := sql.Open("sqlite", writeSource(file)+"&mode=ro")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestDriverErrorsBecomeOurs(t *testing.T) {
 
 func TestLocked(t *testing.T) {
 	dir, file := filled(t)
-	other, err := sql.Open("sqlite", writeSource(file, SyncNormal))
+	other, err := sql.Open("sqlite", writeSource(file))
 	if err != nil {
 		t.Fatal(err)
 	}

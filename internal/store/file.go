@@ -48,7 +48,7 @@ type opened struct {
 
 // OpenFile opens the file of c as [Open] does, and starts without one where that
 // cannot be. moved is where a damaged file is now; empty: there was none. The error
-// wraps [ErrNewer], or says that c is wrong.
+// wraps [ErrNewer].
 func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
 	db, err := openSound(c, log)
 	if errors.Is(err, ErrCorrupt) {
@@ -58,7 +58,7 @@ func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
 			db, err = openSound(c, log)
 		}
 	}
-	if errors.Is(err, ErrNewer) || errors.Is(err, errConfig) {
+	if errors.Is(err, ErrNewer) {
 		return nil, "", err
 	}
 	f = &File{config: c, log: log}

@@ -115,7 +115,7 @@ func TestFileWithoutADisk(t *testing.T) {
 // TestFileThatCanOnlyBeRead: it is read, and written as soon as it can be.
 func TestFileThatCanOnlyBeRead(t *testing.T) {
 	dir, path := filled(t)
-	other, err := sql.Open("sqlite", writeSource(path, SyncNormal))
+	other, err := sql.Open("sqlite", writeSource(path))
 	if err != nil {
 		t.Fatal(err)
 	}

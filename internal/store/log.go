@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -88,8 +89,11 @@ func (db *DB) Append(ctx context.Context, id fold.ID, entries []event.Entry, s f
 	if err != nil {
 		return err
 	}
-	words := wordsOf(entries)
-	err = db.run(ctx, func(ctx context.Context) error {
+	words, how := wordsOf(entries), db.run
+	if !slices.ContainsFunc(entries, func(e event.Entry) bool { return !event.Relayed(e.Event.Data) }) {
+		how = db.follow
+	}
+	err = how(ctx, func(ctx context.Context) error {
 		key, err := db.putSession(ctx, row, entries[0].Seq-1)
 		if err != nil {
 			return err
@@ -195,7 +199,7 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 		return ErrReadOnly
 	}
 	if bytes <= 0 {
-		return nil
+		return db.doubted()
 	}
 	err := db.run(ctx, func(ctx context.Context) error {
 		_, err := db.put.scratch.ExecContext(ctx, bytes)
@@ -217,7 +221,7 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 // nowhere to keep them, which is eventlog.ErrNotFound.
 func (db *DB) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
 	if len(drafts) == 0 {
-		return db.run(ctx, func(ctx context.Context) error {
+		return db.follow(ctx, func(ctx context.Context) error {
 			_, err := db.put.noDrafts.ExecContext(ctx, string(id))
 			return ours(err)
 		})
@@ -226,7 +230,7 @@ func (db *DB) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draf
 	if err != nil {
 		return fmt.Errorf("encode the drafts of session %s: %w", id, err)
 	}
-	err = db.run(ctx, func(ctx context.Context) error {
+	err = db.follow(ctx, func(ctx context.Context) error {
 		return one(db.put.saveDrafts.ExecContext(ctx, string(id), b))
 	})
 	if err != nil {

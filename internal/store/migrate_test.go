@@ -15,7 +15,7 @@ func TestMigrations(t *testing.T) {
 	for version := range len(migrations) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, FileName)
-		old, err := sql.Open("sqlite", writeSource(file, SyncNormal))
+		old, err := sql.Open("sqlite", writeSource(file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestMigrations(t *testing.T) {
 
 // TestMigrationSteps: steps are applied once, in order, each whole or not at all.
 func TestMigrationSteps(t *testing.T) {
-	db, err := sql.Open("sqlite", writeSource(filepath.Join(t.TempDir(), "x.db"), SyncNormal))
+	db, err := sql.Open("sqlite", writeSource(filepath.Join(t.TempDir(), "x.db")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -277,7 +277,7 @@ func (db *DB) indexOne(ctx context.Context, key, after, last int64) error {
 		}
 	}
 	words := wordsOf(entries)
-	return db.run(ctx, func(ctx context.Context) error {
+	return db.follow(ctx, func(ctx context.Context) error {
 		if len(entries) == 0 { // done, or deleted
 			_, err := db.conn.ExecContext(ctx, `DELETE FROM unsearched WHERE session = ?`, key)
 			return ours(err)

@@ -5,9 +5,10 @@
 //
 // Guarantees of DB:
 //
-//   - What Append returned nil for survives a kill -9 at any instant. It
-//     survives a loss of power too with [SyncFull]; by default the last moments
-//     before one may be missing, never damaged.
+//   - What Append returned nil for survives a kill -9 at any instant, and a loss
+//     of power: it is synced before. Only what an agent says on the way
+//     ([event.Relayed]) and drafts are synced up to [syncWithin] later. What was
+//     refused because a sync failed may be there after a kill that follows at once.
 //   - Sequences have no hole and no repeat: the database itself refuses them.
 //   - Appends of many sessions share transactions; one alone does not wait. An
 //     Append whose context ends is either withdrawn, and nothing of it is
@@ -52,6 +53,8 @@ var (
 	ErrLocked error = &refusal{"the database file is in use by another program", "Stop the other program"}
 	// ErrFull: there is no space left to write.
 	ErrFull error = &refusal{"the disk is full", "Free some space"}
+	// ErrDisk: the disk failed to read or write.
+	ErrDisk error = &refusal{"the disk fails", "Check the disk, and that it has space left"}
 	// ErrReadOnly: the file or its folder cannot be written.
 	ErrReadOnly error = &refusal{"the database file cannot be written", "Check who owns the file and its folder"}
 	// ErrSequence: the entries do not go on from the last one.
@@ -64,19 +67,9 @@ var (
 // beside it while it is open.
 const FileName = "webchat.db"
 
-// Sync is how much a commit waits for the disk.
-type Sync string
-
-// The levels.
-const (
-	SyncNormal Sync = ""     // a commit survives the end of the process
-	SyncFull   Sync = "full" // and the loss of power, about ten times slower
-)
-
-// Config says where and how to keep the file.
+// Config says where to keep the file.
 type Config struct {
-	Dir  string // made if missing, for this user only
-	Sync Sync
+	Dir string // made if missing, for this user only
 }
 
 // DB keeps sessions in a SQLite file.
@@ -87,6 +80,7 @@ type DB struct {
 	conn  *sql.Conn
 	put   statements
 	*committer
+	syncing
 	readOnly bool
 
 	closing sync.Once
@@ -96,18 +90,13 @@ type DB struct {
 // Open opens the file in c.Dir, makes it if it is missing, and brings one of an
 // older version up to date. The error wraps one of this package's where it can.
 func Open(c Config) (*DB, error) {
-	if c.Sync != SyncNormal && c.Sync != SyncFull {
-		return nil, fmt.Errorf("open the store: %w: no such level of sync as %q", errConfig, c.Sync)
-	}
 	path := filePath(c)
-	db, err := open(path, c)
+	db, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return db, nil
 }
-
-var errConfig = errors.New("wrong configuration")
 
 func filePath(c Config) string { return filepath.Join(c.Dir, FileName) }
 
@@ -150,7 +139,7 @@ func openToRead(c Config) (_ *DB, err error) {
 	return db, nil
 }
 
-func open(path string, c Config) (_ *DB, err error) {
+func open(path string) (_ *DB, err error) {
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
@@ -160,7 +149,7 @@ func open(path string, c Config) (_ *DB, err error) {
 			db.closeFiles()
 		}
 	}()
-	if db.write, err = sql.Open("sqlite", writeSource(path, c.Sync)); err != nil {
+	if db.write, err = sql.Open("sqlite", writeSource(path)); err != nil {
 		return nil, ours(err)
 	}
 	db.write.SetMaxOpenConns(1)
@@ -216,13 +205,9 @@ func prepareFile(path string) error {
 }
 
 // writeSource names the file to the driver, for the one connection that writes.
-func writeSource(path string, s Sync) string {
-	synchronous := "NORMAL"
-	if s == SyncFull {
-		synchronous = "FULL"
-	}
+func writeSource(path string) string {
 	return bareSource(path) + "?" + url.Values{"_pragma": {
-		busyTimeout, "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		busyTimeout, "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)",
 		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)",
 	}}.Encode()
 }
@@ -270,6 +255,7 @@ func (db *DB) Check(ctx context.Context) error {
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		db.stop()
+		db.stopFollowing()
 		db.put.close()
 		db.closed = db.closeFiles()
 	})

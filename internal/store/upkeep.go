@@ -82,7 +82,7 @@ func (db *DB) Scrub(ctx context.Context) error {
 	// it for; the number of changes says whether anything was left to do (FTS5).
 	for pages := -mergeStep; ; pages = mergeStep {
 		var before, after int64
-		err := db.run(ctx, func(ctx context.Context) error {
+		err := db.follow(ctx, func(ctx context.Context) error {
 			if err := db.conn.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&before); err != nil {
 				return ours(err)
 			}
