@@ -82,7 +82,7 @@ func (r *rooms) before(id fold.ID) displaytools.Before {
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
@@ -99,7 +99,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	var moved string
 	var notOpened error
-	open := sync.OnceFunc(func() { r.db, moved, notOpened = store.OpenFile(store.Config{Dir: dir}, log) })
+	open := sync.OnceFunc(func() { r.db, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log) })
 	go open() // while templates are parsed
 	defer func() {
 		if open(); err != nil && notOpened == nil {

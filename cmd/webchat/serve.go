@@ -59,7 +59,12 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
+	defer func() {
+		if taken := dir.Held(); errors.Is(taken, daemon.ErrTaken) {
+			err = errors.Join(err, fmt.Errorf("webchat ended: %w", taken))
+		}
+		err = errors.Join(err, dir.Close())
+	}()
 	listeners, port, err := daemon.Listeners(ctx, o.Listen, o.listenGiven, sse.ListenControl)
 	if err != nil {
 		return err
@@ -67,7 +72,14 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if _, asked, _ := net.SplitHostPort(o.Listen); asked != "0" && asked != strconv.Itoa(port) {
 		fmt.Fprintf(stderr, "webchat: port %s is in use by another program, so this server listens on port %d\n", asked, port)
 	}
-	r, err := o.newRooms(ctx, c, folders, path, log)
+	held := func() error {
+		err := dir.Held()
+		if errors.Is(err, daemon.ErrTaken) {
+			stop() // two servers on one folder would each believe to be alone
+		}
+		return err
+	}
+	r, err := o.newRooms(ctx, c, folders, path, held, log)
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err

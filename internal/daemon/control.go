@@ -42,7 +42,8 @@ type ControlConfig struct {
 // says who can.) A caller also shows the API token, which is as private.
 type Control struct {
 	path   string
-	temp   string // the folder made for the socket, if it is not in the data folder
+	is     fs.FileInfo // of the socket: another server may have made its own there
+	temp   string      // the folder made for the socket, if it is not in the data folder
 	server *http.Server
 	done   chan error
 	lent   sync.WaitGroup  // connections that requests became
@@ -74,7 +75,11 @@ func (c *Control) listen(ctx context.Context, path string) (net.Listener, error)
 	}
 	var config net.ListenConfig
 	c.path = path
-	return config.Listen(ctx, "unix", path)
+	l, err := config.Listen(ctx, "unix", path)
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false)
+	}
+	return l, err
 }
 
 // Listen opens the control socket and answers until Close.
@@ -92,7 +97,11 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 		return nil, fmt.Errorf("open the control socket: %w", err)
 	}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := os.Chmod(c.path, 0o600); err != nil {
+	err = os.Chmod(c.path, 0o600)
+	if err == nil {
+		c.is, err = os.Lstat(c.path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	mux := http.NewServeMux()
@@ -211,8 +220,11 @@ func (c *Control) Close() error {
 	if c == nil {
 		return nil
 	}
-	err := c.server.Close() // unlinks the socket
+	err := c.server.Close()
 	<-c.done
+	if now, gone := os.Lstat(c.path); gone == nil && os.SameFile(now, c.is) {
+		err = errors.Join(err, remove(c.path))
+	}
 	c.cancel()
 	c.lent.Wait()
 	if c.temp != "" {

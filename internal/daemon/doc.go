@@ -6,11 +6,12 @@
 // # Guarantees
 //
 //   - A folder that other users can change is refused, with the command that mends it.
-//   - The lock ends with the process, however it ends.
+//   - The lock ends with the process, however it ends. A server whose lock was removed or
+//     replaced knows it ([Folder.Held]), and gives the folder up if another server has it.
 //   - The socket, and every file that is written here, can only be read by the user.
 //
-// A [Folder] and a [Control] belong to the goroutine that made them; [Client] may be
-// used from anywhere.
+// A [Folder] and a [Control] belong to the goroutine that made them, but for
+// [Folder.Held]; [Client] may be used from anywhere.
 //
 //	folder, err := daemon.Open(dir)
 //	defer folder.Close()

@@ -9,13 +9,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
 // Folder is a data folder that this process has locked.
 type Folder struct {
-	path string
-	lock *os.File
+	path   string
+	folder fs.FileInfo
+
+	mu    sync.Mutex  // guards what follows
+	lock  *os.File    // its file
+	is    fs.FileInfo // of lock
+	taken bool        // another server has the folder
 }
 
 // Info is server.json: how to find the running server.
@@ -70,6 +76,13 @@ func Open(path string) (*Folder, error) {
 		return nil, inUse(path)
 	}
 	d := &Folder{path: path, lock: f}
+	d.folder, err = os.Stat(path)
+	if err == nil {
+		d.is, err = f.Stat()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be read: %w", path, Plain(err)), f.Close())
+	}
 	if err := d.Announce(Info{PID: os.Getpid()}); err != nil && !errors.Is(err, ErrNotKept) { // what is there can be read
 		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err)), f.Close())
 	}
@@ -129,8 +142,11 @@ func (d *Folder) Announce(info Info) error {
 	return err
 }
 
-// Close leaves nothing behind that says a server runs.
+// Close leaves nothing behind that says a server runs, unless another one does.
 func (d *Folder) Close() error {
+	if errors.Is(d.Held(), ErrTaken) {
+		return d.lock.Close()
+	}
 	return errors.Join(remove(filepath.Join(d.path, "server.json")), d.lock.Close())
 }
 

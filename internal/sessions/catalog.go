@@ -13,8 +13,9 @@ import (
 type Log interface {
 	eventlog.Store
 	// Writable tries whether Append would take about so many bytes, and returns why
-	// not. It is called at the start with 0, which writes nothing, and now and then
-	// after a write has failed. It leaves nothing in any log.
+	// not. It is called at the start and twice a second with 0, which writes nothing and
+	// does not wait for those that write, and now and then after a write has failed. It
+	// leaves nothing in any log.
 	Writable(ctx context.Context, bytes int) error
 }
 

@@ -83,9 +83,27 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.recover(ctx)
 	if ctx.Err() == nil {
 		close(m.ready)
-		<-ctx.Done()
+		m.look(ctx)
 	}
 	return m.close()
+}
+
+// lookEvery is how often the log is looked at while nobody writes: users are to know
+// within a second that it cannot be written.
+const lookEvery = 500 * time.Millisecond
+
+// look tells users when the log cannot be written, until ctx ends.
+func (m *Manager) look(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
+	}
 }
 
 // recover loads every session that was left unfinished, which closes what is open

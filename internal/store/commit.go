@@ -133,6 +133,10 @@ func (db *DB) transact(jobs []*job) (err error) {
 			return err
 		}
 	}
+	if err := db.intact(); err != nil {
+		db.rollback(ctx)
+		return err
+	}
 	if _, err := db.put.commit.ExecContext(ctx); err != nil {
 		db.rollback(ctx)
 		return ours(err)

@@ -60,7 +60,7 @@ func ours(err error) error {
 // damaged is what err means when a statement of ours does not fit a file of our
 // version: its schema is not what it was.
 func damaged(err error) error {
-	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrDisk, ErrCorrupt} {
+	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrDisk, ErrGone, ErrReplaced, ErrCorrupt} {
 		if errors.Is(err, kind) {
 			return err
 		}

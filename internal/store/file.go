@@ -73,17 +73,17 @@ func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
 }
 
 // Writable implements [sessions.Log]. It opens the file for writing if that has not
-// worked yet.
+// worked yet, and anew if it was away and has come back as another.
 func (f *File) Writable(ctx context.Context, bytes int) error {
-	if f.db.Load().why != nil {
-		if err := f.reopen(); err != nil {
+	if now := f.db.Load(); now.why != nil || bytes > 0 && now.intact() != nil {
+		if err := f.reopen(ctx); err != nil {
 			return err
 		}
 	}
 	return f.db.Load().Writable(ctx, bytes)
 }
 
-func (f *File) reopen() error {
+func (f *File) reopen(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.db.Load()
@@ -91,7 +91,7 @@ func (f *File) reopen() error {
 	case f.closed:
 		return ErrClosed
 	case now.why == nil:
-		return nil
+		return f.goOn(ctx, now.DB)
 	}
 	fresh, err := Open(f.config)
 	reader := now.DB

@@ -199,7 +199,7 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 		return ErrReadOnly
 	}
 	if bytes <= 0 {
-		return db.doubted()
+		return errors.Join(db.intact(), db.doubted())
 	}
 	err := db.run(ctx, func(ctx context.Context) error {
 		_, err := db.put.scratch.ExecContext(ctx, bytes)

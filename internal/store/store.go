@@ -55,6 +55,10 @@ var (
 	ErrFull error = &refusal{"the disk is full", "Free some space"}
 	// ErrDisk: the disk failed to read or write.
 	ErrDisk error = &refusal{"the disk fails", "Check the disk, and that it has space left"}
+	// ErrGone: the file, or one SQLite keeps beside it, was removed while it was open.
+	ErrGone error = &refusal{"the database file was removed", "Put it back, or restart webchat to begin a new one"}
+	// ErrReplaced: another file is in its place.
+	ErrReplaced error = &refusal{"the database file was replaced by another", "Put the old one back, or restart webchat to go on with the new one"}
 	// ErrReadOnly: the file or its folder cannot be written.
 	ErrReadOnly error = &refusal{"the database file cannot be written", "Check who owns the file and its folder"}
 	// ErrSequence: the entries do not go on from the last one.
@@ -70,6 +74,9 @@ const FileName = "webchat.db"
 // Config says where to keep the file.
 type Config struct {
 	Dir string // made if missing, for this user only
+	// Held returns why the folder does not belong to this program any longer; nil: it
+	// does. It is asked before each commit. No function: it always does.
+	Held func() error
 }
 
 // DB keeps sessions in a SQLite file.
@@ -82,6 +89,8 @@ type DB struct {
 	*committer
 	syncing
 	readOnly bool
+	places   []place      // of what is open
+	held     func() error // of Config
 
 	closing sync.Once
 	closed  error // of Close
@@ -91,7 +100,7 @@ type DB struct {
 // older version up to date. The error wraps one of this package's where it can.
 func Open(c Config) (*DB, error) {
 	path := filePath(c)
-	db, err := open(path)
+	db, err := open(path, c.Held)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -139,11 +148,11 @@ func openToRead(c Config) (_ *DB, err error) {
 	return db, nil
 }
 
-func open(path string) (_ *DB, err error) {
+func open(path string, held func() error) (_ *DB, err error) {
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
-	db := &DB{path: path}
+	db := &DB{path: path, held: held}
 	defer func() {
 		if err != nil {
 			db.closeFiles()
@@ -173,7 +182,27 @@ func open(path string) (_ *DB, err error) {
 	if err = db.purgeAll(ctx); err != nil {
 		return nil, damaged(err)
 	}
-	return db, nil
+	if err = db.openReaders(ctx, readers); err != nil {
+		return nil, err
+	}
+	db.places, err = places(path)
+	return db, err
+}
+
+// openReaders opens n connections that read, so that none has to be opened when the file
+// is not in its place any longer.
+func (db *DB) openReaders(ctx context.Context, n int) error {
+	for range n {
+		conn, err := db.read.Conn(ctx)
+		if err != nil {
+			return ours(err)
+		}
+		defer conn.Close() // it is only given back
+		if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(new(int)); err != nil {
+			return damaged(ours(err))
+		}
+	}
+	return nil
 }
 
 // prepareFile makes the folder and the file for this user only, before SQLite
@@ -216,7 +245,7 @@ func writeSource(path string) string {
 // file's, and a connection that sets the first writes: it would wait for the one that
 // does, and that for it.
 func readSource(path string) string {
-	return bareSource(path) + "?" + url.Values{"_pragma": {busyTimeout, "cell_size_check(1)", "query_only(1)"}}.Encode()
+	return bareSource(path) + "?" + url.Values{"mode": {"rw"}, "_pragma": {busyTimeout, "cell_size_check(1)", "query_only(1)"}}.Encode()
 }
 
 // busyTimeout is how long, in milliseconds, another program may hold the file.

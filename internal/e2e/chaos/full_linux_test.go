@@ -64,6 +64,12 @@ func (s *server) sendUntilRefused(id string) (accepted []string) {
 // untilSaved calls f and waits until it is told that the log can be written again.
 func (s *server) untilSaved(f func()) {
 	s.t.Helper()
+	s.untilTold(`"errorType":"saved"`, f)
+}
+
+// untilTold calls f and waits until readers of the list get what holds a text.
+func (s *server) untilTold(text string, f func()) {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	res, err := s.ask(ctx, s.url, "GET", "/api/stream", "", "Accept: text/event-stream")
@@ -73,11 +79,11 @@ func (s *server) untilSaved(f func()) {
 	defer res.Body.Close()
 	f()
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		if strings.Contains(lines.Text(), `"errorType":"saved"`) {
+		if strings.Contains(lines.Text(), text) {
 			return
 		}
 	}
-	s.t.Fatal("no page tells that the log can be written again")
+	s.t.Fatalf("no page is told %s", text)
 }
 
 // onSmallDisk puts the data folder on a disk of its own and returns what mounts that
