@@ -97,7 +97,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, outputsFolder)}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	var moved string
+	var moved []string
 	var notOpened error
 	open := sync.OnceFunc(func() { r.db, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log) })
 	go open() // while templates are parsed
@@ -148,7 +148,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
-		Stored: r.db.Size, Notice: notice(moved)})
+		Stored: r.db.Size, Notice: notice(moved, r.db.Missing())})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })
@@ -210,12 +210,16 @@ func (r *rooms) httpServer(log *slog.Logger) *http.Server {
 	}
 }
 
-// notice is what pages say about a file that was damaged.
-func notice(moved string) string {
-	if moved == "" {
-		return ""
+// notice is what pages say about a file that was damaged, or that lacks what was saved.
+func notice(moved []string, missing string) string {
+	if len(moved) == 0 {
+		return missing
 	}
-	return "The file with the sessions was damaged. It was moved to " + filepath.Base(moved) + " in the data folder, and new sessions go into a new one."
+	names := filepath.Base(moved[0])
+	if len(moved) > 1 {
+		names += ", its journal to " + filepath.Base(moved[1])
+	}
+	return "The file with the sessions was damaged. It was moved to " + names + " in the data folder, and new sessions go into a new one."
 }
 
 // runSessions runs the sessions, and beside them makes older ones searchable.

@@ -23,6 +23,7 @@ type committer struct {
 type job struct {
 	do      func(context.Context) error
 	follows bool // it need not be synced when it is done
+	last    last // what it comes to, if it is of one session; else nothing
 	err     error
 	done    chan struct{}
 }
@@ -37,6 +38,11 @@ func newCommitter(commit func([]*job)) *committer {
 // transaction began, do is not done.
 func (c *committer) run(ctx context.Context, do func(context.Context) error) error {
 	return c.await(ctx, &job{do: do, done: make(chan struct{})})
+}
+
+// runAs is run for what a session comes to, or follow if it may.
+func (c *committer) runAs(ctx context.Context, l last, follows bool, do func(context.Context) error) error {
+	return c.await(ctx, &job{do: do, follows: follows, last: l, done: make(chan struct{})})
 }
 
 // follow is run for what may be synced a moment later: within [syncWithin].
@@ -141,6 +147,7 @@ func (db *DB) transact(jobs []*job) (err error) {
 		db.rollback(ctx)
 		return ours(err)
 	}
+	db.noteLast(jobs)
 	return nil
 }
 

@@ -36,7 +36,7 @@ const purgeStep = 1000
 // follow in steps, at the next Open if this process ends between.
 func (db *DB) Delete(ctx context.Context, id fold.ID) error {
 	var key int64
-	err := db.run(ctx, func(ctx context.Context) error {
+	err := db.runAs(ctx, last{Session: id}, false, func(ctx context.Context) error {
 		key = 0
 		if _, err := db.put.noDrafts.ExecContext(ctx, string(id)); err != nil {
 			return ours(err)

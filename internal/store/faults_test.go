@@ -126,7 +126,7 @@ func TestOddPlaces(t *testing.T) {
 			t.Error(err)
 		}
 		files, err := os.ReadDir(dir)
-		if err != nil || len(files) != 3 {
+		if err != nil || len(files) != 4 {
 			t.Errorf("in %q: %v, %v", dir, files, err)
 		}
 		for _, f := range files {
@@ -137,7 +137,7 @@ func TestOddPlaces(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
-		if files, _ := os.ReadDir(dir); len(files) != 1 {
+		if files, _ := os.ReadDir(dir); len(files) != 2 {
 			t.Errorf("closed, in %q: %v", dir, files)
 		}
 	}

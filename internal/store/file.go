@@ -47,19 +47,20 @@ type opened struct {
 }
 
 // OpenFile opens the file of c as [Open] does, and starts without one where that
-// cannot be. moved is where a damaged file is now; empty: there was none. The error
+// cannot be. moved is where a damaged file, and its journal, are now; none: there was
+// none. The error
 // wraps [ErrNewer].
-func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
+func OpenFile(c Config, log *slog.Logger) (f *File, moved []string, err error) {
 	db, err := openSound(c, log)
 	if errors.Is(err, ErrCorrupt) {
 		log.Error("the sessions' file is damaged; it is moved aside and a new one begun", "error", err)
 		if moved, err = moveAside(c); err == nil {
-			log.Error("the damaged file was kept", "file", moved)
+			log.Error("the damaged file was kept", "files", moved)
 			db, err = openSound(c, log)
 		}
 	}
 	if errors.Is(err, ErrNewer) {
-		return nil, "", err
+		return nil, nil, err
 	}
 	f = &File{config: c, log: log}
 	now := &opened{DB: db, why: err}
@@ -68,7 +69,9 @@ func OpenFile(c Config, log *slog.Logger) (f *File, moved string, err error) {
 			now.DB = nil
 		}
 	}
-	f.db.Store(now)
+	if f.db.Store(now); now.DB != nil && now.missing != "" {
+		log.Error("saved events are missing", "missing", now.missing)
+	}
 	return f, moved, nil
 }
 
@@ -353,15 +356,27 @@ func (db *DB) dropDerived() error {
 }
 
 // moveAside renames the file and what SQLite keeps beside it.
-func moveAside(c Config) (moved string, err error) {
+func moveAside(c Config) (moved []string, err error) {
 	path := filePath(c)
-	moved = path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000Z")
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(path+end, moved+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("move the damaged file aside: %w", fileError(err))
+	to := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, end := range []string{"", "-wal", "-shm", lastName} {
+		switch err := os.Rename(path+end, to+end); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, fmt.Errorf("move the damaged file aside: %w", fileError(err))
+		case end == "" || end == "-wal":
+			moved = append(moved, to+end)
 		}
 	}
 	return moved, nil
+}
+
+// Missing does what [DB.Missing] does.
+func (f *File) Missing() string {
+	if db := f.db.Load().DB; db != nil {
+		return db.missing
+	}
+	return ""
 }
 
 // Scrub does what [DB.Scrub] does.

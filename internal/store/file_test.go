@@ -27,7 +27,7 @@ func TestFile(t *testing.T) {
 		c := Config{Dir: t.TempDir()}
 		open := func() *File {
 			f, moved, err := OpenFile(c, quiet)
-			if err != nil || moved != "" {
+			if err != nil || len(moved) > 0 {
 				t.Fatal(moved, err)
 			}
 			return f
@@ -102,7 +102,7 @@ func TestFileWithoutADisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || moved != "" {
+	if err != nil || len(moved) > 0 {
 		t.Fatal(moved, err)
 	}
 	refuses(t, f, nil, 0)
@@ -129,7 +129,7 @@ func TestFileThatCanOnlyBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || moved != "" {
+	if err != nil || len(moved) > 0 {
 		t.Fatal(moved, err)
 	}
 	refuses(t, f, ErrLocked, 50)
@@ -169,10 +169,10 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if !strings.HasPrefix(moved, path+".corrupt-") {
+			if len(moved) != 1 || !strings.HasPrefix(moved[0], path+".corrupt-") {
 				t.Fatalf("it is at %q", moved)
 			}
-			if kept, err := os.ReadFile(moved); file != nil && (err != nil || !bytes.Equal(kept, file)) {
+			if kept, err := os.ReadFile(moved[0]); file != nil && (err != nil || !bytes.Equal(kept, file)) {
 				t.Errorf("the file was changed (%v)", err)
 			}
 			works(t, s)
@@ -242,7 +242,7 @@ func flips(t *testing.T, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if moved != "" {
+		if len(moved) > 0 {
 			moves++
 		}
 		if _, err := s.After(t.Context(), "s5", 0, 100); err != nil && !errors.Is(err, ErrCorrupt) {
@@ -275,7 +275,7 @@ func TestDamagedWordsAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || moved != "" {
+	if err != nil || len(moved) > 0 {
 		t.Fatalf("moved to %q, %v", moved, err)
 	}
 	s.Index(t.Context())
@@ -295,4 +295,113 @@ func TestSoakStartsWithFlippedBits(t *testing.T) {
 		t.Skip("a long run: set WEBCHAT_SOAK to a seed")
 	}
 	flips(t, 500)
+}
+
+// killed is what a killed program leaves: the file before the last events, and its journal.
+func killed(t *testing.T) (dir string) {
+	t.Helper()
+	db := mustOpen(t, t.TempDir())
+	entries, sum := storetest.Start(t, "a", 3)
+	if err := db.Append(t.Context(), "a", entries, sum); err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for _, end := range []string{"", "-wal", lastName} {
+		b, err := os.ReadFile(db.path + end)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestJournalWithoutItsFile: a journal is never taken for that of a new file, and both are
+// kept and named.
+func TestJournalWithoutItsFile(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"empty":   func(path string) error { return os.Truncate(path, 0) },
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := killed(t)
+			path := filepath.Join(dir, FileName)
+			wal, err := os.ReadFile(path + "-wal")
+			if err == nil {
+				err = spoil(path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, moved, err := OpenFile(Config{Dir: dir}, quiet)
+			if err != nil || len(moved) == 0 || !strings.HasSuffix(moved[len(moved)-1], "-wal") {
+				t.Fatalf("moved to %q, %v", moved, err)
+			}
+			defer f.Close()
+			if kept, err := os.ReadFile(moved[len(moved)-1]); err != nil || !bytes.Equal(kept, wal) {
+				t.Errorf("the journal was changed (%v)", err)
+			}
+			if f.Missing() != "" {
+				t.Errorf("a new file lacks something: %s", f.Missing())
+			}
+			works(t, f)
+		})
+	}
+}
+
+// TestMissingJournal: that a journal was removed or cut short is noticed, once.
+func TestMissingJournal(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(path string) error
+		want  string
+	}{
+		"as it was": {func(string) error { return nil }, ""},
+		"removed":   {func(path string) error { return os.Remove(path + "-wal") }, "at least 3 of session a"},
+		"empty":     {func(path string) error { return os.Truncate(path+"-wal", 0) }, "at least 3 of session a"},
+		"cut short": {func(path string) error {
+			fi, err := os.Stat(path + "-wal")
+			if err != nil {
+				return err
+			}
+			return os.Truncate(path+"-wal", fi.Size()-1)
+		}, "at least 3 of session a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := killed(t)
+			if err := c.spoil(filepath.Join(dir, FileName)); err != nil {
+				t.Fatal(err)
+			}
+			f, moved, err := OpenFile(Config{Dir: dir}, quiet)
+			if err != nil || len(moved) > 0 {
+				t.Fatal(moved, err)
+			}
+			if got := f.Missing(); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("missing is %q, want %q", got, c.want)
+			}
+			works(t, f)
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if db := mustOpen(t, dir); db.Missing() != "" {
+				t.Errorf("said again: %s", db.Missing())
+			}
+		})
+	}
+}
+
+// TestNothingIsMissing: after a deletion, and after a journal that was ended as it should.
+func TestNothingIsMissing(t *testing.T) {
+	dir, _ := filled(t)
+	db := mustOpen(t, dir)
+	if err := db.Delete(t.Context(), "s5"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db = mustOpen(t, dir); db.Missing() != "" {
+		t.Errorf("missing: %s", db.Missing())
+	}
 }

@@ -89,11 +89,9 @@ func (db *DB) Append(ctx context.Context, id fold.ID, entries []event.Entry, s f
 	if err != nil {
 		return err
 	}
-	words, how := wordsOf(entries), db.run
-	if !slices.ContainsFunc(entries, func(e event.Entry) bool { return !event.Relayed(e.Event.Data) }) {
-		how = db.follow
-	}
-	err = how(ctx, func(ctx context.Context) error {
+	words := wordsOf(entries)
+	follows := !slices.ContainsFunc(entries, func(e event.Entry) bool { return !event.Relayed(e.Event.Data) })
+	err = db.runAs(ctx, last{id, s.LastSeq}, follows, func(ctx context.Context) error {
 		key, err := db.putSession(ctx, row, entries[0].Seq-1)
 		if err != nil {
 			return err

@@ -95,7 +95,7 @@ func checkHeader(path string) error {
 	head := make([]byte, 100)
 	switch _, err := io.ReadFull(f, head); {
 	case errors.Is(err, io.EOF):
-		return nil // empty: as good as none
+		return checkNoJournal(path) // empty: as good as none
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: it is too short; move it away to start anew", ErrCorrupt)
 	case err != nil:
@@ -109,6 +109,14 @@ func checkHeader(path string) error {
 		return fmt.Errorf("%w: its header names a format that does not exist; move it away to start anew", ErrCorrupt)
 	}
 	return checkVersion(int(binary.BigEndian.Uint32(head[60:])), int(binary.BigEndian.Uint32(head[68:])), len(migrations))
+}
+
+// checkNoJournal refuses a journal whose file is empty or not there: SQLite would remove it.
+func checkNoJournal(path string) error {
+	if fi, err := os.Stat(path + "-wal"); err == nil && fi.Size() > 0 {
+		return fmt.Errorf("%w: it is empty, and what was saved last is in %s; move both away to start anew", ErrCorrupt, path+"-wal")
+	}
+	return nil
 }
 
 // checkVersion judges what a file says of itself.

@@ -67,8 +67,8 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
-// FileName is the database's name in its folder. SQLite keeps two more files
-// beside it while it is open.
+// FileName is the database's name in its folder. SQLite keeps two more files beside it
+// while it is open, and this package one that says what was synced last.
 const FileName = "webchat.db"
 
 // Config says where to keep the file.
@@ -91,6 +91,8 @@ type DB struct {
 	readOnly bool
 	places   []place      // of what is open
 	held     func() error // of Config
+	lastFile *os.File     // see last
+	missing  string       // of what was synced
 
 	closing sync.Once
 	closed  error // of Close
@@ -185,6 +187,9 @@ func open(path string, held func() error) (_ *DB, err error) {
 	if err = db.openReaders(ctx, readers); err != nil {
 		return nil, err
 	}
+	if err = db.openLast(ctx); err != nil {
+		return nil, err
+	}
 	db.places, err = places(path)
 	return db, err
 }
@@ -214,6 +219,9 @@ func prepareFile(path string) error {
 	fi, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := checkNoJournal(path); err != nil {
+			return err
+		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return fileError(err)
@@ -301,6 +309,9 @@ func (db *DB) closeFiles() error {
 	}
 	if db.write != nil { // last: who closes last folds the journal into the file
 		errs = append(errs, db.write.Close())
+	}
+	if db.lastFile != nil {
+		errs = append(errs, db.lastFile.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close %s: %w", db.path, ours(err))
