@@ -15,6 +15,7 @@ export type WebchatEvent =
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
   | Envelope<"session.rewound", { toMessageId: string; after: number }>
   | Envelope<"session.branched", { from: string; messageId: string; title?: string }>
+  | Envelope<"session.damaged", { copy?: string }>
   | Envelope<"session.mode_changed", { mode: string; name?: string; unasked?: boolean }>
   | Envelope<"session.todos_changed", { todos: ({ text: string; status: string })[] }>
   | Envelope<"session.usage_info", { tokenLimit: number; currentTokens: number; messagesLength: number }>

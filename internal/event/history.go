@@ -1,6 +1,15 @@
 package event
 
 type (
+	// SessionDamaged stands in the place of a logged event that cannot be read any longer.
+	// It is never logged itself: who reads the log makes it.
+	SessionDamaged struct {
+		// Copy is the file with what was stored, below the data folder; empty: it could
+		// not be copied.
+		Copy  string `json:"copy,omitempty"`
+		Extra `json:"-"`
+	}
+
 	// SessionRewound says that the agent forgot a prompt and all that came after it. Files
 	// stay as they are, and so does the log.
 	SessionRewound struct {

@@ -21,6 +21,7 @@ var kinds = []kind{
 	of[SessionModelChange]("session.model_change", logged),
 	of[SessionRewound]("session.rewound", logged),
 	of[SessionBranched]("session.branched", logged),
+	of[SessionDamaged]("session.damaged", logged),
 	of[SessionModeChanged]("session.mode_changed", logged),
 	of[SessionTodosChanged]("session.todos_changed", relayed),
 	of[SessionUsageInfo]("session.usage_info", live),

@@ -13,7 +13,7 @@ import (
 // ID identifies a session: a UUID, version 7.
 type ID string
 
-// Summary is what a list shows of a session. But for Pinned and DeletedAt, which
+// Summary is what a list shows of a session. But for Pinned, DeletedAt and Damaged, which
 // are marks that no event carries, it is folded from the log by [Summarize].
 type Summary struct {
 	ID        ID
@@ -31,6 +31,7 @@ type Summary struct {
 	Pending   int       // open questions: permissions and user input
 	LastSeq   int64     // of the last logged event
 	DeletedAt time.Time // zero: not deleted
+	Damaged   int       // logged events that cannot be read, as far as a store knows
 	Open      Open
 }
 

@@ -152,6 +152,8 @@ func (m *Markdown) event(e event.Entry) {
 		}
 	case event.UserInputCompleted:
 		m.write("", quote(d.Answer))
+	case event.SessionDamaged:
+		m.write("", "*"+transcript.Damaged(1, d.Copy)+".*")
 	case event.SessionError:
 		m.write("", "*"+wording.FirstLine(d.Message, 500)+"*")
 	case event.TurnEnd:

@@ -47,6 +47,7 @@ type Session struct {
 	Pending   int
 	Pinned    bool
 	LastSeq   int64 // of the last event that is news
+	Damaged   int   // events of its log that cannot be read
 	UpdatedAt time.Time
 	Since     time.Time // since when it runs
 }

@@ -29,10 +29,11 @@ type sessionShape struct {
 	Status    event.Status `json:"status"`
 	Usage     event.Usage  `json:"usage"`
 	Tokens    fold.Tokens  `json:"tokens"`
+	Damaged   int          `json:"damaged,omitempty"` // events of its log that cannot be read
 }
 
 func shapeOf(s fold.Summary) sessionShape {
-	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens}
+	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens, s.Damaged}
 }
 
 type createRequest struct {

@@ -90,6 +90,7 @@ func (db *DB) Summary(ctx context.Context, id fold.ID) (fold.Summary, error) {
 	if err != nil {
 		return fold.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
 	}
+	r.Damaged = db.damage.count(id)
 	return r.Summary, nil
 }
 
@@ -148,6 +149,7 @@ func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
 	}
 	rows.Close() // its connection is what the hits are read by
 	for i := range found {
+		found[i].Damaged = db.damage.count(found[i].ID)
 		if at := hits[found[i].key]; at > 0 {
 			if found[i].hit, err = db.hit(ctx, at, p.finder); err != nil {
 				return nil, err

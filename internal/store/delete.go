@@ -51,7 +51,7 @@ func (db *DB) Delete(ctx context.Context, id fold.ID) error {
 		return ours(err)
 	})
 	if err == nil && key != 0 {
-		err = db.purge(ctx, key)
+		err = errors.Join(db.purge(ctx, key), db.damage.forget(id))
 	}
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)

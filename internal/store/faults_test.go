@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -279,30 +280,70 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 	}
 }
 
-// TestDamageIsReported: an entry that is missing or no event is ErrCorrupt, in
-// words, and not a shorter log.
-func TestDamageIsReported(t *testing.T) {
-	db := mustOpen(t, t.TempDir())
-	for _, id := range []fold.ID{"a", "b"} {
+// TestDamagedEvents: an entry that is missing or no event costs that entry, is copied
+// once, and its session is known to have damage, also after a restart.
+func TestDamagedEvents(t *testing.T) {
+	dir := t.TempDir()
+	db := mustOpen(t, dir)
+	for _, id := range []fold.ID{"missing", "malformed", "cut", "sound"} {
 		entries, s := storetest.Start(t, id, 5)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := db.conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
-		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); UPDATE sessions SET rest = '{' WHERE key = 2`); err != nil {
+		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); DELETE FROM events WHERE at IN (3 << 32 | 4, 3 << 32 | 5)`); err != nil {
 		t.Fatal(err)
 	}
-	for id, says := range map[fold.ID]string{"a": "entry 3 is missing", "b": "entry 3: malformed"} {
-		if _, err := db.After(t.Context(), id, 0, 10); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), says) {
-			t.Errorf("After of %s: %v", id, err)
+	if err := db.Inspect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[fold.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "sound": nil} {
+		for _, step := range []int{1, 2, 5, 10} {
+			var bad []int64
+			for seq := int64(0); seq < 5; {
+				got, err := db.After(t.Context(), id, seq, step)
+				if err != nil || len(got) == 0 {
+					t.Fatalf("%s after %d: %d entries, %v", id, seq, len(got), err)
+				}
+				for _, e := range got {
+					if seq++; e.Seq != seq {
+						t.Fatalf("%s: entry %d follows %d", id, e.Seq, seq-1)
+					}
+					if d, ok := e.Event.Data.(event.SessionDamaged); ok {
+						if bad = append(bad, seq); d.Copy != "damaged-events/"+string(id)+".jsonl" {
+							t.Errorf("%s: the copy is %q", id, d.Copy)
+						}
+					}
+				}
+			}
+			if !slices.Equal(bad, want) {
+				t.Errorf("%s: damaged are %v, want %v", id, bad, want)
+			}
+		}
+		rows, err := os.ReadFile(filepath.Join(dir, damageFolder, string(id)+".jsonl"))
+		if n := bytes.Count(rows, []byte("\n")); n != len(want) || id == "malformed" && !strings.Contains(string(rows), `"raw":"e30="`) {
+			t.Errorf("%s: the copy is %q, %v", id, rows, err)
 		}
 	}
-	if _, err := db.Summary(t.Context(), "b"); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("Summary: %v", err)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := db.List(t.Context(), sessions.Query{}); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("List: %v", err)
+	db = mustOpen(t, dir)
+	list, err := db.List(t.Context(), sessions.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list.Sessions {
+		if want := map[fold.ID]int{"missing": 1, "malformed": 1, "cut": 2}[s.ID]; s.Damaged != want {
+			t.Errorf("the list says that %d events of %s are damaged, want %d", s.Damaged, s.ID, want)
+		}
+		if err := db.Delete(t.Context(), s.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, damageFolder)); err != nil || len(left) > 0 {
+		t.Errorf("of deleted sessions are left %v, %v", left, err)
 	}
 }
 

@@ -219,6 +219,15 @@ func (f *File) Index(ctx context.Context) {
 	}
 }
 
+// Inspect does what [DB.Inspect] does; a failure of it costs nothing but that.
+func (f *File) Inspect(ctx context.Context) {
+	if db := f.db.Load().DB; db != nil {
+		if err := db.Inspect(ctx); err != nil && ctx.Err() == nil {
+			f.log.Error("the sessions' logs cannot be looked through for damage", "error", err)
+		}
+	}
+}
+
 // Size implements what [DB.Size] does; without a file it is 0.
 func (f *File) Size() (int64, error) {
 	if db := f.db.Load().DB; db != nil {

@@ -164,19 +164,30 @@ func (db *DB) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]ev
 	return entries, nil
 }
 
-const selectAfter = `SELECT e.at & 0xffffffff, e.json FROM sessions s CROSS JOIN events e
+const selectAfter = `SELECT e.at & 0xffffffff, e.json, s.last_seq FROM sessions s CROSS JOIN events e
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
+// after is [DB.After] for a limit and a sequence that make sense.
 func (db *DB) after(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+	entries, err := db.sound(ctx, id, seq, limit)
+	if errors.Is(err, ErrCorrupt) {
+		return db.salvage(ctx, id, seq, limit)
+	}
+	return entries, err
+}
+
+// sound reads what is not damaged; else the error wraps [ErrCorrupt].
+func (db *DB) sound(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
 	rows, err := db.read.QueryContext(ctx, selectAfter, string(id), seq, limit)
 	if err != nil {
 		return nil, ours(err)
 	}
 	defer rows.Close()
 	var entries []event.Entry
+	var last int64
 	for rows.Next() {
 		var e event.Entry
-		if err := rows.Scan(&e.Seq, &e.JSON); err != nil {
+		if err := rows.Scan(&e.Seq, &e.JSON, &last); err != nil {
 			return nil, ours(err)
 		}
 		// Read in order, so any hole shows here.
@@ -188,7 +199,19 @@ func (db *DB) after(ctx context.Context, id fold.ID, seq int64, limit int) ([]ev
 		}
 		entries = append(entries, e)
 	}
-	return entries, ours(rows.Err())
+	if err := rows.Err(); err != nil {
+		return nil, ours(err)
+	}
+	if len(entries) == 0 {
+		err := db.read.QueryRowContext(ctx, `SELECT last_seq FROM sessions WHERE id = ?`, string(id)).Scan(&last)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, ours(err)
+		}
+	}
+	if end := seq + int64(len(entries)); len(entries) < limit && end < last {
+		return nil, fmt.Errorf("%w: entry %d is missing", ErrCorrupt, end+1)
+	}
+	return entries, nil
 }
 
 // Writable implements [sessions.Log]: so many bytes are written and deleted again.

@@ -207,7 +207,7 @@ func (db *DB) hit(ctx context.Context, at int64, f search.Finder) (*search.Hit, 
 	}
 	e, err := event.Unmarshal(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: entry %d: %w", ErrCorrupt, at&0xffffffff, err)
+		return nil, nil // it is damaged, which its session says
 	}
 	return hitOf(event.Entry{Seq: at & 0xffffffff, Event: e}, f), nil
 }

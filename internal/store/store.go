@@ -15,6 +15,8 @@
 //     written, or its commit is waited for and reported as what it was.
 //   - What was said, shown and run is found by its words ([DB.List]); a file of
 //     an older version is made searchable beside everything else ([DB.Index]).
+//   - A damaged event costs that event: its place is kept ([event.SessionDamaged]), and a
+//     copy of its row.
 //   - A file that is damaged, of a newer program or not ours is refused with
 //     [ErrCorrupt] or [ErrNewer] and left as it is. Nothing is ever deleted but
 //     by Delete.
@@ -91,8 +93,9 @@ type DB struct {
 	readOnly bool
 	places   []place      // of what is open
 	held     func() error // of Config
-	lastFile *os.File     // see last
-	missing  string       // of what was synced
+	damage   *damage
+	lastFile *os.File // see last
+	missing  string   // of what was synced
 
 	closing sync.Once
 	closed  error // of Close
@@ -114,7 +117,7 @@ func filePath(c Config) string { return filepath.Join(c.Dir, FileName) }
 // openToRead opens a file that cannot be written, for what it holds. One of an
 // older version cannot be read so.
 func openToRead(c Config) (_ *DB, err error) {
-	db := &DB{path: filePath(c), readOnly: true}
+	db := &DB{path: filePath(c), readOnly: true, damage: openDamage(c.Dir)}
 	if err := checkHeader(db.path); err != nil {
 		return nil, err
 	}
@@ -154,7 +157,7 @@ func open(path string, held func() error) (_ *DB, err error) {
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, held: held}
+	db := &DB{path: path, held: held, damage: openDamage(filepath.Dir(path))}
 	defer func() {
 		if err != nil {
 			db.closeFiles()

@@ -43,7 +43,8 @@ type State struct {
 	lost                  map[string]*card.Call // those that run, and whose turn is not kept
 	showings              card.Showings
 	now                   time.Time
-	unlogged              bool   // the event at hand
+	unlogged              bool // the event at hand
+	damaged               damaged
 	Trouble               string // the log cannot be written
 }
 
@@ -121,6 +122,8 @@ func (f *State) session(data event.Data) bool {
 		f.rewound(d)
 	case event.SessionBranched:
 		f.branched(d)
+	case event.SessionDamaged:
+		f.damagedAt(d)
 	case event.SessionTodosChanged:
 		f.todosChanged(d)
 	case event.UserMessage:

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/fold"
+)
+
+// damageFolder is where copies of damaged rows are, beside the file: for each session one
+// with a [badRow] a line.
+const damageFolder = "damaged-events"
+
+// damage is which events are known to be damaged. The copies are its memory.
+type damage struct {
+	dir string
+
+	mu    sync.Mutex // guards what follows
+	known map[fold.ID]map[int64]struct{}
+}
+
+// badRow is a damaged row of the events as its copy has it.
+type badRow struct {
+	Seq   int64  `json:"seq"`
+	Error string `json:"error"`         // what is wrong with it
+	Raw   []byte `json:"raw,omitempty"` // in base64; none: the row is not there, or cannot be read
+}
+
+// openDamage reads which events were damaged before. What cannot be read there is found
+// again when the session is read.
+func openDamage(dir string) *damage {
+	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[fold.ID]map[int64]struct{}{}}
+	files, _ := os.ReadDir(d.dir)
+	for _, f := range files {
+		id, err := url.PathUnescape(f.Name()[:len(f.Name())-len(filepath.Ext(f.Name()))])
+		if err != nil {
+			continue
+		}
+		b, _ := os.ReadFile(filepath.Join(d.dir, f.Name()))
+		for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
+			var row struct {
+				Seq int64 `json:"seq"`
+			}
+			if json.Unmarshal(lines.Bytes(), &row) == nil && row.Seq > 0 {
+				d.add(fold.ID(id), row.Seq)
+			}
+		}
+	}
+	return d
+}
+
+// add reports whether that is news. d.mu is held, or nobody else has d yet.
+func (d *damage) add(id fold.ID, seq int64) bool {
+	if d.known[id] == nil {
+		d.known[id] = map[int64]struct{}{}
+	}
+	_, known := d.known[id][seq]
+	d.known[id][seq] = struct{}{}
+	return !known
+}
+
+func (d *damage) count(id fold.ID) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.known[id])
+}
+
+func copyName(id fold.ID) string { return url.PathEscape(string(id)) + ".jsonl" }
+
+// keep copies a damaged row, once, and returns where the copy is, in the data folder;
+// empty: it could not be copied.
+func (d *damage) keep(id fold.ID, row badRow) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := path.Join(damageFolder, copyName(id))
+	if !d.add(id, row.Seq) {
+		return name
+	}
+	b, err := json.Marshal(row)
+	if err == nil {
+		err = os.MkdirAll(d.dir, 0o700)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(filepath.Join(d.dir, copyName(id)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	}
+	if err == nil {
+		_, err = f.Write(append(b, '\n'))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		delete(d.known[id], row.Seq) // it is tried again at the next reading
+		return ""
+	}
+	return name
+}
+
+// forget removes the copies of a session that was deleted.
+func (d *damage) forget(id fold.ID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.known[id]) == 0 {
+		return nil
+	}
+	delete(d.known, id)
+	return fileError(os.Remove(filepath.Join(d.dir, copyName(id))))
+}
+
+// salvage is after for a log with damage, row by row: in the place of what cannot be read
+// there is an [event.SessionDamaged].
+func (db *DB) salvage(ctx context.Context, id fold.ID, seq int64, limit int) (entries []event.Entry, err error) {
+	var key, last, created int64
+	err = db.read.QueryRowContext(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, string(id)).Scan(&key, &last, &created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, ours(err)
+	}
+	at := instant(created)
+	for n := seq + 1; n <= min(last, seq+int64(limit)); n++ {
+		e, err := db.one(ctx, id, key<<32|n, at)
+		if err != nil {
+			return nil, err
+		}
+		at = e.Event.Timestamp
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// one reads one entry; at is when the one before it happened.
+func (db *DB) one(ctx context.Context, id fold.ID, place int64, at time.Time) (event.Entry, error) {
+	e := event.Entry{Seq: place & 0xffffffff}
+	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, place).Scan(&e.JSON)
+	switch {
+	case err == nil:
+		e.Event, err = event.Unmarshal(e.JSON)
+	case errors.Is(err, sql.ErrNoRows):
+		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	default:
+		err = ours(err)
+	}
+	if err == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, event.ErrMalformed) {
+		return e, err
+	}
+	where := db.damage.keep(id, badRow{e.Seq, err.Error(), e.JSON})
+	e.Event = event.Event{ID: event.ID(fmt.Sprint("damaged-", e.Seq)), Timestamp: at, Data: event.SessionDamaged{Copy: where}}
+	e.JSON, err = event.Marshal(e.Event)
+	return e, err
+}
+
+// inspectStep is how many events are looked at at once.
+const inspectStep = 200
+
+// Inspect looks for damaged events in all logs, so that a list says which sessions have
+// some before they are opened. It takes up to a tenth of a processor.
+func (db *DB) Inspect(ctx context.Context) error {
+	for key := int64(0); ; {
+		var id fold.ID
+		var last int64
+		err := db.read.QueryRowContext(ctx, `SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`, key).Scan(&key, &id, &last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return ours(err)
+		}
+		for seq := int64(0); seq < last; seq += inspectStep {
+			began := time.Now()
+			if _, err := db.after(ctx, id, seq, inspectStep); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(9 * time.Since(began)):
+			}
+		}
+	}
+}
