@@ -83,7 +83,7 @@ type QueryKind string
 // The kinds of queries. Those of a kind other than QueryPresent take no text and
 // no filter.
 const (
-	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by UpdatedAt, newest first
+	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by what was active last, whatever the clock said
 	QueryUnfinished QueryKind = "unfinished" // [fold.Summary.Unfinished] holds, deleted or not
 	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set
 )

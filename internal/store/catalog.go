@@ -20,9 +20,10 @@ import (
 // row is a session as its table keeps it.
 type row struct {
 	fold.Summary
-	key  int64
-	rest []byte
-	hit  *search.Hit
+	key      int64
+	activity int64 // its place in the list
+	rest     []byte
+	hit      *search.Hit
 }
 
 // rest is the part of a summary nothing is selected by.
@@ -44,17 +45,17 @@ func rowOf(s fold.Summary) (row, error) {
 func (r row) args(last int64) []any {
 	return []any{
 		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
-		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Pinned, nanos(r.DeletedAt),
+		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Open.Active > last, r.Pinned, nanos(r.DeletedAt),
 	}
 }
 
-const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace`
+const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity`
 
 func scan(from interface{ Scan(...any) error }) (row, error) {
 	var r row
 	var created, updated, deleted int64
 	err := from.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned, &r.Status,
-		&r.Pending, &r.LastSeq, &r.rest, &r.Workspace)
+		&r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity)
 	if err != nil {
 		return r, err
 	}
@@ -172,10 +173,10 @@ type page struct {
 // cursor is the last session of a page, as its order sees it. Its fields are
 // what a page goes on from even if that session is gone or has moved.
 type cursor struct {
-	Kind    sessions.QueryKind `json:"k"`
-	Pinned  bool               `json:"p"`
-	Updated int64              `json:"u"`
-	Key     int64              `json:"n"`
+	Kind     sessions.QueryKind `json:"k"`
+	Pinned   bool               `json:"p"`
+	Activity int64              `json:"a"`
+	Key      int64              `json:"n"`
 }
 
 func pageOf(q sessions.Query) (page, error) {
@@ -226,8 +227,8 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 		query += `deleted_at <> 0`
 	default:
 		query += `deleted_at = 0`
-		if order = ` ORDER BY pinned DESC, updated_at DESC, key DESC`; p.active() {
-			order = ` ORDER BY +pinned DESC, updated_at DESC, key DESC` // these are few: the order's index would lead through all
+		if order = ` ORDER BY pinned DESC, activity DESC, key DESC`; p.active() {
+			order = ` ORDER BY +pinned DESC, activity DESC, key DESC` // these are few: the order's index would lead through all
 		}
 	}
 	filter, values := p.filter()
@@ -235,8 +236,8 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	switch {
 	case p.from == nil:
 	case p.kind == sessions.QueryPresent:
-		query += ` AND (pinned, updated_at, key) < (?, ?, ?)`
-		args = append(args, p.from.Pinned, p.from.Updated, p.from.Key)
+		query += ` AND (pinned, activity, key) < (?, ?, ?)`
+		args = append(args, p.from.Pinned, p.from.Activity, p.from.Key)
 	default:
 		query += ` AND key > ?`
 		args = append(args, p.from.Key)
@@ -303,7 +304,7 @@ func (p page) page(found []row) sessions.Page {
 	for i, r := range found {
 		if i == p.limit {
 			last := found[i-1]
-			b, err := json.Marshal(cursor{p.kind, last.Pinned, nanos(last.UpdatedAt), last.key})
+			b, err := json.Marshal(cursor{p.kind, last.Pinned, last.activity, last.key})
 			if err != nil {
 				panic(err) // numbers, a bool and a word
 			}

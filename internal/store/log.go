@@ -37,11 +37,11 @@ func (s *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 		{&s.commit, `COMMIT`},
 		// The condition on last_seq is what refuses a sequence that is not next.
 		{&s.updateSession, `UPDATE sessions SET backend = ?3, model = ?4, title = ?5, folded = ?6, created_at = ?7,
-			updated_at = ?8, status = ?9, pending = ?10, unfinished = ?11, last_seq = ?12, rest = ?13, workspace = ?14
-			WHERE id = ?1 AND last_seq = ?2 RETURNING key`},
+			updated_at = ?8, status = ?9, pending = ?10, unfinished = ?11, last_seq = ?12, rest = ?13, workspace = ?14,
+			activity = CASE WHEN ?15 THEN (SELECT max(activity) + 1 FROM sessions) ELSE activity END WHERE id = ?1 AND last_seq = ?2 RETURNING key`},
 		{&s.newOne, `INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
-			unfinished, last_seq, rest, workspace, pinned, deleted_at)
-			SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 WHERE ?2 = 0 RETURNING key`},
+			unfinished, last_seq, rest, workspace, activity, pinned, deleted_at)
+			SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, (SELECT coalesce(max(activity), 0) + 1 FROM sessions), ?16, ?17 WHERE ?2 = 0 RETURNING key`},
 		{&s.event, `INSERT INTO events (at, json) VALUES (?, ?)`},
 		{&s.find, `INSERT INTO found (rowid, words) VALUES (?, ?)`},
 		{&s.mark, `UPDATE sessions SET pinned = coalesce(?2, pinned), deleted_at = coalesce(?3, deleted_at) WHERE id = ?1`},
@@ -113,7 +113,7 @@ func (db *DB) Append(ctx context.Context, id fold.ID, entries []event.Entry, s f
 // returns its key.
 func (db *DB) putSession(ctx context.Context, r row, last int64) (key int64, err error) {
 	args := r.args(last)
-	err = db.put.updateSession.QueryRowContext(ctx, args[:14]...).Scan(&key)
+	err = db.put.updateSession.QueryRowContext(ctx, args[:15]...).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) && last == 0 {
 		err = db.put.newOne.QueryRowContext(ctx, args...).Scan(&key)
 	}

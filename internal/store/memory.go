@@ -20,6 +20,7 @@ type Memory struct {
 	mu       sync.RWMutex // guards what follows
 	sessions map[fold.ID]*kept
 	keys     int64
+	activity int64 // the last one's
 }
 
 // kept is one session.
@@ -59,6 +60,10 @@ func (m *Memory) Append(ctx context.Context, id fold.ID, entries []event.Entry, 
 		m.sessions[id] = k
 	} else {
 		s.Pinned, s.DeletedAt = k.Pinned, k.DeletedAt
+	}
+	if k.activity == 0 || s.Open.Active > last {
+		m.activity++
+		k.activity = m.activity
 	}
 	k.Summary = s
 	for _, e := range entries {
@@ -164,7 +169,7 @@ func (p page) order(a, b row) int {
 	if p.kind != sessions.QueryPresent {
 		return cmp.Compare(a.key, b.key)
 	}
-	return cmp.Or(compareBool(b.Pinned, a.Pinned), cmp.Compare(nanos(b.UpdatedAt), nanos(a.UpdatedAt)), cmp.Compare(b.key, a.key))
+	return cmp.Or(compareBool(b.Pinned, a.Pinned), cmp.Compare(b.activity, a.activity), cmp.Compare(b.key, a.key))
 }
 
 func compareBool(a, b bool) int {
@@ -178,7 +183,7 @@ func compareBool(a, b bool) int {
 }
 
 func (c cursor) row() row {
-	return row{key: c.Key, Summary: fold.Summary{Pinned: c.Pinned, UpdatedAt: instant(c.Updated)}}
+	return row{key: c.Key, activity: c.Activity, Summary: fold.Summary{Pinned: c.Pinned}}
 }
 
 // Workspaces implements [sessions.Catalog].

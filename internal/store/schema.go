@@ -80,6 +80,15 @@ var migrations = []string{
 		FROM (SELECT CAST(json AS TEXT) AS text FROM events WHERE at = key << 32 | 1) WHERE json_valid(text)), '');
 	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, updated_at DESC, key DESC, last_seq, deleted_at) WHERE deleted_at = 0;
 	CREATE INDEX sessions_active     ON sessions (status) WHERE deleted_at = 0 AND status <> 'idle';`,
+
+	// The order of the list: clocks are set back, so no time can be it.
+	`ALTER TABLE sessions ADD COLUMN activity INTEGER NOT NULL DEFAULT 0; -- counts what was activity in any session
+	UPDATE sessions SET activity = n FROM (SELECT key AS k, row_number() OVER (ORDER BY updated_at, key) AS n FROM sessions) WHERE key = k;
+	DROP INDEX sessions_present;
+	DROP INDEX sessions_workspaces;
+	CREATE INDEX sessions_present    ON sessions (pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0;
+	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, activity DESC, key DESC, last_seq, deleted_at, updated_at) WHERE deleted_at = 0;
+	CREATE INDEX sessions_activity   ON sessions (activity);`,
 }
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says

@@ -90,19 +90,34 @@ func (r *rig) at(id fold.ID, minutes int, title string) fold.Summary {
 }
 
 func listOrder(t *testing.T, r *rig) {
+	// The clock goes back after s0 and s3.
 	for i, minutes := range []int{3, 1, 2, 5, 4} {
 		r.at(fold.ID(fmt.Sprint("s", i)), minutes, "t")
 	}
-	if got, want := r.list(sessions.Query{}), "s3 s4 s0 s2 s1"; got != want {
+	if got, want := r.list(sessions.Query{}), "s4 s3 s2 s1 s0"; got != want {
 		t.Errorf("by activity: %s, want %s", got, want)
 	}
+	s0, err := r.Summary(t.Context(), "s0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.add(s0, event.TurnStart{TurnID: "t", MessageID: "m"})
+	s1, err := r.Summary(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.add(s1, event.OutputOpened{OutputID: "o"}) // which is a look
+	if got, want := r.list(sessions.Query{}), "s0 s4 s3 s2 s1"; got != want {
+		t.Errorf("after a turn began in s0: %s, want %s", got, want)
+	}
+	r.again()
 	if err := r.Mark(t.Context(), "s1", sessions.Mark{Pinned: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Mark(t.Context(), "s3", sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.list(sessions.Query{}), "s1 s4 s0 s2"; got != want {
+	if got, want := r.list(sessions.Query{}), "s1 s0 s4 s2"; got != want {
 		t.Errorf("one pinned, one deleted: %s, want %s", got, want)
 	}
 }
@@ -301,15 +316,15 @@ func listFilters(t *testing.T, r *rig) {
 		text string
 		want string
 	}{
-		{f: sessions.Filter{Workspaces: []string{"/a"}}, want: "a1 a2 a3"},
+		{f: sessions.Filter{Workspaces: []string{"/a"}}, want: "a1 a3 a2"},
 		{f: sessions.Filter{Workspaces: []string{"/a", ""}, Begun: true}, want: "a1 c1 a2"},
-		{f: sessions.Filter{Hidden: []string{"/a"}}, want: "b2 c1 b1"},
+		{f: sessions.Filter{Hidden: []string{"/a"}}, want: "c1 b2 b1"},
 		{f: sessions.Filter{Hidden: []string{"/a"}}, text: "one", want: "c1"},
 		{f: sessions.Filter{State: sessions.Active}, want: "b1 a2"},
 		{f: sessions.Filter{State: sessions.State(event.Waiting)}, want: "b1"},
 		{f: sessions.Filter{State: sessions.Failed}, want: "b2"},
 		{f: sessions.Filter{State: sessions.Pinned}, want: "a1"},
-		{f: sessions.Filter{State: sessions.Resting, Begun: true}, want: "b2 c1"},
+		{f: sessions.Filter{State: sessions.Resting, Begun: true}, want: "c1 b2"},
 		{f: sessions.Filter{Workspaces: []string{"/a"}, State: sessions.State(event.Running)}, want: "a2"},
 	} {
 		if got := r.list(sessions.Query{Filter: c.f, Text: c.text, Limit: 1}); got != c.want {

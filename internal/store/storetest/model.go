@@ -32,8 +32,9 @@ func model(t *testing.T, r *rig) {
 
 type known struct {
 	fold.Summary
-	log []event.Entry
-	n   int // order of creation
+	log    []event.Entry
+	n      int // order of creation
+	active int // when it was active last
 }
 
 type machine struct {
@@ -41,6 +42,7 @@ type machine struct {
 	prefix string
 	have   map[fold.ID]*known
 	made   int
+	acts   int
 }
 
 func (m *machine) id(rt *rapid.T) fold.ID {
@@ -69,6 +71,8 @@ func (m *machine) Append(rt *rapid.T) {
 	if err == nil {
 		s.Pinned, s.DeletedAt = k.Pinned, k.DeletedAt
 		k.Summary, k.log = s, append(k.log, entries...)
+		m.acts++
+		k.active = m.acts
 		if m.have[id] == nil {
 			m.made++
 		}
@@ -148,7 +152,7 @@ func (m *machine) Check(rt *rapid.T) {
 			}
 			return 1
 		}
-		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.n, a.n))
+		return cmp.Compare(b.active, a.active)
 	})
 	if got, want := m.rig.list(sessions.Query{Limit: 2}), names(func(k *known) bool { return k.DeletedAt.IsZero() }); got != want {
 		rt.Fatalf("list: %q, want %q", got, want)
