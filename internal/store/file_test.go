@@ -256,7 +256,7 @@ func flips(t *testing.T, n int) {
 			t.Errorf("Close: %v", err)
 		}
 	}
-	t.Logf("%d of %d files were moved aside", moves, n)
+	t.Logf("soak: %d of %d files with flipped bits were moved aside", moves, n)
 }
 
 func init() { checkTime = time.Minute }

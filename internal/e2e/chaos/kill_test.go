@@ -323,7 +323,7 @@ func killRounds(t *testing.T, rounds int) {
 			return
 		}
 	}
-	t.Logf("%d kills; the slowest start took %v; closed at a start: %v", rounds, slowest.Round(time.Millisecond), s.closedLate)
+	t.Logf("soak: %d kills, 0 lost; the slowest start took %v; closed at a start: %v", rounds, slowest.Round(time.Millisecond), s.closedLate)
 	for _, what := range kinds {
 		if s.closedLate[what] == 0 {
 			t.Errorf("no %s was open at any of the kills, so nothing was tried", what)
