@@ -79,7 +79,7 @@ func stories() map[string][]event.Data {
 		"rewound": join(opening(), event.AssistantTurnStart{TurnID: "1", PromptID: "e1"}, event.AssistantMessage{MessageID: "a1", Content: "First."}, closing(event.Completed), event.SessionRewound{ToMessageID: "m1", After: 1},
 			event.UserMessage{MessageID: "m2", Content: "instead"}, event.TurnStart{TurnID: "t2", MessageID: "m2"}, event.AssistantMessage{MessageID: "a2", Content: "Second."}, event.TurnEnd{TurnID: "t2", MessageID: "m2", Outcome: event.Completed}),
 		"branched": join(opening(), closing(event.Completed), event.SessionBranched{From: "s0", MessageID: "m9", Title: "where <i>it</i> began"}),
-		"damaged": join(opening(), event.SessionDamaged{Copy: "damaged-events/<b>.jsonl"}, event.SessionDamaged{Copy: "damaged-events/<b>.jsonl"}, event.AssistantMessage{MessageID: "a1", Content: "Words."}, event.SessionDamaged{}, closing(event.Completed)),
+		"damaged":  join(opening(), event.SessionDamaged{Copy: "damaged-events/<b>.jsonl"}, event.SessionDamaged{Copy: "damaged-events/<b>.jsonl"}, event.AssistantMessage{MessageID: "a1", Content: "Words."}, event.SessionDamaged{}, closing(event.Completed)),
 		"queue": join(opening(), event.UserMessage{MessageID: "m2", Content: "and then <b>this</b>\nא", Attachments: []event.Attachment{{Path: "a.md"}, {OutputID: "out_A", Lines: "1-4", Name: "go.mod"}}},
 			words("a1", "First.", 3), event.UserMessage{MessageID: "m3", Content: "faster"},
 			event.AssistantMessage{MessageID: "a1", Content: "First."}, event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Interrupted, Steered: []string{"m3"}}, event.TurnStart{TurnID: "t2", MessageID: "m2"},

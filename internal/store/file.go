@@ -368,7 +368,7 @@ func (db *DB) dropDerived() error {
 func moveAside(c Config) (moved []string, err error) {
 	path := filePath(c)
 	to := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000Z")
-	for _, end := range []string{"", "-wal", "-shm", lastName} {
+	for _, end := range []string{"", "-wal", "-shm"} {
 		switch err := os.Rename(path+end, to+end); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -376,6 +376,10 @@ func moveAside(c Config) (moved []string, err error) {
 		case end == "" || end == "-wal":
 			moved = append(moved, to+end)
 		}
+	}
+	// What it says of them would be said of the new file.
+	if err := os.Remove(path + lastName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("move the damaged file aside: %w", fileError(err))
 	}
 	return moved, nil
 }
