@@ -3,12 +3,13 @@ GO    ?= go
 ARGS  ?=
 SEED  ?= 1
 IMAGE ?= webchat
+PREFIX ?= $(HOME)/.local
 # The race detector needs a C compiler and its headers. This is looked at when a
 # target uses it, so after the set-up that may install them.
 RACE = $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo '\#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1 && echo -race)
 OS_ARCH := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test setup check bench soak release docker docker-copilot
+.PHONY: run build install test setup check bench soak release docker docker-copilot
 
 run: build ## start the server in this folder: make run ARGS="--workspace ../other"
 	./bin/webchat $(ARGS)
@@ -16,6 +17,13 @@ run: build ## start the server in this folder: make run ARGS="--workspace ../oth
 build: ## names each module that is downloaded and each package that is compiled
 	@echo "building bin/webchat: the first time downloads and compiles what it is made of, for a minute or more"
 	CGO_ENABLED=0 $(GO) build -v -trimpath -o bin/webchat ./cmd/webchat
+
+install: build ## put webchat on PATH: make install PREFIX=/usr/local
+	@mkdir -p "$(PREFIX)/bin" && install -m 755 bin/webchat "$(PREFIX)/bin/webchat" && echo "installed $(PREFIX)/bin/webchat"
+	@found=$$(command -v webchat); case ":$$PATH:" in \
+	*":$(PREFIX)/bin:"*) [ "$$found" = "$(PREFIX)/bin/webchat" ] || echo "your shell finds $$found first: remove it, or put $(PREFIX)/bin before it on PATH" ;; \
+	*) printf '%s\n' "$(PREFIX)/bin is not on your PATH: add this line to your shell's start file (such as ~/.profile or ~/.zshrc) and open a new terminal:" \
+	  '    export PATH="$(PREFIX)/bin:$$PATH"' ;; esac
 
 test: setup ## everything that proves behaviour, in a few minutes
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/test.sh
