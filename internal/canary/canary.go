@@ -98,8 +98,8 @@ func (t *Trial) Before(ctx context.Context, address string) (string, error) {
 }
 
 // Run has b show the file, and fails with [ErrLeaked] if the text was sent to the
-// model. Any other error means that nothing was proven. reported is nil for a backend
-// that reports nothing.
+// model. Any other error means that nothing was proven, as for a backend without a model.
+// reported is nil for a backend that reports nothing.
 func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error {
 	t.Say("backend", "%s", b.Name())
 	r, shown, err := t.show(ctx, b)
@@ -214,7 +214,7 @@ func (t *Trial) leaks(b agent.Backend, reported Report) error {
 		}
 		t.Say("sent", "%d requests of %d bytes to the model; the canary is in none", requests, size)
 	default:
-		t.Say("sent", "nothing: this backend calls no model")
+		return fmt.Errorf("nothing was proven: %s calls no model; choose an agent that has one, with --backend or --provider-url", b.Name())
 	}
 	return nil
 }
