@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the archives of a release: for each system the program, completions, a manual
+# Makes the archives of a release: for each system the program, its pages, completions, a manual
 # page, and the list of modules with their licences; and the archives' checksums. The
 # same commit and the same Go make the same bytes, wherever and whenever.
 #
@@ -32,7 +32,7 @@ $go build -trimpath -o "$stage/webchat" ./cmd/webchat
 "$stage/webchat" completion fish >"$stage/common/completions/webchat.fish"
 "$stage/webchat" completion powershell >"$stage/common/completions/webchat.ps1"
 "$stage/webchat" man >"$stage/common/webchat.1"
-cp README.md "$stage/common/"
+cp -R README.md SECURITY.md docs "$stage/common/" # what README.md tells users is in docs
 
 echo "std $($go env GOVERSION) $($go env GOROOT)" >>"$stage/modules"
 $go run ./scripts/release "$stage" "$stage/out"

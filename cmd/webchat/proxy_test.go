@@ -142,14 +142,22 @@ func open1(t *testing.T, method, address, host, path, body string, header ...str
 // says of himself in X-Forwarded-*.
 func TestBehindNginx(t *testing.T) {
 	const passOn = "proxy_set_header Host $host; proxy_http_version 1.1;"
+	documented := fences(readPages(t)["PROXY"], "nginx")
+	if len(documented) != 2 {
+		t.Fatalf("PROXY.md has %d blocks for nginx, not one for / and one below a path", len(documented))
+	}
+	page := func(i int) string {
+		return strings.ReplaceAll(documented[i].text, "http://127.0.0.1:24287", "http://server")
+	}
 	for _, c := range []struct {
 		name, public, locations, path string
 		status                        int
 	}{
-		{"Host passed on", "https://chat.example", `location / { proxy_pass http://server; ` + passOn + ` }`, "", 200},
+		{"as PROXY.md has it", "https://chat.example", page(0), "", 200},
 		{"with its port", "https://chat.example:8443", `location / { proxy_pass http://server; proxy_set_header Host $http_host; }`, "", 200},
 		{"Host rewritten", "https://chat.example", `location / { proxy_pass http://server; }`, "", 403},
 		{"only forwarded", "https://chat.example", `location / { proxy_pass http://server; proxy_set_header X-Forwarded-Host $host; proxy_set_header Forwarded "host=$host"; }`, "", 403},
+		{"below a path, passed on, as PROXY.md has it", "https://chat.example/webchat", page(1), "/webchat", 200},
 		{"below a path, passed on", "https://chat.example/tools/chat/", `location /tools/chat/ { proxy_pass http://server; ` + passOn + ` }`, "/tools/chat", 200},
 		{"below a path, taken away", "https://chat.example/tools/chat", `location /tools/chat/ { proxy_pass http://server/; ` + passOn + ` }`, "/tools/chat", 200},
 	} {

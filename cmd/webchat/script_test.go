@@ -111,27 +111,12 @@ func TestScript(t *testing.T) {
 					return err
 				}
 			}
-			return writeStory(filepath.Join(e.WorkDir, "readme.sh"))
+			return documented(e)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode,
 		},
 	})
-}
-
-// writeStory writes the shell block of the README to a file, for the server and
-// the program of the test.
-func writeStory(name string) error {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		return err
-	}
-	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(readme)
-	if block == nil {
-		return errors.New("the README has no sh block")
-	}
-	story := strings.NewReplacer("http://localhost:24287", "$URL", "./bin/webchat", "webchat").Replace(string(block[1]))
-	return os.WriteFile(name, []byte(story), 0o600)
 }
 
 // cached is what a script of scripts installed.
