@@ -68,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 	const shown, hidden = `id="trouble"><`, `id="trouble" hidden`
 	list, live := h.open(t, "GET", "/api/stream", ""), h.open(t, "GET", path+"/events?after=1", "")
 	db.full.Store(true)
-	want("POST", path+"/messages", `{"content":"hi"}`, 503, `"code":"log_unavailable"`)
+	want("POST", path+"/messages", `{"content":"hi"}`, 503, `"code":"log_unavailable"`, "nothing was changed: the disk is full. Free some space, then try again.")
 	for _, r := range []*reader{list, live} {
 		all := r.until("session.error")
 		if last := all[len(all)-1].data; !strings.Contains(last, `"errorType":"log"`) || !strings.Contains(last, "the disk is full. Free some space") {

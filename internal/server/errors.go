@@ -80,6 +80,9 @@ func status(err error) (_ refusal, known bool) {
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {
+			if disk, ok := errors.AsType[sessions.Refusal](err); ok && x.err == eventlog.ErrLog {
+				x.sentence = fmt.Sprintf("The log cannot be written, so nothing was changed: %v. %s, then try again.", disk, disk.Advice())
+			}
 			if x.sentence == "" {
 				x.refusal.sentence = messageOf(err)
 			}

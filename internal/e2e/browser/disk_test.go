@@ -56,7 +56,7 @@ func TestFullDiskKeepsWhatWasTyped(t *testing.T) {
 	h.disk.full.Store(true)
 	p.expect("503", "Failed to load resource")
 	p.say("hello")
-	p.has(".toast[data-how=fail]", "The log cannot be written, so nothing was changed.")
+	p.has(".toast[data-how=fail]", "nothing was changed: the disk is full. Free some space, then try again.")
 	p.is(prompt+`.value`, "hello")
 	p.wait(trouble)
 	p.shots("full")
