@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the archives of a release: for each system the program, its pages, completions, a manual
-# page, and the list of modules with their licences; and the archives' checksums. The
+# Makes the archives of a release: for each system the program, its pages, completions,
+# and the list of modules with their licences; and the archives' checksums. The
 # same commit and the same Go make the same bytes, wherever and whenever.
 #
 #	sh scripts/release.sh OUT OS/ARCH...
@@ -31,7 +31,6 @@ $go build -trimpath -o "$stage/webchat" ./cmd/webchat
 "$stage/webchat" completion zsh >"$stage/common/completions/_webchat"
 "$stage/webchat" completion fish >"$stage/common/completions/webchat.fish"
 "$stage/webchat" completion powershell >"$stage/common/completions/webchat.ps1"
-"$stage/webchat" man >"$stage/common/webchat.1"
 cp -R README.md SECURITY.md docs "$stage/common/" # what README.md tells users is in docs
 
 echo "std $($go env GOVERSION) $($go env GOROOT)" >>"$stage/modules"

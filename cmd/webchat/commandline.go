@@ -64,7 +64,6 @@ type cli struct {
 	Completion struct {
 		Shell string `arg:"" help:"bash, zsh, fish or powershell"`
 	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
-	Man  struct{} `cmd:"" hidden:""`
 	Help struct {
 		Command []string `arg:"" optional:""`
 	} `cmd:"" hidden:""`
@@ -79,7 +78,7 @@ type command func(ctx context.Context, o *options, stdout, stderr io.Writer) err
 var commands = map[string]command{
 	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
-	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion, "man": printManual,
+	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
 }
 
 func newCLI(env []string) (*cli, *kong.Kong, error) {
@@ -241,16 +240,6 @@ func help(w io.Writer, args []string) error {
 		return err
 	}
 	_, err = io.WriteString(w, manual.Help(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" })))
-	return err
-}
-
-// printManual prints the manual page.
-func printManual(_ context.Context, _ *options, stdout, _ io.Writer) error {
-	_, k, err := newCLI(nil)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(stdout, manual.Page(k))
 	return err
 }
 

@@ -1,3 +1,5 @@
+// Package manual writes the help and the completions in shells, both from the table of
+// commands and flags.
 package manual
 
 import (

@@ -40,7 +40,7 @@ func staged(t *testing.T, licence string) string {
 		list += fmt.Sprintf("%s %s %s\n", d.Path, d.Version, filepath.Join(dir, "source"))
 	}
 	for name, b := range map[string][]byte{"bin/linux-amd64/webchat": program, "bin/windows-arm64/webchat.exe": program, "common/completions/_webchat": []byte("complete"),
-		"common/webchat.1": []byte("manual"), "modules": []byte(list), "source/LICENSE.md": []byte(licence), "source/license.go": []byte("package p")} {
+		"common/README.md": []byte("read me"), "modules": []byte(list), "source/LICENSE.md": []byte(licence), "source/license.go": []byte("package p")} {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, b, 0o600)); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestReleasesAreTheSameByteForByte(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for i, out := range []string{first, second} {
 		stage := staged(t, mit)
-		if err := os.Chtimes(filepath.Join(stage, "common", "webchat.1"), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+		if err := os.Chtimes(filepath.Join(stage, "common", "README.md"), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
 		if err := release(stage, out, "1700000000"); err != nil {
@@ -87,7 +87,7 @@ func TestReleasesAreTheSameByteForByte(t *testing.T) {
 // checkArchives looks into the archives in a folder.
 func checkArchives(t *testing.T, out string) {
 	t.Helper()
-	const files = "webchat, LICENCES.txt, completions/_webchat, webchat.1, webchat.cdx.json"
+	const files = "webchat, LICENCES.txt, README.md, completions/_webchat, webchat.cdx.json"
 	f, err := os.Open(filepath.Join(out, "webchat-linux-amd64.tar.gz"))
 	if err != nil {
 		t.Fatal(err)
