@@ -55,14 +55,14 @@ type cli struct {
 		Prune struct {
 			OlderThan age `placeholder:"AGE" help:"delete sessions not used for so long, such as 90d"`
 		} `cmd:"" help:"delete sessions not used for --older-than and give their room back to the disk"`
-	} `cmd:"" hidden:""`
+	} `cmd:""`
 	Service struct {
 		Install struct{} `cmd:"" help:"have the server start when you log in, with the flags given here"`
 		Status  struct{} `cmd:"" help:"say whether it does, and whether it runs"`
 		Remove  struct{} `cmd:"" help:"end that"`
-	} `cmd:"" hidden:""`
+	} `cmd:""`
 	Completion struct {
-		Shell string `arg:"" help:"bash, zsh, fish or powershell"`
+		Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell"`
 	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
 	Help struct {
 		Command []string `arg:"" optional:""`
@@ -240,21 +240,5 @@ func help(w io.Writer, args []string) error {
 		return err
 	}
 	_, err = io.WriteString(w, manual.Help(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" })))
-	return err
-}
-
-// printCompletion prints a script for a shell.
-func printCompletion(_ context.Context, o *options, stdout, _ io.Writer) error {
-	_, k, err := newCLI(nil)
-	if err != nil {
-		return err
-	}
-	script, ok := manual.Completion(o.Shell, k, map[string]string{
-		"backend": "auto " + strings.Join(kinds, " "), "permissions": "ask allow deny", "instructions": "on off", "provider-type": strings.Join(providerTypes, " "),
-	})
-	if !ok {
-		return usage("webchat completion knows bash, zsh, fish and powershell, not %q", o.Shell)
-	}
-	_, err = io.WriteString(stdout, script)
 	return err
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
 )
@@ -31,11 +30,11 @@ type options struct {
 	Listen    string   `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given"`
 	Workspace []string `default:"." sep:"none" placeholder:"FOLDER" help:"a folder display tools may read and commands run in; may be given several times"`
 	DataDir   string   `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default one folder for you"`
-	Backend   string   `default:"auto" placeholder:"NAME" help:"the kind of agent of new sessions"`
+	Backend   string   `default:"auto" predictor:"backend" placeholder:"NAME" help:"the kind of agent of new sessions"`
 	Model     string   `placeholder:"NAME" help:"the model of new sessions"`
 	Provider  struct {
 		URL     string `name:"url" placeholder:"URL" help:"address of your own model"`
-		Type    string `placeholder:"NAME" help:"its protocol"`
+		Type    string `predictor:"provider" placeholder:"NAME" help:"its protocol"`
 		KeyFile string `placeholder:"FILE" help:"file with its key (or WEBCHAT_PROVIDER_KEY)"`
 	} `embed:"" prefix:"provider-"`
 	CopilotLogin      bool          `help:"offer the models of your GitHub login beside your own; the GitHub Copilot CLI then works online"`
@@ -47,9 +46,9 @@ type options struct {
 	MaxStreams        int           `default:"1024" help:"open event streams; one more is answered 503"`
 	MaxRequests       int           `default:"1024" help:"other requests at work; a quarter of them for those who are not signed in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
-	ReadOutput        string        `default:"on" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only"`
-	Instructions      string        `default:"on" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told"`
-	Permissions       string        `default:"ask" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny"`
+	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only"`
+	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told"`
+	Permissions       string        `default:"ask" enum:"ask,allow,deny" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny"`
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
 	CommandTimeout    time.Duration `default:"10m" help:"how long a command may run; then it is stopped"`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`
@@ -100,17 +99,6 @@ func (o *options) absolute() error {
 
 // check refuses what could never work, before anything is touched.
 func (o *options) check() error {
-	switch consent.Mode(o.Permissions) {
-	case consent.ModeAsk, consent.ModeAllow, consent.ModeDeny:
-	default:
-		return usage("--permissions %q: it must be ask, allow or deny", o.Permissions)
-	}
-	if o.ReadOutput != "on" && o.ReadOutput != "off" {
-		return usage("--read-output %q: it must be on or off", o.ReadOutput)
-	}
-	if o.Instructions != "on" && o.Instructions != "off" {
-		return usage("--instructions %q: it must be on or off", o.Instructions)
-	}
 	for name, d := range map[string]time.Duration{"output-ttl": o.OutputTTL, "permission-timeout": o.PermissionTimeout, "command-timeout": o.CommandTimeout, "agent-idle": o.AgentIdle} {
 		if d <= 0 {
 			return usage("--%s %v: it must be more than 0", name, d)

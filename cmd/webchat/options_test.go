@@ -39,8 +39,8 @@ func TestOptionErrorsAreUsage(t *testing.T) {
 	}{
 		{[]string{"--unknown"}, nil, "unknown"},
 		{[]string{"url", "extra"}, nil, `extra`},
-		{[]string{"--permissions", "maybe"}, nil, "ask, allow or deny"},
-		{[]string{"--instructions", "maybe"}, nil, "on or off"},
+		{[]string{"--permissions", "maybe"}, nil, `must be one of "ask","allow","deny"`},
+		{[]string{"--instructions", "maybe"}, nil, `must be one of "on","off"`},
 		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},
 		{[]string{"--output-budget", "much"}, nil, "256MiB"},
 		{[]string{"--listen", "8080"}, nil, "host:port"},

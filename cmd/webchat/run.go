@@ -39,6 +39,9 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 }
 
 func dispatch(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
+	if line, _ := lookup(env, "COMP_LINE"); line != "" {
+		return completeLine(stdout)
+	}
 	if wantsHelp(args) {
 		return help(stdout, args)
 	}

@@ -139,6 +139,8 @@ var theirs = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
 	"github.com/alecthomas/kong":               {"cmd/webchat", "internal/manual"},
+	"github.com/willabides/kongplete":          {"cmd/webchat"}, // completes command lines from the table of kong
+	"github.com/posener/complete":              {"cmd/webchat"}, // kongplete's type for the values of a flag
 	"github.com/mattn/go-isatty":               {"cmd/webchat"}, // is somebody there to be asked
 	"go.yaml.in/yaml/v4":                       {"cmd/webchat", "internal/views"},
 	"github.com/adrg/xdg":                      {"cmd/webchat"},

@@ -1,5 +1,4 @@
-// Package manual writes the help and the completions in shells, both from the table of
-// commands and flags.
+// Package manual writes the help from the table of commands and flags.
 package manual
 
 import (
