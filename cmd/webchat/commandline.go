@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
-
-	"webchat/internal/manual"
 )
 
 // cli is every command and flag. A flag that stands here belongs to one
@@ -34,7 +32,7 @@ type cli struct {
 		MCP bool `name:"mcp" help:"print the one for MCP alone"`
 	} `cmd:"" help:"print the API token, for curl"`
 	MCP struct {
-		Stdio   struct{} `cmd:"" default:"1" hidden:""`
+		Stdio   struct{} `cmd:"" default:"1" help:"lend the display tools to an MCP client on standard input and output; webchat mcp does the same"`
 		Install struct {
 			Client string `arg:"" optional:"" help:"such as claude or codex; without it, what any other client takes is printed"`
 			HTTP   bool   `name:"http" help:"by the address of the running server instead of as a program"`
@@ -43,7 +41,7 @@ type cli struct {
 		Login struct {
 			Client string `arg:"" name:"server" help:"its name under mcpServers in config.yaml"`
 		} `cmd:"" help:"sign in to an MCP server of yours in the browser, for the agents in the page"`
-	} `cmd:"" name:"mcp" help:"lend the display tools to an MCP client on standard input and output"`
+	} `cmd:"" name:"mcp"`
 	Stop   struct{} `cmd:"" help:"end the running server"`
 	Logout struct{} `cmd:"" help:"revoke every sign-in"`
 	Doctor struct {
@@ -64,9 +62,6 @@ type cli struct {
 	Completion struct {
 		Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell"`
 	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
-	Help struct {
-		Command []string `arg:"" optional:""`
-	} `cmd:"" hidden:""`
 }
 
 // givenFlag is a flag of the server that the command line or the environment has.
@@ -83,7 +78,8 @@ var commands = map[string]command{
 
 func newCLI(env []string) (*cli, *kong.Kong, error) {
 	c := &cli{}
-	k, err := kong.New(c, kong.Name("webchat"), kong.NoDefaultHelp(), kong.Vars{"listen": defaultListen}, kong.Resolvers(environment(env)))
+	k, err := kong.New(c, kong.Name("webchat"), kong.Description("Each flag is also an environment variable: --output-ttl is WEBCHAT_OUTPUT_TTL."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}), kong.Vars{"listen": defaultListen}, kong.Resolvers(environment(env)))
 	return c, k, err
 }
 
@@ -151,7 +147,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	container, _ := lookup(env, "WEBCHAT_CONTAINER")
 	o.container = container != "" && container != "0"
-	return manual.CommandName(parsed.Selected()), o, o.check()
+	return commandName(parsed.Selected()), o, o.check()
 }
 
 // ordered puts the words of a command line before its flags, which may stand anywhere.
@@ -220,8 +216,16 @@ var inWords = []struct {
 	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},
 }
 
+// commandName is a command as one types it.
+func commandName(n *kong.Node) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(n.FullPath(), "webchat "), " <")
+	return name
+}
+
 func commandNames(k *kong.Kong) (names []string) {
-	manual.Visit(k.Model.Node, func(n *kong.Node) { names = append(names, manual.CommandName(n)) })
+	for _, n := range k.Model.Leaves(true) {
+		names = append(names, commandName(n))
+	}
 	return names
 }
 
@@ -233,12 +237,30 @@ func wantsHelp(args []string) bool {
 	return slices.Contains(args, "-h") || slices.Contains(args, "--help") || len(args) > 0 && args[0] == "help"
 }
 
-// help says what can be done, or explains the command that args name.
+// help says what can be done, or explains the command that args name, without the flags
+// of all commands.
 func help(w io.Writer, args []string) error {
 	_, k, err := newCLI(nil)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, manual.Help(k, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "help" })))
+	if args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "-h")
+	}
+	k.Stdout = w
+	asked, err := kong.Trace(k, args)
+	if err != nil {
+		return err
+	}
+	if asked.Selected() == nil {
+		return asked.PrintUsage(false)
+	}
+	for _, f := range k.Model.Flags {
+		f.Hidden = true
+	}
+	if err := asked.PrintUsage(false); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, "\nFlags of all commands, such as --workspace and --data-dir, are listed by webchat -h.")
 	return err
 }

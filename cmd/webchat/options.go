@@ -27,10 +27,10 @@ const defaultListen = "localhost:24287"
 // options is what flags and environment say, checked as far as one can without
 // touching anything.
 type options struct {
-	Listen    string   `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given"`
-	Workspace []string `default:"." sep:"none" placeholder:"FOLDER" help:"a folder display tools may read and commands run in; may be given several times"`
+	Listen    string   `default:"${listen}" placeholder:"ADDRESS" help:"where to listen; port 0 picks a free one, and the next free one is taken if the flag is not given (${default})"`
+	Workspace []string `default:"." sep:"none" placeholder:"FOLDER" help:"a folder display tools may read and commands run in; may be given several times (${default})"`
 	DataDir   string   `placeholder:"FOLDER" help:"where sessions and secrets are kept; by default one folder for you"`
-	Backend   string   `default:"auto" predictor:"backend" placeholder:"NAME" help:"the kind of agent of new sessions"`
+	Backend   string   `default:"auto" predictor:"backend" placeholder:"NAME" help:"the kind of agent of new sessions (${default})"`
 	Model     string   `placeholder:"NAME" help:"the model of new sessions"`
 	Provider  struct {
 		URL     string `name:"url" placeholder:"URL" help:"address of your own model"`
@@ -46,9 +46,9 @@ type options struct {
 	MaxStreams        int           `default:"1024" help:"open event streams; one more is answered 503"`
 	MaxRequests       int           `default:"1024" help:"other requests at work; a quarter of them for those who are not signed in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
-	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only"`
-	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told"`
-	Permissions       string        `default:"ask" enum:"ask,allow,deny" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny"`
+	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only (${default})"`
+	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told (${default})"`
+	Permissions       string        `default:"ask" enum:"ask,allow,deny" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny (${default})"`
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
 	CommandTimeout    time.Duration `default:"10m" help:"how long a command may run; then it is stopped"`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`

@@ -23,8 +23,6 @@ var ours = map[string][]string{
 	"scripts/release":     {},
 	"internal/strictjson": {},
 
-	"internal/manual": {}, // the table of commands is the library's type
-
 	"internal/contain": {},
 	"internal/pump":    {},
 
@@ -138,7 +136,7 @@ var theirs = map[string][]string{
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
-	"github.com/alecthomas/kong":               {"cmd/webchat", "internal/manual"},
+	"github.com/alecthomas/kong":               {"cmd/webchat"},
 	"github.com/willabides/kongplete":          {"cmd/webchat"}, // completes command lines from the table of kong
 	"github.com/posener/complete":              {"cmd/webchat"}, // kongplete's type for the values of a flag
 	"github.com/mattn/go-isatty":               {"cmd/webchat"}, // is somebody there to be asked
