@@ -35,7 +35,7 @@ type Preset struct {
 	// Key is a variable with a key, and KeyLogin the method by which it signs in with that.
 	Key, KeyLogin string
 	NoPrograms    bool   // it takes no MCP server that is a program
-	Untried       bool   // it was never run with webchat: what is said of it is its documentation's
+	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking
 	// Offline returns the environment with which it uses the model at an address and
@@ -60,7 +60,7 @@ func (p Preset) Lacks() (all []string) {
 	return all
 }
 
-// All are the presets by name; they are found on PATH. Those that are not marked as untried were recorded.
+// All are the presets by name; they are found on PATH. Each was recorded.
 func All() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
@@ -87,11 +87,6 @@ func All() map[string]Preset {
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Env: []string{"COPILOT_ALLOW_ALL=false"},
 			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
-		"goose":  {Title: "Goose", Command: []string{"goose", "acp"}, SignIn: "goose configure", Untried: true, Reads: "can read files by its own tools"},
-		"cline":  {Title: "Cline", Command: []string{"cline", "--acp"}, Risky: []string{".clinerules/hooks"}, SignIn: "cline auth", Untried: true, Reads: "can read files by its own tools"},
-		"auggie": {Title: "Auggie", Command: []string{"auggie", "--acp"}, Risky: []string{".augment/settings.json", ".augment/settings.local.json"}, SignIn: "auggie login", Untried: true, Reads: "can read files by its own tools"},
-		"autohand-acp": {Title: "Autohand over ACP", Command: []string{"autohand", "--mode", "acp"}, Risky: []string{".autohand/extensions", ".autohand/tools", ".autohand/config.json", ".autohand/settings.json", ".autohand/settings.local.json"},
-			Failures: []string{"Error ("}, SignIn: "autohand login", Untried: true, Reads: "can read files by its own tools"},
 	}
 }
 
