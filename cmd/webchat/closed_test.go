@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -19,7 +20,7 @@ import (
 )
 
 // Real agents run nothing of a folder that is as hostile as one can be, and ask about each
-// command, whatever its settings and hooks say.
+// command, whatever its settings and hooks say, and though its user trusts the folder.
 func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
 	bin := filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin")
 	copilot := filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin")
@@ -67,6 +68,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 		t.Fatal(err)
 	}
 	plantCodex(t, folder, marks)
+	trust(t, folder, state)
 	for _, n := range []string{"CLAUDE.md", "AGENTS.md"} {
 		if err := os.WriteFile(filepath.Join(folder, n), []byte("LOAD-THIS"), 0o600); err != nil {
 			t.Fatal(err)
@@ -124,6 +126,29 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 		all = append(all, e.Name())
 	}
 	return all
+}
+
+// trust has the user's own settings of the agents trust a folder, and take its servers.
+func trust(t *testing.T, folder, home string) {
+	t.Helper()
+	type object = map[string]any
+	for name, settings := range map[string]object{
+		".copilot/config.json": {"trusted_folders": []string{folder}},
+		"claude/settings.json": {"enableAllProjectMcpServers": true},
+		"claude/.claude.json":  {"hasCompletedOnboarding": true, "projects": object{folder: object{"hasTrustDialogAccepted": true, "enabledMcpjsonServers": []string{"trap"}}}},
+	} {
+		file := filepath.Join(home, name)
+		text, err := json.Marshal(settings)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(file), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(file, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // plantCodex adds what Codex might run.

@@ -18,7 +18,7 @@ import (
 type Config struct {
 	Name    string   // short, lower-case, stable
 	Title   string   // as people call the agent; empty: Name
-	Command []string // the program and its arguments
+	Command []string // the program and its arguments, in which [Server] stands for the name of the server that has the session's tools
 	Env     []string // its whole environment
 	Lend    agent.Lender
 	// Home is a folder for what is to be remembered of conversations. Empty: nothing

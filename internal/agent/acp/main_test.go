@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
 	"webchat/internal/agent"
@@ -31,7 +32,21 @@ func TestMain(m *testing.M) {
 		fmt.Printf("%q %q", dir, os.Args[1:])
 		return
 	}
+	if file := os.Getenv("MCP_STANDIN"); file != "" {
+		strange(file)
+		return
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// strange is an MCP server that is not the session's, on standard input and output. Each
+// call of its tool leaves a file.
+func strange(file string) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "strange", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "strike", Description: "Strikes."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Struck."}}}, nil, os.WriteFile(file, nil, 0o600)
+	})
+	_ = s.Run(context.Background(), &mcp.StdioTransport{}) // until its client goes
 }
 
 // noClients has no sessions of clients: every call has a key of a conversation.

@@ -157,7 +157,7 @@ func (b *Backend) besides(ctx context.Context, dir string, do func(context.Conte
 	if err := b.cfg.refuseRisky(dir); dir != "" && err != nil {
 		return err
 	}
-	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.Command, Dir: dir, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
+	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.command(""), Dir: dir, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
 	if errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, b.cfg.Title, b.cfg.Command[0])
 	}

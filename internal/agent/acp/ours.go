@@ -96,7 +96,7 @@ func (c *conn) reached(t *turn, k *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(t.came, func(tc agent.ToolCall) bool {
-		return tc.Name == lentName(*k) && (compact(arguments) == "" || same(arguments, tc.Arguments))
+		return tc.Name == c.lentName(*k) && (compact(arguments) == "" || same(arguments, tc.Arguments))
 	})
 	if i >= 0 {
 		t.came = slices.Delete(t.came, i, i+1)
@@ -112,10 +112,10 @@ func same(a, b json.RawMessage) bool {
 
 // seems reports whether a call looks like one of the session's own tools, as each agent was
 // recorded to show them. It decides only when its row begins.
-func (c *conn) seems(k call) bool { return c.lent(lentName(k)) }
+func (c *conn) seems(k call) bool { return c.lent(c.lentName(k)) }
 
 // lentName is the name of the lent tool that a call looks like; empty: none.
-func lentName(k call) (name string) {
+func (c *conn) lentName(k call) (name string) {
 	claude, found := k.Meta.ClaudeCode.MCPServer, false
 	switch {
 	case claude.Name != "" && (claude.Name != "webchat" || claude.Source != "dynamic"):
@@ -130,7 +130,7 @@ func lentName(k call) (name string) {
 	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"): // Gemini CLI, whose titles may be the command
 		name, _, found = strings.Cut(strings.TrimPrefix(k.ToolCallID, "mcp_webchat_"), "__")
 	default:
-		for _, begin := range []string{"webchat-", "webchat_", "mcp__webchat__"} {
+		for _, begin := range []string{c.b.cfg.server(c.o.SessionID) + "-", "webchat_", "mcp__webchat__"} {
 			if !found {
 				name, found = strings.CutPrefix(cmp.Or(k.Name, k.CallTitle), begin)
 			}

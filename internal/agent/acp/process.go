@@ -43,7 +43,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	}
 	p := &process{}
 	ready := make(chan struct{}) // what it says is handled once p is complete
-	rpc, err := jsonrpc.Start(proc.Command{Args: cfg.Command, Dir: c.o.Workspace, Env: cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines,
+	rpc, err := jsonrpc.Start(proc.Command{Args: cfg.command(c.o.SessionID), Dir: c.o.Workspace, Env: cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines,
 		Notify: func(method string, params json.RawMessage) { <-ready; c.notified(p, method, params) }, Request: c.asked, Logger: cfg.Logger})
 	if errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, cfg.Title, cfg.Command[0])
@@ -154,5 +154,5 @@ func (c *conn) lend() (object, error) {
 		}
 		c.tools, c.unlend = s, end
 	}
-	return object{"type": "http", "name": "webchat", "url": c.tools.URL, "headers": []any{object{"name": c.tools.Header, "value": c.tools.Value}}}, nil
+	return object{"type": "http", "name": c.b.cfg.server(c.o.SessionID), "url": c.tools.URL, "headers": []any{object{"name": c.tools.Header, "value": c.tools.Value}}}, nil
 }

@@ -2,6 +2,8 @@ package acp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +46,31 @@ func (c *conn) servers(ctx context.Context, p *process) (all []any) {
 func (c *conn) takes(p *process, m agent.MCPServer) bool {
 	can := p.caps.AgentCapabilities.MCPCapabilities
 	return m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" && can.SSE
+}
+
+// Server is what stands in a command for the name of the server that has a session's
+// tools. An agent whose command has it allows the calls of the server of that name, so
+// that no file can have known the name.
+const Server = "{webchat}"
+
+// server is the name of the server that has the tools of a session, the same each time.
+func (c Config) server(sessionID string) string {
+	if !slices.ContainsFunc(c.Command, func(arg string) bool { return strings.Contains(arg, Server) }) {
+		return server
+	}
+	sum := sha256.Sum256([]byte(sessionID))
+	return server + "-" + hex.EncodeToString(sum[:4])
+}
+
+// server is the name where nothing depends on it.
+const server = "webchat"
+
+// command is the command of a process for a session.
+func (c Config) command(sessionID string) (args []string) {
+	for _, arg := range c.Command {
+		args = append(args, strings.ReplaceAll(arg, Server, c.server(sessionID)))
+	}
+	return args
 }
 
 // entry is a server in the protocol's words. A program has no type there, which some

@@ -16,7 +16,7 @@ import (
 // told.
 type Preset struct {
 	Title   string
-	Command []string
+	Command []string // see acp.Config
 	Env     []string
 	// Instructs is the environment with which it reads the instruction files of a folder.
 	Instructs []string
@@ -83,10 +83,10 @@ func All() map[string]Preset {
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: []string{".qwen/settings.json", ".qwen/extensions", ".qwen/hooks", ".qwen/.env"},
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "qwen", Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
-		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool=webchat"}, // the server of that name: 1.0.102
+		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Env: []string{"COPILOT_ALLOW_ALL=false"},
-			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
+			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".github/mcp.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}
 }
 
