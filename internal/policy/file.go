@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,11 +29,15 @@ const (
 	whyOwn    = "It belongs to webchat's own settings or data, which is always asked."
 	whyTorn   = "Programs understand this path differently, so it is asked each time."
 	whyLater  = "It is run later without being asked about, so it is asked now, each time."
+	whyFile   = "It is the address of a file, which is asked each time."
 	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
 	whyTwin   = "It is another name of %s, which may hold keys or passwords."
 
 	whyReplaced = "It was replaced while it was opened."
 )
+
+// fileAddress matches the address of a file, also one within another.
+var fileAddress = regexp.MustCompile(`(?i)^\s*(?:[a-z][a-z0-9+.-]*:)*file:`)
 
 func outsideWhy(f file) string {
 	if len(f.names) > 1 {
@@ -43,7 +48,10 @@ func outsideWhy(f file) string {
 
 // file judges the file of an act by all its names.
 func (p *Policy) file(act agent.Permission) file {
-	if act.Kind != agent.KindRead && act.Kind != agent.KindWrite {
+	switch {
+	case act.Kind == agent.KindURL && fileAddress.MatchString(act.Resource):
+		return file{alone: whyFile}
+	case act.Kind != agent.KindRead && act.Kind != agent.KindWrite:
 		return file{}
 	}
 	f := p.place(act.Resource, act.Cwd)
@@ -63,6 +71,7 @@ func (p *Policy) file(act agent.Permission) file {
 
 // place judges a path, which is relative to the folder dir or else the workspace.
 func (p *Policy) place(name, dir string) file {
+	torn := fileAddress.MatchString(name) && (!strings.HasPrefix(name, "file:///") || strings.Contains(name, "%"))
 	if dir != "" && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "file://") && !filepath.IsAbs(name) && !path.IsAbs(name) {
 		name = dir + "/" + name
 	}
@@ -83,7 +92,7 @@ func (p *Policy) place(name, dir string) file {
 				f.alone = fmt.Sprintf(whyTwin, other)
 			}
 		}
-		if len(targets) > 1 {
+		if len(targets) > 1 || torn {
 			f.alone = cmp.Or(f.alone, whyTorn)
 		}
 	}

@@ -37,6 +37,9 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 		}
 		return []event.Grant{exact, p.grant("this MCP tool: "+quote(act.ToolName)+" of "+quote(act.Server), "mcp tool", act.Server, act.ToolName)}
 	case agent.KindURL:
+		if p.file(act).alone != "" {
+			return nil
+		}
 		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource), "url", act.Resource)}
 	}
 	return nil

@@ -68,6 +68,30 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// THREATS 46: the address of a file is asked about each time, whatever a rule says of
+// addresses or of reading; one that all programs read as the same path is that path.
+func TestThreat46AddressesOfFiles(t *testing.T) {
+	p := New(Config{Workspace: "/ws", Reading: true, Rules: []Rule{{Kind: agent.KindURL, Decision: event.Allow}}})
+	for _, address := range []string{"file:///etc/passwd", "FILE:///home/me/.ssh/id_rsa", "file:/etc/passwd", " file:x", "view-source:file:///etc/passwd", "file://localhost/etc/passwd"} {
+		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); !got.Sensitive || got.Why == "" {
+			t.Errorf("%s: %+v", address, got)
+		}
+	}
+	for _, address := range []string{"https://example.com/file:/x", "profile:x", "what is a file: in Unix"} {
+		if got := p.Rule(t.Context(), act(agent.KindURL, "fetch", address)); got.Sensitive || got.Decision != event.Allow {
+			t.Errorf("%s: %+v", address, got)
+		}
+	}
+	for _, name := range []string{"FILE:///etc/passwd", "file:/etc/passwd", "file://localhost/etc/passwd", "file:///ws/%2e%2e/etc/passwd"} {
+		if got := p.Rule(t.Context(), act(agent.KindRead, "read", name)); !got.Sensitive {
+			t.Errorf("reading %s: %+v", name, got)
+		}
+	}
+	if got := p.Rule(t.Context(), act(agent.KindRead, "read", "file:///ws/a.txt")); got.Sensitive || got.Decision != event.Allow {
+		t.Errorf("a file of the workspace: %+v", got)
+	}
+}
+
 // THREATS 52: an allowed command is that command, byte by byte.
 func TestThreat52NoPartOfACommandIsAllowed(t *testing.T) {
 	p := New(Config{Rules: []Rule{{Kind: agent.KindShell, Command: "git status", Decision: event.Allow}}, Workspace: "/ws"})
