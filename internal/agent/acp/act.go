@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ const (
 // not agree is sensitive. The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
-	a := &asking{c: c, k: k, in: &in, Permission: agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}}
+	a := &asking{c: c, k: k, in: &in, seen: map[string]bool{}, Permission: agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}}
 	command := in.command()
 	server, tool := k.mcpTool()
 	switch {
@@ -42,7 +43,7 @@ func (c *conn) act(k *call) agent.Permission {
 	case k.Kind == "switch_mode":
 		a.plan()
 	default:
-		a.tool(server, tool)
+		a.tool(server, tool, command)
 	}
 	if in.odd {
 		a.sensitive(whyOdd)
@@ -67,21 +68,25 @@ type asking struct {
 	k  *call
 	in *input
 	agent.Permission
+	seen map[string]bool // what was added, by kind and name
 }
 
 func (a *asking) sensitive(why string) { a.Sensitive, a.Why = true, cmp.Or(a.Why, why) }
 
 // about adds what the act is about, once.
 func (a *asking) about(r agent.Resource) {
-	same := func(kind agent.Kind, resource string) bool {
-		return kind == r.Kind && (resource == r.Resource || kind != agent.KindURL && a.c.absolute(resource) == a.c.absolute(r.Resource))
+	key := string(r.Kind) + " " + r.Resource
+	if r.Kind == agent.KindRead || r.Kind == agent.KindWrite {
+		key = string(r.Kind) + " " + a.c.absolute(r.Resource)
 	}
 	switch {
+	case a.seen[key]:
 	case a.Resource == "":
 		a.Kind, a.Action, a.Resource, a.Search = r.Kind, r.Action, r.Resource, r.Search
-	case !same(a.Kind, a.Resource) && !slices.ContainsFunc(a.Also, func(o agent.Resource) bool { return same(o.Kind, o.Resource) }):
+	default:
 		a.Also = append(a.Also, r)
 	}
+	a.seen[key] = true
 }
 
 // paths adds the paths of the call, and says how they agree: located are those of its
@@ -96,15 +101,18 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 		}
 	}
 	given, heads := a.in.paths()
-	for _, path := range slices.Concat(diffed, located, given) {
+	all := slices.Concat(diffed, located, given)
+	for _, path := range all {
 		if path == "" || !readable(path) {
 			a.sensitive(whyOdd)
-			continue
 		}
-		a.about(agent.Resource{Kind: kind, Action: action, Resource: path})
+		if path != "" {
+			a.about(agent.Resource{Kind: kind, Action: action, Resource: path})
+		}
 	}
+	known := a.files(all)
 	for _, head := range heads {
-		if !slices.ContainsFunc(slices.Concat(diffed, located, given), func(path string) bool { return a.c.names(head, path) }) {
+		if !a.c.names(head, known) {
 			a.sensitive(whyTorn)
 			a.about(agent.Resource{Kind: kind, Action: action, Resource: head})
 		}
@@ -115,7 +123,8 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 	return located, diffed, given
 }
 
-// command is a shell command, wherever the agent put it.
+// command is a shell command, wherever the agent put it, with the files that its call names
+// or changes. The locations of a call that only runs it are guesses.
 func (a *asking) command(command string) {
 	a.Kind, a.Action, a.Resource = agent.KindShell, "run a command", command
 	folders := a.in.texts(folderFields)
@@ -125,6 +134,18 @@ func (a *asking) command(command string) {
 	a.Cwd, a.CwdUnknown = a.c.o.Workspace, len(folders) == 0
 	if len(folders) > 0 {
 		a.Cwd = folders[0]
+	}
+	if command == "" {
+		a.sensitive(whyMissing)
+	}
+	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" || a.k.Kind == "move"; {
+	case shown || edits:
+		if !edits {
+			a.sensitive(whyTorn)
+		}
+		a.paths(agent.KindWrite, "edit a file")
+	case a.k.Kind != "execute":
+		a.paths(agent.KindRead, "read")
 	}
 }
 
@@ -142,15 +163,22 @@ func (a *asking) edit() {
 
 // sameFiles reports whether two lists name the same files.
 func (a *asking) sameFiles(one, other []string) bool {
-	return !slices.ContainsFunc(one, func(p string) bool { return !a.shares([]string{p}, other) }) &&
-		!slices.ContainsFunc(other, func(p string) bool { return !a.shares([]string{p}, one) })
+	return maps.Equal(a.files(one), a.files(other))
 }
 
 // shares reports whether two lists have a file in common.
 func (a *asking) shares(one, other []string) bool {
-	return slices.ContainsFunc(one, func(p string) bool {
-		return slices.ContainsFunc(other, func(o string) bool { return a.c.absolute(p) == a.c.absolute(o) })
-	})
+	known := a.files(other)
+	return slices.ContainsFunc(one, func(p string) bool { return known[a.c.absolute(p)] })
+}
+
+// files are the absolute paths of a list.
+func (a *asking) files(list []string) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range list {
+		all[a.c.absolute(p)] = true
+	}
+	return all
 }
 
 // read is a look at files. One that shows a change is taken for that.
@@ -169,7 +197,12 @@ func (a *asking) read() {
 
 // changes reports whether a call shows a change.
 func (a *asking) changes() bool {
-	return slices.ContainsFunc(a.k.content, func(p part) bool { return p.Type == "diff" }) || len(a.in.texts(patchFields)) > 0
+	return a.shows() || len(a.in.texts(patchFields)) > 0
+}
+
+// shows reports whether the content of a call has a change.
+func (a *asking) shows() bool {
+	return slices.ContainsFunc(a.k.content, func(p part) bool { return p.Type == "diff" })
 }
 
 // search looks for a text or for names in files and folders, or in the workspace. Which
@@ -233,8 +266,9 @@ func (a *asking) plan() {
 }
 
 // tool is a tool of an MCP server, or one of the agent's own that is of no known kind. It
-// is known by what the agent's program calls it. Files that it names count as written.
-func (a *asking) tool(server, tool string) {
+// is known by what the agent's program calls it. Files that it names count as written; what
+// the arguments of a server's tool mean is the server's to say.
+func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
 	if tool != "" {
 		a.ToolName, a.Resource = tool, strings.TrimSpace(tool+" "+compact(a.k.RawInput))
@@ -242,15 +276,17 @@ func (a *asking) tool(server, tool string) {
 		a.sensitive(whyMissing)
 		a.Resource = a.k.everything()
 	}
-	for _, l := range a.k.Locations {
-		a.about(agent.Resource{Kind: agent.KindWrite, Action: "use a file", Resource: l.Path})
+	if a.shows() {
+		a.sensitive(whyTorn)
 	}
-	for _, p := range a.k.content {
-		if p.Type == "diff" {
-			a.sensitive(whyTorn)
-			a.about(agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: p.Path})
-		}
+	switch {
+	case server != "":
+		a.in = &input{}
+	case command != "" && tool != "":
+		a.about(agent.Resource{Kind: agent.KindShell, Action: "run a command", Resource: command})
+		a.CwdUnknown = true
 	}
+	a.paths(agent.KindWrite, "use a file")
 }
 
 // everything is all that is known of a call, for people to read.

@@ -92,11 +92,22 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a read that changes": {`"kind":"read","rawInput":{"path":"$W/a.txt"},` + diff, "write edit a file: $W/a.txt (sensitive)"},
 		"no object":           {`"kind":"read","rawInput":"a.txt","locations":[{"path":"a.txt"}]`, "read read: a.txt (sensitive)"},
 		"a number":            {`"kind":"read","rawInput":{"path":"a.txt","file":7}`, "read read: a.txt (sensitive)"},
+		"a path in a map":     {`"kind":"read","rawInput":{"path":"a.txt","file":{"name":"/out/b.txt"}}`, "read read: a.txt (sensitive)"},
+		"paths in a map":      {`"kind":"edit","locations":[{"path":"a.txt"}],"rawInput":{"path":"a.txt","files":{"/out/b.txt":"x"}}`, "write edit a file: a.txt (sensitive)"},
+		"an unreadable path":  {`"kind":"edit","locations":[{"path":"a.txt"}],"rawInput":{"paths":["a.txt","file:///out/b.txt","/out\u0000c"]}`, "write edit a file: a.txt + write edit a file: file:///out/b.txt + write edit a file: /out\x00c (sensitive)"},
+		"an empty path":       {`"kind":"edit","locations":[{"path":"a.txt"},{"path":""}],"rawInput":{"path":"a.txt"}`, "write edit a file: a.txt (sensitive)"},
+		"a line only":         {`"kind":"edit","locations":[{"line":7}],"rawInput":{"path":"a.txt"}`, "write edit a file: a.txt (sensitive)"},
+		"a tool, empty path":  {`"kind":"other","name":"save","rawInput":{"x":1},"locations":[{"path":""}]`, `mcp use a tool: save {"x":1} (sensitive)`},
+		"deep":                {`"kind":"read","rawInput":{"path":"a.txt","x":` + strings.Repeat("[", 9990) + strings.Repeat("]", 9990) + `}`, "read read: a.txt"},
 		"two of a name":       {`"kind":"read","rawInput":{"file_path":"a.txt","filePath":"/out/b.txt"}`, "read read: /out/b.txt + read read: a.txt (sensitive)"},
 		// Commands, whatever the kind, and whole.
-		"a read with a command":   {`"kind":"read","rawInput":{"path":"a.txt","command":"rm a.txt","cwd":"$W"}`, "shell run a command: rm a.txt"},
+		"a read with a command":   {`"kind":"read","rawInput":{"path":"a.txt","command":"rm a.txt","cwd":"$W"}`, "shell run a command: rm a.txt + read read: a.txt"},
+		"an edit with a command":  {`"kind":"edit","locations":[{"path":"/out/b.txt"}],"rawInput":{"command":"write","path":"/out/b.txt","file_text":"x"}`, "shell run a command: write + write edit a file: /out/b.txt"},
+		"a command that changes":  {`"kind":"execute","rawInput":{"command":"ls"},` + two, "shell run a command: ls + write edit a file: $W/a.txt + write edit a file: /out/b.txt (sensitive)"},
+		"a tool with a command":   {`"kind":"other","name":"Shell","rawInput":{"command":"rm b"}`, `mcp use a tool: Shell {"command":"rm b"} + shell run a command: rm b`},
+		"a tool with a path":      {`"kind":"think","name":"Save","rawInput":{"path":"/out/b.txt"}`, `mcp use a tool: Save {"path":"/out/b.txt"} + write use a file: /out/b.txt`},
 		"a search with a command": {`"kind":"search","rawInput":{"pattern":"x","cmd":["rg","x; y"]}`, "shell run a command: rg 'x; y'"},
-		"a fetch with a command":  {`"kind":"fetch","rawInput":{"url":"https://example.com","script":"curl x"}`, "shell run a command: curl x"},
+		"a fetch with a command":  {`"kind":"fetch","rawInput":{"url":"https://example.com","script":"curl x"}`, "shell run a command: curl x + url open an address: https://example.com"},
 		"a list":                  {`"kind":"execute","title":"echo","rawInput":{"command":["bash","-lc","echo 'a'; rm b"]}`, `shell run a command: bash -lc 'echo '\''a'\''; rm b'`},
 		"words after it":          {`"kind":"execute","rawInput":{"command":"rm","args":["-r","b c"]}`, "shell run a command: rm -r 'b c'"},
 		"two commands":            {`"kind":"execute","rawInput":{"command":"ls","script":"rm b"}`, "shell run a command: ls\nrm b (sensitive)"},
@@ -107,7 +118,7 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"a search of two":     {`"kind":"search","rawInput":{"query":"x","paths":["a","/out"]}`, `read search: a for "x" in "a", glob "", names false + read search: /out for "x" in "/out", glob "", names false`},
 		"a search elsewhere":  {`"kind":"search","name":"Glob","rawInput":{"pattern":"/out/*"}`, `read search: $W for "/out/*" in "$W", glob "", names true (sensitive)`},
 		"a search in braces":  {`"kind":"search","name":"Glob","rawInput":{"pattern":"{*.go,/out/*}"}`, `read search: $W for "{*.go,/out/*}" in "$W", glob "", names true (sensitive)`},
-		"a search by address": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"file://$W"}`, `read search: $W for "x" in "$W", glob "", names false (sensitive)`},
+		"a search by address": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"file://$W"}`, `read search: file://$W for "x" in "file://$W", glob "", names false (sensitive)`},
 		"a search unsaid":     {`"kind":"search","title":"x","rawInput":{"path":"sub"}`, `read search: sub for "" in "sub", glob "", names false (sensitive)`},
 		"two globs":           {`"kind":"search","rawInput":{"pattern":"x","glob":"*.go","include":"*.c","path":"sub"}`, `read search: sub for "x" in "sub", glob "", names false`},
 		"an address":          {`"kind":"fetch","name":"WebFetch","rawInput":{"url":"https://example.com/","prompt":"sum it up"}`, "url open an address: https://example.com/"},
@@ -134,6 +145,23 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 				t.Errorf("sensitive %v, why %q", asked[0].Sensitive, asked[0].Why)
 			}
 		})
+	}
+}
+
+// THREATS 53: a call on very many files is asked about with all of them, and soon.
+func TestThreat53VeryManyPaths(t *testing.T) {
+	const n = 10_000
+	var locations, diffs, patch strings.Builder
+	for i := range n {
+		fmt.Fprintf(&locations, `{"path":"$W/f%d"},`, i)
+		fmt.Fprintf(&diffs, `{"type":"diff","path":"$W/f%d","oldText":null,"newText":"x"},`, i)
+		fmt.Fprintf(&patch, `--- a/f%d\n+++ b/f%d\n@@ -1 +1 @@\n`, i, i)
+	}
+	h := sit(t, "polite", nil, nil)
+	h.play(frames{Ask: []json.RawMessage{asks(`"kind":"edit","locations":[` + locations.String() + `{"path":"$W/f0"}],"rawInput":{"path":"` + strings.Repeat("x", 1<<20) +
+		`","diff":"` + patch.String() + `"},"content":[` + diffs.String() + `{"type":"diff","path":"$W/f0","newText":"x"}]`)}})
+	if asked := h.Asked(); len(asked) != 1 || len(asked[0].Also) != n || !asked[0].Sensitive {
+		t.Errorf("asked %d times", len(asked))
 	}
 }
 

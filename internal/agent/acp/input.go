@@ -142,6 +142,7 @@ func (in *input) paths() (paths, diffed []string) {
 	walk = func(v any, isPath bool) {
 		switch v := v.(type) {
 		case map[string]any:
+			in.odd = in.odd || isPath && len(v) > 0 && !namesPath(v)
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				n := plainField(name)
 				text, isText := v[name].(string)
@@ -170,6 +171,16 @@ func (in *input) paths() (paths, diffed []string) {
 	}
 	walk(map[string]any(in.fields), false)
 	return paths, diffed
+}
+
+// namesPath reports whether a field of a map is one that holds a path.
+func namesPath(fields map[string]any) bool {
+	for name := range fields {
+		if pathFields[plainField(name)] {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -201,13 +212,12 @@ func patched(text string) (files, diffed []string) {
 	return files, diffed
 }
 
-// names reports whether a diff's name of a file is that of the path: as it is, or without
-// git's prefix and the slash before it.
-func (c *conn) names(diffed, path string) bool {
-	path = c.absolute(path)
+// names reports whether a diff's name of a file is that of one of the files, which are
+// absolute: as it is, or without git's prefix and the slash before it.
+func (c *conn) names(diffed string, files map[string]bool) bool {
 	for _, prefix := range []string{"", "a/", "b/"} {
 		rest, ok := strings.CutPrefix(diffed, prefix)
-		if ok && (c.absolute(rest) == path || filepath.Clean("/"+rest) == path) {
+		if ok && (files[c.absolute(rest)] || files[filepath.Clean("/"+rest)]) {
 			return true
 		}
 	}
