@@ -92,6 +92,9 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 		if k.tool == "run_command" { // shell stays where it is
 			p.Cwd = c.absolute(in.text("directory"))
 		}
+		if line := parts[0].Resource; !known && line != "" && len(in) > 0 {
+			parts[0].Resource = line + " " + string(k.args)
+		}
 		if k.background() {
 			parts[0].Action = "run a command in the background"
 		}
@@ -184,11 +187,31 @@ var (
 	pathlikeText = regexp.MustCompile(`^(?:/|~|\.\.?(?:[/\\]|$)|[A-Za-z]:[/\\]|file:)|[/\\]\.\.(?:[/\\]|$)`)
 )
 
+// shown are arguments of which the user sees the text, and those of one meaning together.
+var shown = [][]string{{"patch", "diff"}, {"contents", "content"}, {"command"}, {"args"}, {"directory"}}
+
 // understood reports whether no argument that is not of the tool could name a file. What
 // the tools of MCP servers do with their arguments is theirs to say.
 func (in input) understood(tool string, a act) bool {
 	if strings.HasPrefix(tool, "mcp__") {
 		return true
+	}
+	for _, names := range shown {
+		texts := 0
+		for _, name := range names {
+			raw, given := in[name]
+			if !given || string(raw) == "null" || !slices.Contains(a.plain, name) {
+				continue
+			}
+			var text string
+			var list []string
+			if texts++; json.Unmarshal(raw, &text) != nil && (name != "args" || json.Unmarshal(raw, &list) != nil) {
+				return false
+			}
+		}
+		if texts > 1 { // which one counts is the CLI's to say
+			return false
+		}
 	}
 	for name, raw := range in {
 		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) || slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })

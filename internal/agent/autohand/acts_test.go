@@ -110,6 +110,16 @@ func TestCallsThatAreNotUnderstoodAsk(t *testing.T) {
 		{"write_file", `{"path":["/etc/x"],"more":1,"contents":"x","where":"/etc/y"}`},
 		{"write_file", `{"contents":"x"}`},
 		{"write_file", `{"path":7,"contents":"x"}`},
+		{"write_file", `{"path":"a.txt","contents":{"x":"y"}}`}, // what does not show as it is
+		{"write_file", `{"path":"a.txt","contents":["x"],"content":"y"}`},
+		{"apply_patch", `{"path":"a.txt","patch":["--- a/.env"],"diff":"--- a/a.txt\n+++ b/a.txt\n"}`},
+		{"run_command", `{"command":"make","args":["-C","/etc",7]}`},
+		{"run_command", `{"command":"make","args":{"-C":"/etc"}}`},
+		{"run_command", `{"command":"make","directory":["/etc"]}`},
+		{"run_command", `{"command":["make","-C"]}`},
+		{"shell", `{"command":"make","args":["x",["y"]]}`},
+		{"git_worktree_run_parallel", `{"command":["make"]}`},
+		{"fetch_url", `{"url":["https://x.test/",7]}`},
 		{"copy_path", `{"from":"a"}`},
 		{"copy_path", `{"from":"a","to":{"path":"/etc/x"}}`},
 		{"delete_path", `{"path":"a","options":{"dir":"/etc"}}`},
@@ -122,8 +132,16 @@ func TestCallsThatAreNotUnderstoodAsk(t *testing.T) {
 		{"browser_upload_file", `{"paths":["/etc/passwd"]}`},
 		{"new_tool", `{"options":{"x":"../y"}}`},
 	} {
-		if p := judged(t, h, c.tool, c.args); p == nil || !p.Sensitive {
+		p := judged(t, h, c.tool, c.args)
+		if p == nil || !p.Sensitive {
 			t.Errorf("%s %s asks %+v", c.tool, c.args, p)
+		} else if p.Kind == agent.KindShell && !strings.Contains(p.Resource, "{") {
+			t.Errorf("%s %s is shown as %s", c.tool, c.args, p.Resource)
+		}
+	}
+	for _, args := range []string{`{"path":"a.txt","contents":""}`, `{"path":"a.txt","contents":null,"content":"x"}`} {
+		if p := judged(t, h, "write_file", args); p == nil || p.Sensitive {
+			t.Errorf("write_file %s asks %+v", args, p)
 		}
 	}
 }
