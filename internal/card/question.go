@@ -80,12 +80,16 @@ func (a *Ask) Things() (all []Thing) {
 
 // Length says how long the command or the change is.
 func (a *Ask) Length() string {
-	text := a.Resource
-	for _, r := range a.Resources[min(1, len(a.Resources)):] {
-		text += "\n" + r.Resource
+	text := a.Diff
+	if text == "" {
+		text = a.Resource
 	}
-	if a.Diff != "" {
-		text = a.Diff
+	if len(a.Resources) > 0 {
+		var all strings.Builder
+		for _, r := range a.Resources {
+			all.WriteString(r.Resource + "\n")
+		}
+		text = all.String() + a.Diff
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	return wording.Plural(lines, "line") + ", " + wording.Plural(utf8.RuneCountInString(text), "character")

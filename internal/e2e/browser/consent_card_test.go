@@ -63,6 +63,37 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	}
 }
 
+// THREATS 53: an act on many things with a short change can only be allowed after the last of
+// them was on the screen, too.
+func TestManyThingsAreReadToTheirEnd(t *testing.T) {
+	h := newHouse(t)
+	act := agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: "make", Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}
+	for i := range 300 {
+		act.Also = append(act.Also, agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: fmt.Sprintf("internal/a/folder/of/a/long/name/file_%d.go", i)})
+	}
+	act.Also = append(act.Also, agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: "../out\u202e/b.txt"})
+	h.backend.on("many", asking(h.site.workspace, wish{"c1", "edit", `{"path":"notes.txt"}`, act}))
+	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
+		p := h.site.open("/sessions/" + h.session(t))
+		p.look(size[0], size[1], "light")
+		p.say("many")
+		p.wait(`document.querySelector('[data-ask][data-ready]')`)
+		p.has(".perm-size", "Scroll to the end to allow it.")
+		p.has("[data-whole]", "run a command: make edit a file: internal/a/folder")
+		p.has("[data-whole]", "edit a file: ../outU+202E/b.txt")
+		p.shot(fmt.Sprintf("many-things-%d", size[0]))
+		p.click("[data-act=allow-once]")
+		p.wait(`document.activeElement.matches('[data-whole]')`)
+		p.press("End")
+		p.wait(`document.querySelector('[data-ask][data-read]')`)
+		p.accessible(fmt.Sprintf("many things at %d", size[0]))
+		p.wait(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'false'`)
+		p.click("[data-act=allow-once]")
+		p.has("[data-answered]", "Allowed once by you")
+		p.done()
+	}
+}
+
 // A page that comes back to its stream puts the questions into their place again: who reads a long
 // command stays where they are in it, and the end that was reached counts.
 func TestQuestionStaysWhereItIsRead(t *testing.T) {
