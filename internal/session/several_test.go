@@ -24,6 +24,12 @@ func writing(names ...string) agent.Permission {
 	return p
 }
 
+// sensitive is an act that its agent calls so.
+func sensitive(p agent.Permission) agent.Permission {
+	p.Sensitive = true
+	return p
+}
+
 // copying is an act that reads one file and writes another.
 func copying(from, to string) agent.Permission {
 	p := agent.Permission{ToolName: "copy", Kind: agent.KindRead, Action: "copy a file", Resource: from}
@@ -60,6 +66,9 @@ func TestThreat53EveryPathIsJudged(t *testing.T) {
 		"two of three outside":  {act: writing("a.txt", "../b.txt", "../c.txt"), mode: consent.ModeAllow, why: "../b.txt and 1 more: It leads outside the workspace, which is asked each time."},
 		"one sensitive":         {act: writing("a.txt", ".env"), mode: consent.ModeAllow, why: ".env: It may hold keys or passwords, which is always asked."},
 		"one sensitive, a rule": {act: writing("docs/a.md", "docs/.env"), why: "docs/.env: It may hold keys or passwords, which is always asked."},
+		"one of a rule, keys":   {act: writing("a.txt", "docs/.env"), why: "docs/.env: It may hold keys or passwords, which is always asked."},
+		"the second outside":    {act: writing("a.txt", "../b.txt", "c.txt"), why: "../b.txt: It leads outside the workspace, which is asked each time."},
+		"said to be sensitive":  {act: sensitive(writing("a.txt", "b.txt")), mode: consent.ModeAllow, given: "a.txt b.txt", why: "It may hold keys or passwords, which is always asked."},
 		"one denied":            {act: writing("a.txt", "no/b.txt"), mode: consent.ModeAllow, by: event.DecidedByRule},
 		"one to be asked":       {act: writing("a.txt", "ask/b.txt"), mode: consent.ModeAllow, why: "ask/b.txt: Rule 3 of the user's configuration says ask.", offer: "edits of files inside this workspace"},
 		"all by a rule":         {act: writing("docs/a.md", "docs/b.md"), by: event.DecidedByRule},

@@ -135,9 +135,6 @@ func (a *asking) command(command string) {
 	if len(folders) > 0 {
 		a.Cwd = folders[0]
 	}
-	if command == "" {
-		a.sensitive(whyMissing)
-	}
 	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" || a.k.Kind == "move"; {
 	case shown || edits:
 		if !edits {
@@ -184,15 +181,21 @@ func (a *asking) files(list []string) map[string]bool {
 // read is a look at files. One that shows a change is taken for that.
 func (a *asking) read() {
 	a.Kind, a.Action = agent.KindRead, "read"
-	kind, action := a.Kind, a.Action
-	if a.changes() {
-		a.sensitive(whyTorn)
-		a.Kind, kind, action = agent.KindWrite, agent.KindWrite, "edit a file"
-	}
-	a.paths(kind, action)
-	if patterns := a.in.texts(patternFields); len(patterns) > 0 && kind == agent.KindRead { // it searches
+	a.looks(a.Action)
+	if patterns := a.in.texts(patternFields); len(patterns) > 0 && !a.changes() { // it searches
 		a.search()
 	}
+}
+
+// looks adds the paths of a call that should change nothing.
+func (a *asking) looks(action string) {
+	kind := agent.KindRead
+	if a.changes() {
+		a.sensitive(whyTorn)
+		kind, action = agent.KindWrite, "edit a file"
+		a.Kind = kind // if it names none
+	}
+	a.paths(kind, action)
 }
 
 // changes reports whether a call shows a change.
@@ -211,7 +214,7 @@ func (a *asking) search() {
 	a.Kind, a.Action = agent.KindRead, "search"
 	patterns, globs := a.in.texts(patternFields), a.in.texts(globFields)
 	s := agent.Search{Names: a.k.Name == "Glob"} // of Claude Code
-	if len(patterns) != 1 || a.changes() {
+	if len(patterns) != 1 {
 		a.sensitive(whyMissing)
 	} else if s.Pattern = patterns[0]; len(globs) == 0 && a.k.Name != "Grep" && leaves(s.Pattern) {
 		a.sensitive(whyTorn) // it may name files elsewhere
@@ -222,7 +225,7 @@ func (a *asking) search() {
 	if slices.ContainsFunc(globs, leaves) {
 		a.sensitive(whyTorn)
 	}
-	a.paths(agent.KindRead, a.Action)
+	a.looks(a.Action)
 	if a.Resource == "" && s.Pattern != "" {
 		a.about(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: a.c.o.Workspace})
 	}
@@ -246,12 +249,9 @@ func leaves(glob string) bool { return elsewhere.MatchString(glob) }
 // fetch opens addresses, or searches the web.
 func (a *asking) fetch() {
 	a.Kind, a.Action = agent.KindURL, "open an address"
-	a.paths(agent.KindRead, "read")
+	a.looks("read")
 	if query := a.in.texts(patternFields); len(query) == 1 && a.Resource == "" {
 		a.Action, a.Resource = "search the web", query[0]
-	}
-	if a.changes() {
-		a.sensitive(whyTorn)
 	}
 }
 
@@ -262,6 +262,7 @@ func (a *asking) plan() {
 	a.Resource = cmp.Or(strings.Join(plans, "\n"), a.k.output())
 	if a.changes() {
 		a.sensitive(whyTorn)
+		a.paths(agent.KindWrite, "edit a file")
 	}
 }
 

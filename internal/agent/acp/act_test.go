@@ -114,18 +114,27 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"two folders":             {`"kind":"execute","rawInput":{"command":"ls","cwd":"$W","workdir":"/out"}`, "shell run a command: ls (sensitive)"},
 		// Searches and addresses.
 		"a search":            {`"kind":"search","name":"Grep","rawInput":{"pattern":"/x","path":"sub","glob":"*.go"}`, `read search: sub for "/x" in "sub", glob "*.go", names false`},
+		"a search by text":    {`"kind":"search","name":"Grep","rawInput":{"pattern":"/x","path":"sub"}`, `read search: sub for "/x" in "sub", glob "", names false`},
+		"a search to change":  {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"$W/a.txt"},` + diff, "write edit a file: $W/a.txt (sensitive)"},
 		"a search of all":     {`"kind":"search","name":"Glob","rawInput":{"pattern":"**/*.go"}`, `read search: $W for "**/*.go" in "$W", glob "", names true`},
 		"a search of two":     {`"kind":"search","rawInput":{"query":"x","paths":["a","/out"]}`, `read search: a for "x" in "a", glob "", names false + read search: /out for "x" in "/out", glob "", names false`},
 		"a search elsewhere":  {`"kind":"search","name":"Glob","rawInput":{"pattern":"/out/*"}`, `read search: $W for "/out/*" in "$W", glob "", names true (sensitive)`},
 		"a search in braces":  {`"kind":"search","name":"Glob","rawInput":{"pattern":"{*.go,/out/*}"}`, `read search: $W for "{*.go,/out/*}" in "$W", glob "", names true (sensitive)`},
 		"a search by address": {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"file://$W"}`, `read search: file://$W for "x" in "file://$W", glob "", names false (sensitive)`},
 		"a search unsaid":     {`"kind":"search","title":"x","rawInput":{"path":"sub"}`, `read search: sub for "" in "sub", glob "", names false (sensitive)`},
+		"a glob elsewhere":    {`"kind":"search","name":"Grep","rawInput":{"pattern":"x","path":"sub","glob":"/out/*"}`, `read search: sub for "x" in "sub", glob "/out/*", names false (sensitive)`},
+		"a fetch to change":   {`"kind":"fetch","rawInput":{"url":"https://a.example"},` + diff, "write edit a file: $W/a.txt + url open an address: https://a.example (sensitive)"},
+		"a plan to change":    {`"kind":"switch_mode","rawInput":{"plan":"1. x"},` + diff, "mcp leave its mode: 1. x + write edit a file: $W/a.txt (sensitive)"},
+		"a tool to change":    {`"kind":"other","name":"save","rawInput":{"x":1},` + diff, `mcp use a tool: save {"x":1} + write use a file: $W/a.txt (sensitive)`},
+		"a patch to read":     {`"kind":"read","rawInput":{"path":"a.txt","patch":"*** Update File: b.txt\n"}`, "write edit a file: b.txt + write edit a file: a.txt (sensitive)"},
 		"two globs":           {`"kind":"search","rawInput":{"pattern":"x","glob":"*.go","include":"*.c","path":"sub"}`, `read search: sub for "x" in "sub", glob "", names false`},
 		"an address":          {`"kind":"fetch","name":"WebFetch","rawInput":{"url":"https://example.com/","prompt":"sum it up"}`, "url open an address: https://example.com/"},
 		"two addresses":       {`"kind":"fetch","rawInput":{"urls":["https://a.example","https://b.example"]}`, "url open an address: https://a.example + url open an address: https://b.example"},
 		"the web":             {`"kind":"fetch","name":"WebSearch","rawInput":{"query":"go 1.26"}`, "url search the web: go 1.26"},
 		// Tools of MCP servers.
 		"claude mcp":      {`"kind":"other","name":"mcp__docs__find","title":"x","rawInput":{"q": "x"},"_meta":{"claudeCode":{"mcpServer":{"name":"docs","source":"user"}}}`, `mcp use a tool: mcp__docs__find {"q":"x"}`},
+		"codex mcp":       {`"kind":"execute","title":"mcp.docs.find","rawInput":{"server":"docs","tool":"find","arguments":{"command":"ls"}},"_meta":{"is_mcp_tool_call":true}`, `mcp use a tool: find {"arguments":{"command":"ls"},"server":"docs","tool":"find"}`},
+		"mcp with a path": {`"kind":"other","name":"mcp__docs__find","rawInput":{"path":"/out"},"_meta":{"claudeCode":{"mcpServer":{"name":"docs","source":"user"}}}`, `mcp use a tool: mcp__docs__find {"path":"/out"}`},
 		"a tool by title": {`"kind":"other","title":"docs-find","rawInput":{"command":"ls"}`, "mcp use a tool: docs-find\n{\"command\":\"ls\"} (sensitive)"},
 		"a tool of files": {`"kind":"other","name":"save","rawInput":{"x":1},"locations":[{"path":"/out/b.txt"}]`, `mcp use a tool: save {"x":1} + write use a file: /out/b.txt`},
 		"a plan to run":   {`"kind":"switch_mode","rawInput":{"plan":"1. x","command":"rm x","cwd":"$W"}`, "shell run a command: rm x"},
@@ -145,6 +154,23 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 				t.Errorf("sensitive %v, why %q", asked[0].Sensitive, asked[0].Why)
 			}
 		})
+	}
+}
+
+// A command runs in the folder that its call names; of one that names none it is not known.
+func TestTheFolderOfACommand(t *testing.T) {
+	for call, want := range map[string]string{
+		`"kind":"execute","rawInput":{"command":"ls","cwd":"/out"}`:              "/out false",
+		`"kind":"read","rawInput":{"command":["ls"],"workdir":"sub"}`:            "sub false",
+		`"kind":"execute","rawInput":{"command":"ls"}`:                           "$W true",
+		`"kind":"other","name":"Shell","rawInput":{"command":"ls","cwd":"/out"}`: " true",
+	} {
+		h := sit(t, "polite", nil, nil)
+		h.play(frames{Ask: []json.RawMessage{asks(call)}})
+		p := h.Asked()[0]
+		if got := strings.ReplaceAll(fmt.Sprint(p.Cwd, " ", p.CwdUnknown), h.dir, "$W"); got != want {
+			t.Errorf("%s is in %s, want %s", call, got, want)
+		}
 	}
 }
 
