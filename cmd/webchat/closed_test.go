@@ -20,7 +20,7 @@ import (
 )
 
 // Real agents run nothing of a folder that is as hostile as one can be, and ask about each
-// command, whatever its settings and hooks say, and though its user trusts the folder.
+// command, whatever its settings and hooks say, and though the user of Copilot CLI trusts the folder.
 func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
 	bin := filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin")
 	copilot := filepath.Join("..", "..", ".cache", "copilot", "node_modules", ".bin")
@@ -128,26 +128,18 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 	return all
 }
 
-// trust has the user's own settings of the agents trust a folder, and take its servers.
+// trust makes a folder one that the user of Copilot CLI told it to trust.
 func trust(t *testing.T, folder, home string) {
 	t.Helper()
-	type object = map[string]any
-	for name, settings := range map[string]object{
-		".copilot/config.json": {"trusted_folders": []string{folder}},
-		"claude/settings.json": {"enableAllProjectMcpServers": true},
-		"claude/.claude.json":  {"hasCompletedOnboarding": true, "projects": object{folder: object{"hasTrustDialogAccepted": true, "enabledMcpjsonServers": []string{"trap"}}}},
-	} {
-		file := filepath.Join(home, name)
-		text, err := json.Marshal(settings)
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(file), 0o700)
-		}
-		if err == nil {
-			err = os.WriteFile(file, text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	text, err := json.Marshal(map[string][]string{"trusted_folders": {folder}})
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(home, ".copilot"), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(home, ".copilot", "config.json"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
