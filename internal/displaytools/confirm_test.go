@@ -32,6 +32,8 @@ func TestConfirmations(t *testing.T) {
 		{"internal/session/session_test.go", strings.Repeat("x\n", 1200), "Displayed session_test.go to user (1200 lines)"},
 		{"Dockerfile", "", "Displayed Dockerfile to user (0 lines)"},
 		{"web/static/js/stream.js", strings.Repeat("x\n", 99), "Displayed stream.js to user (99 lines)"},
+		{"bin.dat", strings.Repeat("\x00\x01", 2500), "Displayed bin.dat to user (binary)"},
+		{"lib/libcrypto.so.3", "\x7fELF\x00" + strings.Repeat("\x00", 123456), "Displayed libcrypto.so.3 to user (binary)"},
 	} {
 		b.write(test.name, test.text)
 		got := b.call(RenderFile, "path", test.name).TextForModel

@@ -366,7 +366,7 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 	case r.more:
 		count = "first " + wording.Size(sizeless)
 	case r.meta.Binary:
-		shown, count = 0, wording.Size(r.w.Bytes())+", binary"
+		shown, count = 0, "binary" // a size beside it would leave no token for the name
 	}
 	text := confirm("Displayed %s to user ("+count+")", r.call.place.asked)
 	return agent.Result{Type: agent.Success, TextForModel: text, SessionLog: r.log(), Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}

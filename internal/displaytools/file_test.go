@@ -106,7 +106,7 @@ func TestLanguageAndKind(t *testing.T) {
 			t.Errorf("%s as %q: %q %s", test.path, test.highlight, m.Highlight, m.MimeType)
 		}
 	}
-	if got := b.call(RenderFile, "path", "x.bin").TextForModel; got != "Displayed x.bin to user (6 bytes, binary)" {
+	if got := b.call(RenderFile, "path", "x.bin").TextForModel; got != "Displayed x.bin to user (binary)" {
 		t.Error(got)
 	}
 	if got := b.refused(RenderFile, "path", "main.go", "highlight", `"><script>`); !strings.Contains(got, "does not know the language") {

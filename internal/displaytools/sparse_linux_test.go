@@ -46,7 +46,7 @@ func TestThreat82SparseFile(t *testing.T) {
 	b := newBench(t, nil)
 	b.sparse("disk.img", 10*tera, map[int64]string{10*tera - 5: "end\n\n"})
 	res := b.within("path", "disk.img")
-	if want := "Displayed disk.img to user (10 TB, binary)"; res.TextForModel != want || res.SessionLog != "" {
+	if want := "Displayed disk.img to user (binary)"; res.TextForModel != want || res.SessionLog != "" {
 		t.Fatalf("%+v, want %q", res, want)
 	}
 	o := b.output(res)
