@@ -25,9 +25,10 @@ type Call struct {
 	Log      string          // what only the user reads
 	Fault    event.ToolError // why it failed
 	Partial  string          // what a foreign tool wrote so far
-	Took     time.Duration
-	Tokens   int64 // that what the model read costs
-	Asked    int   // open questions about it
+	Waited   time.Duration   // for the answers to questions about it, which is no time of its own
+	Took     time.Duration   // without what it waited
+	Tokens   int64           // that what the model read costs
+	Asked    int             // open questions about it
 	Refused  bool
 	Allowed  *Ask      // the rule that allowed it, if one did
 	Rewrites []Rewrite // what hooks changed in its arguments

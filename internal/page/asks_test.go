@@ -248,3 +248,25 @@ func TestWhatARuleAllowsIsNotAnnounced(t *testing.T) {
 		}
 	}
 }
+
+// What a call waited for its user is no time of its own.
+func TestWaitingIsNotTaken(t *testing.T) {
+	yes := event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.Once, By: event.DecidedByUser}
+	for _, tt := range []struct {
+		name string
+		took int64
+		log  []event.Data
+		want string
+	}{
+		{"asked while it runs", 1230, join(starts("c1", "bash", `{"command":"make"}`), wants("p1", "c1", "make"), yes), "0.2 s"},
+		{"asked before it begins", 1230, join(wants("p1", "c1", "make"), starts("c1", "bash", `{"command":"make"}`), yes), "0.2 s"},
+		{"measured without", 340, join(starts("c1", "bash", `{"command":"make"}`), wants("p1", "c1", "make"), yes), "0.3 s"},
+		{"not asked", 1230, join(starts("c1", "bash", `{"command":"make"}`)), "1.2 s"},
+	} {
+		pr := pages(t, 0).Projector("s1")
+		pr.Feed(newLog().add(join(opening(), tt.log, event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: tt.took})...).entries...)
+		if got := pr.Transcript(); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
+		}
+	}
+}

@@ -171,6 +171,9 @@ func (f *State) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		a := q.Question
 		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, wording.Plain(d.Reason), d.By
+		if c := a.About; c != nil {
+			c.Waited += min(f.now.Sub(a.Asked), f.now.Sub(c.StartedAt))
+		}
 		f.closeQuestion(q, d.Decision == event.Deny)
 	}
 }

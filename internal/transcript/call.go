@@ -139,6 +139,9 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	c.Telemetry = t
 	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
 	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.Seq
+	if c.Took > c.Waited { // else it was measured without
+		c.Took -= c.Waited
+	}
 	if d.Result != nil {
 		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
 	}
