@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -86,6 +87,30 @@ func TestChanges(t *testing.T) {
 	want = []change{{path: "a.go", kind: files.Modified, added: 2, removed: 1}, {path: "new é.go", kind: files.Created, added: 1}}
 	if list := w.changes("sub"); !reflect.DeepEqual(list, want) {
 		t.Errorf("changed below a folder: %v, want %v", list, want)
+	}
+}
+
+// A copied folder has other times in all its files, and changed in none.
+func TestCopiedFilesHaveNotChanged(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		w := newWorkspace(t)
+		w.git(".", "init", "-q", "--object-format="+format)
+		for i := range 60 {
+			w.write(fmt.Sprintf("%02d.txt", i), fmt.Sprintf("%d\n", i))
+		}
+		w.commit()
+		old := time.Now().Add(-time.Hour)
+		for i := range 60 {
+			if err := os.Chtimes(filepath.Join(w.dir, fmt.Sprintf("%02d.txt", i)), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.write("57.txt", "57\r\n")
+		w.write("58.txt", "other\n")
+		list := w.changes(".")
+		if len(list) != 1 || list[0].path != "58.txt" || list[0].kind != files.Modified {
+			t.Errorf("%s: %v", format, list)
+		}
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha1" // git's name for a file, and no protection
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -77,6 +80,9 @@ func (c *Change) with(top *os.Root, was []byte, known bool) (differs bool) {
 	case c.blob == "":
 		c.Kind = Created
 	}
+	if err == nil && (named(c.blob, is) || named(c.blob, plainEnds(is))) {
+		return false
+	}
 	if !known || err != nil && !gone {
 		c.Uncounted = true
 		return true
@@ -86,6 +92,26 @@ func (c *Change) with(top *os.Root, was []byte, known bool) (differs bool) {
 		c.Added, c.Removed = linediff.Count(was, is)
 	}
 	return c.Kind != Modified || !bytes.Equal(plainEnds(was), plainEnds(is))
+}
+
+// named reports whether git has data under a name: so whether a file was only touched is
+// known without its blob, of however many.
+func named(blob string, data []byte) bool {
+	var h interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	switch len(blob) {
+	case 2 * sha1.Size:
+		h = sha1.New()
+	case 2 * sha256.Size:
+		h = sha256.New()
+	default:
+		return false
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)) == blob
 }
 
 // Renames are found as those of deleted and new files whose lines are mostly the same.
