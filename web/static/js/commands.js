@@ -60,7 +60,10 @@ export function parse(text) {
   return { display: c.name === '/show' ? showing(given) : { tool: c.tool, arguments: given } }
 }
 
+/** The command whose beginning word is, else the one it is a slip of. */
 function nearest(word) {
+  const begun = commands.find((c) => c.name.startsWith(word.toLowerCase()))
+  if (begun) return begun.name
   const d = commands.map((c) => [distance(word.toLowerCase(), c.name), c.name]).sort((a, b) => a[0] - b[0])
   return d[0][0] <= 3 ? d[0][1] : ''
 }
