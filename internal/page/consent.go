@@ -35,7 +35,7 @@ type Given struct {
 }
 
 // Words is what it covers, with nothing hidden.
-func (g Given) Words() template.HTML { return render.Visible(g.Text) }
+func (g Given) Words() template.HTML { return render.Quoted(g.Text) }
 
 // When says when it was given.
 func (g Given) When() string { return g.At.UTC().Format("2 Jan 2006, 15:04 UTC") }

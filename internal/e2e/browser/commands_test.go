@@ -41,6 +41,9 @@ hooks:
 	p.say("/stpo")
 	p.wait(`(` + lastToast + `).includes('/stpo is not a command. Did you mean /stop?')`)
 	p.js(prompt + `.select()`)
+	p.say("/pe") // the menu offers what begins so; a slip of /run it is not
+	p.wait(`(` + lastToast + `).includes('/pe is not a command. Did you mean /permissions?')`)
+	p.js(prompt + `.select()`)
 	p.say("/export") // nothing to save yet
 	p.wait(`(` + lastToast + `).includes('/export needs a session')`)
 
@@ -84,7 +87,7 @@ func TestTakeBack(t *testing.T) {
 	p.click("[data-scope=session]")
 	p.done()
 	p.say("/permissions")
-	p.has("#consent-grants", "this command, exactly: `echo one`")
+	p.has("#consent-grants", "this command, exactly: echo one given ")
 	p.has("#consent-permissions", "built in")
 	p.click("[data-take-back]")
 	p.has("#consent-grants", "Nothing.")
