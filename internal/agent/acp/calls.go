@@ -20,6 +20,7 @@ type call struct {
 	ours    bool   // it is of one of the session's tools, or looks so: its row begins when it reaches them
 	asked   bool   // as any other: it is shown
 	shown   string // the output that was reported
+	before  string // what it told before it ran, such as what it is for
 	pieces  pieces // of output that comes so
 
 	proposed string // its diff, before it changed anything
@@ -86,13 +87,22 @@ func (c *conn) update(t *turn, u update) {
 		c.tallied(t, k)
 		return
 	}
+	if k.unwritten() {
+		return
+	}
 	c.begin(t, k)
+	if k.Status == "pending" {
+		k.before, k.shown = k.told(), k.told()
+	}
 	if more := strings.ToValidUTF8(u.Meta.TerminalOutputDelta.Data, "\uFFFD"); more != "" {
 		k.pieces.add(more)
 		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.id, PartialOutput: more})
 	} else if text := k.told(); text != k.shown && k.pieces.size == 0 {
 		more := strings.TrimPrefix(text, k.shown)
-		if !strings.HasPrefix(text, k.shown) {
+		switch {
+		case k.shown == k.before:
+			more = text
+		case !strings.HasPrefix(text, k.shown):
 			more = "\n" + text // it replaces what was there
 		}
 		k.shown = text
@@ -105,6 +115,17 @@ func (c *conn) update(t *turn, u update) {
 
 // ended reports whether the agent said that the call is over.
 func (k *call) ended() bool { return k.Status == "completed" || k.Status == "failed" }
+
+// unwritten reports whether the model still writes the call's arguments. Claude Code and
+// OpenCode tell of a call before, and a row that begun then would not say what it is about.
+func (k *call) unwritten() bool {
+	var in map[string]json.RawMessage
+	if k.begun || k.Status != "pending" || json.Unmarshal(k.RawInput, &in) != nil || in == nil {
+		return false
+	}
+	delete(in, "cwd")
+	return len(in) == 0
+}
 
 // begin reports the start of a call, once.
 func (c *conn) begin(t *turn, k *call) {
@@ -170,7 +191,10 @@ func (k *call) exit() int {
 // complete reports the end of a call.
 func (c *conn) complete(t *turn, k *call) {
 	k.done = true
-	text := cmp.Or(k.output(), "(The agent showed no output.)")
+	text := k.output()
+	if text == "" || text == k.before {
+		text = "(The agent showed no output.)"
+	}
 	if code := k.exit(); code != 0 {
 		text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n(exit %d)", code)
 	}

@@ -173,7 +173,7 @@ func (c *conn) finish(t *turn, got answered) (failure string) {
 	c.quiet(t)
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
 		k := c.calls[id]
-		if k.ours && !k.done && c.b.cfg.Mark == "" && !c.reached(t, k) { // it may be anything
+		if k.unwritten() && !k.ours || k.ours && !k.done && c.b.cfg.Mark == "" && !c.reached(t, k) { // it may be anything
 			c.begin(t, k)
 		}
 		if k.begun && !k.done {

@@ -53,6 +53,22 @@ var manners = map[string]manner{
 		a.update("tool_call_update", call("term", object{"status": "completed"}))
 		return "end_turn", nil
 	},
+	"claude": func(a *standIn, _ context.Context, _ string) (string, object) { // whose models write the arguments after the call is told of
+		for _, said := range []string{"", "hi"} {
+			a.update("tool_call", call("toolu", object{"title": "Terminal", "name": "Bash", "kind": "execute", "status": "pending", "rawInput": object{}, "content": []any{}}))
+			a.update("tool_call_update", call("toolu", object{"title": "ls", "kind": "execute", "rawInput": object{"command": "ls"}, "content": []any{content("What there is")}}))
+			a.update("tool_call_update", call("toolu", object{}))
+			end := object{"status": "completed"}
+			if said != "" {
+				end["content"] = []any{content(said)}
+			}
+			a.update("tool_call_update", call("toolu", end))
+		}
+		a.update("tool_call", call("plain", object{"title": "Leave", "name": "Leave", "status": "pending", "rawInput": object{}}))
+		a.update("tool_call_update", call("plain", object{"status": "completed", "content": []any{content("left")}}))
+		a.update("tool_call", call("cut", object{"title": "Terminal", "name": "Bash", "kind": "execute", "status": "pending", "rawInput": object{"cwd": "/"}}))
+		return "end_turn", nil
+	},
 	"nothing": func(a *standIn, _ context.Context, _ string) (string, object) {
 		a.update("tool_call", call("mute", object{"title": "ls", "kind": "execute", "status": "in_progress"}))
 		a.update("tool_call_update", call("mute", object{"status": "completed", "content": []any{}}))
