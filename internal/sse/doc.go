@@ -2,20 +2,21 @@
 // every reader of it, each frame once and in order, joined without a gap to
 // whatever past the reader still lacks.
 //
-// The streams and the fan-out are those of github.com/r3labs/sse. This package
-// owns everything between them and the network, because a stream must stay
-// right when a client is slow, gone, late or hostile.
+// The fan-out is that of github.com/r3labs/sse: topics are its streams, and what is
+// published at about the same time is one of its events. This package owns everything
+// between that and the network, because a stream must stay right when a client is
+// slow, gone, late or hostile.
 //
 // # Guarantees
 //
 //   - [Topic.Publish] never blocks, whatever any client does.
 //   - [Topic.Serve] attaches to the topic before it replays the past, and drops
 //     live frames the past already held (by [Frame.Pos]): no gap, no repeat.
-//   - One client never delays another. A topic has one queue, which its clients
-//     write from, each at its own place; what waits for a client is bounded
-//     ([Config.Buffer]), and so is the time its connection may refuse to take
-//     bytes ([Config.WriteTimeout]). Beyond either the client is cut and resumes
-//     with Last-Event-ID; a frame is never skipped.
+//   - One client never delays another. Each has a buffer that takes at once what
+//     r3labs writes; what waits for a client is bounded ([Config.Buffer]), and so is
+//     the time its connection may refuse to take bytes ([Config.WriteTimeout]).
+//     Beyond either the client is cut and resumes with Last-Event-ID; a frame is
+//     never skipped.
 //   - No content can forge a frame: line ends in data become further data lines.
 //   - A frame without an id writes no id line, so a browser keeps the last one.
 //   - When Serve or Stream returns, no goroutine and no memory of the stream is

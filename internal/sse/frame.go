@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"time"
 )
@@ -82,4 +83,43 @@ func appendRetry(dst []byte, d time.Duration) []byte {
 	dst = append(dst, "retry: "...)
 	dst = strconv.AppendInt(dst, max(d.Milliseconds(), 1), 10)
 	return append(dst, "\n\n"...)
+}
+
+// Between Publish and a client's buffer a frame travels as a record: how many bytes
+// of records were published before it, its Pos, the length of its text, and the text.
+// Records follow each other without separators, so many are one event to r3labs, and
+// each client can choose from them late.
+const recordHead = 8 + 8 + 8
+
+// maxRecord is at least the size of a frame's record whose data is one line.
+func maxRecord(f Frame) int {
+	return recordHead + len("id: \nevent: \ndata: \n\n") + 19 + len(f.Event) + len(f.Data)
+}
+
+func appendRecord(dst []byte, at int64, f Frame) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(at))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(max(f.Pos, 0)))
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	start := len(dst)
+	dst = appendFrame(dst, f)
+	binary.LittleEndian.PutUint64(dst[start-8:], uint64(len(dst)-start))
+	return dst
+}
+
+// appendLive appends the text of those records that were published after from and
+// have no Pos up to pos, and returns how many bytes were published up to their end.
+// dst may be the beginning of records.
+func appendLive(dst, records []byte, from, pos int64) (_ []byte, end int64) {
+	for end = from; len(records) > 0; {
+		at, place := int64(binary.LittleEndian.Uint64(records)), int64(binary.LittleEndian.Uint64(records[8:]))
+		size := recordHead + int(binary.LittleEndian.Uint64(records[16:]))
+		if at >= from {
+			end = at + int64(size)
+			if place == 0 || place > pos {
+				dst = append(dst, records[recordHead:size]...)
+			}
+		}
+		records = records[size:]
+	}
+	return dst, end
 }

@@ -90,7 +90,7 @@ type Hub struct {
 	mu      sync.RWMutex // guards what follows
 	topics  map[string]*live
 	clients map[*client]struct{}
-	made    uint64        // streams ever created, for their names in the fan-out
+	private uint64        // streams of one client ever begun, for their names
 	closed  bool          // no stream may begin
 	drained chan struct{} // closed when closed and no client is left
 }
@@ -103,7 +103,7 @@ func New(c Config) (*Hub, error) {
 	fanout := r3labs.New()
 	fanout.AutoReplay = false // it repeats, renumbers and never forgets
 	fanout.AutoStream = false // names come from us only
-	fanout.BufferSize = 1     // one that waits tells of all that comes meanwhile
+	fanout.BufferSize = 1     // what comes while one waits is joined into the next
 	return &Hub{
 		config:  c,
 		fanout:  fanout,

@@ -324,7 +324,7 @@ func TestTopicsCostNothingWithoutClients(t *testing.T) {
 	for i := range 1000 {
 		h.Topic(fmt.Sprint(i)).Publish(data)
 	}
-	if len(h.topics) != 0 || h.fanout.StreamExists("0") || h.fanout.StreamExists("1") {
+	if len(h.topics) != 0 || h.fanout.StreamExists("0") || h.fanout.StreamExists("999") {
 		t.Fatalf("%d topics are kept", len(h.topics))
 	}
 	topic := h.Topic("quiet")
@@ -337,13 +337,8 @@ func TestTopicsCostNothingWithoutClients(t *testing.T) {
 		res.Body.Close()
 		receive(t, results)
 	}
-	if len(h.topics) != 0 {
+	if len(h.topics) != 0 || h.fanout.StreamExists("quiet") {
 		t.Error("the topic outlived its clients")
-	}
-	for i := range h.made + 1 {
-		if h.fanout.StreamExists(strconv.FormatUint(i, 10)) {
-			t.Errorf("r3labs keeps stream %d", i)
-		}
 	}
 }
 

@@ -47,11 +47,11 @@ func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) err
 		return err
 	}
 	defer c.end()
-	rd, detach := t.hub.attach(t.name, c)
+	s, detach := t.hub.attach(t.name, c)
 	defer detach()
 	pos, err := c.replay(replay)
 	if err == nil {
-		err = c.follow(rd, pos)
+		err = c.follow(s, pos)
 	}
 	return c.result(err)
 }
@@ -70,7 +70,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay, live
 		return err
 	}
 	defer c.end()
-	rd, detach := h.attach("", c)
+	s, detach := h.attach("", c)
 	defer detach()
 	pos, err := c.replay(replay)
 	if err != nil {
@@ -79,11 +79,11 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay, live
 	// live runs in the caller's goroutine, where the caller sees its panics.
 	var written error
 	var writer sync.WaitGroup
-	writer.Go(func() { written = c.follow(rd, pos) })
+	writer.Go(func() { written = c.follow(s, pos) })
 	defer writer.Wait()
-	defer rd.live.publishEnd()
-	err = live(c.soft, func(frames ...Frame) { rd.live.publish(frames) })
-	rd.live.publishEnd()
+	defer s.live.publishEnd()
+	err = live(c.soft, func(frames ...Frame) { s.live.publish(frames) })
+	s.live.publishEnd()
 	writer.Wait()
 	if err == nil {
 		err = written
@@ -111,10 +111,10 @@ func (c *client) replay(replay Replay) (pos int64, err error) {
 	return pos, written
 }
 
-// follow writes what is published, from the reader's place on, until the topic ends.
-func (c *client) follow(rd *reader, pos int64) error {
+// follow writes what is published, until the topic ends.
+func (c *client) follow(s *sink, pos int64) error {
 	for {
-		text, end := rd.take(pos)
+		text, end := s.take(pos)
 		switch {
 		case len(text) > 0:
 			if err := c.write(text); err != nil {
@@ -129,7 +129,7 @@ func (c *client) follow(rd *reader, pos int64) error {
 		select {
 		case <-c.ctx.Done():
 			return context.Cause(c.ctx)
-		case <-rd.wake:
+		case <-s.wake:
 		}
 	}
 }
