@@ -78,10 +78,7 @@ func setHeader(w http.ResponseWriter, r *http.Request) {
 
 // probe refuses a response that cannot stream, before anything is written.
 func (c *client) probe() error {
-	if _, ok := flusher(c.w); !ok {
-		return ErrUnsupported
-	}
-	if err := c.arm(); err != nil {
+	if err := c.arm(); err != nil { // what has a deadline can be flushed, too
 		return fmt.Errorf("%w (%w)", ErrUnsupported, err)
 	}
 	// A read deadline, set by the handler that bounds the reading of bodies, would end the
@@ -89,21 +86,6 @@ func (c *client) probe() error {
 	// that knows none has none to lift.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	return nil
-}
-
-// flusher finds what ResponseController.Flush will use; to call Flush for trying
-// would send the header.
-func flusher(w http.ResponseWriter) (http.ResponseWriter, bool) {
-	for {
-		switch v := w.(type) {
-		case interface{ FlushError() error }, http.Flusher:
-			return w, true
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = v.Unwrap()
-		default:
-			return nil, false
-		}
-	}
 }
 
 // beat runs in the timer's goroutine.

@@ -1,11 +1,14 @@
 package sse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,37 +51,20 @@ type Config struct {
 }
 
 func (c *Config) setDefaults() error {
-	for _, d := range []struct {
-		name  string
-		value *time.Duration
-		std   time.Duration
-	}{
-		{"Heartbeat", &c.Heartbeat, 15 * time.Second},
-		{"WriteTimeout", &c.WriteTimeout, 10 * time.Second},
-		{"Retry", &c.Retry, time.Second},
-	} {
-		if *d.value < 0 {
-			return fmt.Errorf("sse: Config.%s is %v: use a positive duration, or 0 for %v", d.name, *d.value, d.std)
-		}
-		if *d.value == 0 {
-			*d.value = d.std
-		}
+	return errors.Join(
+		setDefault("Heartbeat", &c.Heartbeat, 15*time.Second),
+		setDefault("WriteTimeout", &c.WriteTimeout, 10*time.Second),
+		setDefault("Retry", &c.Retry, time.Second),
+		setDefault("Buffer", &c.Buffer, 2<<20),
+		setDefault("MaxStreams", &c.MaxStreams, 256),
+	)
+}
+
+func setDefault[T int | time.Duration](name string, value *T, std T) error {
+	if *value < 0 {
+		return fmt.Errorf("sse: Config.%s is %v: use a positive value, or 0 for %v", name, *value, std)
 	}
-	for _, n := range []struct {
-		name  string
-		value *int
-		std   int
-	}{
-		{"Buffer", &c.Buffer, 2 << 20},
-		{"MaxStreams", &c.MaxStreams, 256},
-	} {
-		if *n.value < 0 {
-			return fmt.Errorf("sse: Config.%s is %d: use a positive number, or 0 for %d", n.name, *n.value, n.std)
-		}
-		if *n.value == 0 {
-			*n.value = n.std
-		}
-	}
+	*value = cmp.Or(*value, std)
 	return nil
 }
 
@@ -213,15 +199,7 @@ func (h *Hub) shut() ([]*client, []*live) {
 			close(h.drained)
 		}
 	}
-	var clients []*client
-	for c := range h.clients {
-		clients = append(clients, c)
-	}
-	var topics []*live
-	for _, l := range h.topics {
-		topics = append(topics, l)
-	}
-	return clients, topics
+	return slices.Collect(maps.Keys(h.clients)), slices.Collect(maps.Values(h.topics))
 }
 
 func (h *Hub) closing() bool {
@@ -233,9 +211,5 @@ func (h *Hub) closing() bool {
 func (h *Hub) remaining() []*client {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	var clients []*client
-	for c := range h.clients {
-		clients = append(clients, c)
-	}
-	return clients
+	return slices.Collect(maps.Keys(h.clients))
 }
