@@ -46,9 +46,8 @@ func NewTable(columns []string, numeric []bool, sorted int, falling bool) *Table
 }
 
 // Row adds a record, which begins at a line. Cells beyond the columns are shown, too, up to as many again.
-func (t *Table) Row(line int, cells [][]byte) {
-	n := strconv.Itoa(line)
-	t.b.WriteString(`<tr><td class="rn"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + "</a></td>")
+func (t *Table) Row(line int, cells []string) {
+	t.begin(line)
 	for i := range max(len(t.numeric), min(len(cells), 2*len(t.numeric))) {
 		switch {
 		case i >= len(cells) || len(cells[i]) == 0:
@@ -59,10 +58,23 @@ func (t *Table) Row(line int, cells [][]byte) {
 		default:
 			t.b.WriteString("<td>")
 		}
-		t.text(string(cells[i]))
+		t.text(cells[i])
 		t.b.WriteString("</td>")
 	}
 	t.b.WriteString("</tr>\n")
+}
+
+// Broken adds a record that cannot be parsed, which begins at a line, as it is.
+func (t *Table) Broken(line int, text string) {
+	t.begin(line)
+	t.b.WriteString(`<td colspan="` + strconv.Itoa(max(1, len(t.numeric))) + `">`)
+	t.text(text)
+	t.b.WriteString(`<span class="c"> (cannot be parsed, shown as it is)</span></td></tr>` + "\n")
+}
+
+func (t *Table) begin(line int) {
+	n := strconv.Itoa(line)
+	t.b.WriteString(`<tr><td class="rn"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + "</a></td>")
 }
 
 func (t *Table) text(s string) {

@@ -1,85 +1,90 @@
 package views
 
-import "bytes"
+import (
+	"bufio"
+	"bytes"
+	csvlib "encoding/csv"
+	"errors"
+	"io"
+	"iter"
+)
 
-// maxRecord is how many bytes a record may have. A quote that is still open by then is
-// no quote: from there on records are lines.
+// record is a row of a table. Its cells are valid until the next one is read.
+type record struct {
+	begins, next int // where its text begins, and where the next record may begin
+	cells        []string
+	broken       bool // it cannot be parsed: its only cell is its text
+}
+
+// maxRecord is how many bytes a record of CSV may have: a quote that is still open by
+// then is an error, and no line has so many fields that they would fill the memory.
 const maxRecord = 256 << 10
 
-// csvParser reads records as RFC 4180 has them, and takes what it does not allow as it
-// is: a quote inside of a field, fields behind a quoted one, fewer or more of them.
-type csvParser struct {
-	comma   byte
-	lenient bool // quotes do not span lines
+var errLong = errors.New("the record is too long")
+
+// stretch reads a text up to the end that a record may have.
+type stretch struct {
+	text    []byte
+	at, end int
 }
 
-// record reads the record b begins with and returns its fields and how many bytes it
-// has. Without whole, b may end before the record does: then ok is false.
-func (p *csvParser) record(b []byte, whole bool) (fields [][]byte, n int, ok bool) {
-	for at := 0; ; {
-		field, end := p.field(b[at:])
-		if end < 0 { // a quote is open
-			if !whole && len(b) < maxRecord {
-				return nil, 0, false
+// Read implements [io.Reader].
+func (s *stretch) Read(p []byte) (int, error) {
+	switch {
+	case s.at == len(s.text):
+		return 0, io.EOF
+	case s.at >= s.end:
+		return 0, errLong
+	}
+	n := copy(p, s.text[s.at:min(s.end, len(s.text))])
+	s.at += n
+	return n, nil
+}
+
+// csvRecords are the records of CSV. The line of one that cannot be parsed is a record of
+// its own, and the next one begins behind it. That reads no byte more than three times:
+// a line opens a quote if it has an odd number of them, and the next such line closes it
+// or is where it fails.
+func csvRecords(text []byte, comma byte) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		src := &stretch{text: text}
+		buf := bufio.NewReader(src)
+		r := csvlib.NewReader(buf)
+		r.Comma, r.FieldsPerRecord, r.ReuseRecord = rune(comma), -1, true
+		moved := 0 // from the reader's offsets to those in text
+		for at := 0; ; {
+			for rest := text[at:]; len(rest) > 0; rest = text[at:] { // empty lines
+				if n := lineEnd(rest); len(bytes.TrimRight(rest[:n], "\r\n")) > 0 {
+					break
+				} else {
+					at += n
+				}
 			}
-			p.lenient = true
-			return p.record(b, whole)
-		}
-		end += at
-		fields = append(fields, field)
-		switch {
-		case end == len(b) && !whole && len(b) < maxRecord:
-			return nil, 0, false
-		case end == len(b):
-			return fields, end, true
-		case b[end] == p.comma:
-			at = end + 1
-		default:
-			return fields, end + 1, true
+			if at == len(text) {
+				return
+			}
+			src.end = at + maxRecord
+			cells, err := r.Read()
+			x := record{begins: at, next: moved + int(r.InputOffset()), cells: cells}
+			if err != nil {
+				x.next, x.broken = at+lineEnd(text[at:]), true
+				x.cells = []string{string(bytes.TrimRight(text[at:x.next], "\r\n"))}
+				src.at = x.next
+				buf.Reset(src)
+				moved = x.next - int(r.InputOffset())
+			}
+			if !yield(x) {
+				return
+			}
+			at = x.next
 		}
 	}
 }
 
-// field reads one field and returns where it ends; -1: it has no end.
-func (p *csvParser) field(b []byte) (field []byte, end int) {
-	if len(b) > 0 && b[0] == '"' {
-		if field, end, ok := p.quoted(b); ok {
-			return field, end
-		}
-		if !p.lenient {
-			return nil, -1
-		}
-	}
-	end = p.fieldEnd(b)
-	return bytes.TrimSuffix(b[:end], []byte{'\r'}), end
-}
-
-// fieldEnd returns the index of the next comma or line end.
-func (p *csvParser) fieldEnd(b []byte) int {
-	for i, c := range b {
-		if c == p.comma || c == '\n' {
-			return i
-		}
+// lineEnd returns where the line ends that b begins with.
+func lineEnd(b []byte) int {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1
 	}
 	return len(b)
-}
-
-// quoted reads a field in quotes.
-func (p *csvParser) quoted(b []byte) (field []byte, end int, ok bool) {
-	for i := 1; i < len(b); i++ {
-		j := bytes.IndexByte(b[i:], '"')
-		if j < 0 || p.lenient && bytes.IndexByte(b[i:i+j], '\n') >= 0 {
-			return nil, 0, false
-		}
-		field = append(field, b[i:i+j]...)
-		if i += j; i+1 < len(b) && b[i+1] == '"' {
-			field = append(field, '"')
-			i++
-			continue
-		}
-		rest := b[i+1:]
-		end := p.fieldEnd(rest) // what stands behind the quote belongs to it
-		return append(field, bytes.TrimSuffix(rest[:end], []byte{'\r'})...), i + 1 + end, true
-	}
-	return nil, 0, false
 }

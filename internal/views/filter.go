@@ -1,7 +1,6 @@
 package views
 
 import (
-	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,8 +8,8 @@ import (
 
 // parseFilters makes a test of filters that all must hold. A filter is "column:test:value",
 // column being a number from 1, or a text that any cell has.
-func parseFilters(filters []string, columns int) (func(cells [][]byte) bool, error) {
-	var all []func([][]byte) bool
+func parseFilters(filters []string, columns int) (func(cells []string) bool, error) {
+	var all []func([]string) bool
 	for _, f := range filters {
 		number, rest, ok := strings.Cut(f, ":")
 		name, value, tested := strings.Cut(rest, ":")
@@ -23,14 +22,14 @@ func parseFilters(filters []string, columns int) (func(cells [][]byte) bool, err
 		if err != nil || column < 1 || column > columns {
 			return nil, refuse("bad_filter", "Give a filter as a text, or as column:test:value with one of the tests is, not, has, starts, ends, above, below, empty, filled, matches.")
 		}
-		all = append(all, func(cells [][]byte) bool {
+		all = append(all, func(cells []string) bool {
 			if column > len(cells) {
-				return test(nil)
+				return test("")
 			}
 			return test(cells[column-1])
 		})
 	}
-	return func(cells [][]byte) bool {
+	return func(cells []string) bool {
 		for _, f := range all {
 			if !f(cells) {
 				return false
@@ -40,11 +39,11 @@ func parseFilters(filters []string, columns int) (func(cells [][]byte) bool, err
 	}, nil
 }
 
-func anyHas(text string) func([][]byte) bool {
-	lower := bytes.ToLower([]byte(text))
-	return func(cells [][]byte) bool {
+func anyHas(text string) func([]string) bool {
+	lower := strings.ToLower(text)
+	return func(cells []string) bool {
 		for _, c := range cells {
-			if bytes.Contains(bytes.ToLower(c), lower) {
+			if strings.Contains(strings.ToLower(c), lower) {
 				return true
 			}
 		}
@@ -57,10 +56,10 @@ type errTest struct{}
 func (errTest) Error() string { return "no such test" }
 
 // parseTest makes a test of one cell. Letters compare in either case, numbers as such.
-func parseTest(name, value string) (func(c []byte) bool, error) {
-	lower := bytes.ToLower([]byte(value))
-	limit, isNumber := numeral([]byte(value))
-	compare := func(c []byte) (int, bool) {
+func parseTest(name, value string) (func(c string) bool, error) {
+	lower := strings.ToLower(value)
+	limit, isNumber := numeral(value)
+	compare := func(c string) (int, bool) {
 		f, ok := numeral(c)
 		switch {
 		case ok && isNumber && f < limit:
@@ -70,37 +69,37 @@ func parseTest(name, value string) (func(c []byte) bool, error) {
 		case ok && isNumber:
 			return 0, true
 		}
-		return bytes.Compare(bytes.ToLower(c), lower), len(c) > 0 && !isNumber
+		return strings.Compare(strings.ToLower(c), lower), len(c) > 0 && !isNumber
 	}
-	is := func(c []byte) bool {
+	is := func(c string) bool {
 		n, ok := compare(c)
-		return ok && n == 0 || bytes.Equal(bytes.ToLower(c), lower)
+		return ok && n == 0 || strings.ToLower(c) == lower
 	}
 	switch name {
 	case "is":
 		return is, nil
 	case "not":
-		return func(c []byte) bool { return !is(c) }, nil
+		return func(c string) bool { return !is(c) }, nil
 	case "has":
-		return func(c []byte) bool { return bytes.Contains(bytes.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.Contains(strings.ToLower(c), lower) }, nil
 	case "starts":
-		return func(c []byte) bool { return bytes.HasPrefix(bytes.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.HasPrefix(strings.ToLower(c), lower) }, nil
 	case "ends":
-		return func(c []byte) bool { return bytes.HasSuffix(bytes.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.HasSuffix(strings.ToLower(c), lower) }, nil
 	case "above":
-		return func(c []byte) bool { n, ok := compare(c); return ok && n > 0 }, nil
+		return func(c string) bool { n, ok := compare(c); return ok && n > 0 }, nil
 	case "below":
-		return func(c []byte) bool { n, ok := compare(c); return ok && n < 0 }, nil
+		return func(c string) bool { n, ok := compare(c); return ok && n < 0 }, nil
 	case "empty":
-		return func(c []byte) bool { return len(c) == 0 }, nil
+		return func(c string) bool { return len(c) == 0 }, nil
 	case "filled":
-		return func(c []byte) bool { return len(c) > 0 }, nil
+		return func(c string) bool { return len(c) > 0 }, nil
 	case "matches":
 		re, err := regexp.Compile(value)
 		if err != nil {
 			return nil, err
 		}
-		return re.Match, nil
+		return re.MatchString, nil
 	}
 	return nil, errTest{}
 }

@@ -29,7 +29,7 @@ var allowed = map[string]map[string]string{
 	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": nil, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil,
 	"ul": {"role": `^group$`}, "ol": {"start": digits},
 	"li":    {"class": names, "role": `^treeitem$`, "aria-expanded": `^(true|false)$`, "data-at": digits, "data-step": ``, "data-lines": lines, "data-from": digits},
-	"table": {"class": names}, "thead": nil, "tbody": nil, "tr": nil, "td": {"class": names}, "th": {"class": names, "data-col": digits, "aria-sort": `^(ascending|descending)$`},
+	"table": {"class": names}, "thead": nil, "tbody": nil, "tr": nil, "td": {"class": names, "colspan": digits}, "th": {"class": names, "data-col": digits, "aria-sort": `^(ascending|descending)$`},
 }
 
 const (
@@ -186,6 +186,14 @@ func TestNoForgedRows(t *testing.T) {
 	}
 }
 
+// bomb is YAML in which each name holds the one before it ten times.
+func bomb(names int) (text string) {
+	for i := range names {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 10), ", "))
+	}
+	return text
+}
+
 // What would be quadratic, or deeper than a stack, is neither: each of these is answered
 // within the time of any test.
 func TestExpensiveContent(t *testing.T) {
@@ -197,6 +205,9 @@ func TestExpensiveContent(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"quotes.csv": strings.Repeat("\"", 100_000), "commas.csv": strings.Repeat(",", 100_000), "open.csv": "a,b\n" + strings.Repeat("\"x,\n", 50_000),
+		"columns.csv": strings.Repeat("a,", 1_000_000) + "\n" + strings.Repeat("1,", 1_000_000), "lines.csv": "a,b\n\"" + strings.Repeat("x,\n", 200_000), "nul.csv": strings.Repeat("a\x00,b\n", 1000),
+		"numbers.json": `{"a":` + strings.Repeat("9", 1_000_000) + `,"a":1e999999999}`, "nul.json": "{\"a\":\"\x00\"}", "cut.jsonl": strings.Repeat("{\"a\":\n", 50_000), "twice.json": "[{" + strings.Repeat(`"a":1,`, 50_000) + `"a":2}]`,
+		"bomb.yaml": "a0: &a0 [x, x]\n" + bomb(40),
 		"deep.json": strings.Repeat("[", 100_000), "deepobj.json": strings.Repeat(`{"a":`, 30_000), "string.json": `["` + strings.Repeat(`\`, 100_001),
 		"keys.json": "{" + strings.Repeat(`"a":{"b":[`, 200) + strings.Repeat(`1,`, 50_000),
 		"deep.yaml": strings.Repeat("- ", 100_000), "flow.yaml": strings.Repeat("{a: ", 100_000), "flat.yaml": "a: " + strings.Repeat("[1, ", 400) + strings.Repeat("]", 400),

@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"webchat/internal/outputs"
+	"webchat/internal/wording"
 )
 
 // Names of views.
@@ -44,12 +46,29 @@ type kind struct {
 	format format
 	comma  byte     // of csv
 	views  []string // the default first
+	above  []string // views it would have if it were smaller, and a sentence that says so
+	note   string
+}
+
+const sniffed = 64 << 10 // bytes a kind is told by
+
+// limits is up to which size a text is more than lines: what is made of it is made of all
+// of it, within 500 ms on two cores, and kept with the output.
+var limits = map[format]struct {
+	bytes int64
+	name  string
+}{
+	csv:       {16 << 20, "CSV"},
+	jsonValue: {16 << 20, "JSON"},
+	jsonLines: {16 << 20, "JSON"},
+	yaml:      {512 << 10, "YAML"},
+	toml:      {512 << 10, "TOML"},
+	prose:     {maxPreview, "Markdown"},
 }
 
 const (
-	sniffed    = 64 << 10 // bytes a kind is told by
-	maxPreview = 4 << 20  // bytes of Markdown
-	maxParsed  = 512 << 10
+	maxPreview = 4 << 20   // bytes of Markdown
+	maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
 )
 
 // seen is what views know of an output, and goes with its document.
@@ -112,15 +131,27 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 	}
 	k := &kind{views: []string{Source, Diff}}
 	if cut := m.Gap != nil || m.Truncated || m.StartLine > 1 || m.EndLine < m.TotalLines && m.EndLine > 0; !cut {
-		k.structure(bytes.TrimPrefix(head[:n], []byte("\ufeff")), o, m)
+		k.structure(trimBOM(head[:n]), o, m)
 	}
-	if k.format == plain && (m.Highlight == "markdown" || m.Highlight == "Markdown") && o.Size() <= maxPreview {
+	if k.format == plain && (m.Highlight == "markdown" || m.Highlight == "Markdown") {
 		k.format, k.views = prose, slices.Insert(k.views, 0, Preview)
 	}
 	if k.format == plain && m.Gap == nil {
 		k.records(head[:n], int64(n) == o.Size(), m)
 	}
+	k.limit(o.Size())
 	return k
+}
+
+// limit leaves lines of a text that is larger than its format's limit.
+func (k *kind) limit(size int64) {
+	l, ok := limits[k.format]
+	if !ok || size <= l.bytes {
+		return
+	}
+	k.above = slices.DeleteFunc(k.views, func(v string) bool { return v == Source || v == Diff })
+	k.note = fmt.Sprintf("%s is shown as a %s up to %s: this has %s, so it is shown as lines.", l.name, strings.Join(k.above, " or a "), wording.Limit(l.bytes), wording.Size(size))
+	k.format, k.views = plain, []string{Source, Diff}
 }
 
 // structure tells texts of which a beginning is not enough to show the rest.
@@ -139,19 +170,24 @@ func (k *kind) structure(head []byte, o *outputs.Output, m *outputs.Meta) {
 			k.format, k.views = jsonValue, []string{Tree, Source, Diff}
 		}
 	}
-	if k.format != plain || o.Size() > maxParsed {
+	if k.format != plain {
 		return
 	}
+	k.views = []string{Source, Tree, Diff}
 	switch {
 	case m.Highlight == "YAML" || ext == ".yml" || ext == ".yaml":
-		if _, err := parseYAML(o); err == nil {
-			k.format, k.views = yaml, []string{Source, Tree, Diff}
-		}
+		k.format = yaml
 	case m.Highlight == "TOML" || ext == ".toml":
-		if _, err := parseTOML(o); err == nil {
-			k.format, k.views = toml, []string{Source, Tree, Diff}
-		}
+		k.format = toml
 	}
+	if k.format == plain || o.Size() <= limits[k.format].bytes && !parses(o, k) {
+		k.format, k.views = plain, []string{Source, Diff}
+	}
+}
+
+func parses(o *outputs.Output, k *kind) bool {
+	_, err := newForest(o, k)
+	return err == nil
 }
 
 // records tells whether a text is a table.
@@ -184,25 +220,23 @@ func (k *kind) records(head []byte, whole bool, m *outputs.Meta) {
 	}
 }
 
-// sameFields returns how many fields the first records have if most have as many; 0: they do not.
+// sameFields returns how many fields the first records have if most have as many, but for
+// some that cannot be parsed; 0: they do not.
 func sameFields(head []byte, whole bool, comma byte) int {
-	var p csvParser
-	p.comma = comma
-	counts := map[int]int{}
-	records := 0
-	for len(head) > 0 && records < 200 {
-		cells, n, ok := p.record(head, whole)
-		if !ok {
+	counts, records, broken := map[int]int{}, 0, 0
+	for r := range csvRecords(head, comma) {
+		if r.next == len(head) && !whole || records+broken == 200 {
 			break
 		}
-		if head = head[n:]; len(cells) == 1 && len(cells[0]) == 0 {
+		if r.broken {
+			broken++
 			continue
 		}
-		counts[len(cells)]++
+		counts[len(r.cells)]++
 		records++
 	}
 	for n, k := range counts {
-		if k*4 >= records*3 && (records > 2 || records > 0 && whole) {
+		if k*4 >= records*3 && k >= broken && (records > 2 || whole) {
 			return n
 		}
 	}

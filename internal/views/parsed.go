@@ -2,16 +2,15 @@ package views
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	yamllib "go.yaml.in/yaml/v4"
 
-	"webchat/internal/outputs"
 	"webchat/internal/render"
 )
 
@@ -25,16 +24,16 @@ type item struct {
 	named map[string]*item
 }
 
+// maxDepth is how deep values of YAML and TOML may nest.
+const maxDepth = 500
+
 var (
 	errDeep  = errors.New("values nest too deep")
 	errEmpty = errors.New("there is no value")
 )
 
-// index implements forest.
-func (*parsed) index(context.Context, func() bool) error { return nil }
-
 // children implements forest.
-func (p *parsed) children(_ context.Context, at string, from, n int) ([]render.Node, int, error) {
+func (p *parsed) children(at string, from, n int) ([]render.Node, int, error) {
 	i := 0
 	if at != "" {
 		var err error
@@ -60,7 +59,7 @@ func (p *parsed) add(to *item, x *item) *item {
 	to.kids = append(to.kids, x)
 	to.node.Count++
 	if to.node.Name == "" && x.node.Kind == 's' {
-		to.node.Name = shorten([]byte(x.node.Text))
+		to.node.Name = shorten(x.node.Text)
 	}
 	if x.node.HasKey {
 		if to.named == nil {
@@ -101,33 +100,26 @@ func scalar(kind byte, text string, line int) *item {
 	return x
 }
 
-// readParsed returns a text that may be parsed as a whole.
-func readParsed(o *outputs.Output) ([]byte, error) {
-	b, err := content{o: o}.Read(maxParsed)
-	if err != nil {
-		return nil, err
-	}
-	depth, most := 0, 0
+// tooDeep reports whether brackets nest deeper than a parser is to follow them.
+func tooDeep(b []byte) bool {
+	depth := 0
 	for _, c := range b {
 		switch c {
 		case '[', '{':
-			depth++
-			most = max(most, depth)
+			if depth++; depth > maxDepth {
+				return true
+			}
 		case ']', '}':
 			depth--
 		}
 	}
-	if most > maxDepth {
-		return nil, errDeep
-	}
-	return b, nil
+	return false
 }
 
 // parseYAML reads all documents of a text. Aliases stay names, so that they cannot grow.
-func parseYAML(o *outputs.Output) (*parsed, error) {
-	b, err := readParsed(o)
-	if err != nil {
-		return nil, err
+func parseYAML(b []byte) (*parsed, error) {
+	if tooDeep(b) {
+		return nil, errDeep
 	}
 	p := &parsed{items: []*item{{node: render.Node{Kind: '['}}}}
 	loader, err := yamllib.NewLoader(bytes.NewReader(b))
@@ -212,12 +204,11 @@ type tomlReader struct {
 }
 
 // parseTOML reads a text.
-func parseTOML(o *outputs.Output) (*parsed, error) {
-	b, err := readParsed(o)
-	if err != nil {
-		return nil, err
+func parseTOML(b []byte) (_ *parsed, err error) {
+	if tooDeep(b) {
+		return nil, errDeep
 	}
-	t := &tomlReader{text: b, line: max(o.Meta().StartLine, 1)}
+	t := &tomlReader{text: b, line: 1}
 	t.items = []*item{{node: render.Node{Kind: '['}}}
 	root := t.add(t.items[0], &item{node: render.Node{Kind: '{', Root: true, First: t.line}})
 	t.Reset(b)
@@ -333,4 +324,11 @@ func (t *tomlReader) value(at *item, n *unstable.Node, key string, keyed bool, l
 		}
 	}
 	return nil
+}
+
+func shorten(s string) string {
+	if len(s) <= nameLength {
+		return s
+	}
+	return strings.ToValidUTF8(s[:nameLength], "") + "…"
 }

@@ -1,12 +1,14 @@
 package views
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -15,102 +17,112 @@ import (
 const (
 	maxColumns = 200
 	headRows   = 200 // records that are looked at to know the columns
-	indexTime  = 250 * time.Millisecond
-	firstTime  = 10 * time.Millisecond // the same when an output is opened: the first rows must not wait
-	sortedRows = 500                   // at most, of one window in an order of its own
-
-	clipRow, clipCell, clipLeast = 16 << 10, 2 << 10, 40 // bytes
+	readRows   = 100 // records that are read at once to be shown
+	sortedRows = 500 // at most, of one window in an order of its own
 )
 
-// newRecords opens a table.
-func newRecords(ctx context.Context, o *outputs.Output, k *kind, lenient bool) (*records, error) {
-	t := &records{o: o}
-	start := place{line: max(o.Meta().StartLine, 1)}
-	if k.format == csv {
-		p := &csvRecords{csvParser{comma: k.comma, lenient: lenient}}
-		t.parse = func() parser { return &csvRecords{csvParser{comma: k.comma, lenient: lenient}} }
-		err := t.read(ctx, newReader(o), p, &start, func(r row) bool {
-			for i, c := range r.cells {
-				t.columns = append(t.columns, string(bytes.TrimPrefix(bytes.TrimSpace(c), []byte("\ufeff"))))
-				if i == maxColumns-1 {
-					break
-				}
-			}
-			return false
-		})
-		if err != nil && !stopped(err) {
-			return nil, err
-		}
-		start.index = 0
-	} else if err := t.jsonColumns(ctx, start); err != nil {
+// records is a table: where its records begin, and how they are read.
+type records struct {
+	o       *outputs.Output
+	scan    func(text []byte) iter.Seq[record] // of a text that begins with a record
+	columns []string
+	numeric []bool  // the columns that hold numbers
+	begins  []int32 // of each record, and where the last one ends
+	orders  []*order
+}
+
+// newRecords goes through a table once.
+func newRecords(ctx context.Context, o *outputs.Output, k *kind) (*records, error) {
+	text, err := readPart(o, 0, o.Size())
+	if err != nil {
 		return nil, err
 	}
-	t.next, t.scan = start, t.parse()
-	return t, t.kinds(ctx)
-}
-
-// jsonColumns makes columns of the keys of the first objects.
-func (t *records) jsonColumns(ctx context.Context, start place) error {
-	p := &jsonRecords{columns: map[string]int{}, width: 1}
-	src := newReader(t.o)
-	for at := start; at.index < headRows && at.off < src.size && ctx.Err() == nil; at.index++ {
-		b, _, err := src.from(at.off, maxRecord)
-		if err != nil {
-			return err
+	t := &records{o: o}
+	base := len(text) - len(trimBOM(text))
+	if k.format == csv {
+		t.scan = func(text []byte) iter.Seq[record] { return csvRecords(text, k.comma) }
+		base += t.csvColumns(text[base:])
+	} else {
+		base = skip(text, base)
+		array := k.format == jsonValue
+		if array {
+			base++ // [
 		}
-		skip, n := recordBounds(b)
-		if n <= skip {
-			break
-		}
-		at.off += int64(n)
-		if b[skip] != '{' {
-			continue
-		}
-		eachMember(b[:n], skip, func(key, _ []byte) bool {
-			name := string(jsonText(key))
-			if _, had := p.columns[name]; !had && len(t.columns) < maxColumns {
-				p.columns[name] = len(t.columns)
-				t.columns = append(t.columns, name)
-			}
-			return true
-		})
+		t.jsonColumns(text[base:], array)
 	}
-	p.width = max(1, len(t.columns))
-	t.parse = func() parser { return &jsonRecords{p.columns, p.width} }
-	return ctx.Err()
-}
-
-// kinds finds out which columns hold numbers.
-func (t *records) kinds(ctx context.Context) error {
-	t.numeric = make([]bool, len(t.columns))
 	numbers, filled := make([]int, len(t.columns)), make([]int, len(t.columns))
-	at := t.next
-	err := t.read(ctx, newReader(t.o), t.parse(), &at, func(r row) bool {
-		for i, c := range r.cells[:min(len(r.cells), len(t.columns))] {
-			if len(c) > 0 {
-				filled[i]++
-			}
-			if _, ok := numeral(c); ok {
-				numbers[i]++
-			}
+	end := base
+	for r := range t.scan(text[base:]) {
+		if len(t.begins)%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		return r.index < headRows
-	})
+		if len(t.begins) < headRows && !r.broken {
+			countNumbers(r.cells, numbers, filled)
+		}
+		t.begins = append(t.begins, int32(base+r.begins))
+		end = base + r.next
+	}
+	t.begins = append(t.begins, int32(end))
+	t.numeric = make([]bool, len(t.columns))
 	for i := range numbers {
 		t.numeric[i] = numbers[i] > 0 && numbers[i]*10 >= filled[i]*9
 	}
-	if stopped(err) {
-		err = nil
+	return t, nil
+}
+
+// csvColumns takes the columns from the first record and returns where the next begins.
+func (t *records) csvColumns(text []byte) int {
+	for r := range t.scan(text) {
+		for _, c := range r.cells[:min(len(r.cells), maxColumns)] {
+			t.columns = append(t.columns, strings.TrimSpace(c))
+		}
+		return r.next
 	}
-	return err
+	return len(text)
+}
+
+// jsonColumns makes columns of the names in the first objects.
+func (t *records) jsonColumns(text []byte, array bool) {
+	columns, looked := map[string]int{}, 0
+	for range jsonRecords(text, array, 0, func(name jsontext.Value) int {
+		s := jsonText(name)
+		if _, had := columns[s]; !had && len(columns) < maxColumns {
+			columns[s] = len(columns)
+			t.columns = append(t.columns, s)
+		}
+		return -1
+	}) {
+		if looked++; looked == headRows {
+			break
+		}
+	}
+	t.scan = func(text []byte) iter.Seq[record] {
+		return jsonRecords(text, array, len(columns), func(name jsontext.Value) int {
+			if i, ok := columns[jsonText(name)]; ok {
+				return i
+			}
+			return -1
+		})
+	}
+}
+
+func countNumbers(cells []string, numbers, filled []int) {
+	for i, c := range cells[:min(len(cells), len(numbers))] {
+		if c != "" {
+			filled[i]++
+		}
+		if _, ok := numeral(c); ok {
+			numbers[i]++
+		}
+	}
 }
 
 // numeral reads a number as tables have them: also 1,204 and 12 %.
-func numeral(c []byte) (float64, bool) {
-	if c = bytes.TrimSpace(c); len(c) == 0 || len(c) > 40 || c[len(c)-1] > '9' && c[len(c)-1] != '%' {
+func numeral(c string) (float64, bool) {
+	if c = strings.TrimSpace(c); len(c) == 0 || len(c) > 40 || c[len(c)-1] > '9' && c[len(c)-1] != '%' {
 		return 0, false
 	}
-	s := strings.TrimRight(string(c), "% ")
+	s := strings.TrimRight(c, "% ")
 	if strings.IndexByte(s, ',') > 0 {
 		s = strings.ReplaceAll(s, ",", "")
 	}
@@ -125,89 +137,62 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a Ask) (w
 	defer d.seen.mu.Unlock()
 	t, ok := d.seen.blobs[Table].(*records)
 	if !ok {
-		if t, err = newRecords(ctx, o, k, false); err != nil {
+		if t, err = newRecords(ctx, o, k); err != nil {
 			return w, err
 		}
 		d.seen.keep(Table, t)
 	}
-	until := time.Now().Add(indexTime)
-	if !ok {
-		until = time.Now().Add(firstTime)
-	}
-	if err := t.index(ctx, func() bool { return time.Now().After(until) }); err != nil {
-		return w, err
-	}
-	if p, csv := t.scan.(*csvRecords); csv && p.lenient && t.parse().(*csvRecords).lenient != p.lenient {
-		if t, err = newRecords(ctx, o, k, true); err != nil {
-			return w, err
-		}
-		d.seen.keep(Table, t)
-		if err := t.index(ctx, func() bool { return time.Now().After(until) }); err != nil {
-			return w, err
-		}
-	}
-	if a.Sort != "" {
-		a.Rows = min(a.Rows, sortedRows)
-	}
-	total, indexes, partial := t.known(), []int(nil), !t.complete
+	records := len(t.begins) - 1
+	total, index := records, func(i int) int { return i }
 	if len(a.Filter) > 0 || a.Sort != "" {
 		x, err := t.order(ctx, a)
 		if err != nil {
 			return w, err
 		}
-		total, partial = len(x.rows), !x.complete
-		from, to := cut(a, total)
-		for i := from; i <= to; i++ {
-			indexes = append(indexes, int(x.rows[i-1]))
-		}
-	} else {
-		from, to := cut(a, total)
-		for i := from; i <= to; i++ {
-			indexes = append(indexes, i-1)
-		}
+		total, index = len(x.rows), func(i int) int { return int(x.rows[i]) }
 	}
-	w, err = t.window(ctx, a, indexes)
-	w.Total, w.Partial = total, partial
-	w.Header = map[string]string{"Records": strconv.Itoa(t.known())}
-	return w, err
-}
-
-// window shows the records with these indexes, in this order.
-func (t *records) window(ctx context.Context, a Ask, indexes []int) (Window, error) {
+	if a.Sort != "" {
+		a.Rows = min(a.Rows, sortedRows)
+	}
+	from, to := cut(a, total)
 	sorted, falling := sortColumn(a.Sort)
 	out := render.NewTable(t.columns, t.numeric, sorted, falling)
-	shown := 0
-	if slices.IsSorted(indexes) {
-		err := t.rows(ctx, indexes, func(r row) bool {
-			out.Row(r.begins, r.cells)
-			shown++
-			return !out.Full()
-		})
-		return window(out.HTML(), a.From, a.From+shown-1, 0), err
+	shown := from - 1
+	for shown < to && !out.Full() {
+		n := 1 // records that follow one another are read at once
+		for shown+n < to && n < readRows && index(shown+n) == index(shown)+n {
+			n++
+		}
+		n, err := t.show(out, index(shown), n)
+		if err != nil {
+			return w, err
+		}
+		shown += n
 	}
-	found := make(map[int]row, len(indexes)) // read in the file's order, shown in another
-	err := t.rows(ctx, slices.Sorted(slices.Values(indexes)), func(r row) bool {
-		r.cells = clipped(r.cells)
-		found[r.index] = r
-		return true
-	})
-	for shown < len(indexes) && !out.Full() {
-		r := found[indexes[shown]]
-		out.Row(r.begins, r.cells)
-		shown++
-	}
-	return window(out.HTML(), a.From, a.From+shown-1, 0), err
+	w = window(out.HTML(), from, shown, total)
+	w.Header = map[string]string{"Records": strconv.Itoa(records)}
+	return w, nil
 }
 
-// clipped copies the beginnings of cells, which a table shows no more of.
-func clipped(cells [][]byte) [][]byte {
-	left := clipRow
-	for i, c := range cells {
-		c = c[:min(len(c), clipCell, max(left, clipLeast))]
-		left -= len(c)
-		cells[i] = bytes.Clone(c)
+// show adds up to n records to a table and returns how many it took.
+func (t *records) show(out *render.Table, first, n int) (shown int, err error) {
+	base := int64(t.begins[first])
+	text, err := readPart(t.o, base, int64(t.begins[first+n]))
+	if err != nil {
+		return 0, err
 	}
-	return cells
+	for r := range t.scan(text) {
+		line := t.o.LineOf(base + int64(r.begins))
+		if r.broken {
+			out.Broken(line, r.cells[0])
+		} else {
+			out.Row(line, r.cells)
+		}
+		if shown++; out.Full() {
+			break
+		}
+	}
+	return shown, nil
 }
 
 // sortColumn reads "3" or "-3": the column, from 1, and whether the largest come first.
@@ -222,16 +207,15 @@ func sortColumn(s string) (column int, falling bool) {
 
 // order is which records a filter leaves, sorted.
 type order struct {
-	filters  []string
-	sort     string
-	rows     []int32
-	keys     []sortKey // of rows, until they are sorted
-	next     place
-	complete bool
+	filters []string
+	sort    string
+	rows    []int32
+	keys    []sortKey // of rows, until they are sorted
 }
 
 // sortKey orders cells: numbers, then texts, then empty ones.
 type sortKey struct {
+	row    int32
 	rank   int8
 	number float64
 	text   string
@@ -243,8 +227,7 @@ const (
 	keySize   = 64 // bytes of a text that order it
 )
 
-// order finds the records that are asked for. When there was no time for all it is not
-// complete, and goes on when asked again.
+// order finds the records that are asked for.
 func (t *records) order(ctx context.Context, a Ask) (*order, error) {
 	match, err := parseFilters(a.Filter, len(t.columns))
 	if err != nil {
@@ -254,82 +237,58 @@ func (t *records) order(ctx context.Context, a Ask) (*order, error) {
 	if a.Sort != "" && (column == 0 || column > len(t.columns)) {
 		return nil, refuse("bad_sort", "Give sort as the number of a column, with a minus for falling.")
 	}
-	x := t.ordered(a)
-	if x.complete {
-		return x, nil
-	}
-	until := time.Now().Add(searchTime)
-	if x.next == (place{}) {
-		if len(t.places) == 0 {
-			x.complete = true
-			return x, nil
-		}
-		x.next = t.places[0]
-	}
-	err = t.read(ctx, newReader(t.o), t.parse(), &x.next, func(r row) bool {
-		if match(r.cells) {
-			x.rows = append(x.rows, int32(r.index))
-			if column > 0 {
-				x.keys = append(x.keys, keyOf(r.cells, column))
-			}
-		}
-		return r.index%256 != 255 || time.Now().Before(until)
-	})
-	if stopped(err) {
-		return &order{rows: slices.Clone(x.rows)}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(x.keys) > maxSorted {
-		return nil, refuse("too_many", "There are too many rows to sort: filter them first.")
-	}
-	x.sortRows(falling)
-	x.complete = true
-	return x, nil
-}
-
-// ordered returns what is known of an order.
-func (t *records) ordered(a Ask) *order {
 	for i, x := range t.orders {
 		if x.sort == a.Sort && slices.Equal(x.filters, a.Filter) {
 			t.orders = append(slices.Delete(t.orders, i, i+1), x)
-			return x
+			return x, nil
 		}
 	}
+	text, err := readPart(t.o, int64(t.begins[0]), int64(t.begins[len(t.begins)-1]))
+	if err != nil {
+		return nil, err
+	}
+	x, row := &order{filters: a.Filter, sort: a.Sort}, -1
+	for r := range t.scan(text) {
+		if row++; row%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !match(r.cells) {
+			continue
+		}
+		if column > 0 {
+			if len(x.keys) == maxSorted {
+				return nil, refuse("too_many", "There are too many rows to sort: filter them first.")
+			}
+			x.keys = append(x.keys, keyOf(r.cells, column, int32(row)))
+			continue
+		}
+		x.rows = append(x.rows, int32(row))
+	}
+	x.sortRows(falling)
 	if len(t.orders) == maxOrders {
 		t.orders = slices.Delete(t.orders, 0, 1)
 	}
-	x := &order{filters: a.Filter, sort: a.Sort}
 	t.orders = append(t.orders, x)
-	return x
+	return x, nil
 }
 
-func keyOf(cells [][]byte, column int) sortKey {
-	if column > len(cells) || len(cells[column-1]) == 0 {
-		return sortKey{rank: 2}
+func keyOf(cells []string, column int, row int32) sortKey {
+	if column > len(cells) || cells[column-1] == "" {
+		return sortKey{rank: 2, row: row}
 	}
 	c := cells[column-1]
 	if f, ok := numeral(c); ok {
-		return sortKey{number: f}
+		return sortKey{number: f, row: row}
 	}
-	return sortKey{rank: 1, text: strings.ToLower(string(c[:min(len(c), keySize)]))}
+	return sortKey{rank: 1, text: strings.Clone(strings.ToLower(c[:min(len(c), keySize)])), row: row}
 }
 
 func (x *order) sortRows(falling bool) {
-	if x.keys == nil {
-		return
+	slices.SortFunc(x.keys, func(a, b sortKey) int { return cmp.Or(a.compare(&b, falling), int(a.row-b.row)) })
+	for _, k := range x.keys {
+		x.rows = append(x.rows, k.row)
 	}
-	index := make([]int32, len(x.rows))
-	for i := range index {
-		index[i] = int32(i)
-	}
-	slices.SortStableFunc(index, func(a, b int32) int { return x.keys[a].compare(&x.keys[b], falling) })
-	rows := make([]int32, len(x.rows))
-	for i, k := range index {
-		rows[i] = x.rows[k]
-	}
-	x.rows, x.keys = rows, nil
+	x.keys = nil
 }
 
 func (k *sortKey) compare(other *sortKey, falling bool) int {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"html/template"
@@ -28,6 +29,9 @@ func refuse(code, sentence string) error { return &Refusal{Code: code, Sentence:
 func (h *Views) View(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
 	k := h.kindOf(o)
 	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
+		if slices.Contains(k.above, a.View) {
+			return w, refuse("too_large", k.note+" Ask for view=source.")
+		}
 		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
 	}
 	for try := 0; ; try++ {
@@ -38,7 +42,12 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a Ask) (w Window, e
 		}
 		break
 	}
-	w.View = a.View
+	if w.View = a.View; k.note != "" && a.View == Source {
+		if w.Header == nil {
+			w.Header = map[string]string{}
+		}
+		w.Header["Note"] = k.note
+	}
 	return w, err
 }
 
@@ -56,7 +65,7 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a Ask) (
 	case Table:
 		return h.table(ctx, text, k, a)
 	case Tree:
-		return h.tree(ctx, text, k, a)
+		return h.tree(text, k, a)
 	case Diff:
 		if a.With == nil {
 			a.With = h.was(o)
@@ -238,7 +247,7 @@ func (h *Views) preview(o *outputs.Output, a Ask) (Window, error) {
 		if err != nil {
 			return Window{}, err
 		}
-		if len(text) <= maxParsed {
+		if len(text) <= maxInlined {
 			text = []byte(markdown.Inline(string(text)))
 		}
 		all = newBlocks(string(text))
@@ -266,6 +275,15 @@ func newBlocks(text string) *blocks {
 	}
 	return b
 }
+
+// readPart reads the bytes of an output from from up to to.
+func readPart(o *outputs.Output, from, to int64) ([]byte, error) {
+	b := make([]byte, to-from)
+	_, err := io.ReadFull(io.NewSectionReader(o, from, to-from), b)
+	return b, err
+}
+
+func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\ufeff")) }
 
 func (s *seen) keep(name string, v any) {
 	if s.blobs == nil {
