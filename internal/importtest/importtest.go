@@ -131,7 +131,7 @@ var theirs = map[string][]string{
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
-	"github.com/go-json-experiment/json":       {"internal/strictjson"},
+	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views"},
 	"modernc.org/sqlite":                       {"internal/store"},
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},

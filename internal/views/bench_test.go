@@ -40,8 +40,7 @@ func BenchmarkWindow(b *testing.B) {
 				h := New(outputsOf(b, 1<<30), nil)
 				few, many := file(b, h, name, opened(50, name)), file(b, h, name, opened(lines, name))
 				known := New(h.store, nil) // of all of it
-				for ask(b, known, many, Ask{View: known.Of(many)[0]}).Partial {
-				}
+				ask(b, known, many, Ask{View: known.Of(many)[0]})
 				look := func(h *Views, o *outputs.Output, from int) time.Duration {
 					begun := time.Now()
 					ask(b, h, o, Ask{View: h.Of(o)[0], From: from, Rows: 50})
@@ -62,5 +61,50 @@ func BenchmarkWindow(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkLimits opens texts that are as large as limits lets them be: what they are, and
+// the first window of each view, then a filter and an order of a table, in milliseconds.
+func BenchmarkLimits(b *testing.B) {
+	for name, c := range map[string]struct {
+		of               format
+		head, line, tail string
+	}{
+		"usual.csv":   {csv, "time,level,pump,text\n", "17,INFO,pump-3,\"accepted, sink 5\"\n", ""},
+		"broken.csv":  {csv, "time,text\n", "17,accepted\n18,\"sink\" 5\n19,accepted\n", ""},
+		"usual.jsonl": {jsonLines, "", "{\"time\": 17, \"level\": \"INFO\", \"text\": \"accepted sink 5\"}\n", ""},
+		"dense.json":  {jsonValue, "{\"a\":[1", ",1", "]}"},
+		"usual.yaml":  {yaml, "", "- host: a.example\n  port: 443\n  tags: [x, y]\n", ""},
+		"dense.yaml":  {yaml, "a: [1", ",1", "]\n"},
+		"usual.toml":  {toml, "", "[[a]]\nhost = \"a.example\"\nport = 443\ntags = [\"x\", \"y\"]\n", ""},
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := New(outputsOf(b, 1<<30), nil)
+			o := file(b, h, name, c.head+strings.Repeat(c.line, (int(limits[c.of].bytes)-20)/len(c.line)-1)+c.tail)
+			took := map[string]time.Duration{}
+			look := func(what string, f func()) {
+				begun := time.Now()
+				f()
+				took[what] += time.Since(begun)
+			}
+			for b.Loop() {
+				h.open = nil
+				look("kind", func() { h.Of(o) })
+				for _, view := range h.Of(o) {
+					if view == Table || view == Tree {
+						look(view, func() { ask(b, h, o, Ask{View: view, Rows: 50}) })
+					}
+					if view == Table {
+						look("filter", func() { ask(b, h, o, Ask{View: view, Filter: []string{"nothing"}}) })
+						look("sort", func() { ask(b, h, o, Ask{View: view, Sort: "-1"}) })
+					}
+				}
+			}
+			for what, d := range took {
+				b.ReportMetric(d.Seconds()*1000/float64(b.N), what+"-ms")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
 	}
 }

@@ -2,11 +2,11 @@
 // command wrote, by their numbers as shown, for the API and for pages alike.
 //
 // It keeps a few documents open, so that a window costs what it shows and not what
-// is above it, and lets go of one when its output has ended. A request never works
-// longer than package render's limit on highlighting, 250 ms on finding where records
-// and values are (10 ms when they are first asked for), and 2 s on a filter or an order: what is not known by then is shown
-// plain, or the window says that it is partial, and asking again goes on from there.
-// A [Views] may be used from anywhere.
+// is above it, and lets go of one when its output has ended. Tables and trees are made
+// of all of a text, up to the size that limits has for its format; a larger text is lines.
+// A request works no longer than package render's limit on highlighting, and 2 s on a
+// filter of lines: what is not known by then is shown plain, or the window says that it
+// is partial, and asking again goes on from there. A [Views] may be used from anywhere.
 //
 // # Views of an output
 //
@@ -16,7 +16,8 @@
 //	Webchat-Views    the views the output has, the default first, such as "table source diff"
 //	Webchat-View     the one this is; view=default asks for the first
 //	Webchat-Rows     A-B/TOTAL: the rows in the answer, and how many there are
-//	Webchat-Partial  1: TOTAL grows still, ask again
+//	Webchat-Partial  1: lines are still looked for, ask again
+//	Webchat-Note     of source: the output is too large for another view
 //
 // HEAD gives the headers alone, and format=json has the names of the views as "views".
 // Which views there are is decided by content: a name only says what to try.
@@ -33,6 +34,7 @@
 //	preview   Markdown; rows are blocks, each with data-line. A picture is its description
 //	          with its address in span.pic-ref and span.href; so is a link to a file
 //	table     records of CSV, TSV, JSON lines, a JSON array of objects; rows are records.
+//	          One that cannot be parsed is shown as it is, and says so.
 //	          filter (several: all must hold) is a text, or column:test:value with a column
 //	          from 1 and is, not, has, starts, ends, above, below, empty, filled, matches;
 //	          sort is a column, with a minus for falling. Webchat-Records counts all

@@ -18,15 +18,12 @@ func parseFilters(filters []string, columns int) (func(cells []string) bool, err
 			all = append(all, anyHas(f))
 			continue
 		}
-		test, err := parseTest(name, value)
-		if err != nil || column < 1 || column > columns {
+		test := parseTest(name, value)
+		if test == nil || column < 1 || column > columns {
 			return nil, refuse("bad_filter", "Give a filter as a text, or as column:test:value with one of the tests is, not, has, starts, ends, above, below, empty, filled, matches.")
 		}
 		all = append(all, func(cells []string) bool {
-			if column > len(cells) {
-				return test("")
-			}
-			return test(cells[column-1])
+			return test(cell(cells, column))
 		})
 	}
 	return func(cells []string) bool {
@@ -37,6 +34,14 @@ func parseFilters(filters []string, columns int) (func(cells []string) bool, err
 		}
 		return true
 	}, nil
+}
+
+// cell is the cell of a column from 1; empty if the row is shorter.
+func cell(cells []string, column int) string {
+	if column > len(cells) {
+		return ""
+	}
+	return cells[column-1]
 }
 
 func anyHas(text string) func([]string) bool {
@@ -51,12 +56,9 @@ func anyHas(text string) func([]string) bool {
 	}
 }
 
-type errTest struct{}
-
-func (errTest) Error() string { return "no such test" }
-
-// parseTest makes a test of one cell. Letters compare in either case, numbers as such.
-func parseTest(name, value string) (func(c string) bool, error) {
+// parseTest makes a test of one cell; nil: there is no such test. Letters compare in
+// either case, numbers as such.
+func parseTest(name, value string) func(c string) bool {
 	lower := strings.ToLower(value)
 	limit, isNumber := numeral(value)
 	compare := func(c string) (int, bool) {
@@ -77,29 +79,29 @@ func parseTest(name, value string) (func(c string) bool, error) {
 	}
 	switch name {
 	case "is":
-		return is, nil
+		return is
 	case "not":
-		return func(c string) bool { return !is(c) }, nil
+		return func(c string) bool { return !is(c) }
 	case "has":
-		return func(c string) bool { return strings.Contains(strings.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.Contains(strings.ToLower(c), lower) }
 	case "starts":
-		return func(c string) bool { return strings.HasPrefix(strings.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.HasPrefix(strings.ToLower(c), lower) }
 	case "ends":
-		return func(c string) bool { return strings.HasSuffix(strings.ToLower(c), lower) }, nil
+		return func(c string) bool { return strings.HasSuffix(strings.ToLower(c), lower) }
 	case "above":
-		return func(c string) bool { n, ok := compare(c); return ok && n > 0 }, nil
+		return func(c string) bool { n, ok := compare(c); return ok && n > 0 }
 	case "below":
-		return func(c string) bool { n, ok := compare(c); return ok && n < 0 }, nil
+		return func(c string) bool { n, ok := compare(c); return ok && n < 0 }
 	case "empty":
-		return func(c string) bool { return len(c) == 0 }, nil
+		return func(c string) bool { return len(c) == 0 }
 	case "filled":
-		return func(c string) bool { return len(c) > 0 }, nil
+		return func(c string) bool { return len(c) > 0 }
 	case "matches":
 		re, err := regexp.Compile(value)
 		if err != nil {
-			return nil, err
+			return nil
 		}
-		return re.MatchString, nil
+		return re.MatchString
 	}
-	return nil, errTest{}
+	return nil
 }

@@ -70,29 +70,23 @@ func (p *parsed) add(to *item, x *item) *item {
 	return x
 }
 
-// finish fills in what is known of a value once all in it are: its counts, and its last
-// line.
+// finish fills in the last line of each value once all in it are known.
 func (p *parsed) finish() (*parsed, error) {
 	if len(p.items[0].kids) == 0 {
 		return nil, errEmpty
 	}
-	var last func(x *item, depth int) (int, error)
-	last = func(x *item, depth int) (int, error) {
-		if depth > maxDepth {
-			return 0, errDeep
-		}
-		for _, k := range x.kids {
-			n, err := last(k, depth+1)
-			if err != nil {
-				return 0, err
-			}
-			x.node.Last = max(x.node.Last, n)
-		}
-		return max(x.node.First, x.node.Last), nil
-	}
-	_, err := last(p.items[0], 0)
-	return p, err
+	p.items[0].lastLine()
+	return p, nil
 }
+
+func (x *item) lastLine() int {
+	for _, k := range x.kids {
+		x.node.Last = max(x.node.Last, k.lastLine())
+	}
+	return max(x.node.First, x.node.Last)
+}
+
+func newItem(kind byte, line int) *item { return &item{node: render.Node{Kind: kind, First: line}} }
 
 func scalar(kind byte, text string, line int) *item {
 	x := &item{node: render.Node{Kind: kind, Text: text[:min(len(text), textLength)], Cut: len(text) - textLength, First: line}}
@@ -118,10 +112,7 @@ func tooDeep(b []byte) bool {
 
 // parseYAML reads all documents of a text. Aliases stay names, so that they cannot grow.
 func parseYAML(b []byte) (*parsed, error) {
-	if tooDeep(b) {
-		return nil, errDeep
-	}
-	p := &parsed{items: []*item{{node: render.Node{Kind: '['}}}}
+	p := &parsed{items: []*item{newItem('[', 0)}}
 	loader, err := yamllib.NewLoader(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -139,9 +130,7 @@ func parseYAML(b []byte) (*parsed, error) {
 		if first := doc.Content[0]; first.Kind == yamllib.ScalarNode && len(p.items[0].kids) == 0 {
 			return nil, errEmpty // prose is a YAML text, too
 		}
-		if err := p.yaml(p.items[0], doc.Content[0], nil, 0); err != nil {
-			return nil, err
-		}
+		p.yaml(p.items[0], doc.Content[0], nil)
 	}
 	if len(p.items[0].kids) == 1 {
 		p.items[0].kids[0].node.Root = true
@@ -149,16 +138,15 @@ func parseYAML(b []byte) (*parsed, error) {
 	return p.finish()
 }
 
-func (p *parsed) yaml(to *item, n, key *yamllib.Node, depth int) error {
-	if depth > maxDepth {
-		return errDeep
-	}
+// yaml adds a node, which has a key if it is of a mapping. The loader limits how deep
+// nodes nest.
+func (p *parsed) yaml(to *item, n, key *yamllib.Node) {
 	var x *item
 	switch n.Kind {
 	case yamllib.MappingNode:
-		x = &item{node: render.Node{Kind: '{', First: n.Line}}
+		x = newItem('{', n.Line)
 	case yamllib.SequenceNode:
-		x = &item{node: render.Node{Kind: '[', First: n.Line}}
+		x = newItem('[', n.Line)
 	case yamllib.AliasNode:
 		x = scalar('k', "*"+n.Value, n.Line)
 	default:
@@ -178,20 +166,15 @@ func (p *parsed) yaml(to *item, n, key *yamllib.Node, depth int) error {
 		}
 	}
 	p.add(to, x)
-	for i := 0; i < len(n.Content); i++ {
-		if n.Kind == yamllib.SequenceNode {
-			if err := p.yaml(x, n.Content[i], nil, depth+1); err != nil {
-				return err
-			}
-			continue
+	if n.Kind == yamllib.SequenceNode {
+		for _, c := range n.Content {
+			p.yaml(x, c, nil)
 		}
-		if i++; i < len(n.Content) {
-			if err := p.yaml(x, n.Content[i], n.Content[i-1], depth+1); err != nil {
-				return err
-			}
-		}
+		return
 	}
-	return nil
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		p.yaml(x, n.Content[i+1], n.Content[i])
+	}
 }
 
 // tomlReader makes items of expressions.
@@ -209,7 +192,7 @@ func parseTOML(b []byte) (_ *parsed, err error) {
 		return nil, errDeep
 	}
 	t := &tomlReader{text: b, line: 1}
-	t.items = []*item{{node: render.Node{Kind: '['}}}
+	t.items = []*item{newItem('[', 0)}
 	root := t.add(t.items[0], &item{node: render.Node{Kind: '{', Root: true, First: t.line}})
 	t.Reset(b)
 	for at := root; t.NextExpression(); {
@@ -220,9 +203,7 @@ func parseTOML(b []byte) (_ *parsed, err error) {
 				return nil, err
 			}
 		case unstable.KeyValue:
-			if err := t.keyValue(at, e, 0); err != nil {
-				return nil, err
-			}
+			t.keyValue(at, e)
 		}
 	}
 	if err := t.Error(); err != nil {
@@ -240,90 +221,78 @@ func (t *tomlReader) lineOf(n *unstable.Node) int {
 	return t.line
 }
 
+// under finds what a key names in a table, or makes it.
+func (t *tomlReader) under(at *item, key *unstable.Node, kind byte) *item {
+	line := t.lineOf(key)
+	if x := at.named[string(key.Data)]; x != nil {
+		return x
+	}
+	x := newItem(kind, line)
+	x.node.Key, x.node.HasKey = string(key.Data), true
+	return t.add(at, x)
+}
+
 // table finds or makes the table that a key names.
 func (t *tomlReader) table(at *item, key unstable.Iterator, list bool) (*item, error) {
-	for depth := 0; key.Next(); depth++ {
-		n, last := key.Node(), key.IsLast()
-		next := at.named[string(n.Data)]
-		line := t.lineOf(n)
-		if depth > maxDepth {
-			return nil, errDeep
+	for key.Next() {
+		kind, item := byte('{'), list && key.IsLast()
+		if item {
+			kind = '['
 		}
-		if next == nil {
-			kind := byte('{')
-			if last && list {
-				kind = '['
-			}
-			next = t.add(at, &item{node: render.Node{Kind: kind, Key: string(n.Data), HasKey: true, First: line}})
-		}
+		at = t.under(at, key.Node(), kind)
 		switch {
-		case last && list && next.node.Kind == '[':
-			next = t.add(next, &item{node: render.Node{Kind: '{', First: line}})
-		case next.node.Kind == '[' && len(next.kids) > 0:
-			next = next.kids[len(next.kids)-1]
+		case item && at.node.Kind == '[':
+			at = t.add(at, newItem('{', t.line))
+		case at.node.Kind == '[' && len(at.kids) > 0:
+			at = at.kids[len(at.kids)-1]
 		}
-		if next.node.Kind != '{' {
-			return nil, fmt.Errorf("line %d: a table stands where a value is", line)
+		if at.node.Kind != '{' {
+			return nil, fmt.Errorf("line %d: a table stands where a value is", t.line)
 		}
-		at = next
 	}
 	return at, nil
 }
 
-func (t *tomlReader) keyValue(at *item, e *unstable.Node, depth int) error {
-	key := e.Key()
-	for key.Next() {
-		n := key.Node()
-		line := t.lineOf(n)
-		if key.IsLast() {
-			return t.value(at, e.Value(), string(n.Data), true, line, depth)
+func (t *tomlReader) keyValue(at *item, e *unstable.Node) {
+	for key := e.Key(); key.Next(); {
+		if n := key.Node(); key.IsLast() {
+			x := t.value(e.Value(), t.lineOf(n))
+			x.node.Key, x.node.HasKey = string(n.Data), true
+			t.fill(t.add(at, x), e.Value())
+			return
 		}
-		next := at.named[string(n.Data)]
-		if next == nil {
-			next = t.add(at, &item{node: render.Node{Kind: '{', Key: string(n.Data), HasKey: true, First: line}})
-		}
-		at = next
+		at = t.under(at, key.Node(), '{')
 	}
-	return nil
 }
 
-func (t *tomlReader) value(at *item, n *unstable.Node, key string, keyed bool, line, depth int) error {
-	if depth > maxDepth {
-		return errDeep
-	}
-	var x *item
+func (t *tomlReader) value(n *unstable.Node, line int) *item {
 	switch n.Kind {
 	case unstable.Array:
-		x = &item{node: render.Node{Kind: '[', First: line}}
+		return newItem('[', line)
 	case unstable.InlineTable:
-		x = &item{node: render.Node{Kind: '{', First: line}}
+		return newItem('{', line)
 	case unstable.String:
-		x = scalar('s', string(n.Data), line)
+		return scalar('s', string(n.Data), line)
 	case unstable.Bool:
-		x = scalar('k', string(n.Data), line)
-	case unstable.Comment:
-		return nil
-	default:
-		x = scalar('m', string(n.Data), line)
+		return scalar('k', string(n.Data), line)
 	}
-	x.node.Key, x.node.HasKey = key, keyed
-	t.add(at, x)
+	return scalar('m', string(n.Data), line)
+}
+
+// fill adds what is in an array or an inline table.
+func (t *tomlReader) fill(x *item, n *unstable.Node) {
 	if x.node.Kind != '[' && x.node.Kind != '{' {
-		return nil
+		return
 	}
 	for it := n.Children(); it.Next(); {
-		c := it.Node()
-		var err error
-		if c.Kind == unstable.KeyValue {
-			err = t.keyValue(x, c, depth+1)
-		} else {
-			err = t.value(x, c, "", false, t.lineOf(c), depth+1)
-		}
-		if err != nil {
-			return err
+		switch c := it.Node(); c.Kind {
+		case unstable.KeyValue:
+			t.keyValue(x, c)
+		case unstable.Comment:
+		default:
+			t.fill(t.add(x, t.value(c, t.lineOf(c))), c)
 		}
 	}
-	return nil
 }
 
 func shorten(s string) string {

@@ -28,7 +28,7 @@ type records struct {
 	columns []string
 	numeric []bool  // the columns that hold numbers
 	begins  []int32 // of each record, and where the last one ends
-	orders  []*order
+	last    *order  // that was asked for
 }
 
 // newRecords goes through a table once.
@@ -164,7 +164,7 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a Ask) (w
 			n++
 		}
 		n, err := t.show(out, index(shown), n)
-		if err != nil {
+		if err != nil || n == 0 {
 			return w, err
 		}
 		shown += n
@@ -181,14 +181,16 @@ func (t *records) show(out *render.Table, first, n int) (shown int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	line, counted := t.o.LineOf(base), 0
 	for r := range t.scan(text) {
-		line := t.o.LineOf(base + int64(r.begins))
+		line += countLines(text[counted:r.begins])
+		counted = r.begins
 		if r.broken {
 			out.Broken(line, r.cells[0])
 		} else {
 			out.Row(line, r.cells)
 		}
-		if shown++; out.Full() {
+		if shown++; shown == n || out.Full() {
 			break
 		}
 	}
@@ -222,7 +224,6 @@ type sortKey struct {
 }
 
 const (
-	maxOrders = 4
 	maxSorted = 2_000_000
 	keySize   = 64 // bytes of a text that order it
 )
@@ -237,11 +238,8 @@ func (t *records) order(ctx context.Context, a Ask) (*order, error) {
 	if a.Sort != "" && (column == 0 || column > len(t.columns)) {
 		return nil, refuse("bad_sort", "Give sort as the number of a column, with a minus for falling.")
 	}
-	for i, x := range t.orders {
-		if x.sort == a.Sort && slices.Equal(x.filters, a.Filter) {
-			t.orders = append(slices.Delete(t.orders, i, i+1), x)
-			return x, nil
-		}
+	if x := t.last; x != nil && x.sort == a.Sort && slices.Equal(x.filters, a.Filter) {
+		return x, nil
 	}
 	text, err := readPart(t.o, int64(t.begins[0]), int64(t.begins[len(t.begins)-1]))
 	if err != nil {
@@ -265,20 +263,17 @@ func (t *records) order(ctx context.Context, a Ask) (*order, error) {
 		x.rows = append(x.rows, int32(row))
 	}
 	x.sortRows(falling)
-	if len(t.orders) == maxOrders {
-		t.orders = slices.Delete(t.orders, 0, 1)
-	}
-	t.orders = append(t.orders, x)
+	t.last = x
 	return x, nil
 }
 
 func keyOf(cells []string, column int, row int32) sortKey {
-	if column > len(cells) || cells[column-1] == "" {
-		return sortKey{rank: 2, row: row}
-	}
-	c := cells[column-1]
+	c := cell(cells, column)
 	if f, ok := numeral(c); ok {
 		return sortKey{number: f, row: row}
+	}
+	if c == "" {
+		return sortKey{rank: 2, row: row}
 	}
 	return sortKey{rank: 1, text: strings.Clone(strings.ToLower(c[:min(len(c), keySize)])), row: row}
 }

@@ -1,9 +1,8 @@
 package views
 
 import (
+	"bytes"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -92,15 +91,37 @@ type jsonTree struct {
 // are at most two times as long as the text: a value is in one list.
 const knownFrom = 4 << 10
 
-// list returns what is in the value that text begins with, and which begins at off.
-func (t *jsonTree) list(off int64, text []byte) jsonList {
-	l, ok := t.known[off]
-	if !ok {
-		if l = listJSON(text, false); l.end >= knownFrom {
-			t.known[off] = l
+// list returns what is in the value that text begins with, and which begins at off; cut:
+// text may end before it does, and then false.
+func (t *jsonTree) list(off int64, text []byte, cut bool) (jsonList, bool) {
+	l, known := t.known[off]
+	if known {
+		return l, true
+	}
+	if l = listJSON(text, false); cut && l.broken {
+		return l, false
+	}
+	if l.end >= knownFrom {
+		t.known[off] = l
+	}
+	return l, true
+}
+
+// open returns what is in the value that begins at off.
+func (t *jsonTree) open(off int64) (l jsonList, object bool, err error) {
+	for n := int64(knownFrom); ; n <<= 8 { // most values are small
+		end := min(off+n, t.o.Size())
+		text, err := readPart(t.o, off, end)
+		if err != nil {
+			return l, false, err
+		}
+		if !holds(text[0]) {
+			return l, false, errNoNode
+		}
+		if l, ok := t.list(off, text, end < t.o.Size()); ok {
+			return l, text[0] == '{', nil
 		}
 	}
-	return l
 }
 
 // children implements forest.
@@ -111,17 +132,9 @@ func (t *jsonTree) children(at string, from, n int) (nodes []render.Node, total 
 		if err != nil || base < 0 || base >= t.o.Size() {
 			return nil, 0, errNoNode
 		}
-		text, err := readPart(t.o, base, base+1)
-		if err != nil || !holds(text[0]) {
-			return nil, 0, errNoNode
+		if l, object, err = t.open(base); err != nil {
+			return nil, 0, err
 		}
-		object = text[0] == '{'
-		if _, ok := t.known[base]; !ok {
-			if text, err = readPart(t.o, base, t.o.Size()); err != nil {
-				return nil, 0, err
-			}
-		}
-		l = t.list(base, text)
 	}
 	total = len(l.begins)
 	if from > total {
@@ -136,42 +149,48 @@ func (t *jsonTree) children(at string, from, n int) (nodes []render.Node, total 
 	if err != nil {
 		return nil, 0, err
 	}
+	line := t.o.LineOf(base + int64(begin))
 	for i := from - 1; i < to; i++ {
 		part := text[l.begins[i]-begin:]
 		if i+1 < to {
 			part = part[:l.begins[i+1]-l.begins[i]]
 		}
-		node := t.node(base+int64(l.begins[i]), part, object)
-		node.Index, node.Root = i, at == "" && !t.lines
+		node := render.Node{Index: i, Root: at == "" && !t.lines, First: line}
+		t.describe(&node, base+int64(l.begins[i]), part, object)
 		nodes = append(nodes, node)
+		line += countLines(part)
 	}
 	return nodes, total, nil
 }
 
-// node is the value that text begins with, or the member if that is one of an object.
-func (t *jsonTree) node(off int64, text []byte, member bool) (n render.Node) {
-	n.First = t.o.LineOf(off)
+// countLines counts line ends.
+func countLines(b []byte) int { return bytes.Count(b, []byte{'\n'}) }
+
+// describe fills in what is known of the value that text begins with, or of the member if
+// that is one of an object.
+func (t *jsonTree) describe(n *render.Node, off int64, text []byte, member bool) {
 	n.Last = n.First
+	dec := jsonDecoder(text)
 	if member {
-		dec := jsonDecoder(text)
 		name, err := dec.ReadValue()
 		if err != nil {
-			return n
+			return
 		}
 		n.Key, n.HasKey = jsonText(name), true
 		value := skip(text, int(dec.InputOffset()))
+		n.Last += countLines(text[:value])
 		off, text = off+int64(value), text[value:]
+		dec = jsonDecoder(text)
 	}
-	n.Kind = text[0]
-	if holds(n.Kind) {
-		l := t.list(off, text)
-		n.Count, n.Name, n.At = len(l.begins), l.name, strconv.FormatInt(off, 10)
-		n.Last = t.o.LineOf(off + int64(max(0, l.end-1)))
-		return n
+	if holds(text[0]) {
+		l, _ := t.list(off, text, false)
+		n.Kind, n.Count, n.Name, n.At = text[0], len(l.begins), l.name, strconv.FormatInt(off, 10)
+		n.Last += countLines(text[:min(l.end, len(text))])
+		return
 	}
-	value, err := jsonDecoder(text).ReadValue()
+	value, err := dec.ReadValue()
 	if err != nil {
-		value = jsontext.Value(text)
+		return
 	}
 	switch n.Kind = 'k'; {
 	case text[0] == '"':
@@ -180,5 +199,4 @@ func (t *jsonTree) node(off int64, text []byte, member bool) (n render.Node) {
 		n.Kind = 'm'
 	}
 	n.Text, n.Cut = string(value[:min(len(value), textLength)]), len(value)-textLength
-	return n
 }

@@ -47,6 +47,18 @@ func TestDeskSortsAndFiltersTables(t *testing.T) {
 	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read the file")
 }
 
+// A table larger than its limit is lines, which say so and can be found in.
+func TestDeskShowsALargeTableAsLines(t *testing.T) {
+	s, p := desked(t)
+	s.put("sinks.csv", "id,region,frames\n"+strings.Repeat("17,eu-west,4\n", 1_400_000))
+	p.say("/show sinks.csv")
+	p.front("sinks.csv")
+	p.has(".pane:not([hidden]) .vbar", "CSV is shown as a table up to 16.77 MB: this has 18 MB, so it is shown as lines.")
+	p.is(onDesk+`.querySelectorAll('[data-view]').length + ' views'`, "0 views")
+	p.has(".pane:not([hidden]) .rows", "17,eu-west,4")
+	p.accessible("a large table on the Desk")
+}
+
 // The value that is chosen in a tree has its path and its line above, and what is
 // around it can be handed over.
 func TestDeskTreeNamesWhatIsChosen(t *testing.T) {

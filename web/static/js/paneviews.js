@@ -26,6 +26,7 @@ async function offer(pane) {
   if (pane.dataset.state !== 'done' || !pane.dataset.output || pane.dataset.kind === 'image') return
   const { head } = await ask(pane, 'default', 1, 1)
   const views = head.get('Webchat-Views').split(' ').filter((v) => names[v] && (v !== 'diff' || revisions(pane).length > 1))
+  pane.dataset.note = head.get('Webchat-Note') ?? ''
   const tab = tabOf(pane.dataset.key)
   const asked = pane.dataset.was && tab && tab.changed !== pane.dataset.output // a change was asked for: that view comes first, once
   if (asked) tab.changed = pane.dataset.output
@@ -58,6 +59,11 @@ async function choose(pane, view) {
   const tab = tabOf(pane.dataset.key)
   if (tab) tab.place = { ...tab.place, view }
   if (own) {
+    if (pane.dataset.note) {
+      const { root, parts } = clone('tpl-note')
+      parts.note.textContent = pane.dataset.note
+      box.before(root)
+    }
     viewerOf(pane).fit()
     if (focused) viewerOf(pane).code.focus({ preventScroll: true })
     return

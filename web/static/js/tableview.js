@@ -102,8 +102,7 @@ function loaded(state) {
     th.append(button)
   }
   const records = Number(head.get('Webchat-Records'))
-  const partial = head.get('Webchat-Partial') ? ' so far' : ''
-  state.parts.count.textContent = `${total < records ? `${total.toLocaleString('en')} of ` : ''}${some(records, 'row')}${partial}`
+  state.parts.count.textContent = `${total < records ? `${total.toLocaleString('en')} of ` : ''}${some(records, 'row')}`
   pane.dataset.where = state.sort ? `By ${state.name}, ${state.sort.startsWith('-') ? 'largest' : 'smallest'} first` : ''
   if (state.back) state.root.querySelector(`th[data-col="${state.back}"] button`)?.focus({ preventScroll: true })
   state.back = ''
