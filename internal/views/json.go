@@ -38,13 +38,14 @@ func sniffJSON(head []byte, whole bool) (values int, lists, ok bool) {
 	}
 }
 
-// between is what stands between values.
-const between = " \t\r\n,:"
-
-// skip returns the index of the first byte from i on that is not between values.
+// skip returns the index of the first byte from i on that does not stand between values.
 func skip(b []byte, i int) int {
-	for i < len(b) && bytes.IndexByte([]byte(between), b[i]) >= 0 {
-		i++
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return i
+		}
 	}
 	return i
 }
