@@ -41,7 +41,7 @@ func newRecords(ctx context.Context, o *outputs.Output, k *kind) (*records, erro
 	base := len(text) - len(trimBOM(text))
 	if k.format == csv {
 		t.scan = func(text []byte) iter.Seq[record] { return csvRecords(text, k.comma) }
-		base += t.csvColumns(text[base:])
+		base += t.csvColumns(text[base:], k.comma)
 	} else {
 		base = skip(text, base)
 		array := k.format == jsonValue
@@ -71,8 +71,11 @@ func newRecords(ctx context.Context, o *outputs.Output, k *kind) (*records, erro
 }
 
 // csvColumns takes the columns from the first record and returns where the next begins.
-func (t *records) csvColumns(text []byte) int {
+func (t *records) csvColumns(text []byte, comma byte) int {
 	for r := range t.scan(text) {
+		if r.broken { // there are as many columns nevertheless
+			r.cells = strings.SplitN(r.cells[0], string(rune(comma)), maxColumns+1)
+		}
 		for _, c := range r.cells[:min(len(r.cells), maxColumns)] {
 			t.columns = append(t.columns, strings.TrimSpace(c))
 		}

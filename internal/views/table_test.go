@@ -89,6 +89,7 @@ func TestTableRowThatCannotBeParsed(t *testing.T) {
 		want []string
 	}{
 		"quote.csv": {"a,b\n1,2\n3,5\" pipe\n\n4,\"x\" y\n5,6\n", []string{"2: 1|2", `3: 3,5" pipe` + said, `5: 4,"x" y` + said, "6: 5|6"}},
+		"head.csv":  {"a,5\" b,c\n1,2,3\n4,5,6\n7,8,9\n", []string{"2: 1|2|3", "3: 4|5|6", "4: 7|8|9"}},
 		"end.csv":   {"a,b\n1,2\n3,\"4\n5,6", []string{"2: 1|2", `3: 3,"4` + said, "4: 5|6"}},
 		"long.csv":  {"a,b\n1,2\n2,3\n" + strings.Repeat(",", 300_000) + "\n3,4\n", []string{"2: 1|2", "3: 2|3", "4: " + strings.Repeat(",", 500) + " … and more" + said, "5: 3|4"}},
 	} {
