@@ -234,3 +234,49 @@ func TestExpensiveContent(t *testing.T) {
 		ask(t, h, term, Ask{View: Terminal, Rows: 500})
 	}
 }
+
+// Whatever a text holds, each row by itself is the row that it is among all, and each
+// value has a place in the text.
+func FuzzTablesAndTrees(f *testing.F) {
+	for _, text := range []string{"{\"0\"{", "a,b\n1,\"x\n\"\n\"3,4\n\n5\" y,6\n", "{\"a\":1}\n{\"a\":\n{\"b\":[{}]}\n", "[{\"a\":1},\n{\"b\":{\"c\":[1,2]}},3]", "a: [1, {b: c}]\n- x\n", "[[a]]\nb.c = {d = [1]}\n"} {
+		f.Add(text)
+	}
+	h := New(outputsOf(f, 64<<20), nil)
+	f.Fuzz(func(t *testing.T, text string) {
+		o := file(t, h, "a.txt", text)
+		defer h.store.DeleteSession("")
+		for _, k := range []*kind{{format: csv, comma: ','}, {format: jsonLines}, {format: jsonValue}} {
+			if k.format == jsonValue && !strings.HasPrefix(text, "[") {
+				continue
+			}
+			all, err := h.table(t.Context(), o, k, Ask{From: 1, Rows: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, row := range rowsOf(all.HTML) {
+				w, err := h.table(t.Context(), o, k, Ask{From: i + 1, Rows: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkRows(t, w, row)
+			}
+			h.forget(o.ID())
+		}
+		for _, format := range []format{jsonLines, yaml, toml} {
+			if format == jsonLines && text == "" {
+				continue
+			}
+			if w, err := h.tree(o, &kind{format: format}, Ask{From: 1, Rows: 50}); err == nil {
+				for _, x := range itemsOf(w.HTML) {
+					if x.at != "" {
+						if _, err := h.tree(o, &kind{format: format}, Ask{From: 1, Rows: 50, At: x.at}); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				checkHarmless(t, text, w.HTML)
+			}
+			h.forget(o.ID())
+		}
+	})
+}

@@ -94,13 +94,13 @@ func listJSON(b []byte, values bool) (l jsonList) {
 			value = skip(b, int(dec.InputOffset()))
 		}
 		v, err := dec.ReadValue()
-		if err == nil || value < len(b) && holds(b[value]) {
-			l.begins = append(l.begins, int32(at))
-		}
 		if err != nil {
-			l.end, l.broken = brokenAt(b, err), true
+			if l.end, l.broken = brokenAt(b, err), true; l.end > value && holds(b[value]) {
+				l.begins = append(l.begins, int32(at))
+			}
 			return l
 		}
+		l.begins = append(l.begins, int32(at))
 		if object && l.name == "" && v.Kind() == jsontext.KindString {
 			l.name = shorten(jsonText(v))
 		}
