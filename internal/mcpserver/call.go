@@ -23,7 +23,7 @@ const (
 func (s *Server) handler(p *peer, t Tool) mcp.ToolHandler {
 	known := properties(t)
 	return s.bounded(p, func(ctx context.Context, req *mcp.CallToolRequest, id string) *mcp.CallToolResult {
-		return s.call(ctx, p, req, agent.ToolCall{ID: id, Name: t.Name, Arguments: keep(req.Params.Arguments, known)})
+		return s.call(ctx, p, req, agent.ToolCall{ID: id, Name: t.Name, Arguments: keep(req.Params.Arguments, known)}, !t.ReadOnly)
 	})
 }
 
@@ -40,12 +40,14 @@ func (s *Server) bounded(p *peer, f func(ctx context.Context, req *mcp.CallToolR
 	}
 }
 
-// call makes a call for a client. Whatever becomes of it is a result.
-func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c agent.ToolCall) *mcp.CallToolResult {
+// call makes a call for a client; acts says that it changes something. Whatever becomes
+// of it is a result.
+func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c agent.ToolCall, acts bool) *mcp.CallToolResult {
 	name := clientName(req.ClientInfo())
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	where := &place{stop: stop}
+	where := &place{stop: stop, acts: acts}
+	defer p.note(c.ID, where)()
 	defer s.signs(ctx, req, c.ID, where)()
 	if call := s.hostOf(p.visitor.Key); call != nil {
 		res, err := call(ctx, c)

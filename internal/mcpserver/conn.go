@@ -13,9 +13,9 @@ import (
 )
 
 // ServeConn serves one client over a connection until that or ctx ends, and closes
-// it. What the client asked before it closed its side is answered; what takes longer than
-// [lastAnswers] is stopped. The workspace's
-// session belongs to the connection.
+// it. What the client asked before it closed its side is answered; a call that waits for
+// the user or acts is stopped after [lastAnswers]. The workspace's session belongs to the
+// connection.
 func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 	p := s.newPeer(v)
 	p.lasting = true
 	defer s.forget(v)
-	err = p.server.Run(ctx, answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}})
+	err = p.server.Run(ctx, answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(ctx, p) }})
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
@@ -39,13 +39,17 @@ type unclosed struct{ io.Writer }
 // Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
-// lastAnswers is how long the end of what a client asks waits for the answers. What runs
-// on is stopped: a client that ends closes its side, and reads none of them.
+// lastAnswers is how long the end of what a client asks waits for calls that are held.
+// They are stopped then: a client that ends closes its side, and reads no answers.
 const lastAnswers = 400 * time.Millisecond
 
 // answering is a transport that reports the end of what it reads only when all that was
-// asked is answered, or [lastAnswers] have passed: a script closes its side at once.
-type answering struct{ mcp.Transport }
+// asked is answered, or [lastAnswers] have passed and a call is held: a script closes its
+// side at once.
+type answering struct {
+	mcp.Transport
+	held func() bool
+}
 
 // Connect implements [mcp.Transport].
 func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -53,11 +57,12 @@ func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answeringConn{Connection: c, closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}, nil
+	return &answeringConn{Connection: c, held: t.held, closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}, nil
 }
 
 type answeringConn struct {
 	mcp.Connection
+	held   func() bool   // a call waits for the user, or acts
 	closed chan struct{} // closed by Close
 	once   sync.Once
 	none   chan struct{} // has room for one: nothing is open any more
@@ -77,13 +82,15 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if !errors.Is(err, io.EOF) {
 		return m, err
 	}
-	limit := time.NewTimer(lastAnswers)
+	limit := time.NewTicker(lastAnswers)
 	defer limit.Stop()
 	for c.open() {
 		select {
 		case <-c.none:
 		case <-limit.C:
-			return m, err
+			if c.held() {
+				return m, err
+			}
 		case <-c.closed:
 			return m, err
 		case <-ctx.Done():

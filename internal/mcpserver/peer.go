@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"sync"
 
@@ -20,8 +21,9 @@ type peer struct {
 	tag     string // ends the names of its sessions of the protocol
 	lasting bool   // its client stays the same, however silent it is
 
-	mu      sync.Mutex                               // guards running
+	mu      sync.Mutex                               // guards what follows
 	running map[string]map[string]context.CancelFunc // calls by session of the protocol and call
+	places  map[string]*place                        // where they are made, by call
 }
 
 // peerOf returns the peer of a request.
@@ -38,7 +40,7 @@ func (s *Server) peerOf(r *http.Request) *peer {
 
 // newPeer makes the server of a visitor, unless somebody else did meanwhile.
 func (s *Server) newPeer(v Visitor) *peer {
-	p := &peer{visitor: v, tag: "." + newID(), running: map[string]map[string]context.CancelFunc{}}
+	p := &peer{visitor: v, tag: "." + newID(), running: map[string]map[string]context.CancelFunc{}, places: map[string]*place{}}
 	p.server = mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: "webchat", Version: s.cfg.Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		GetSessionID: func() string { return newID() + p.tag },
@@ -129,6 +131,25 @@ func (p *peer) begin(session, call string, cancel context.CancelFunc) (end func(
 			delete(p.running, session)
 		}
 	}
+}
+
+// note notes where a call is made, until end is called.
+func (p *peer) note(call string, where *place) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.places[call] = where
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.places, call)
+	}
+}
+
+// noted returns where the running calls are made, by their ids.
+func (p *peer) noted() map[string]*place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.places)
 }
 
 // mostSessions is how many sessions of the protocol a peer has: a client that comes back

@@ -19,6 +19,7 @@ const sign = 10 * time.Second
 // place is where a call is made, once that is known.
 type place struct {
 	stop  context.CancelCauseFunc // ends the call
+	acts  bool                    // the call changes something
 	asked atomic.Bool             // the user was asked when a sign was due
 
 	mu      sync.Mutex // guards session
@@ -87,6 +88,17 @@ func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call strin
 		}
 	})
 	return func() { cancel(); wg.Wait() }
+}
+
+// held reports whether a call of a peer waits for the user, or acts: its end is not near.
+func (s *Server) held(ctx context.Context, p *peer) bool {
+	for call, where := range p.noted() {
+		session := where.get()
+		if where.acts || session != "" && s.cfg.Sessions.Stage(ctx, session, call).Asked {
+			return true
+		}
+	}
+	return false
 }
 
 // told is how far a call is, in words. No client shows them to its model.
