@@ -18,8 +18,6 @@ import (
 	"webchat/internal/agent/acp/presets"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
-	"webchat/internal/agent/copilot/models"
-	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/canary"
 	"webchat/internal/daemon"
 	"webchat/internal/hooks"
@@ -173,9 +171,9 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	if i < 0 || !all[i].Info(ctx).Available || runtime.GOOS == "windows" { // the traps need sh
 		return nil
 	}
-	ran, err := canary.Closed{Sources: workspace.Sources(), Plant: workspace.Plant, Backend: func(model, state string) (agent.Backend, error) {
+	ran, err := canary.Closed{Sources: copilot.Traps(), Plant: copilot.PlantTraps, Backend: func(model, state string) (agent.Backend, error) {
 		return copilot.New(copilot.Config{Path: o.CopilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
-			Providers: []models.Provider{{URL: model, Key: "none", Models: []models.Model{{ID: "none"}}}}})
+			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []copilot.ProviderModel{{ID: "none"}}}}})
 	}}.Try(ctx)
 	switch {
 	case err != nil:
@@ -183,7 +181,7 @@ func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say fun
 	case len(ran) > 0:
 		return fmt.Errorf("copilot lets a workspace run COMMANDS WITHOUT ASKING YOU, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
 	}
-	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(workspace.Sources(), ", "))
+	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Traps(), ", "))
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"webchat/internal/agent/copilot/models"
+	"webchat/internal/agent/copilot"
 	"webchat/internal/daemon"
 )
 
@@ -16,8 +16,8 @@ import (
 var providerTypes = []string{"openai", "openai-responses", "azure", "anthropic", "ollama"}
 
 // providers are the models the user brought: by flags one, by the file any number.
-func (o *options) providers(c *config) ([]models.Provider, error) {
-	var all []models.Provider
+func (o *options) providers(c *config) ([]copilot.Provider, error) {
+	var all []copilot.Provider
 	if p := o.Provider; p.URL != "" {
 		switch {
 		case !isURL(p.URL):
@@ -34,7 +34,7 @@ func (o *options) providers(c *config) ([]models.Provider, error) {
 		if _, ofFile := c.model(o.Model); ofFile {
 			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.Model)
 		}
-		all = append(all, provider("", p.Type, p.URL, key, []models.Model{{ID: o.Model}}))
+		all = append(all, provider("", p.Type, p.URL, key, []copilot.ProviderModel{{ID: o.Model}}))
 	} else if p.Type != "" || p.KeyFile != "" {
 		return nil, usage("--provider-type and --provider-key-file need --provider-url")
 	}
@@ -47,9 +47,9 @@ func (o *options) providers(c *config) ([]models.Provider, error) {
 				return nil, usage("the provider %s of the configuration needs the variable %s, which is not set", name, p.KeyEnv)
 			}
 		}
-		var its []models.Model
+		var its []copilot.ProviderModel
 		for _, m := range p.Models {
-			its = append(its, models.Model{ID: m.ID, Context: m.Context, MaxOutput: m.MaxOutput, NoVision: m.Vision != nil && !*m.Vision, Reasoning: m.Reasoning})
+			its = append(its, copilot.ProviderModel{ID: m.ID, Context: m.Context, MaxOutput: m.MaxOutput, NoVision: m.Vision != nil && !*m.Vision, Reasoning: m.Reasoning})
 		}
 		one := provider(name, p.Type, p.URL, key, its)
 		one.Headers, one.APIVersion = p.Headers, p.APIVersion
@@ -71,8 +71,8 @@ func (o *options) providerKey() (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-func provider(name, kind, address, key string, its []models.Model) models.Provider {
-	p := models.Provider{Name: name, Type: kind, URL: strings.TrimRight(address, "/"), Key: key, Models: its}
+func provider(name, kind, address, key string, its []copilot.ProviderModel) copilot.Provider {
+	p := copilot.Provider{Name: name, Type: kind, URL: strings.TrimRight(address, "/"), Key: key, Models: its}
 	switch kind {
 	case "ollama":
 		p.Type = "openai"

@@ -48,16 +48,8 @@ var ours = map[string][]string{
 	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
 	"internal/agent/acp/presets":         {}, // how known agents are started
 	"internal/agent/acp":                 {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
-	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/acts", "internal/agent/copilot/cli", "internal/agent/copilot/inside", "internal/agent/copilot/large", "internal/agent/copilot/models", "internal/agent/copilot/offered", "internal/agent/copilot/results", "internal/agent/copilot/wire", "internal/agent/copilot/workspace", "internal/contain", "internal/event", "internal/jsonrpc", "internal/proc"},
-	"internal/agent/copilot/acts":        {"internal/agent", "internal/agent/copilot/wire", "internal/policy"}, // what it asks permission for
+	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/contain", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
-	"internal/agent/copilot/large":       {},                 // results it cuts
-	"internal/agent/copilot/inside":      {"internal/agent"}, // what the CLI tells of a session, apart from conversations
-	"internal/agent/copilot/models":      {"internal/agent"}, // those the user brought, and those of their login
-	"internal/agent/copilot/offered":     {"internal/agent"},
-	"internal/agent/copilot/results":     {"internal/agent", "internal/agent/copilot/wire", "internal/event"},
-	"internal/agent/copilot/wire":        {},
-	"internal/agent/copilot/workspace":   {"internal/policy"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/jsonrpc"
 )
 
@@ -52,9 +51,9 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 
 func (c *conn) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	var q struct {
-		wire.Question
-		wire.Hook
-		wire.Plan
+		userQuestion
+		hookRequest
+		planRequest
 	}
 	if method != "userInput.request" && method != "hooks.invoke" && method != "exitPlanMode.request" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
@@ -68,23 +67,23 @@ func (c *conn) request(ctx context.Context, method string, params json.RawMessag
 	defer c.turns.Done()
 	switch method {
 	case "hooks.invoke":
-		return c.hook(q.Hook)
+		return c.hook(q.hookRequest)
 	case "exitPlanMode.request":
-		return c.approve(ctx, q.Plan)
+		return c.approve(ctx, q.planRequest)
 	}
-	return c.answer(ctx, q.Question)
+	return c.answer(ctx, q.userQuestion)
 }
 
 // answer puts the agent's question to the user.
-func (c *conn) answer(ctx context.Context, q wire.Question) (any, error) {
+func (c *conn) answer(ctx context.Context, q userQuestion) (any, error) {
 	a, err := c.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
 	switch {
 	case err != nil:
 		return nil, err
 	case !a.Answered:
-		return wire.Answer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
+		return userAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
 	}
-	return wire.Answer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
+	return userAnswer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
 }
 
 // consult asks the user for the running call of a tool; ctx ends with the process.

@@ -9,8 +9,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/models"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -145,7 +143,7 @@ type madeSession struct {
 // that was resumed has those it had last.
 func (c *conn) restore(ctx context.Context, made madeSession) error {
 	c.mu.Lock()
-	if m := models.Ours(made.ModelState.ModelID); m != "" {
+	if m := ourModel(made.ModelState.ModelID); m != "" {
 		c.model = m
 	}
 	if !slices.Contains(c.b.efforts(c.model), c.effort) {
@@ -205,7 +203,7 @@ func (c *conn) onTodos(cli.Event) {
 	c.loop.listing, c.loop.listAgain = true, false
 	go c.contained(func() {
 		defer c.turns.Done()
-		var list struct{ Rows []wire.Todo }
+		var list struct{ Rows []todoRow }
 		err := c.ask(c.quit, "session.plan.readSqlTodos", c.named(nil), &list)
 		c.post(func() {
 			c.loop.listing = false
@@ -221,7 +219,7 @@ func (c *conn) onTodos(cli.Event) {
 
 // todos are the rows of the CLI's table in the session's words. What is blocked is
 // still to be done.
-func todos(rows []wire.Todo) []event.Todo {
+func todos(rows []todoRow) []event.Todo {
 	list := make([]event.Todo, 0, len(rows))
 	for _, r := range rows {
 		t := event.Todo{Text: cmp.Or(r.Title, r.Description, r.ID), Status: event.TodoPending}
@@ -250,7 +248,7 @@ const maxPlan = 60_000
 
 // approve shows the user a plan before the agent carries it out. An answer of theirs
 // is what they want to have changed.
-func (c *conn) approve(ctx context.Context, p wire.Plan) (any, error) {
+func (c *conn) approve(ctx context.Context, p planRequest) (any, error) {
 	q := agent.Question{Question: "Carry out this plan? Or write what should change in it.", Choices: []string{carryOut}, AllowFreeform: true,
 		Detail: wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan)}
 	if c.o.Unasked && slices.Contains(p.Actions, autopilot) {
@@ -262,15 +260,15 @@ func (c *conn) approve(ctx context.Context, p wire.Plan) (any, error) {
 	case err != nil:
 		return nil, err
 	case !a.Answered:
-		return wire.PlanAnswer{Feedback: "The user did not answer."}, nil
+		return planAnswer{Feedback: "The user did not answer."}, nil
 	case a.Text == carryOut:
-		return wire.PlanAnswer{Approved: true, SelectedAction: interactive}, nil
+		return planAnswer{Approved: true, SelectedAction: interactive}, nil
 	case a.Text == carryOutAlone && c.o.Unasked:
-		return wire.PlanAnswer{Approved: true, SelectedAction: autopilot}, nil
+		return planAnswer{Approved: true, SelectedAction: autopilot}, nil
 	case a.Text == onlyLeave:
-		return wire.PlanAnswer{Approved: true, SelectedAction: "exit_only"}, nil
+		return planAnswer{Approved: true, SelectedAction: "exit_only"}, nil
 	}
-	return wire.PlanAnswer{Feedback: a.Text}, nil
+	return planAnswer{Feedback: a.Text}, nil
 }
 
 var (

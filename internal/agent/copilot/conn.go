@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/contain"
 	"webchat/internal/event"
 )
@@ -75,7 +74,7 @@ type loopState struct {
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, host: host, o: o, id: wire.ID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{},
 		tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
 	c.life, c.end = context.WithCancel(context.Background())

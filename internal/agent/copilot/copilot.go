@@ -15,7 +15,7 @@
 //     and everything named model.* end here, but that a call failed, with its status.
 //   - Nothing in a workspace runs commands, decides or brings tools: hook files are
 //     off, and the CLI keeps to a list of tools for the main agent and for helpers.
-//     Package workspace knows the places that tests and "webchat doctor" try.
+//     [Traps] are the places that tests and "webchat doctor" try.
 //   - A permission is asked under the name of the call it belongs to, and hooks may
 //     change the arguments of each of the CLI's own tools before that.
 //   - A file of the workspace that tells the agent how to work is loaded only if
@@ -58,8 +58,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/models"
-	"webchat/internal/agent/copilot/wire"
 )
 
 // Config is what the backend works with. Home and Env are needed.
@@ -74,7 +72,7 @@ type Config struct {
 	Env []string
 	// Providers are models the user brought. With any of them the CLI works
 	// offline and without a login; without, on the user's GitHub login.
-	Providers models.Own
+	Providers Providers
 	// Login says that the models of the user's GitHub login are there beside Providers:
 	// the CLI works online.
 	Login bool
@@ -105,7 +103,7 @@ type Backend struct {
 
 	cli *cli.Program
 
-	login models.Login
+	login login
 }
 
 // New returns the backend; it touches nothing.
@@ -197,7 +195,7 @@ func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
 
 // Forget implements [agent.Forgetter].
 func (b *Backend) Forget(ctx context.Context, sessionID string) error {
-	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", wire.ID(sessionID))); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
 		return nil // it never had a prompt; nothing has to be started to know that
 	}
 	p, err := b.cli.Acquire(ctx)
@@ -209,7 +207,7 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 		Success bool
 		Error   string
 	}
-	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": wire.ID(sessionID)}, &done); err != nil {
+	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
 		return fmt.Errorf("forget the session: %w", err)
 	}
 	if !done.Success && !strings.Contains(strings.ToLower(done.Error), "not found") {

@@ -20,7 +20,6 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/models"
 	"webchat/internal/event"
 )
 
@@ -46,7 +45,7 @@ func scripted(t testing.TB, script []byte) (c copilot.Config, dir string) {
 	write(t, filepath.Join(dir, "package.json"), []byte(`{"name":"@github/copilot-test","version":"1.0.102"}`))
 	return copilot.Config{Path: binary, Home: filepath.Join(t.TempDir(), "state"), Env: os.Environ(),
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Count: func(s string) int { return len(s) },
-		Providers: []models.Provider{{URL: "http://127.0.0.1:1/v1", Key: "sk", Models: []models.Model{{ID: "fake-1"}, {ID: "fake-2"}}}}}, dir
+		Providers: []copilot.Provider{{URL: "http://127.0.0.1:1/v1", Key: "sk", Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}}}}}, dir
 }
 
 func write(t testing.TB, name string, b []byte) {

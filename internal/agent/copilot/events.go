@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/models"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -178,7 +177,7 @@ func (c *conn) onTitle(e cli.Event) {
 
 func (c *conn) onModel(e cli.Event) {
 	d, ok := decode[event.SessionModelChange](c, e)
-	m := models.Ours(d.NewModel)
+	m := ourModel(d.NewModel)
 	if !ok || m == "" {
 		return
 	}
@@ -235,7 +234,7 @@ func (c *conn) onCompactionComplete(e cli.Event) {
 		CompactionTokensUsed *event.AssistantUsage
 	}](c, e)
 	if u := d.CompactionTokensUsed; ok && u != nil && u.InputTokens+u.OutputTokens > 0 {
-		u.Model, u.QuotaSnapshots, u.Extra = models.Ours(u.Model), nil, nil
+		u.Model, u.QuotaSnapshots, u.Extra = ourModel(u.Model), nil, nil
 		c.report(*u)
 	}
 	if d.Success != nil && !*d.Success {
@@ -285,7 +284,7 @@ func (c *conn) onUsage(e cli.Event) {
 	if !ok {
 		return
 	}
-	d.Model = models.Ours(d.Model)
+	d.Model = ourModel(d.Model)
 	if string(d.QuotaSnapshots) == "{}" {
 		d.QuotaSnapshots = nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/wire"
 )
 
 // Offered returns the tools a conversation was last seen to offer.
@@ -22,7 +21,7 @@ func Offered(c agent.Conn) []string {
 }
 
 // NativeID is the CLI's name of a session.
-func NativeID(sessionID string) string { return wire.ID(sessionID) }
+func NativeID(sessionID string) string { return nativeID(sessionID) }
 
 // Guide is what every conversation starts with.
 const Guide = guide

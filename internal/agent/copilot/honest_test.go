@@ -17,7 +17,6 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/copilottest"
-	"webchat/internal/agent/copilot/models"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
@@ -289,9 +288,9 @@ func TestRealHooks(t *testing.T) {
 func TestRealProviders(t *testing.T) {
 	small, large := copilottest.New(t), copilottest.New(t)
 	h := newHouse(t, func(c *copilot.Config) {
-		c.Providers = []models.Provider{
-			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []models.Model{{ID: "small"}}},
-			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []models.Model{{ID: "large"}, {ID: "huge"}}},
+		c.Providers = []copilot.Provider{
+			{Name: "acme", URL: small.URL(), Key: "key-a", Models: []copilot.ProviderModel{{ID: "small"}}},
+			{Name: "beta", URL: large.URL(), Key: "key-b", Models: []copilot.ProviderModel{{ID: "large"}, {ID: "huge"}}},
 		}
 	})
 	s := h.session()

@@ -10,9 +10,6 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/acts"
-	"webchat/internal/agent/copilot/large"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
@@ -23,7 +20,7 @@ var none = struct{}{}
 // after, and keeps sensitive files out of what is searched. For the session's tools
 // the session does that itself. "allow" is never said: it would keep the CLI from
 // asking for leave.
-func (c *conn) hook(h wire.Hook) (any, error) {
+func (c *conn) hook(h hookRequest) (any, error) {
 	switch {
 	case c.owns(h.Input.ToolName):
 		return none, nil
@@ -35,8 +32,8 @@ func (c *conn) hook(h wire.Hook) (any, error) {
 	return none, nil
 }
 
-func (c *conn) beforeTool(h wire.Hook) (any, error) {
-	arguments, inString := wire.Object(h.Input.ToolArgs)
+func (c *conn) beforeTool(h hookRequest) (any, error) {
+	arguments, inString := asObject(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "before_tool", Tool: h.Input.ToolName, Arguments: arguments}
 	var x *execution
 	mine := func(t *turn) bool {
@@ -67,14 +64,14 @@ func (c *conn) beforeTool(h wire.Hook) (any, error) {
 	if done.changed != nil {
 		arguments = done.changed
 	}
-	if less, names := acts.LeaveOut(t.ctx, c.o.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
+	if less, names := leaveOut(t.ctx, c.o.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
 		done.changed, done.without = less, names
 	}
 	if done.changed == nil {
 		return none, nil
 	}
 	c.post(func() { c.rewritten(t, x, done) }) // before the CLI asks for leave
-	return map[string]any{"output": map[string]any{"modifiedArgs": wire.Arguments(done.changed, inString)}}, nil
+	return map[string]any{"output": map[string]any{"modifiedArgs": asGiven(done.changed, inString)}}, nil
 }
 
 // rewrite is what was made of the arguments of a call.
@@ -103,15 +100,15 @@ func (c *conn) rewritten(t *turn, x *execution, done rewrite) {
 
 // startRewritten gives a call that starts what was made of it before.
 func (c *conn) startRewritten(x *execution) {
-	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && wire.SameJSON(r.made, x.arguments) })
+	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && sameJSON(r.made, x.arguments) })
 	if i >= 0 {
 		x.changed, x.without = c.loop.early[i].changed, c.loop.early[i].without
 		c.loop.early = slices.Delete(c.loop.early, i, i+1)
 	}
 }
 
-func (c *conn) afterTool(h wire.Hook) (any, error) {
-	arguments, _ := wire.Object(h.Input.ToolArgs)
+func (c *conn) afterTool(h hookRequest) (any, error) {
+	arguments, _ := asObject(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	var without []string
 	id := ""
@@ -145,7 +142,7 @@ func (c *conn) afterTool(h wire.Hook) (any, error) {
 	if len(said) > 0 {
 		out["additionalContext"] = strings.Join(said, "\n")
 	}
-	if cut, ok := large.Of(h.Input.ToolResult, c.largeDir()); ok {
+	if cut, ok := cutOf(h.Input.ToolResult, c.largeDir()); ok {
 		out["modifiedResult"] = c.keep(t.ctx, id, call, cut)
 	}
 	if len(out) == 0 {
@@ -164,7 +161,7 @@ func (c *conn) largeDir() string {
 
 // keep gives the user the whole of a result of which the model reads the beginning, and
 // returns what it reads.
-func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *large.Cut) any {
+func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
 	k, ok := c.host.(agent.Keeper)
 	if !ok || id == "" {
 		return cut.Left()
@@ -195,7 +192,7 @@ func (c *conn) owns(tool string) bool {
 // find returns a running call by what hooks are told of it, which is not its id.
 func (t *turn) find(tool string, arguments json.RawMessage, also func(*execution) bool) (id string, found *execution) {
 	for call, x := range t.tools {
-		if x.name == tool && !x.called && !x.completed && also(x) && wire.SameJSON(x.changedOr(x.arguments), arguments) {
+		if x.name == tool && !x.called && !x.completed && also(x) && sameJSON(x.changedOr(x.arguments), arguments) {
 			return call, x
 		}
 	}

@@ -3,7 +3,6 @@ package copilot
 import (
 	"context"
 
-	"webchat/internal/agent/copilot/workspace"
 	"webchat/internal/event"
 )
 
@@ -12,7 +11,7 @@ func (b *Backend) Instructions(folder string) []string {
 	if b.cfg.NoInstructions {
 		return nil
 	}
-	files, refusal := workspace.Instructions(folder)
+	files, refusal := instructionFiles(folder)
 	if refusal != "" {
 		return nil // then none is loaded
 	}
@@ -25,7 +24,7 @@ func (c *conn) skipInstructions() (skip bool, why string) {
 	if c.b.cfg.NoInstructions {
 		return true, ""
 	}
-	_, why = workspace.Instructions(c.o.Workspace)
+	_, why = instructionFiles(c.o.Workspace)
 	return why != "", why
 }
 

@@ -7,12 +7,10 @@ import (
 	"slices"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/inside"
-	"webchat/internal/agent/copilot/offered"
 )
 
 // ToolNames implements [agent.ToolNamer].
-func (*Backend) ToolNames() []string { return slices.Clone(offered.Known) }
+func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
 // errExposed says that the offered tools are not what they have to be.
 var errExposed = errors.New("the session was not started, because")
@@ -40,7 +38,7 @@ func (c *conn) inspect(ctx context.Context) error {
 	}
 	if len(excess) > 0 {
 		why := "which could act without asking you"
-		if excess[0] == offered.Hidden {
+		if excess[0] == hiddenTool {
 			why = "which would send files to the model"
 		}
 		return c.exposed("offers the tool %q, %s, and does not leave it out", excess[0], why)
@@ -60,8 +58,8 @@ func (c *conn) exposed(format string, args ...any) error {
 
 // look reads which tools are offered and returns those that may not be.
 func (c *conn) look(ctx context.Context) (excess []string, err error) {
-	var list struct{ Tools []offered.Tool }
-	err = inside.Ready(ctx, c.about)
+	var list struct{ Tools []offeredTool }
+	err = readySession(ctx, c.about)
 	if err == nil {
 		err = c.about(ctx, "session.tools.getCurrentMetadata", nil, &list)
 	}
@@ -76,7 +74,7 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 		switch {
 		case t.ReachesOut():
 			excess = append(excess, t.Name)
-		case configured, t.MCPServerName == "" && (slices.Contains(offered.Known, t.Name) || c.owns(t.Name)):
+		case configured, t.MCPServerName == "" && (slices.Contains(knownTools, t.Name) || c.owns(t.Name)):
 		default:
 			excess = append(excess, t.Name)
 		}

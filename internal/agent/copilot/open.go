@@ -10,8 +10,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/offered"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
@@ -146,18 +144,18 @@ func (c *conn) signedIn(ctx context.Context) error {
 // model, so it is sent at each start and resumption: without it, view and the
 // hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
-	var tools []wire.Tool
+	var tools []toolDefinition
 	for _, t := range c.o.Tools {
-		tools = append(tools, wire.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
+		tools = append(tools, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
 	}
 	skip, _ := c.skipInstructions() // why, the first prompt says
 	c.mu.Lock()
 	c.skipping = skip
-	model, effort, excluded := c.model, c.effort, append([]string{offered.Hidden}, c.excluded...)
+	model, effort, excluded := c.model, c.effort, append([]string{hiddenTool}, c.excluded...)
 	c.mu.Unlock()
 	p := map[string]any{
 		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
-		"tools": tools, "availableTools": offered.Allowed(c.o.Tools, len(c.b.cfg.MCPServers) > 0), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
+		"tools": tools, "availableTools": allowedTools(c.o.Tools, len(c.b.cfg.MCPServers) > 0), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.largeDir()},

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/acts"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
 // question is a request for permission that waits for its answer.
 type question struct {
 	id      string
-	request wire.Request
+	request permissionRequest
 	raw     json.RawMessage
 }
 
@@ -72,7 +70,7 @@ func (c *conn) settleHeld(t *turn, late *question) {
 
 // caller returns the call a request belongs to, nil if it has not started. Where
 // the request does not name it, it is the one that does the same.
-func (c *conn) caller(t *turn, r wire.Request) (id string, found *execution) {
+func (c *conn) caller(t *turn, r permissionRequest) (id string, found *execution) {
 	if r.ToolCallID != "" {
 		return c.call(t, r.ToolCallID)
 	}
@@ -115,16 +113,16 @@ func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 }
 
 func (c *conn) permission(q *question, id string, x *execution) agent.Permission {
-	of := acts.Call{ID: id}
+	of := nativeCall{ID: id}
 	if x != nil {
 		of = x.of(id)
 	}
-	return acts.Permission(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
+	return permissionOf(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
 }
 
 // of is the call for package acts.
-func (x *execution) of(id string) acts.Call {
-	return acts.Call{ID: id, Tool: x.name, Arguments: x.changedOr(x.arguments), Without: x.without}
+func (x *execution) of(id string) nativeCall {
+	return nativeCall{ID: id, Tool: x.name, Arguments: x.changedOr(x.arguments), Without: x.without}
 }
 
 // knowsFolder reports whether commands are known to begin in the workspace.

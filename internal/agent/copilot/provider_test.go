@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
-	"webchat/internal/agent/copilot/models"
 	"webchat/internal/event"
 )
 
@@ -18,9 +17,9 @@ import (
 func TestRealProviderSettings(t *testing.T) {
 	large, azure := copilottest.New(t), copilottest.New(t)
 	h := newHouse(t, func(c *copilot.Config) {
-		c.Providers = []models.Provider{
-			{Name: "acme", URL: large.URL(), Key: "key-a", Headers: map[string]string{"X-Team": "pumps"}, Models: []models.Model{{ID: "large", Context: 60_000, MaxOutput: 2_000, NoVision: true}}},
-			{Name: "beta", Type: "azure", URL: strings.TrimSuffix(azure.URL(), "/v1"), Key: "key-b", APIVersion: "2025-01-01-preview", Models: []models.Model{{ID: "deployed"}}},
+		c.Providers = []copilot.Provider{
+			{Name: "acme", URL: large.URL(), Key: "key-a", Headers: map[string]string{"X-Team": "pumps"}, Models: []copilot.ProviderModel{{ID: "large", Context: 60_000, MaxOutput: 2_000, NoVision: true}}},
+			{Name: "beta", Type: "azure", URL: strings.TrimSuffix(azure.URL(), "/v1"), Key: "key-b", APIVersion: "2025-01-01-preview", Models: []copilot.ProviderModel{{ID: "deployed"}}},
 		}
 	})
 	k := open(t, h.backend, "limits", false)

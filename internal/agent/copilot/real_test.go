@@ -14,7 +14,6 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
-	"webchat/internal/agent/copilot/models"
 )
 
 // real returns what the real CLI needs, installed by scripts/copilot.sh, with a
@@ -40,7 +39,7 @@ func real(t testing.TB, model *copilottest.Model) copilot.Config {
 	return copilot.Config{
 		Path: shim, Home: filepath.Join(t.TempDir(), "state"),
 		Env:       []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "COPILOT_ALLOW_ALL=true", "SECRET_KEY=not for it"},
-		Providers: []models.Provider{{URL: model.URL(), Key: "sk-test", Models: []models.Model{{ID: "fake-1"}, {ID: "fake-2"}}}},
+		Providers: []copilot.Provider{{URL: model.URL(), Key: "sk-test", Models: []copilot.ProviderModel{{ID: "fake-1"}, {ID: "fake-2"}}}},
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/results"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -121,7 +119,7 @@ func (c *conn) startTool(e cli.Event, id, name string, arguments json.RawMessage
 	if x != nil {
 		return ours, x
 	}
-	arguments, _ = wire.Object(arguments)
+	arguments, _ = asObject(arguments)
 	delete(t.wishes, id)
 	x = &execution{name: name, at: time.Now(), arguments: arguments}
 	c.startRewritten(x)
@@ -187,11 +185,11 @@ func (c *conn) onToolComplete(e cli.Event) {
 	}
 	switch {
 	case d.Success && d.Result != nil:
-		done.Result = results.Readable(d.Result)
+		done.Result = readableResult(d.Result)
 	case d.Success:
 		done.Result = &event.ToolResult{}
 	case d.Error != nil:
-		done.Error = &event.ToolError{Message: d.Error.Message, Code: results.Code(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
+		done.Error = &event.ToolError{Message: d.Error.Message, Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
 	default:
 		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
 	}
@@ -218,7 +216,7 @@ func (c *conn) onToolRequested(e cli.Event) {
 	t.requests[d.RequestID] = true
 	ours, x := c.startTool(e, d.ToolCallID, d.ToolName, d.Arguments)
 	answer := func(r agent.Result) {
-		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", results.Native(r))
+		c.reply(t.ctx, "session.tools.handlePendingToolCall", d.RequestID, "result", nativeResult(r))
 	}
 	if !c.owns(d.ToolName) {
 		t.work.Go(c.contained(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) }))

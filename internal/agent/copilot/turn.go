@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
@@ -124,17 +123,17 @@ func (c *conn) blind() string {
 
 // send gives the CLI a prompt; it answers before it begins.
 func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
-	s := wire.Send{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
+	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
 	shown := s.Prompt
 	for _, a := range p.Attachments {
 		switch {
 		case a.Path != "":
-			s.Attachments = append(s.Attachments, wire.Attachment{Type: "file", Path: a.Path, DisplayName: a.Name})
+			s.Attachments = append(s.Attachments, sentAttachment{Type: "file", Path: a.Path, DisplayName: a.Name})
 		case strings.HasPrefix(a.MimeType, "image/"):
 			if model := c.blind(); model != "" { // the CLI would send it all the same
 				return "", fmt.Errorf("%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model", model, cmp.Or(a.Name, "the picture"))
 			}
-			s.Attachments = append(s.Attachments, wire.Attachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
+			s.Attachments = append(s.Attachments, sentAttachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
 		default: // text the user wants read: the CLI takes only pictures as data
 			s.Prompt += "\n\n<attachment name=" + fmt.Sprintf("%q", a.Name) + ">\n" + strings.ToValidUTF8(string(a.Data), "\uFFFD") + "\n</attachment>"
 		}

@@ -9,12 +9,10 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/agent/copilot/inside"
-	"webchat/internal/agent/copilot/models"
 )
 
 // abilities are what a user may have the CLI do with a conversation, or see of it.
-var abilities = append([]agent.Ability{agent.CanCompact, agent.CanClear}, inside.Can()...)
+var abilities = append([]agent.Ability{agent.CanCompact, agent.CanClear}, insideParts()...)
 
 // Compact implements [agent.Compacter].
 func (c *conn) Compact(ctx context.Context, focus string) error {
@@ -102,17 +100,17 @@ func (c *conn) Describe(ctx context.Context) (agent.Inside, error) {
 	if err := c.revive(ctx); err != nil {
 		return agent.Inside{}, err
 	}
-	all, err := inside.Describe(ctx, c.about, c.b.cfg.Count)
+	all, err := describeInside(ctx, c.about, c.b.cfg.Count)
 	if err != nil {
 		return all, c.b.cli.Explain(err)
 	}
 	if all.Context != nil {
-		all.Context.Model = models.Ours(all.Context.Model)
+		all.Context.Model = ourModel(all.Context.Model)
 	}
 	return all, nil
 }
 
-// about is an [inside.Ask].
+// about is an [askSession].
 func (c *conn) about(ctx context.Context, method string, more map[string]any, result any) error {
 	return c.ask(ctx, method, c.named(more), result)
 }

@@ -1,22 +1,17 @@
-// Package results puts results of tools into the words of GitHub Copilot CLI, and its own
-// into those of the session. Facts are those of version 1.0.102.
-//
-//	done.Result = results.Readable(theirs)
-package results
+package copilot
 
 import (
 	"regexp"
 	"slices"
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/event"
 )
 
 // shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
 var shellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\d+>\s*$`)
 
-// Readable is a result without what is for the CLI only, and without its copy.
-func Readable(r *event.ToolResult) *event.ToolResult {
+// readableResult is a result without what is for the CLI only, and without its copy.
+func readableResult(r *event.ToolResult) *event.ToolResult {
 	out := *r
 	out.Content = shellEnd.ReplaceAllString(r.Content, "")
 	if out.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent, ""); out.DetailedContent == out.Content {
@@ -25,18 +20,18 @@ func Readable(r *event.ToolResult) *event.ToolResult {
 	return &out
 }
 
-// Code is one of the codes the language of events has.
-func Code(theirs string) string {
+// errorCode is one of the codes the language of events has.
+func errorCode(theirs string) string {
 	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"}, theirs) {
 		return theirs
 	}
 	return "failure"
 }
 
-// Native is a tool's result in the CLI's words. "denied" has the model read
+// nativeResult is a tool's result in the CLI's words. "denied" has the model read
 // the text and go on; "rejected" also ends the turn.
-func Native(r agent.Result) wire.Result {
-	n := wire.Result{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
+func nativeResult(r agent.Result) toolResult {
+	n := toolResult{Text: r.TextForModel, Type: string(r.Type), Error: r.Error}
 	if len(r.Binary) > 0 {
 		n.Binary = r.Binary
 	}

@@ -1,8 +1,4 @@
-// Package inside asks GitHub Copilot CLI what it works with in a session, and puts the
-// answers into the words of package agent. Facts are those of version 1.0.102.
-//
-//	all, err := inside.Describe(ctx, ask, tokens)
-package inside
+package copilot
 
 import (
 	"cmp"
@@ -14,43 +10,43 @@ import (
 	"webchat/internal/wording"
 )
 
-// Can are the parts that [Describe] fills in.
-func Can() []agent.Ability {
+// insideParts are the parts that [describeInside] fills in.
+func insideParts() []agent.Ability {
 	return []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills}
 }
 
-// Ask calls a method of the CLI about the session with more parameters than its name.
-type Ask func(ctx context.Context, method string, more map[string]any, result any) error
+// askSession calls a method of the CLI about the session with more parameters than its name.
+type askSession func(ctx context.Context, method string, more map[string]any, result any) error
 
-// Ready has the CLI set the session up, as it does before a model call. Until then, and
+// readySession has the CLI set the session up, as it does before a model call. Until then, and
 // again from when an MCP server came up or went, it tells of no tools and of no context.
-func Ready(ctx context.Context, ask Ask) error {
+func readySession(ctx context.Context, ask askSession) error {
 	return ask(ctx, "session.tools.initializeAndValidate", nil, nil)
 }
 
-// Describe asks for all parts. count counts tokens; nil: those of instruction files are
+// describeInside asks for all parts. count counts tokens; nil: those of instruction files are
 // not known, and stay in the part of the system prompt that they are sent in.
-func Describe(ctx context.Context, ask Ask, count func(string) int) (all agent.Inside, err error) {
-	if err = Ready(ctx, ask); err != nil {
+func describeInside(ctx context.Context, ask askSession, count func(string) int) (all agent.Inside, err error) {
+	if err = readySession(ctx, ask); err != nil {
 		return all, err
 	}
-	if all.Instructions, err = instructions(ctx, ask, count); err != nil {
+	if all.Instructions, err = listInstructions(ctx, ask, count); err != nil {
 		return all, err
 	}
-	if all.Servers, err = servers(ctx, ask); err != nil {
+	if all.Servers, err = listServers(ctx, ask); err != nil {
 		return all, err
 	}
-	if all.Helpers, err = helpers(ctx, ask); err != nil {
+	if all.Helpers, err = listHelpers(ctx, ask); err != nil {
 		return all, err
 	}
-	if all.Skills, err = skills(ctx, ask); err != nil {
+	if all.Skills, err = listSkills(ctx, ask); err != nil {
 		return all, err
 	}
-	all.Context, err = fill(ctx, ask, all.Instructions)
+	all.Context, err = contextFill(ctx, ask, all.Instructions)
 	return all, err
 }
 
-func instructions(ctx context.Context, ask Ask, count func(string) int) ([]agent.Instruction, error) {
+func listInstructions(ctx context.Context, ask askSession, count func(string) int) ([]agent.Instruction, error) {
 	var got struct {
 		Sources []struct {
 			SourcePath, Content string
@@ -73,7 +69,7 @@ func instructions(ctx context.Context, ask Ask, count func(string) int) ([]agent
 	return list, nil
 }
 
-func servers(ctx context.Context, ask Ask) ([]agent.Server, error) {
+func listServers(ctx context.Context, ask askSession) ([]agent.Server, error) {
 	var got struct {
 		Servers []struct{ Name, Status, Error string }
 	}
@@ -82,7 +78,7 @@ func servers(ctx context.Context, ask Ask) ([]agent.Server, error) {
 	}
 	list := []agent.Server{}
 	for _, s := range got.Servers {
-		one := agent.Server{Name: s.Name, State: stateOf(s.Status), Error: wording.Cut(s.Error, 300), Tools: []string{}}
+		one := agent.Server{Name: s.Name, State: serverState(s.Status), Error: wording.Cut(s.Error, 300), Tools: []string{}}
 		if s.Status == "needs-auth" {
 			one.Error = cmp.Or(one.Error, "it wants a sign-in")
 		}
@@ -100,7 +96,7 @@ func servers(ctx context.Context, ask Ask) ([]agent.Server, error) {
 	return list, nil
 }
 
-func stateOf(status string) agent.ServerState {
+func serverState(status string) agent.ServerState {
 	switch status {
 	case "connected":
 		return agent.ServerReady
@@ -116,7 +112,7 @@ func stateOf(status string) agent.ServerState {
 // is empty for those that come with the CLI.
 var helperLine = regexp.MustCompile(`(?m)^- \*\*([\w-]+)\*\*: (.*)$`)
 
-func helpers(ctx context.Context, ask Ask) ([]agent.Helper, error) {
+func listHelpers(ctx context.Context, ask askSession) ([]agent.Helper, error) {
 	var got struct {
 		Agents []struct{ Name, DisplayName, Description string }
 	}
@@ -157,7 +153,7 @@ func helpers(ctx context.Context, ask Ask) ([]agent.Helper, error) {
 	return list, nil
 }
 
-func skills(ctx context.Context, ask Ask) ([]agent.Skill, error) {
+func listSkills(ctx context.Context, ask askSession) ([]agent.Skill, error) {
 	var got struct {
 		Skills []struct {
 			Name, Description string
@@ -176,9 +172,9 @@ func skills(ctx context.Context, ask Ask) ([]agent.Skill, error) {
 	return list, nil
 }
 
-// fill is what fills the context. The CLI counts instruction files as part of its system
+// contextFill is what fills the context. The CLI counts instruction files as part of its system
 // prompt (customInstructions was 0 with two of them).
-func fill(ctx context.Context, ask Ask, files []agent.Instruction) (*agent.Context, error) {
+func contextFill(ctx context.Context, ask askSession, files []agent.Instruction) (*agent.Context, error) {
 	var got struct {
 		ContextAttribution *struct {
 			ModelID            string

@@ -1,8 +1,4 @@
-// Package models holds the models a user brought for GitHub Copilot CLI: checked, under
-// the names a session uses, and in the CLI's words; and those of their GitHub login. Facts are those of version 1.0.102.
-//
-//	own, err := models.Own{{URL: "https://host/v1", Models: []models.Model{{ID: "m"}}}}.Checked()
-package models
+package copilot
 
 import (
 	"fmt"
@@ -10,8 +6,8 @@ import (
 	"strings"
 )
 
-// Own are all of a user's providers.
-type Own []Provider
+// Providers are all of a user's providers.
+type Providers []Provider
 
 // Provider is where models are.
 type Provider struct {
@@ -24,11 +20,11 @@ type Provider struct {
 	Headers map[string]string
 	// APIVersion is of azure; empty: the CLI's own choice.
 	APIVersion string
-	Models     []Model
+	Models     []ProviderModel
 }
 
-// Model is what is known of one of a provider's models.
-type Model struct {
+// ProviderModel is what is known of one of a provider's models.
+type ProviderModel struct {
 	ID        string
 	Context   int64 // tokens that prompt and answer take together; 0: not known
 	MaxOutput int64 // tokens of an answer at most; 0: not known
@@ -37,7 +33,7 @@ type Model struct {
 }
 
 // Checked returns them with what they leave open filled in, or what is wrong with them.
-func (o Own) Checked() (Own, error) {
+func (o Providers) Checked() (Providers, error) {
 	o = slices.Clone(o)
 	seen := map[string]bool{}
 	for i := range o {
@@ -68,7 +64,7 @@ func (p Provider) id(m string) string {
 }
 
 // IDs are the models in the words of a session.
-func (o Own) IDs() (ids []string) {
+func (o Providers) IDs() (ids []string) {
 	for _, p := range o {
 		for _, m := range p.Models {
 			ids = append(ids, p.id(m.ID))
@@ -78,31 +74,31 @@ func (o Own) IDs() (ids []string) {
 }
 
 // Has reports whether one of the providers has a model.
-func (o Own) Has(id string) bool { return slices.Contains(o.IDs(), id) }
+func (o Providers) Has(id string) bool { return slices.Contains(o.IDs(), id) }
 
 // Check says whether one of the providers has a model. Without providers any will do.
-func (o Own) Check(id string) error {
+func (o Providers) Check(id string) error {
 	if ids := o.IDs(); len(ids) > 0 && !slices.Contains(ids, id) {
 		return fmt.Errorf("no provider has the model %q; there are %s", id, strings.Join(ids, ", "))
 	}
 	return nil
 }
 
-// ways are the reasoning efforts of a user's own model, of which nothing tells them.
-var ways = []string{"low", "medium", "high"}
+// ownEfforts are the reasoning efforts of a user's own model, of which nothing tells them.
+var ownEfforts = []string{"low", "medium", "high"}
 
 // Efforts are the reasoning efforts of a model; none: it has none.
-func (o Own) Efforts(id string) []string {
+func (o Providers) Efforts(id string) []string {
 	if o.of(id).Reasoning {
-		return ways
+		return ownEfforts
 	}
 	return nil
 }
 
 // Sees reports whether nothing says that a model cannot see pictures.
-func (o Own) Sees(id string) bool { return !o.of(id).NoVision }
+func (o Providers) Sees(id string) bool { return !o.of(id).NoVision }
 
-func (o Own) of(id string) Model {
+func (o Providers) of(id string) ProviderModel {
 	for _, p := range o {
 		for _, m := range p.Models {
 			if p.id(m.ID) == id {
@@ -110,15 +106,15 @@ func (o Own) of(id string) Model {
 			}
 		}
 	}
-	return Model{}
+	return ProviderModel{}
 }
 
-// own is what the CLI calls a provider without a name.
-const own = "own"
+// unnamedProvider is what the CLI calls a provider without a name.
+const unnamedProvider = "own"
 
 // Parameters are those of a session: each request goes to the model's own provider with
 // its own key. The keys were found nowhere in the CLI's state.
-func (o Own) Parameters() map[string]any {
+func (o Providers) Parameters() map[string]any {
 	if len(o) == 0 {
 		return nil
 	}
@@ -126,7 +122,7 @@ func (o Own) Parameters() map[string]any {
 	for _, p := range o {
 		name := p.Name
 		if name == "" {
-			name = own
+			name = unnamedProvider
 		}
 		provider := map[string]any{"name": name, "type": p.Type, "baseUrl": p.URL}
 		if p.Key != "" {
@@ -150,7 +146,7 @@ func (o Own) Parameters() map[string]any {
 }
 
 // native is the model in the CLI's words.
-func (m Model) native(provider string) map[string]any {
+func (m ProviderModel) native(provider string) map[string]any {
 	all := map[string]any{"id": m.ID, "provider": provider, "wireModel": m.ID, "capabilities": map[string]any{
 		"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
 	if m.Context > 0 {
@@ -163,14 +159,14 @@ func (m Model) native(provider string) map[string]any {
 }
 
 // Native is the CLI's name of a model of a session.
-func (o Own) Native(id string) string {
+func (o Providers) Native(id string) string {
 	for _, p := range o {
-		if p.Name == "" && slices.ContainsFunc(p.Models, func(m Model) bool { return m.ID == id }) {
-			return own + "/" + id
+		if p.Name == "" && slices.ContainsFunc(p.Models, func(m ProviderModel) bool { return m.ID == id }) {
+			return unnamedProvider + "/" + id
 		}
 	}
 	return id
 }
 
-// Ours is the way back from [Own.Native].
-func Ours(native string) string { return strings.TrimPrefix(native, own+"/") }
+// ourModel is the way back from [Providers.Native].
+func ourModel(native string) string { return strings.TrimPrefix(native, unnamedProvider+"/") }

@@ -1,8 +1,6 @@
-// Package offered judges the tools that GitHub Copilot CLI offers a model. Facts are those
-// of versions 1.0.75 to 1.0.102.
-//
-//	if t.ReachesOut() || !slices.Contains(offered.Known, t.Name) { … }
-package offered
+// The tools that the CLI offers a model. Facts are those of versions 1.0.75 to 1.0.102.
+
+package copilot
 
 import (
 	"maps"
@@ -11,17 +9,17 @@ import (
 	"webchat/internal/agent"
 )
 
-// Hidden is the CLI's tool that would send files to the model.
-const Hidden = "view"
+// hiddenTool is the CLI's tool that would send files to the model.
+const hiddenTool = "view"
 
-// Known are the tools of the CLI that a model may be offered. Each asks before it
+// knownTools are the tools of the CLI that a model may be offered. Each asks before it
 // acts, or acts on nothing but the session's own shells and helper agents. What
 // the CLI has beside them reaches beyond the session or is not asked about: lsp
 // starts programs that the workspace names, session_store_sql reads what was said in
 // other sessions, skill loads instructions. sql is there for the agent's list of what
 // is to do: without a session store it reaches the session's own database only, and
 // refuses ATTACH, VACUUM INTO and extensions, as was tried with 1.0.102.
-var Known = []string{
+var knownTools = []string{
 	"bash", "read_bash", "stop_bash", "list_bash",
 	"powershell", "read_powershell", "stop_powershell", "list_powershell",
 	"create", "edit", "apply_patch", "grep", "rg", "glob", "web_fetch", "ask_user",
@@ -29,12 +27,12 @@ var Known = []string{
 	"sql", "exit_plan_mode", "task_complete",
 }
 
-// Allowed are the tools of a session in the CLI's words: its own, some of ours, and those
+// allowedTools are the tools of a session in the CLI's words: its own, some of ours, and those
 // of the user's servers where there are any. It keeps to them also for helper agents,
 // whose tools cannot be read back.
-func Allowed(ours []agent.ToolSpec, servers bool) []string {
+func allowedTools(ours []agent.ToolSpec, servers bool) []string {
 	var all []string
-	for _, name := range Known {
+	for _, name := range knownTools {
 		all = append(all, "builtin:"+name)
 	}
 	for _, t := range ours {
@@ -46,8 +44,8 @@ func Allowed(ours []agent.ToolSpec, servers bool) []string {
 	return all
 }
 
-// Tool is one of the tools that a model is really offered.
-type Tool struct {
+// offeredTool is one of the tools that a model is really offered.
+type offeredTool struct {
 	Name          string
 	MCPServerName string // empty: it is the CLI's, or ours
 	InputSchema   struct {
@@ -61,7 +59,7 @@ type Tool struct {
 const freshProcess = "runs in a fresh process"
 
 // FreshShell reports whether the tool is a shell that keeps no folder.
-func (o Tool) FreshShell() bool {
+func (o offeredTool) FreshShell() bool {
 	if o.Name != "bash" && o.Name != "powershell" {
 		return false
 	}
@@ -75,7 +73,7 @@ func (o Tool) FreshShell() bool {
 
 // ReachesOut reports whether the tool is an sql of another form than the one that is
 // known, which may read more than the session's own database.
-func (o Tool) ReachesOut() bool {
+func (o offeredTool) ReachesOut() bool {
 	if o.Name != "sql" || o.MCPServerName != "" {
 		return false
 	}

@@ -1,4 +1,4 @@
-package acts
+package copilot
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/policy"
 )
 
@@ -65,18 +64,18 @@ func (s search) in(path string) agent.Search {
 	return agent.Search{Pattern: s.pattern, Path: path, Glob: s.glob, Names: s.names}
 }
 
-// everything are globs that leave nothing out.
-var everything = []string{"", "*", "**", "**/*"}
+// everyFile are globs that leave nothing out.
+var everyFile = []string{"", "*", "**", "**/*"}
 
-// Hits says which sensitive files a search in a workspace may show, and whether these
+// searchHits says which sensitive files a search in a workspace may show, and whether these
 // are all.
-type Hits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
+type searchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
 
-// LeaveOut returns the arguments with which a search leaves sensitive files out,
+// leaveOut returns the arguments with which a search leaves sensitive files out,
 // and which these are; nil where there are none, or it cannot be said.
-func LeaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage, hits Hits) (changed json.RawMessage, without []string) {
+func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage, hits searchHits) (changed json.RawMessage, without []string) {
 	s, ok := searchOf(tool, arguments)
-	if !ok || s.names || !slices.Contains(everything, s.glob) || hits == nil {
+	if !ok || s.names || !slices.Contains(everyFile, s.glob) || hits == nil {
 		return nil, nil
 	}
 	for _, p := range s.paths {
@@ -112,7 +111,7 @@ func LeaveOut(ctx context.Context, workspace, tool string, arguments json.RawMes
 // describeSearch says of a permission to read what is searched for and where, as
 // the call has it: the CLI names the folder only, with what ".." leads to cut out
 // of its name, and opens what it really leads to.
-func (c Call) describeSearch(p *agent.Permission) {
+func (c nativeCall) describeSearch(p *agent.Permission) {
 	s, ok := searchOf(c.Tool, c.Arguments)
 	if !ok { // what a search of a folder would show is not known
 		p.Sensitive = !isFile(p.Cwd, p.Resource)
@@ -131,7 +130,7 @@ func (c Call) describeSearch(p *agent.Permission) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = wire.Digest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), c.Arguments...), '}'))
+	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), c.Arguments...), '}'))
 	p.Action = "search a folder"
 	if s.names {
 		p.Action = "search a folder for names"
@@ -139,7 +138,7 @@ func (c Call) describeSearch(p *agent.Permission) {
 		p.Action = "search a file"
 	}
 	if len(c.Without) > 0 {
-		p.Action += ", without " + listed(c.Without)
+		p.Action += ", without " + listNames(c.Without)
 	}
 }
 
@@ -158,8 +157,8 @@ func inWorkspace(workspace, path string) string {
 	return strings.TrimSuffix(workspace+string(filepath.Separator)+path, string(filepath.Separator))
 }
 
-// listed names files, three at most.
-func listed(names []string) string {
+// listNames names files, three at most.
+func listNames(names []string) string {
 	const most = 3
 	switch n := len(names); {
 	case n > most:

@@ -1,9 +1,7 @@
-// Package acts puts what GitHub Copilot CLI asks permission for into the words of package
-// agent, with what its call says beside: the CLI shows paths cleaned, and names of a
-// search the folder only. Facts are those of version 1.0.102.
-//
-//	p := acts.Permission(raw, request, call, workspace, true)
-package acts
+// What the CLI asks permission for, in the words of package agent, with what its call says
+// beside: the CLI shows paths cleaned, and names of a search the folder only.
+
+package copilot
 
 import (
 	"cmp"
@@ -12,26 +10,25 @@ import (
 	"slices"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/wire"
 	"webchat/internal/policy"
 )
 
-// Call is a tool call.
-type Call struct {
+// nativeCall is a tool call.
+type nativeCall struct {
 	ID        string
 	Tool      string
 	Arguments json.RawMessage // an object, as hooks left it
 	Without   []string        // sensitive files that its search leaves out
 }
 
-// Permission is the CLI's wish in the session's words. A patch that moves a file is also
+// permissionOf is the CLI's wish in the session's words. A patch that moves a file is also
 // about its old place, of which the CLI names the new one only. The digest covers
 // all of the request but what changes from one call to the next.
 //
 // of is the call it belongs to, without a tool if it has not started. rooted says that
 // commands begin in the workspace; else where they do is not known.
-func Permission(raw json.RawMessage, r wire.Request, of Call, workspace string, rooted bool) agent.Permission {
-	p := agent.Permission{ToolCallID: of.ID, ToolName: of.Tool, Digest: wire.Digest(raw), Cwd: workspace}
+func permissionOf(raw json.RawMessage, r permissionRequest, of nativeCall, workspace string, rooted bool) agent.Permission {
+	p := agent.Permission{ToolCallID: of.ID, ToolName: of.Tool, Digest: requestDigest(raw), Cwd: workspace}
 	switch r.Kind {
 	case "shell":
 		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !rooted
@@ -48,11 +45,11 @@ func Permission(raw json.RawMessage, r wire.Request, of Call, workspace string, 
 		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
 	case "mcp":
 		p.ToolName, p.Server = cmp.Or(p.ToolName, r.ToolName), r.ServerName
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+wire.Compact(r.Args)
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+compactJSON(r.Args)
 	}
 	switch {
 	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
-		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"), "do something of the kind "+r.Kind, wire.Compact(raw), true
+		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"), "do something of the kind "+r.Kind, compactJSON(raw), true
 		p.Kind = cmp.Or(p.Kind, agent.KindShell)
 	case p.ToolName == "": // no rule by the name of the tool could hold
 		p.ToolName, p.Sensitive = r.Kind, true
@@ -64,7 +61,7 @@ func Permission(raw json.RawMessage, r wire.Request, of Call, workspace string, 
 }
 
 // furtherEdits are the files a write is about beside the one the CLI names.
-func furtherEdits(r wire.Request) (all []agent.Resource) {
+func furtherEdits(r permissionRequest) (all []agent.Resource) {
 	known := []string{"", r.FileName}
 	add := func(action, path string) {
 		if !slices.Contains(known, path) {
@@ -96,7 +93,7 @@ func astray(path string) string {
 }
 
 // Does reports whether a request may be one of this call's.
-func (c Call) Does(r wire.Request, workspace string) bool {
+func (c nativeCall) Does(r permissionRequest, workspace string) bool {
 	var a struct{ Command, Path, URL string }
 	if json.Unmarshal(c.Arguments, &a) != nil {
 		return false

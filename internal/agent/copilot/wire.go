@@ -1,7 +1,6 @@
-// Package wire holds the messages of GitHub Copilot CLI's protocol, and reads and
-// writes the forms in which it has ids and arguments. Facts are those of version
-// 1.0.102.
-package wire
+// The messages of the CLI's protocol, and the forms in which it has ids and arguments.
+
+package copilot
 
 import (
 	"bytes"
@@ -12,42 +11,42 @@ import (
 	"regexp"
 )
 
-// Question is the request userInput.request.
-type Question struct {
+// userQuestion is the request userInput.request.
+type userQuestion struct {
 	Question      string   `json:"question"`
 	Choices       []string `json:"choices"`
 	AllowFreeform bool     `json:"allowFreeform"`
 }
 
-type Answer struct {
+type userAnswer struct {
 	Answer      string `json:"answer"`
 	WasFreeform bool   `json:"wasFreeform"`
 }
 
-// Plan is the request exitPlanMode.request: what the agent wants to carry out.
-type Plan struct {
+// planRequest is the request exitPlanMode.request: what the agent wants to carry out.
+type planRequest struct {
 	Summary     string   `json:"summary"`
 	PlanContent string   `json:"planContent"` // Markdown; empty: it wrote none
 	Actions     []string `json:"actions"`     // what may be answered: interactive, autopilot, exit_only, autopilot_fleet
 }
 
-type PlanAnswer struct {
+type planAnswer struct {
 	Approved       bool   `json:"approved"`
 	SelectedAction string `json:"selectedAction,omitempty"`
 	Feedback       string `json:"feedback,omitempty"` // of a plan that is not approved
 }
 
-// Todo is a row of session.plan.readSqlTodos; the table takes the states pending,
+// todoRow is a row of session.plan.readSqlTodos; the table takes the states pending,
 // in_progress, done and blocked.
-type Todo struct {
+type todoRow struct {
 	ID          string `json:"id"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Status      string `json:"status"`
 }
 
-// Hook is the request hooks.invoke.
-type Hook struct {
+// hookRequest is the request hooks.invoke.
+type hookRequest struct {
 	HookType string `json:"hookType"`
 	Input    struct {
 		ToolName   string          `json:"toolName"`
@@ -57,25 +56,25 @@ type Hook struct {
 	} `json:"input"`
 }
 
-// Tool is a tool as it is registered. skipPermission keeps the CLI from
+// toolDefinition is a tool as it is registered. skipPermission keeps the CLI from
 // asking what the session asks itself.
-type Tool struct {
+type toolDefinition struct {
 	Name           string          `json:"name"`
 	Description    string          `json:"description"`
 	Parameters     json.RawMessage `json:"parameters,omitempty"`
 	SkipPermission bool            `json:"skipPermission"`
 }
 
-// Send is the request session.send.
-type Send struct {
-	SessionID     string       `json:"sessionId"`
-	Prompt        string       `json:"prompt"`
-	DisplayPrompt string       `json:"displayPrompt,omitempty"`
-	Mode          string       `json:"mode,omitempty"`
-	Attachments   []Attachment `json:"attachments,omitempty"`
+// sendRequest is the request session.send.
+type sendRequest struct {
+	SessionID     string           `json:"sessionId"`
+	Prompt        string           `json:"prompt"`
+	DisplayPrompt string           `json:"displayPrompt,omitempty"`
+	Mode          string           `json:"mode,omitempty"`
+	Attachments   []sentAttachment `json:"attachments,omitempty"`
 }
 
-type Attachment struct {
+type sentAttachment struct {
 	Type        string `json:"type"` // file or blob
 	Path        string `json:"path,omitempty"`
 	Data        []byte `json:"data,omitempty"` // base64 on the wire
@@ -83,9 +82,9 @@ type Attachment struct {
 	DisplayName string `json:"displayName,omitempty"`
 }
 
-// Result is a tool's result. What it says as toolTelemetry comes back and
+// toolResult is a tool's result. What it says as toolTelemetry comes back and
 // is stored by the CLI; online it may be uploaded: an id and numbers, no more.
-type Result struct {
+type toolResult struct {
 	Text      string `json:"textResultForLlm"`
 	Type      string `json:"resultType"`
 	Error     string `json:"error,omitempty"`
@@ -95,9 +94,9 @@ type Result struct {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// ID is the CLI's name of a session: a UUID, ours if it is one. The same
+// nativeID is the CLI's name of a session: a UUID, ours if it is one. The same
 // session has the same name in a later process.
-func ID(sessionID string) string {
+func nativeID(sessionID string) string {
 	if uuidForm.MatchString(sessionID) {
 		return sessionID
 	}
@@ -107,8 +106,8 @@ func ID(sessionID string) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// Request is what the CLI wants to do.
-type Request struct {
+// permissionRequest is what the CLI wants to do.
+type permissionRequest struct {
 	Kind            string
 	ToolCallID      string
 	FullCommandText string // shell
@@ -122,8 +121,8 @@ type Request struct {
 	Args            json.RawMessage                                 // mcp, custom-tool
 }
 
-// SameJSON compares values: the CLI writes 3 also as 3.0.
-func SameJSON(a, b json.RawMessage) bool {
+// sameJSON compares values: the CLI writes 3 also as 3.0.
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
@@ -131,9 +130,9 @@ func SameJSON(a, b json.RawMessage) bool {
 // inputField is where arguments are that are a text, as those of apply_patch.
 const inputField = "input"
 
-// Object returns arguments as an object. Those of apply_patch are a text, and
+// asObject returns arguments as an object. Those of apply_patch are a text, and
 // hooks of version 1.0.75 get each object as a text.
-func Object(arguments json.RawMessage) (object json.RawMessage, inString bool) {
+func asObject(arguments json.RawMessage) (object json.RawMessage, inString bool) {
 	var text string
 	if string(arguments) == "null" || json.Unmarshal(arguments, &text) != nil {
 		if len(arguments) == 0 {
@@ -152,8 +151,8 @@ func Object(arguments json.RawMessage) (object json.RawMessage, inString bool) {
 	return b, true
 }
 
-// Arguments returns what [Object] returned in the form it had.
-func Arguments(object json.RawMessage, inString bool) any {
+// asGiven returns what [asObject] returned in the form it had.
+func asGiven(object json.RawMessage, inString bool) any {
 	var a map[string]json.RawMessage
 	if inString && json.Unmarshal(object, &a) == nil && len(a) == 1 && a[inputField] != nil {
 		return a[inputField]
@@ -161,8 +160,8 @@ func Arguments(object json.RawMessage, inString bool) any {
 	return object
 }
 
-// Digest covers all of a request but what changes from one call to the next.
-func Digest(raw json.RawMessage) string {
+// requestDigest covers all of a request but what changes from one call to the next.
+func requestDigest(raw json.RawMessage) string {
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) == nil {
 		for _, k := range []string{"toolCallId", "intention", "canOfferSessionApproval"} {
@@ -176,8 +175,8 @@ func Digest(raw json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Compact is a value without white space.
-func Compact(raw json.RawMessage) string {
+// compactJSON is a value without white space.
+func compactJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return string(raw)

@@ -1,4 +1,4 @@
-package models
+package copilot
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"webchat/internal/agent"
 )
 
-// life is how long the list of a login's models is believed, and that there is none.
+// modelsLife is how long the list of a login's models is believed, and that there is none.
 const (
-	life      = 10 * time.Minute
-	emptyLife = 30 * time.Second
+	modelsLife   = 10 * time.Minute
+	noModelsLife = 30 * time.Second
 )
 
-// Ask calls a method of the CLI.
-type Ask func(ctx context.Context, method string, params, result any) error
+// askCLI calls a method of the CLI.
+type askCLI func(ctx context.Context, method string, params, result any) error
 
-// Login is what is known of the user's GitHub login. The zero value knows nothing; its
+// login is what is known of the user's GitHub login. The zero value knows nothing; its
 // methods may be called concurrently.
-type Login struct {
+type login struct {
 	mu      sync.Mutex // guards what follows
 	account string
 	models  []agent.Model
@@ -33,7 +33,7 @@ type Login struct {
 }
 
 // SignedIn asks whether the user is signed in.
-func (l *Login) SignedIn(ctx context.Context, ask Ask) (bool, error) {
+func (l *login) SignedIn(ctx context.Context, ask askCLI) (bool, error) {
 	var is struct {
 		IsAuthenticated            bool
 		Login, Host, StatusMessage string
@@ -61,7 +61,7 @@ func (l *Login) SignedIn(ctx context.Context, ask Ask) (bool, error) {
 }
 
 // Account is who was signed in when that was asked last; empty: it was not asked, or there is no login.
-func (l *Login) Account() string {
+func (l *login) Account() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.account
@@ -69,15 +69,15 @@ func (l *Login) Account() string {
 
 // Known returns the models as they were listed lately, or why there are none; ok says
 // that they were.
-func (l *Login) Known() (all []agent.Model, ok bool, err error) {
+func (l *login) Known() (all []agent.Model, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	age := time.Since(l.asked)
-	return slices.Clone(l.models), !l.asked.IsZero() && (age < emptyLife || l.err == nil && age < life), l.err
+	return slices.Clone(l.models), !l.asked.IsZero() && (age < noModelsLife || l.err == nil && age < modelsLife), l.err
 }
 
 // Models lists the models. The CLI does not answer without a login.
-func (l *Login) Models(ctx context.Context, ask Ask) ([]agent.Model, error) {
+func (l *login) Models(ctx context.Context, ask askCLI) ([]agent.Model, error) {
 	if all, ok, err := l.Known(); ok {
 		return all, err
 	}
@@ -102,14 +102,14 @@ func (l *Login) Models(ctx context.Context, ask Ask) ([]agent.Model, error) {
 }
 
 // Efforts are the reasoning efforts of a model; none: it has none, or they are not known.
-func (l *Login) Efforts(id string) []string {
+func (l *login) Efforts(id string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.reasoning[id]
 }
 
 // Check says whether a model is the user's own or, as far as they were listed, of the login.
-func (l *Login) Check(own Own, id string) error {
+func (l *login) Check(own Providers, id string) error {
 	all, ok, err := l.Known()
 	if own.Has(id) || !ok || err != nil || id == "" || slices.ContainsFunc(all, func(m agent.Model) bool { return m.ID == id }) {
 		return nil

@@ -1,15 +1,9 @@
-// Package large reads what GitHub Copilot CLI makes of the result of a tool that is too
-// large for its model: it saves the result in a file and lets the model read where that
-// is, the beginning, and the advice to use its tool view; or, of a search, an excerpt that
-// says how much it omits, while only its telemetry names the file. Facts are those of
-// version 1.0.102.
-//
-//	if cut, ok := large.Of(hook.Input.ToolResult, dir); ok {
-//		whole, err := cut.Read()
-//		...
-//		modified := cut.Kept(whole, "")
-//	}
-package large
+// What the CLI makes of the result of a tool that is too large for its model: it saves the
+// result in a file and lets the model read where that is, the beginning, and the advice to
+// use its tool view; or, of a search, an excerpt that says how much it omits, while only its
+// telemetry names the file.
+
+package copilot
 
 import (
 	"bytes"
@@ -26,15 +20,15 @@ import (
 	"webchat/internal/wording"
 )
 
-// MaxWhole is how many bytes of a result are taken; a larger one stays in its file.
-const MaxWhole = 32 << 20
+// maxWhole is how many bytes of a result are taken; a larger one stays in its file.
+const maxWhole = 32 << 20
 
-// note is how the text for the model begins that stands for a large result. Behind it
+// cutNote is how the text for the model begins that stands for a large result. Behind it
 // come the first 500 characters and how a command ended.
-var note = regexp.MustCompile(`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
+var cutNote = regexp.MustCompile(`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
 
-// Cut is the result of a tool of which the model is to read the beginning.
-type Cut struct {
+// cutResult is the result of a tool of which the model is to read the beginning.
+type cutResult struct {
 	ExitCode *int // of a command that ended
 
 	file   string
@@ -43,10 +37,10 @@ type Cut struct {
 	rest   string // of the text, behind the note
 }
 
-// Of returns what the CLI cut of a result; false where it cut nothing. Only a file
+// cutOf returns what the CLI cut of a result; false where it cut nothing. Only a file
 // that lies directly in dir is believed to hold it: any command can print a note.
-func Of(result json.RawMessage, dir string) (*Cut, bool) {
-	c := &Cut{}
+func cutOf(result json.RawMessage, dir string) (*cutResult, bool) {
+	c := &cutResult{}
 	var known struct {
 		Text     string `json:"textResultForLlm"`
 		Contents []struct{ ExitCode *int }
@@ -62,7 +56,7 @@ func Of(result json.RawMessage, dir string) (*Cut, bool) {
 	if json.Unmarshal(result, &known) != nil || json.Unmarshal(result, &c.fields) != nil {
 		return nil, false
 	}
-	if m := note.FindStringSubmatch(known.Text); m != nil {
+	if m := cutNote.FindStringSubmatch(known.Text); m != nil {
 		c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
 	} else {
 		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File, known.Text
@@ -79,14 +73,14 @@ func Of(result json.RawMessage, dir string) (*Cut, bool) {
 }
 
 // Read returns the whole result.
-func (c *Cut) Read() ([]byte, error) {
+func (c *cutResult) Read() ([]byte, error) {
 	at, err := os.Lstat(c.file)
 	switch {
 	case err != nil:
 		return nil, err
 	case !at.Mode().IsRegular():
 		return nil, errors.New("the file that holds the result is not a regular file")
-	case at.Size() > MaxWhole:
+	case at.Size() > maxWhole:
 		return nil, fmt.Errorf("the result has %d bytes", at.Size())
 	}
 	f, err := os.Open(c.file)
@@ -97,12 +91,12 @@ func (c *Cut) Read() ([]byte, error) {
 	if is, err := f.Stat(); err != nil || !os.SameFile(is, at) {
 		return nil, errors.New("the file that holds the result was replaced")
 	}
-	return io.ReadAll(io.LimitReader(f, MaxWhole))
+	return io.ReadAll(io.LimitReader(f, maxWhole))
 }
 
 // Kept is the result as the model is to read it once the user has the whole; the file
 // goes. readers are the tools it can read more with; empty: there are none.
-func (c *Cut) Kept(whole []byte, readers string) map[string]json.RawMessage {
+func (c *cutResult) Kept(whole []byte, readers string) map[string]json.RawMessage {
 	_ = os.Remove(c.file) // else it ends with what the CLI keeps of the session
 	lines := bytes.Count(whole, []byte{'\n'})
 	if len(whole) > 0 && !bytes.HasSuffix(whole, []byte{'\n'}) {
@@ -116,11 +110,11 @@ func (c *Cut) Kept(whole []byte, readers string) map[string]json.RawMessage {
 }
 
 // Left is the result as the model is to read it while the whole is in its file.
-func (c *Cut) Left() map[string]json.RawMessage {
+func (c *cutResult) Left() map[string]json.RawMessage {
 	return c.saying(fmt.Sprintf("Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", c.size, c.file))
 }
 
-func (c *Cut) saying(what string) map[string]json.RawMessage {
+func (c *cutResult) saying(what string) map[string]json.RawMessage {
 	out := maps.Clone(c.fields)
 	text, err := json.Marshal(what + "\n\n" + c.rest)
 	if err != nil {

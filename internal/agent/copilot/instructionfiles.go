@@ -1,4 +1,4 @@
-package workspace
+package copilot
 
 import (
 	"io"
@@ -18,8 +18,8 @@ const (
 	maxImportHead     = 64 << 10 // bytes of a file in which imports are looked for
 )
 
-// instructions are the files of a workspace that tell an agent how to work there.
-type instructions struct {
+// instructionSet are the files of a workspace that tell an agent how to work there.
+type instructionSet struct {
 	top   string   // the root of the git repository, else the workspace
 	root  string   // the same with links followed
 	files []string // absolute paths
@@ -27,10 +27,10 @@ type instructions struct {
 	left  int      // entries of folders that may still be looked at
 }
 
-// Instructions returns the files that the CLI loads as instructions when it works
+// instructionFiles returns the files that the CLI loads as instructions when it works
 // in a folder, as absolute paths, and why none of them may be loaded, if so: what one
 // of them leads to.
-func Instructions(folder string) (files []string, refusal string) {
+func instructionFiles(folder string) (files []string, refusal string) {
 	i := findInstructions(folder)
 	return i.files, i.wrong
 }
@@ -43,8 +43,8 @@ func Instructions(folder string) (files []string, refusal string) {
 // between them .claude/CLAUDE.md; and within a git repository the files that AGENTS.md and CLAUDE.md import by "@path". It
 // follows links to any file of the machine, and imports .env as it does anything
 // else: the model would read files the user was not asked about.
-func findInstructions(workspace string) *instructions {
-	i := &instructions{left: maxInstructionDir}
+func findInstructions(workspace string) *instructionSet {
+	i := &instructionSet{left: maxInstructionDir}
 	folders := []string{workspace}
 	for dir := workspace; !isGitRoot(dir); dir = filepath.Dir(dir) {
 		if filepath.Dir(dir) == dir { // no repository
@@ -94,7 +94,7 @@ func isGitRoot(dir string) bool {
 }
 
 // list returns the names in a folder, none if it cannot be read.
-func (i *instructions) list(dir string) (names []string) {
+func (i *instructionSet) list(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
@@ -109,7 +109,7 @@ func (i *instructions) list(dir string) (names []string) {
 }
 
 // walk adds the files with this ending below a folder; links to folders count.
-func (i *instructions) walk(dir, ending string) {
+func (i *instructionSet) walk(dir, ending string) {
 	folders := []string{dir}
 	for seen := 0; len(folders) > 0 && seen < maxInstructions; seen++ { // links may lead in a circle
 		dir, folders = folders[0], folders[1:]
@@ -126,17 +126,17 @@ func (i *instructions) walk(dir, ending string) {
 	}
 }
 
-// imported matches what AGENTS.md and CLAUDE.md import, in any place of a line.
-var imported = regexp.MustCompile(`@([^\s@]+)`)
+// importedFile matches what AGENTS.md and CLAUDE.md import, in any place of a line.
+var importedFile = regexp.MustCompile(`@([^\s@]+)`)
 
 // add adds a file, and what it imports, if it is one.
-func (i *instructions) add(name string, imports bool) {
+func (i *instructionSet) add(name string, imports bool) {
 	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() || slices.Contains(i.files, name) {
 		return
 	}
 	shown, real := strings.TrimPrefix(name, i.top+string(filepath.Separator)), policy.Resolve(name)
 	switch {
-	case !contains(i.root, real):
+	case !folderContains(i.root, real):
 		i.refuse(shown + " leads to " + real + ", which is outside")
 	case real != filepath.Join(i.root, shown) && policy.SensitiveFile(real):
 		i.refuse(shown + " leads to " + real + ", which may hold keys or passwords")
@@ -149,20 +149,20 @@ func (i *instructions) add(name string, imports bool) {
 	if !imports {
 		return
 	}
-	for _, m := range imported.FindAllStringSubmatch(head(name), -1) {
+	for _, m := range importedFile.FindAllStringSubmatch(fileHead(name), -1) {
 		for _, other := range slices.Compact([]string{m[1], strings.TrimRight(m[1], ".,;:!?)]}>'\"`")}) {
 			i.addImport(name, other)
 		}
 	}
 }
 
-func (i *instructions) addImport(from, name string) {
+func (i *instructionSet) addImport(from, name string) {
 	full := name
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(filepath.Dir(from), name)
 	}
 	// What lies outside of the repository is not imported.
-	if !contains(i.root, filepath.Join(policy.Resolve(filepath.Dir(full)), filepath.Base(full))) {
+	if !folderContains(i.root, filepath.Join(policy.Resolve(filepath.Dir(full)), filepath.Base(full))) {
 		return
 	}
 	i.add(full, true)
@@ -172,18 +172,18 @@ func (i *instructions) addImport(from, name string) {
 }
 
 // refuse keeps the first reason.
-func (i *instructions) refuse(why string) {
+func (i *instructionSet) refuse(why string) {
 	if i.wrong == "" {
 		i.wrong = why
 	}
 }
 
-func contains(root, name string) bool {
+func folderContains(root, name string) bool {
 	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// head returns the beginning of a regular file.
-func head(name string) string {
+// fileHead returns the beginning of a regular file.
+func fileHead(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
 		return ""
