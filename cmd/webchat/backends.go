@@ -15,7 +15,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
-	"webchat/internal/mcpclient"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/tokens"
 )
@@ -67,13 +67,13 @@ func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.L
 }
 
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
-func (o *options) mcpServers(c *config) *mcpclient.Servers {
+func (o *options) mcpServers(c *config) *mcp.UserServers {
 	if c.tried == nil {
 		all := map[string]agent.MCPServer{}
 		for name, m := range c.MCPServers {
 			all[name] = agent.MCPServer(m)
 		}
-		c.tried = mcpclient.New(mcpclient.Config{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json"), Tokens: filepath.Join(o.dataPath(), "mcp-tokens.json")})
+		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json"), Tokens: filepath.Join(o.dataPath(), "mcp-tokens.json")})
 	}
 	return c.tried
 }
@@ -88,7 +88,7 @@ func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) 
 		return // the program ends
 	}
 	for _, s := range all {
-		if s.State != mcpclient.Ready {
+		if s.State != mcp.Ready {
 			log.Warn("agents go on without an MCP server", "server", s.Name, "why", s.Failure)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/mcpserver/lend"
+	"webchat/internal/mcp"
 )
 
 // A rule by the name of a tool that no agent has is said, since it would miss in
@@ -21,7 +21,7 @@ func TestMissedRules(t *testing.T) {
 	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch", "run_and_display", "docs-find", "", "write", "read"} {
 		c.Permissions = append(c.Permissions, ruleConfig{Tool: tool, Decision: "deny"})
 	}
-	all, err := o.backends(c, t.TempDir(), (&lend.Own{}).ToAgent, slog.New(slog.DiscardHandler))
+	all, err := o.backends(c, t.TempDir(), (&mcp.OwnLender{}).ToAgent, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
-	"webchat/internal/mcpserver/lend"
+	"webchat/internal/mcp"
 )
 
 // Real agents run nothing of a folder that is as hostile as one can be, and ask about each
@@ -58,7 +58,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 		t.Fatal(err)
 	}
 	defer model.Close()
-	own, err := lend.Here(t.Context(), "test")
+	own, err := mcp.LendHere(t.Context(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

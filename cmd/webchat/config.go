@@ -18,7 +18,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/daemon"
 	"webchat/internal/event"
-	"webchat/internal/mcpclient"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 )
 
@@ -26,7 +26,7 @@ import (
 type config struct {
 	Providers   map[string]providerConfig `yaml:"providers"`
 	MCPServers  map[string]mcpConfig      `yaml:"mcpServers"`
-	tried       *mcpclient.Servers
+	tried       *mcp.UserServers
 	Agents      map[string]agentConfig `yaml:"agents"`
 	Permissions []ruleConfig           `yaml:"permissions"`
 	Hooks       []hookConfig           `yaml:"hooks"`

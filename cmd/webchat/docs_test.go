@@ -17,7 +17,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"webchat/internal/agent/acp/presets"
-	"webchat/internal/mcpserver/install"
+	"webchat/internal/mcp"
 )
 
 // source is the folder of the project.
@@ -284,7 +284,7 @@ func TestDocumentedClients(t *testing.T) {
 	page := readPages(t)["MCP"]
 	printed := func(client string) string {
 		var out bytes.Buffer
-		c := install.Config{Server: []string{"webchat", "mcp"}, In: strings.NewReader(""), Out: &out, Address: func(string) (string, string, error) { return "", "", os.ErrNotExist }}
+		c := mcp.Installation{Server: []string{"webchat", "mcp"}, In: strings.NewReader(""), Out: &out, Address: func(string) (string, string, error) { return "", "", os.ErrNotExist }}
 		err := c.Connect(t.Context(), client)
 		if client == "" {
 			err = c.List()

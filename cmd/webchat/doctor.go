@@ -21,7 +21,7 @@ import (
 	"webchat/internal/canary"
 	"webchat/internal/daemon"
 	"webchat/internal/hooks"
-	"webchat/internal/mcpserver/lend"
+	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 )
 
@@ -55,7 +55,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 			return err
 		}
 	}
-	own, err := lend.Here(ctx, version())
+	own, err := mcp.LendHere(ctx, version())
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"webchat/internal/mcpclient"
+	"webchat/internal/mcp"
 	"webchat/internal/wording"
 )
 
@@ -41,7 +41,7 @@ func (o *options) doctorConfig(ctx context.Context, c *config, say func(string, 
 		return err
 	}
 	for _, s := range servers {
-		if s.State != mcpclient.Ready {
+		if s.State != mcp.Ready {
 			say("mcp", "%s: %s", s.Name, s.Failure)
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"webchat/internal/eventlog"
-	"webchat/internal/mcpclient"
+	"webchat/internal/mcp"
 	"webchat/internal/server"
 )
 
@@ -27,7 +27,7 @@ func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServ
 func (o *options) allowServer(c *config) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error {
 		err := o.mcpServers(c).Allow(ctx, name)
-		if errors.Is(err, mcpclient.ErrUnknown) {
+		if errors.Is(err, mcp.ErrUnknown) {
 			return fmt.Errorf("%w (%w)", err, eventlog.ErrNotFound)
 		}
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
-	"webchat/internal/mcpserver/install"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/workspaces"
 )
@@ -24,13 +24,13 @@ func mcpInstall(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := install.Config{Server: server, Env: policy.InheritWhole(o.env, nil), In: os.Stdin, Out: stdout, HTTP: o.HTTP, Yes: o.Yes,
+	c := mcp.Installation{Server: server, Env: policy.InheritWhole(o.env, nil), In: os.Stdin, Out: stdout, HTTP: o.HTTP, Yes: o.Yes,
 		Address: func(client string) (url, key string, err error) { return o.mcpAddress(dir, g, client) }}
 	if o.Client == "" {
 		return c.List()
 	}
 	err = c.Connect(ctx, o.Client)
-	if wrong, ok := errors.AsType[install.Misuse](err); ok {
+	if wrong, ok := errors.AsType[mcp.Misuse](err); ok {
 		return usage("%s", wrong)
 	}
 	return err

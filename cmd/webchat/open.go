@@ -20,7 +20,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"webchat/internal/daemon"
-	"webchat/internal/mcpserver/install"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/workspaces"
 )
@@ -276,7 +276,7 @@ func (o *options) agree(folder string, stderr io.Writer) error {
 		return nil
 	}
 	fmt.Fprintf(stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))
-	if !install.Agreed(stderr, os.Stdin) {
+	if !mcp.Agreed(stderr, os.Stdin) {
 		return errors.New("nothing was opened: give another folder, such as webchat ~/code/relay")
 	}
 	return nil

@@ -18,8 +18,7 @@ import (
 	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/handover"
-	"webchat/internal/mcpserver"
-	"webchat/internal/mcpserver/lend"
+	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
@@ -40,7 +39,7 @@ type rooms struct {
 	guard    *guard.Guard
 	sessions *sessions.Manager
 	hub      *sse.Hub
-	lender   *lend.Lender
+	lender   *mcp.Lender
 	handover *handover.Handover
 	server   *server.Server
 	looking  sync.WaitGroup // for agents, which may take a while
@@ -108,7 +107,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}()
 	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
-		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcpserver.BackendName}, Editor: c.Editor})
+		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcp.BackendName}, Editor: c.Editor})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +129,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = lend.New(lend.Config{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: attach.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
+	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: attach.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}

@@ -19,7 +19,7 @@ import (
 	"webchat/internal/canary/scripted"
 	"webchat/internal/displaytools"
 	"webchat/internal/fold"
-	"webchat/internal/mcpserver/lend"
+	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 )
 
@@ -47,7 +47,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	own, err := lend.Here(ctx, version())
+	own, err := mcp.LendHere(ctx, version())
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 // verifyOffline tries an agent whose model cannot be looked at with a model in this
 // program and with a home of its own. whole says that the agent hands its model each
 // result whole, so that webchat gives it nothing but the line for the model.
-func verifyOffline(ctx context.Context, t *canary.Trial, own *lend.Own, whole bool, at func(model, state string, lend agent.Lender) (agent.Backend, error)) (err error) {
+func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at func(model, state string, lend agent.Lender) (agent.Backend, error)) (err error) {
 	model, err := scripted.New(ctx)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func sayTable(rows []canary.Row, say func(name, format string, args ...any)) {
 
 // watched makes the backend that a new session would get, so that t sees what it
 // sends to its model.
-func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *lend.Own) (agent.Backend, canary.Report, error) {
+func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *mcp.OwnLender) (agent.Backend, canary.Report, error) {
 	dir, err := o.madeDataDir()
 	if err != nil {
 		return nil, nil, err

@@ -55,39 +55,36 @@ var ours = map[string][]string{
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
-	"internal/hooks":             {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/attachments":       {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
-	"internal/consent":           {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
-	"internal/branch":            {"internal/event", "internal/fold"},
-	"internal/session":           {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/session/drafts", "internal/session/hookrun", "internal/session/opening", "internal/session/outcome", "internal/strictjson", "internal/workspaces"},
-	"internal/session/drafts":    {"internal/eventlog"},
-	"internal/session/hookrun":   {"internal/agent", "internal/contain", "internal/event", "internal/eventlog", "internal/hooks", "internal/screen"},
-	"internal/session/opening":   {"internal/agent", "internal/contain"},
-	"internal/session/outcome":   {"internal/agent", "internal/contain", "internal/event", "internal/tokens"}, // what becomes of calls and turns
-	"internal/sessions":          {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/session/hookrun", "internal/workspaces"},
-	"internal/outputs":           {},
-	"internal/outputs/attach":    {"internal/agent", "internal/eventlog", "internal/fold", "internal/outputs", "internal/released"}, // what is attached is released to tools
-	"internal/outputs/serve":     {"internal/kind", "internal/outputs", "internal/views"},
-	"internal/displaytools":      {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
-	"internal/store":             {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
-	"internal/store/storetest":   {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
-	"internal/mcpclient":         {"internal/agent", "internal/proc", "internal/wording"},
-	"internal/released":          {"internal/agent", "internal/event"},
-	"internal/mcpserver":         {"internal/agent", "internal/contain", "internal/event", "internal/released"},
-	"internal/mcpserver/install": {"internal/proc"},
-	"internal/mcpserver/lend":    {"internal/agent", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/mcpserver", "internal/sessions", "internal/workspaces"}, // a server's sessions, their tools, and who has a key
-	"internal/dialect":           {"internal/event"},
-	"internal/card":              {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
-	"internal/transcript":        {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
-	"internal/page":              {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
-	"internal/page/pagetest":     {"internal/transcript"},
-	"internal/recent":            {"internal/event"},
-	"internal/sidebar":           {"internal/fold", "internal/page", "internal/sessions", "internal/workspaces"}, // the catalog, as the page lists it
-	"internal/changes":           {"internal/event", "internal/files", "internal/linediff", "internal/outputs"},  // a session's log, git, and copies of files
-	"internal/linediff":          {},                                                                             // for views, for lists, and to take an edit back
-	"internal/views":             {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/schema":            {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
-	"internal/openapi":           {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
+	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
+	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
+	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
+	"internal/branch":          {"internal/event", "internal/fold"},
+	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/session/drafts", "internal/session/hookrun", "internal/session/opening", "internal/session/outcome", "internal/strictjson", "internal/workspaces"},
+	"internal/session/drafts":  {"internal/eventlog"},
+	"internal/session/hookrun": {"internal/agent", "internal/contain", "internal/event", "internal/eventlog", "internal/hooks", "internal/screen"},
+	"internal/session/opening": {"internal/agent", "internal/contain"},
+	"internal/session/outcome": {"internal/agent", "internal/contain", "internal/event", "internal/tokens"}, // what becomes of calls and turns
+	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/session/hookrun", "internal/workspaces"},
+	"internal/outputs":         {},
+	"internal/outputs/attach":  {"internal/agent", "internal/eventlog", "internal/fold", "internal/outputs", "internal/released"}, // what is attached is released to tools
+	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
+	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
+	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
+	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
+	"internal/released":        {"internal/agent", "internal/event"},
+	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
+	"internal/dialect":         {"internal/event"},
+	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
+	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
+	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
+	"internal/page/pagetest":   {"internal/transcript"},
+	"internal/recent":          {"internal/event"},
+	"internal/sidebar":         {"internal/fold", "internal/page", "internal/sessions", "internal/workspaces"}, // the catalog, as the page lists it
+	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"},  // a session's log, git, and copies of files
+	"internal/linediff":        {},                                                                             // for views, for lists, and to take an edit back
+	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
+	"internal/schema":          {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
+	"internal/openapi":         {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
 	"internal/server": {"internal/attachments", "internal/changes", "internal/recent", "internal/sidebar", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
@@ -143,9 +140,9 @@ var theirs = map[string][]string{
 	"golang.org/x/text":                        {"internal/outputs"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
-	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcpserver", "internal/mcpclient", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
-	"golang.org/x/oauth2":                      {"internal/mcpclient"}, // a token and what renews it, as the MCP SDK has them
-	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"},    // the list of modules in a standard form
+	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcp", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
+	"golang.org/x/oauth2":                      {"internal/mcp"},    // a token and what renews it, as the MCP SDK has them
+	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by

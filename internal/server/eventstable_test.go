@@ -102,5 +102,5 @@ var shown = []struct{ what, here, room, test string }{
 	{"Tools: the output, its id and its address", "`outputId` in `tool.execution_complete`; `GET /api/outputs/{id}`", "internal/session", "TestDisplayByTheUser"},
 	{"Tools: an id that an agent makes up", "taken out of what agents report", "internal/session", "TestThreat23ForeignOutputsAreNotBelieved"},
 	{"Tools: a tool in the program itself", "a Go value with `Spec` and `Plan`", "internal/agent", "ExampleTool"},
-	{"Tools: the display tools over MCP", "streamable HTTP with a key for each session", "internal/mcpserver", "TestWhatClientsAreToldOfTools"},
+	{"Tools: the display tools over MCP", "streamable HTTP with a key for each session", "internal/mcp", "TestWhatClientsAreToldOfTools"},
 }

@@ -17,7 +17,7 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/acp/acptest"
 	"webchat/internal/agent/agenttest"
-	"webchat/internal/mcpserver"
+	webmcp "webchat/internal/mcp"
 	"webchat/internal/proc"
 )
 
@@ -52,25 +52,25 @@ func strange(file string) {
 // noClients has no sessions of clients: every call has a key of a conversation.
 type noClients struct{}
 
-func (noClients) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
-func (noClients) Wake(context.Context, string) error                     { panic("no client calls") }
-func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) {
+func (noClients) Begin(context.Context, webmcp.Visit) (string, error) { panic("no client calls") }
+func (noClients) Wake(context.Context, string) error                  { panic("no client calls") }
+func (noClients) Stage(context.Context, string, string) (s webmcp.Stage) {
 	return s
 }
 
 // lender is a real MCP server with the display tools.
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
-	c := mcpserver.Config{Sessions: noClients{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
-		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	c := webmcp.ServerConfig{Sessions: noClients{}, Visitor: func(r *http.Request) (webmcp.Visitor, bool) {
+		return webmcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		if len(spec.Parameters) == 0 {
 			spec.Parameters = []byte(`{"type":"object","properties":{"path":{"type":"string"},"command":{"type":"string"}}}`)
 		}
-		c.Tools = append(c.Tools, mcpserver.Tool{ToolSpec: spec})
+		c.Tools = append(c.Tools, webmcp.Tool{ToolSpec: spec})
 	}
-	server, err := mcpserver.New(c)
+	server, err := webmcp.NewServer(c)
 	if err != nil {
 		t.Fatal(err)
 	}

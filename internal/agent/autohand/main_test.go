@@ -18,7 +18,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/autohand/autohandtest"
-	"webchat/internal/mcpserver"
+	"webchat/internal/mcp"
 	"webchat/internal/proc"
 )
 
@@ -41,23 +41,23 @@ func TestMain(m *testing.M) {
 // noClients has no sessions of clients: every call has a key of a conversation.
 type noClients struct{}
 
-func (noClients) Begin(context.Context, mcpserver.Visit) (string, error) { panic("no client calls") }
-func (noClients) Wake(context.Context, string) error                     { panic("no client calls") }
-func (noClients) Stage(context.Context, string, string) (s mcpserver.Stage) {
+func (noClients) Begin(context.Context, mcp.Visit) (string, error) { panic("no client calls") }
+func (noClients) Wake(context.Context, string) error               { panic("no client calls") }
+func (noClients) Stage(context.Context, string, string) (s mcp.Stage) {
 	return s
 }
 
 // lender is a real MCP server with the display tools.
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
-	c := mcpserver.Config{Sessions: noClients{}, Visitor: func(r *http.Request) (mcpserver.Visitor, bool) {
-		return mcpserver.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	c := mcp.ServerConfig{Sessions: noClients{}, Visitor: func(r *http.Request) (mcp.Visitor, bool) {
+		return mcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		spec.Description = strings.TrimSuffix(spec.Description, ".") + " of the workspace."
-		c.Tools = append(c.Tools, mcpserver.Tool{ToolSpec: spec})
+		c.Tools = append(c.Tools, mcp.Tool{ToolSpec: spec})
 	}
-	server, err := mcpserver.New(c)
+	server, err := mcp.NewServer(c)
 	if err != nil {
 		t.Fatal(err)
 	}

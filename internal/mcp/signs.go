@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/wording"
+)
+
+// sign is how often a client hears that its call goes on.
+const sign = 10 * time.Second
+
+// place is where a call is made, once that is known.
+type place struct {
+	stop  context.CancelCauseFunc // ends the call
+	acts  bool                    // the call changes something
+	asked atomic.Bool             // the user was asked when a sign was due
+
+	mu      sync.Mutex // guards session
+	session string
+}
+
+func (w *place) set(session string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.session = session
+}
+
+func (w *place) get() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.session
+}
+
+// errUnseen is why a call is stopped whose question no page shows.
+var errUnseen = errors.New("no page shows the question")
+
+// patience is how many signs long a question waits for a page that shows it, if the client
+// hears in the first where that is.
+const patience = 3
+
+// signs sends a progress message at once and from then on every [sign], if the client
+// takes them, until the returned function is called. It stops a call that waits for the
+// user while no page is open: without progress at the first sign, since nothing else says
+// where to go.
+func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call string, where *place) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	token, unseen := req.Params.GetProgressToken(), 0
+	send := func(n int, message string) error {
+		if token == nil {
+			return nil
+		}
+		return req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: message})
+	}
+	err := send(1, "Started")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(sign)
+		defer tick.Stop()
+		for n := 2; err == nil; n++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			stage := Stage{}
+			session := where.get()
+			if session != "" {
+				stage = s.cfg.Sessions.Stage(ctx, session, call)
+			}
+			if stage.Asked {
+				where.asked.Store(true)
+			}
+			if unseen++; !stage.Asked || s.cfg.Watched() {
+				unseen = 0
+			}
+			if unseen == patience || unseen > 0 && token == nil {
+				where.stop(errUnseen)
+				return
+			}
+			err = send(n, s.told(session, stage, unseen > 0))
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+// held reports whether a call of a peer waits for the user, or acts: its end is not near.
+func (s *Server) held(ctx context.Context, p *peer) bool {
+	for call, where := range p.noted() {
+		session := where.get()
+		if where.acts || session != "" && s.cfg.Sessions.Stage(ctx, session, call).Asked {
+			return true
+		}
+	}
+	return false
+}
+
+// told is how far a call is, in words. No client shows them to its model.
+func (s *Server) told(session string, stage Stage, unseen bool) string {
+	switch base := s.cfg.Base(); {
+	case session == "":
+		return "Waiting for its turn"
+	case stage.Asked && base == "":
+		return "Waiting for you in the page"
+	case stage.Asked && unseen:
+		return "Waiting for you at " + base + "; \"webchat url\" prints a link that signs you in"
+	case stage.Asked:
+		return "Waiting for you at " + base
+	case stage.Bytes > 0:
+		return fmt.Sprintf("Running: %s so far", wording.Size(stage.Bytes))
+	}
+	return "Running"
+}
+
+// unseen says what to do about a question that no page shows.
+func (s *Server) unseen() string {
+	at := ""
+	if base := s.cfg.Base(); base != "" {
+		at = " at " + base
+	}
+	return "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it" + at + " (\"webchat url\" in a terminal prints a link that signs them in), then call again."
+}
