@@ -24,7 +24,6 @@ var ours = map[string][]string{
 	"internal/strictjson": {},
 
 	"internal/contain": {},
-	"internal/pump":    {},
 
 	"internal/workspaces": {}, // which folders sessions work in, apart from sessions, which are many
 
@@ -73,20 +72,15 @@ var ours = map[string][]string{
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event"},
 	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
-	"internal/dialect":         {"internal/event"},
 	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
 	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
 	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
 	"internal/page/pagetest":   {"internal/transcript"},
-	"internal/recent":          {"internal/event"},
-	"internal/sidebar":         {"internal/fold", "internal/page", "internal/sessions", "internal/workspaces"}, // the catalog, as the page lists it
-	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"},  // a session's log, git, and copies of files
-	"internal/linediff":        {},                                                                             // for views, for lists, and to take an edit back
+	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
+	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/schema":          {"internal/agent", "internal/dialect", "internal/event", "internal/session"}, // types with a closed list of values
-	"internal/openapi":         {"internal/dialect", "internal/event", "internal/guard", "internal/schema"},  // both vocabularies, and who may do what
-	"internal/server": {"internal/attachments", "internal/changes", "internal/recent", "internal/sidebar", "internal/pump", "internal/openapi", "internal/schema", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
-		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/dialect", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+	"internal/server": {"internal/attachments", "internal/changes", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
+		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":   {"internal/proc"},
 	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/event", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, what is asked about them, the command's request, and a log that takes nothing

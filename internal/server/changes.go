@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"webchat/internal/guard"
-	"webchat/internal/pump"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
@@ -15,7 +14,7 @@ import (
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	const name = "sessions"
 	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pump.Source {
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
 		return &changeSource{watch: s.Sessions.Watch(), topic: topic}
 	})
 	defer release()
@@ -28,7 +27,7 @@ type changeSource struct {
 	topic *sse.Topic
 }
 
-// Run implements [pump.Source].
+// Run implements [pumpSource].
 func (c *changeSource) Run(ctx context.Context) {
 	defer c.watch.Close()
 	for {

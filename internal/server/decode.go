@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"webchat/internal/schema"
 
 	"webchat/internal/strictjson"
 )
@@ -56,7 +55,7 @@ func asked(err error) error {
 
 func namesOf(t reflect.Type) string {
 	var names []string
-	for f := range schema.Fields(t) {
+	for f := range schemaFields(t) {
 		names = append(names, f.JSON)
 	}
 	if len(names) == 0 {

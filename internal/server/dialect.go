@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"webchat/internal/dialect"
 	"webchat/internal/event"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -19,9 +18,9 @@ func dialectOf(r *http.Request) (named bool, err error) {
 	switch {
 	case name == "":
 		return false, nil
-	case !slices.Contains(dialect.Names(), name):
+	case !slices.Contains(dialectNames(), name):
 		return false, invalid("unknown_dialect", "There is no dialect %q. Give dialect as %s, or leave it out for webchat's own events.",
-			name, strings.Join(dialect.Names(), " or "))
+			name, strings.Join(dialectNames(), " or "))
 	}
 	return true, nil
 }
@@ -29,11 +28,11 @@ func dialectOf(r *http.Request) (named bool, err error) {
 // translation is a session's events in a dialect, for one reader.
 type translation struct {
 	session *session.Session
-	fold    *dialect.Autohand
+	fold    *autohandDialect
 }
 
 // past folds the log up to last and hands on what it means after a place.
-func (t translation) past(ctx context.Context, after, last int64, send func(dialect.Frame) error) error {
+func (t translation) past(ctx context.Context, after, last int64, send func(dialectFrame) error) error {
 	for seq := int64(0); seq < last; {
 		entries, err := t.session.Events(ctx, seq, int(min(pageOfLog, last-seq)))
 		if err != nil {
@@ -50,7 +49,7 @@ func (t translation) past(ctx context.Context, after, last int64, send func(dial
 	return nil
 }
 
-func (t translation) translate(entries []event.Entry, after int64, send func(dialect.Frame) error) error {
+func (t translation) translate(entries []event.Entry, after int64, send func(dialectFrame) error) error {
 	for _, e := range entries {
 		for _, f := range t.fold.Project(e) {
 			if e.Seq <= after && event.Logged(e.Event.Data) {
@@ -69,8 +68,8 @@ func (t translation) translate(entries []event.Entry, after int64, send func(dia
 func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, limit int) error {
 	events := []json.RawMessage{}
 	last := min(one.Summary().LastSeq, after+int64(limit))
-	t := translation{one, dialect.NewAutohand()}
-	err := t.past(r.Context(), after, last, func(f dialect.Frame) error {
+	t := translation{one, newAutohandDialect()}
+	err := t.past(r.Context(), after, last, func(f dialectFrame) error {
 		events = append(events, f.JSON)
 		return nil
 	})
@@ -89,10 +88,10 @@ func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session
 func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, known bool) error {
 	live := one.Subscribe()
 	defer live.Close()
-	t := translation{one, dialect.NewAutohand()}
+	t := translation{one, newAutohandDialect()}
 	var from int64 // the position of the past
 	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
-		tell := func(f dialect.Frame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
+		tell := func(f dialectFrame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
 		now, err := one.Join(ctx)
 		if err != nil {
 			return 0, err
@@ -108,7 +107,7 @@ func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *s
 		}
 		return 0, t.translate(now.InFlight, after, tell)
 	}, func(ctx context.Context, publish func(...sse.Frame)) error {
-		tell := func(f dialect.Frame) error { publish(sse.Frame{ID: f.Seq, Data: f.JSON}); return nil }
+		tell := func(f dialectFrame) error { publish(sse.Frame{ID: f.Seq, Data: f.JSON}); return nil }
 		for {
 			entries, err := live.Next(ctx)
 			if err != nil {

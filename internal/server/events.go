@@ -10,8 +10,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
-	"webchat/internal/pump"
-	"webchat/internal/schema"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -20,8 +18,8 @@ import (
 const pageOfLog = 500
 
 type eventList struct {
-	Events []schema.Any `json:"events"`
-	Cursor int64        `json:"cursor"`
+	Events []anyJSON `json:"events"`
+	Cursor int64     `json:"cursor"`
 }
 
 func (eventList) Streams() string {
@@ -76,7 +74,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, past replay) error {
 	name := "session/" + string(one.ID())
 	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pump.Source {
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
 		return &logSource{live: one.Subscribe(), topic: topic}
 	})
 	defer release()
@@ -90,7 +88,7 @@ type logSource struct {
 	topic *sse.Topic
 }
 
-// Run implements [pump.Source].
+// Run implements [pumpSource].
 func (l *logSource) Run(ctx context.Context) {
 	defer l.live.Close()
 	for {

@@ -12,30 +12,28 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/dialect"
 	"webchat/internal/event"
-	"webchat/internal/schema"
 )
 
 // docs is where the page for authors of clients is. WEBCHAT_UPDATE_DOCS=1 writes it.
 var docs = filepath.Join("..", "..", "docs")
 
 // meaning is, for each event of the dialect, what of ours it is made of.
-var meaning = map[dialect.Type]string{
-	dialect.TypeSessionStart:      "`session.start`, `session.resume`",
-	dialect.TypeSessionEnd:        "`session.shutdown`",
-	dialect.TypeTurnStart:         "`turn.start`; `assistant.turn_start` for each further iteration",
-	dialect.TypeMessageUpdate:     "`assistant.message_delta`, `assistant.message`",
-	dialect.TypeToolStart:         "`tool.execution_start`",
-	dialect.TypeToolEnd:           "`tool.execution_complete`",
-	dialect.TypePermissionRequest: "`permission.requested`",
-	dialect.TypeHookInvoked:       "`hook.end`",
-	dialect.TypeError:             "`session.error`",
+var meaning = map[dialectType]string{
+	typeSessionStart:      "`session.start`, `session.resume`",
+	typeSessionEnd:        "`session.shutdown`",
+	typeTurnStart:         "`turn.start`; `assistant.turn_start` for each further iteration",
+	typeMessageUpdate:     "`assistant.message_delta`, `assistant.message`",
+	typeToolStart:         "`tool.execution_start`",
+	typeToolEnd:           "`tool.execution_complete`",
+	typePermissionRequest: "`permission.requested`",
+	typeHookInvoked:       "`hook.end`",
+	autohandTypeError:     "`session.error`",
 }
 
 // fieldsOf lists the JSON fields of a struct with their types.
 func fieldsOf(t reflect.Type, typeOf func(reflect.Type) string) (all []string) {
-	for f := range schema.Fields(t) {
+	for f := range schemaFields(t) {
 		mark := ""
 		if f.Optional {
 			mark = "?"
@@ -47,7 +45,7 @@ func fieldsOf(t reflect.Type, typeOf func(reflect.Type) string) (all []string) {
 
 // typeScript is how a Go type travels, in TypeScript.
 func typeScript(t reflect.Type) string {
-	if values, ok := schema.Enums[t]; ok {
+	if values, ok := enums[t]; ok {
 		var all []string
 		for _, v := range values {
 			all = append(all, fmt.Sprintf("%q", fmt.Sprint(v)))
@@ -91,7 +89,7 @@ func typesPage() string {
 		fmt.Fprintf(&b, "  | Envelope<%q, %s>\n", event.TypeOf(d), typeScript(reflect.TypeOf(d)))
 	}
 	b.WriteString("\n// With ?dialect=autohand.\nexport type AutohandEvent =\n")
-	known := dialect.Known()
+	known := dialectTypes()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "  | AutohandEnvelope<%q, %s>\n", name, typeScript(reflect.TypeOf(known[name])))
 	}
@@ -116,7 +114,7 @@ func eventsPage(routes []route) string {
 		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.method, r.pattern, cell(in), cell(r.query), cell(r.about))
 	}
 	b.WriteString("\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
-	known := dialect.Known()
+	known := dialectTypes()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name, cell(strings.Join(fieldsOf(reflect.TypeOf(known[name]), typeScript), ", ")), meaning[name])
 	}
@@ -155,7 +153,7 @@ func TestEventsPage(t *testing.T) {
 			t.Errorf("%s is not what the code says; WEBCHAT_UPDATE_DOCS=1 go test ./internal/server -run TestEventsPage writes it", name)
 		}
 	}
-	for name := range dialect.Known() {
+	for name := range dialectTypes() {
 		if meaning[name] == "" {
 			t.Errorf("the page does not say what %s is made of", name)
 		}
@@ -189,11 +187,11 @@ func TestEventsPageNamesTests(t *testing.T) {
 func TestEventsPageTellsOfEachField(t *testing.T) {
 	fields := map[string][]string{}
 	add := func(name string, data any) {
-		for f := range schema.Fields(reflect.TypeOf(data)) {
+		for f := range schemaFields(reflect.TypeOf(data)) {
 			fields[name] = append(fields[name], f.JSON)
 		}
 	}
-	for name, data := range dialect.Known() {
+	for name, data := range dialectTypes() {
 		add(string(name), data)
 	}
 	for _, d := range event.Known() {
@@ -219,7 +217,7 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 			}
 		}
 	}
-	for name := range dialect.Known() {
+	for name := range dialectTypes() {
 		if !told[string(name)] {
 			t.Errorf("the page leaves out %s of the dialect", name)
 		}

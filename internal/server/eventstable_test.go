@@ -47,13 +47,13 @@ const promises = `
 // shown says where each event and field of the three documents that webchat was made
 // from is, and the test that shows it.
 var shown = []struct{ what, here, room, test string }{
-	{"Autohand: `session_start {sessionId, project}`", "the dialect's, at each start and resume of an agent", "internal/dialect", "TestGolden"},
-	{"Autohand: `session_end {sessionId, duration}`", "the dialect's, in milliseconds", "internal/dialect", "TestGuaranteesOfConsentHooksAndDurations"},
-	{"Autohand: `turn_start {turn, iteration}`", "the dialect's, from 1; over the Agent Client Protocol, which does not tell of model calls, `iteration` stays 1", "internal/dialect", "TestGuarantees"},
-	{"Autohand: `message_update {delta, message}`", "the dialect's, with `messageId`; the CLI itself sends a message whole", "internal/dialect", "TestGuarantees"},
+	{"Autohand: `session_start {sessionId, project}`", "the dialect's, at each start and resume of an agent", "internal/server", "TestDialectGolden"},
+	{"Autohand: `session_end {sessionId, duration}`", "the dialect's, in milliseconds", "internal/server", "TestDialectGuaranteesOfConsentHooksAndDurations"},
+	{"Autohand: `turn_start {turn, iteration}`", "the dialect's, from 1; over the Agent Client Protocol, which does not tell of model calls, `iteration` stays 1", "internal/server", "TestDialectGuarantees"},
+	{"Autohand: `message_update {delta, message}`", "the dialect's, with `messageId`; the CLI itself sends a message whole", "internal/server", "TestDialectGuarantees"},
 	{"Autohand: `tool_start {toolName, args}`", "the dialect's, with `toolId`; also of calls the CLI does not tell of", "internal/agent/autohand", "TestRefusedCalls"},
-	{"Autohand: `tool_end {toolName, result, duration}`", "the dialect's, with `toolId` and `success`; exactly one for each start", "internal/dialect", "TestGuarantees"},
-	{"Autohand: `permission_request {requestId, tool, action, resource}`", "the dialect's, before the act and its answer", "internal/dialect", "TestGuaranteesOfConsentHooksAndDurations"},
+	{"Autohand: `tool_end {toolName, result, duration}`", "the dialect's, with `toolId` and `success`; exactly one for each start", "internal/server", "TestDialectGuarantees"},
+	{"Autohand: `permission_request {requestId, tool, action, resource}`", "the dialect's, before the act and its answer", "internal/server", "TestDialectGuaranteesOfConsentHooksAndDurations"},
 	{"Autohand: `hook_invoked {event, command, exitCode}`", "the dialect's, after the command ended; the CLI has no such event", "cmd/webchat", "TestScript"},
 	{"Autohand: `error {message, context}`", "the dialect's; `context` is `{errorType, statusCode?, turnId?, code?, recoverable?}`", "internal/agent/autohand", "TestProviderErrors"},
 	{"Autohand: veto `{allow:false, reason}`", "what a hook prints, for every agent", "internal/agent/autohand", "TestHooks"},

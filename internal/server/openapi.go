@@ -3,17 +3,15 @@ package server
 import (
 	"fmt"
 	"net/http"
-
-	"webchat/internal/openapi"
 )
 
 // describe makes the published description of the table.
 func describe(routes []route, version string) ([]byte, error) {
-	table := make([]openapi.Route, len(routes))
+	table := make([]describedRoute, len(routes))
 	for i, r := range routes {
-		table[i] = openapi.Route{Method: r.method, Pattern: r.pattern, Class: r.class, Status: r.status, In: r.in, Out: r.out, Query: r.query, About: r.about}
+		table[i] = describedRoute{Method: r.method, Pattern: r.pattern, Class: r.class, Status: r.status, In: r.in, Out: r.out, Query: r.query, About: r.about}
 	}
-	return openapi.Describe(table, refusalBody{}, version)
+	return describeRoutes(table, refusalBody{}, version)
 }
 
 func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) error {

@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/outputs"
-	"webchat/internal/schema"
 	"webchat/internal/session"
 )
 
@@ -19,7 +18,7 @@ type outputRow struct {
 	ID         outputs.ID   `json:"id"`
 	ToolCallID string       `json:"toolCallId"`
 	Type       outputs.Type `json:"type"`
-	Metadata   schema.Any   `json:"metadata"`
+	Metadata   anyJSON      `json:"metadata"`
 	Size       int64        `json:"size"`
 	Complete   bool         `json:"complete"`
 	Pinned     bool         `json:"pinned"`

@@ -11,10 +11,8 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
-	"webchat/internal/openapi"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
-	"webchat/internal/sidebar"
 	"webchat/internal/views"
 	"webchat/internal/workspaces"
 	"webchat/web"
@@ -61,15 +59,15 @@ func (s *Server) pageRoutes() []route {
 	}
 	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
 	return []route{
-		{get, "/", guard.Page, s.home, 200, nil, openapi.HTML("The page of a new session"), "workspace", "Home"},
-		{get, "/auth", guard.Door, s.auth, 200, nil, openapi.HTML("The page that signs in"), "", "Sign in"},
-		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, openapi.HTML("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
-		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, openapi.HTML("The page of a session"), "before from", "A session's page"},
-		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, openapi.Stream("what changes on the page, as package web says"), "after", "A session's page as it changes"},
-		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, openapi.HTML("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
-		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, openapi.HTML("An output as the Desk shows it"), "", "An output on the Desk"},
-		{get, "/consent", guard.Read, s.consentPage, 200, nil, openapi.HTML("What agents may do, inside the page's dialog"), "session", "What agents may do"},
-		{get, "/static/*", guard.Static, static, 200, nil, openapi.Bytes("a style sheet, a script or an icon"), "", "Static files"},
+		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace", "Home"},
+		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
+		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
+		{get, "/sessions/{id}", guard.Page, s.sessionPage, 200, nil, htmlPage("The page of a session"), "before from", "A session's page"},
+		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, streamBody("what changes on the page, as package web says"), "after", "A session's page as it changes"},
+		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, htmlPage("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
+		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
+		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
+		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
 	}
 }
 
@@ -78,7 +76,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sidebar.Wish{Workspace: in.Path, Short: true})
+	view, err := s.view(r.Context(), sidebarWish{Workspace: in.Path, Short: true})
 	if err != nil {
 		return err
 	}
@@ -112,14 +110,14 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 }
 
 // view is what stands around a transcript in a workspace.
-func (s *Server) view(ctx context.Context, wish sidebar.Wish) (v page.View, err error) {
+func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
 	v = page.View{Workspace: wish.Workspace, Missing: workspaces.Check(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)
 		}
 	}
-	if v.Side, err = sidebar.Side(ctx, s.Sessions, wish); err != nil {
+	if v.Side, err = sidebarOf(ctx, s.Sessions, wish); err != nil {
 		return v, err
 	}
 	for _, b := range s.Sessions.Backends(ctx) {

@@ -9,9 +9,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/page"
-	"webchat/internal/pump"
 	"webchat/internal/session"
-	"webchat/internal/sidebar"
 	"webchat/internal/sse"
 )
 
@@ -24,7 +22,7 @@ type pageSource struct {
 	err   error         // why it does not; read after ready
 }
 
-// Run implements [pump.Source].
+// Run implements [pumpSource].
 func (p *pageSource) Run(ctx context.Context) {
 	defer p.live.Close()
 	from, err := p.catchUp(ctx)
@@ -51,7 +49,7 @@ func (s *Server) projected(ctx context.Context, one *session.Session) (_ context
 	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
 	for {
 		begun := false
-		pumped, x, release := s.pumps.Acquire(ctx, name, func() pump.Source {
+		pumped, x, release := s.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
 			return &pageSource{past: past{s.Outputs, one, s.Pages.pages.Projector(string(one.ID()))}, live: one.Subscribe(),
 				topic: s.Hub.Topic(name), ready: make(chan struct{})}
@@ -108,7 +106,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sidebar.Wish{Workspace: one.Summary().Workspace, Short: true})
+	view, err := s.view(r.Context(), sidebarWish{Workspace: one.Summary().Workspace, Short: true})
 	if err != nil {
 		return err
 	}

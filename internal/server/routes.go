@@ -6,8 +6,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/changes"
 	"webchat/internal/guard"
-	"webchat/internal/openapi"
-	"webchat/internal/schema"
 )
 
 // route is one row of the table: what is answered, to whom, by what; and what the
@@ -30,12 +28,12 @@ const get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch,
 func (s *Server) routes() []route {
 	const one = "/api/sessions/{id}"
 	return append(append(s.optional(), s.pageRoutes()...), []route{
-		{get, "/healthz", guard.Public, s.healthz, 200, nil, openapi.Text("ok"), "", "Whether the server lives"},
-		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, schema.Any{}, "", "This description"},
+		{get, "/healthz", guard.Public, s.healthz, 200, nil, textBody("ok"), "", "Whether the server lives"},
+		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, anyJSON{}, "", "This description"},
 		{get, "/api/sign-in", guard.Read, s.challenge, 200, nil, challengeReply{}, "", "What a browser signs to prove itself after a restart"},
 		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link (token, and a public P-256 key): a cookie that reads, a secret that writes. With a signature of \"webchat sign-in \" and the challenge: another secret"},
 		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
-		{get, "/api/stream", guard.Read, s.changes, 200, nil, openapi.Stream("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
+		{get, "/api/stream", guard.Read, s.changes, 200, nil, streamBody("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
 
 		{get, "/api/backends", guard.Read, s.backends, 200, nil, []backendShape{}, "", "Kinds of agents"},
 		{get, "/api/models", guard.Read, s.models, 200, nil, []agent.Model{}, "backend", "Models of a backend"},
@@ -82,26 +80,26 @@ func (s *Server) routes() []route {
 		{get, one + "/events", guard.Read, s.events, 200, nil, eventList{}, "after limit dialect", "The log; as an event stream, the log and then what happens. With dialect=autohand in the words of the Autohand contract"},
 		{post, one + "/permissions/{requestId}", guard.Write, s.decide, 200, decisionRequest{}, empty{}, "", "Decide about an act"},
 		{post, one + "/answers/{requestId}", guard.Write, s.answer, 200, answerRequest{}, empty{}, "", "Answer an agent's question"},
-		{post, one + "/attachments", guard.Upload, s.attach, 201, openapi.Bytes("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt; name is what the prompt will call it"},
-		{get, one + "/export", guard.Read, s.export, 200, nil, openapi.Bytes("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
+		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesBody("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt; name is what the prompt will call it"},
+		{get, one + "/export", guard.Read, s.export, 200, nil, bytesBody("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		{get, one + "/places", guard.Read, s.namedPlaces, 200, nil, placeList{}, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"},
 		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, changes.List{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
-		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, openapi.Bytes("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},
+		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},
 	}...)
 }
 
 func (s *Server) optional() (rows []route) {
 	if s.Metrics != nil {
-		rows = append(rows, route{get, "/metrics", guard.Read, s.metrics, 200, nil, openapi.Text("Prometheus text"), "", "Counters"})
+		rows = append(rows, route{get, "/metrics", guard.Read, s.metrics, 200, nil, textBody("Prometheus text"), "", "Counters"})
 	}
 	if s.MCP != nil {
 		const about = "The Model Context Protocol, streamable HTTP"
 		for _, pattern := range []string{"/mcp", "/mcp/w/{workspaceId}"} {
 			rows = append(rows,
-				route{post, pattern, guard.MCP, s.mcp, 200, schema.Any{}, openapi.Stream("the answer of " + about), "", about + ": a message"},
-				route{get, pattern, guard.MCP, s.mcp, 200, nil, openapi.Stream("messages of the server"), "", about + ": the stream of a session, up to version 2025-11-25"},
+				route{post, pattern, guard.MCP, s.mcp, 200, anyJSON{}, streamBody("the answer of " + about), "", about + ": a message"},
+				route{get, pattern, guard.MCP, s.mcp, 200, nil, streamBody("messages of the server"), "", about + ": the stream of a session, up to version 2025-11-25"},
 				route{del, pattern, guard.MCP, s.mcp, 204, nil, nil, "", about + ": end a session, up to version 2025-11-25"})
 		}
 	}

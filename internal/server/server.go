@@ -47,7 +47,6 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/outputs/serve"
-	"webchat/internal/pump"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -83,7 +82,7 @@ type Server struct {
 	outputs *serve.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
-	pumps *pump.Set
+	pumps *topicPumps
 }
 
 // New makes a Server. It starts nothing.
@@ -94,7 +93,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, pumps: pump.New(c.Logger)}
+	s := &Server{Config: c, pumps: newPumps(c.Logger)}
 	shown := views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions

@@ -8,7 +8,6 @@ import (
 
 	"webchat/internal/page"
 	"webchat/internal/sessions"
-	"webchat/internal/sidebar"
 )
 
 // sessionRows answers with the list, or with ?part= with the next rows of one part.
@@ -21,7 +20,7 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 	if !knownState(state) {
 		return errState
 	}
-	wish := sidebar.Wish{Workspace: own, Rows: map[string]int{}, Text: q.Get("q"), State: state}
+	wish := sidebarWish{Workspace: own, Rows: map[string]int{}, Text: q.Get("q"), State: state}
 	for _, shown := range q["rows"] {
 		key, text, _ := strings.Cut(shown, ":")
 		n, err := strconv.Atoi(text)
@@ -42,9 +41,9 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sessionPart answers with the rows of a part behind ?cursor=.
-func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sidebar.Wish, key string) error {
+func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sidebarWish, key string) error {
 	q := r.URL.Query()
-	part, err := sidebar.Part(r.Context(), s.Sessions, wish, key, q.Get("cursor"))
+	part, err := sidebarPart(r.Context(), s.Sessions, wish, key, q.Get("cursor"))
 	if err != nil {
 		return err
 	}

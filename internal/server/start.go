@@ -8,7 +8,6 @@ import (
 
 	"webchat/internal/files"
 	"webchat/internal/outputs"
-	"webchat/internal/recent"
 	"webchat/internal/sessions"
 )
 
@@ -21,12 +20,12 @@ const (
 
 // startShape is what a new session in a workspace may begin with.
 type startShape struct {
-	Branch   string           `json:"branch,omitempty"`
-	Changed  []changedShape   `json:"changed"`        // files that differ from the last commit, the first ones
-	Changes  int              `json:"changes"`        // how many there are
-	More     bool             `json:"more,omitempty"` // there are more than were counted
-	Looked   []recent.Look    `json:"looked"`         // files, the last one first
-	Commands []recent.Command `json:"commands"`       // the project's tests, then those that ran last, then others worth a look
+	Branch   string          `json:"branch,omitempty"`
+	Changed  []changedShape  `json:"changed"`        // files that differ from the last commit, the first ones
+	Changes  int             `json:"changes"`        // how many there are
+	More     bool            `json:"more,omitempty"` // there are more than were counted
+	Looked   []recentLook    `json:"looked"`         // files, the last one first
+	Commands []recentCommand `json:"commands"`       // the project's tests, then those that ran last, then others worth a look
 }
 
 type changedShape struct {
@@ -46,7 +45,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := startShape{Branch: files.HeadOf(in.Path).Branch, Changed: []changedShape{}, Looked: []recent.Look{}, Commands: []recent.Command{}}
+	out := startShape{Branch: files.HeadOf(in.Path).Branch, Changed: []changedShape{}, Looked: []recentLook{}, Commands: []recentCommand{}}
 	if room.Files != nil {
 		list, more, err := room.Files.Changes(r.Context())
 		if err != nil && r.Context().Err() == nil { // git is missing, or the repository is damaged
@@ -70,7 +69,7 @@ func (s *Server) lately(ctx context.Context, workspace string, out *startShape) 
 	if err != nil {
 		return err
 	}
-	all := recent.Work{ExitCode: func(output string) *int {
+	all := recentWork{ExitCode: func(output string) *int {
 		if o, err := s.Outputs.Get(outputs.ID(output)); err == nil {
 			return o.Meta().ExitCode
 		}
@@ -94,7 +93,7 @@ func (s *Server) lately(ctx context.Context, workspace string, out *startShape) 
 
 // worthRunning puts the project's tests first, and what is worth a look in a
 // repository last.
-func worthRunning(workspace string, repository bool, ran []recent.Command) []recent.Command {
+func worthRunning(workspace string, repository bool, ran []recentCommand) []recentCommand {
 	var first []string
 	if root, err := os.OpenRoot(workspace); err == nil {
 		defer root.Close()
@@ -102,16 +101,16 @@ func worthRunning(workspace string, repository bool, ran []recent.Command) []rec
 			first = append(first, test)
 		}
 	}
-	out := []recent.Command{}
-	add := func(c recent.Command) {
-		if len(out) < startRows && !slices.ContainsFunc(out, func(x recent.Command) bool { return x.Line == c.Line }) {
+	out := []recentCommand{}
+	add := func(c recentCommand) {
+		if len(out) < startRows && !slices.ContainsFunc(out, func(x recentCommand) bool { return x.Line == c.Line }) {
 			out = append(out, c)
 		}
 	}
 	for _, command := range first {
-		i := slices.IndexFunc(ran, func(c recent.Command) bool { return c.Line == command })
+		i := slices.IndexFunc(ran, func(c recentCommand) bool { return c.Line == command })
 		if i < 0 {
-			add(recent.Command{Line: command})
+			add(recentCommand{Line: command})
 		} else {
 			add(ran[i])
 		}
@@ -120,8 +119,8 @@ func worthRunning(workspace string, repository bool, ran []recent.Command) []rec
 		add(c)
 	}
 	if repository {
-		add(recent.Command{Line: "git status"})
-		add(recent.Command{Line: "git log -20"})
+		add(recentCommand{Line: "git status"})
+		add(recentCommand{Line: "git log -20"})
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package pump
+package server
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-type fakeSource struct {
+type fakePumpSource struct {
 	runs  *atomic.Int32
 	fault chan struct{}
 }
 
-func (f fakeSource) Run(ctx context.Context) {
+func (f fakePumpSource) Run(ctx context.Context) {
 	f.runs.Add(1)
 	select {
 	case <-ctx.Done():
@@ -25,11 +25,11 @@ func (f fakeSource) Run(ctx context.Context) {
 
 func TestPumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(slog.New(slog.DiscardHandler))
+		p := newPumps(slog.New(slog.DiscardHandler))
 		var runs atomic.Int32
 		begun, fault := 0, make(chan struct{})
 		acquire := func() (context.Context, func()) {
-			ctx, _, release := p.Acquire(t.Context(), "topic", func() Source { begun++; return fakeSource{&runs, fault} })
+			ctx, _, release := p.Acquire(t.Context(), "topic", func() pumpSource { begun++; return fakePumpSource{&runs, fault} })
 			synctest.Wait()
 			return ctx, release
 		}
@@ -43,15 +43,15 @@ func TestPumps(t *testing.T) {
 			t.Error("a reader's end is not its own")
 		}
 		releaseB()
-		time.Sleep(linger - time.Second) // in the bubble's time
+		time.Sleep(pumpLinger - time.Second) // in the bubble's time
 		c, releaseC := acquire()
-		time.Sleep(2 * linger)
+		time.Sleep(2 * pumpLinger)
 		synctest.Wait()
 		if begun != 1 || c.Err() != nil {
 			t.Errorf("%d sources begun; a reader that came back was cut: %v", begun, c.Err())
 		}
 		releaseC()
-		time.Sleep(linger + time.Second)
+		time.Sleep(pumpLinger + time.Second)
 		synctest.Wait()
 		if len(p.byTopic) != 0 {
 			t.Error("a pump without readers stays")
@@ -82,15 +82,15 @@ func TestPumps(t *testing.T) {
 // A session that is slow to be subscribed to does not hold up other streams.
 func TestPumpsBeginBesideEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(slog.New(slog.DiscardHandler))
+		p := newPumps(slog.New(slog.DiscardHandler))
 		var runs atomic.Int32
 		subscribed, joined := make(chan struct{}), make(chan func())
 		go func() {
-			_, _, release := p.Acquire(t.Context(), "slow", func() Source { <-subscribed; return fakeSource{&runs, nil} })
+			_, _, release := p.Acquire(t.Context(), "slow", func() pumpSource { <-subscribed; return fakePumpSource{&runs, nil} })
 			joined <- release
 		}()
 		synctest.Wait()
-		_, _, release := p.Acquire(t.Context(), "other", func() Source { return fakeSource{&runs, nil} })
+		_, _, release := p.Acquire(t.Context(), "other", func() pumpSource { return fakePumpSource{&runs, nil} })
 		release()
 		close(subscribed)
 		(<-joined)()

@@ -1,6 +1,4 @@
-// Package pump feeds topics while they have readers: one source and one goroutine for all
-// readers of a topic.
-package pump
+package server
 
 import (
 	"context"
@@ -11,12 +9,12 @@ import (
 	"time"
 )
 
-// linger is how long a pump stays without a reader: who loads a page follows it a
+// pumpLinger is how long a pump stays without a reader: who loads a page follows it a
 // moment later, and what the page was folded from need not be read again.
-const linger = 10 * time.Second
+const pumpLinger = 10 * time.Second
 
-// Set is the pumps of a server. Its methods may be called concurrently.
-type Set struct {
+// topicPumps is the pumps of a server. Its methods may be called concurrently.
+type topicPumps struct {
 	log *slog.Logger
 	wg  sync.WaitGroup // the pumps' goroutines
 
@@ -30,18 +28,20 @@ type pump struct {
 	cancel context.CancelFunc
 
 	ready  chan struct{} // closed when source was made, or could not be
-	source Source        // read after begun; nil after a fault
+	source pumpSource    // read after begun; nil after a fault
 
 	readers int         // guarded by Set.mu
 	idle    *time.Timer // guarded by Set.mu; ends the pump when no reader comes
 }
 
-// New makes a Set. It starts nothing.
-func New(log *slog.Logger) *Set { return &Set{log: log, byTopic: map[string]*pump{}} }
+// newPumps makes a Set. It starts nothing.
+func newPumps(log *slog.Logger) *topicPumps {
+	return &topicPumps{log: log, byTopic: map[string]*pump{}}
+}
 
-// Source is where a topic's frames come from. It has subscribed when it is made,
+// pumpSource is where a topic's frames come from. It has subscribed when it is made,
 // which may wait for a session: only this topic's readers wait with it.
-type Source interface {
+type pumpSource interface {
 	// Run publishes until ctx ends or the subscription is lost.
 	Run(ctx context.Context)
 }
@@ -50,7 +50,7 @@ type Source interface {
 // none does. The reader's context ends with the pump: when that lost its
 // subscription, what readers have is not whole any more, so they have to come
 // back. The caller releases when the reader has gone.
-func (p *Set) Acquire(reader context.Context, topic string, begin func() Source) (ctx context.Context, src Source, release func()) {
+func (p *topicPumps) Acquire(reader context.Context, topic string, begin func() pumpSource) (ctx context.Context, src pumpSource, release func()) {
 	x := p.join(topic, begin)
 	<-x.ready
 	ctx, leave := context.WithCancel(reader)
@@ -61,13 +61,13 @@ func (p *Set) Acquire(reader context.Context, topic string, begin func() Source)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if x.readers--; x.readers == 0 && !p.closed {
-			x.idle = time.AfterFunc(linger, func() { p.release(x) })
+			x.idle = time.AfterFunc(pumpLinger, func() { p.release(x) })
 		}
 	}
 }
 
 // join counts a reader of the topic's pump, which it starts if none runs.
-func (p *Set) join(topic string, begin func() Source) *pump {
+func (p *topicPumps) join(topic string, begin func() pumpSource) *pump {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.byTopic[topic]
@@ -82,7 +82,7 @@ func (p *Set) join(topic string, begin func() Source) *pump {
 }
 
 // start runs a pump. p.mu is held.
-func (p *Set) start(topic string, begin func() Source) *pump {
+func (p *topicPumps) start(topic string, begin func() pumpSource) *pump {
 	x := &pump{ready: make(chan struct{})}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	if p.closed {
@@ -97,13 +97,13 @@ func (p *Set) start(topic string, begin func() Source) *pump {
 	return x
 }
 
-func (x *pump) begin(begin func() Source) {
+func (x *pump) begin(begin func() pumpSource) {
 	defer close(x.ready)
 	x.source = begin()
 }
 
 // end keeps a fault in its topic: the readers come back to a new pump.
-func (p *Set) end(topic string, x *pump) {
+func (p *topicPumps) end(topic string, x *pump) {
 	if fault := recover(); fault != nil {
 		p.log.Error("panic", "in", "a stream's source", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
 	}
@@ -116,7 +116,7 @@ func (p *Set) end(topic string, x *pump) {
 }
 
 // release ends a pump without readers.
-func (p *Set) release(x *pump) {
+func (p *topicPumps) release(x *pump) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x.readers == 0 {
@@ -125,7 +125,7 @@ func (p *Set) release(x *pump) {
 }
 
 // Close ends all pumps and waits for them.
-func (p *Set) Close() {
+func (p *topicPumps) Close() {
 	p.mu.Lock()
 	p.closed = true
 	for _, x := range p.byTopic {

@@ -1,7 +1,4 @@
-// Package sidebar reads the list of sessions from the catalog as the page shows it.
-//
-//	side, err := sidebar.Side(ctx, manager, sidebar.Wish{Workspace: dir, Short: true})
-package sidebar
+package server
 
 import (
 	"context"
@@ -15,15 +12,15 @@ import (
 )
 
 const (
-	rows = 30  // that a part of the list has at first, and that it gets more at once
-	most = 200 // of one question to the catalog
+	rowsOf   = 30  // that a part of the list has at first, and that it gets more at once
+	mostRows = 200 // of one question to the catalog
 
 	// A page's first list is short, and the page asks for the whole one once it is painted.
 	shortRows, shortFolders = 12, 8
 )
 
-// Wish is what a list of sessions is to hold.
-type Wish struct {
+// sidebarWish is what a list of sessions is to hold.
+type sidebarWish struct {
 	Workspace string         // the page's, which is open
 	Rows      map[string]int // how many rows the parts have: of "pinned", "found", and of open workspaces by their ids
 	Text      string         // only sessions that match
@@ -32,7 +29,7 @@ type Wish struct {
 }
 
 // filter is what the sessions of a part have in common.
-func filter(m *sessions.Manager, wish Wish, key string) (sessions.Filter, error) {
+func filter(m *sessions.Manager, wish sidebarWish, key string) (sessions.Filter, error) {
 	switch key {
 	case "found":
 		return sessions.Filter{State: wish.State, Begun: true}, nil
@@ -46,10 +43,10 @@ func filter(m *sessions.Manager, wish Wish, key string) (sessions.Filter, error)
 	return sessions.Filter{Workspaces: []string{w.Path}, State: sessions.Resting, Begun: true}, nil
 }
 
-// part is a run of n sessions.
-func part(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (p page.Part, err error) {
+// partOf is a run of n sessions.
+func partOf(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (p page.Part, err error) {
 	for p.Cursor = q.Cursor; n > 0; {
-		q.Cursor, q.Limit = p.Cursor, min(n, most)
+		q.Cursor, q.Limit = p.Cursor, min(n, mostRows)
 		found, err := m.List(ctx, q)
 		if err != nil {
 			return p, err
@@ -65,17 +62,17 @@ func part(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (p 
 	return p, nil
 }
 
-// Part are the next rows of a part, behind a cursor of the part's.
-func Part(ctx context.Context, m *sessions.Manager, wish Wish, key, cursor string) (page.Part, error) {
+// sidebarPart are the next rows of a part, behind a cursor of the part's.
+func sidebarPart(ctx context.Context, m *sessions.Manager, wish sidebarWish, key, cursor string) (page.Part, error) {
 	these, err := filter(m, wish, key)
 	if err != nil {
 		return page.Part{}, err
 	}
-	return part(ctx, m, sessions.Query{Text: wish.Text, Cursor: cursor, Filter: these}, rows)
+	return partOf(ctx, m, sessions.Query{Text: wish.Text, Cursor: cursor, Filter: these}, rowsOf)
 }
 
-// Side is the list of sessions.
-func Side(ctx context.Context, m *sessions.Manager, wish Wish) (side page.Side, err error) {
+// sidebarOf is the list of sessions.
+func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side page.Side, err error) {
 	get := func(key string, def int) (p page.Part) {
 		n, asked := wish.Rows[key]
 		if !asked {
@@ -83,7 +80,7 @@ func Side(ctx context.Context, m *sessions.Manager, wish Wish) (side page.Side, 
 		}
 		these, e := filter(m, wish, key)
 		if e == nil && n > 0 {
-			p, e = part(ctx, m, sessions.Query{Text: wish.Text, Filter: these}, n)
+			p, e = partOf(ctx, m, sessions.Query{Text: wish.Text, Filter: these}, n)
 		}
 		if err == nil {
 			err = e
@@ -91,20 +88,20 @@ func Side(ctx context.Context, m *sessions.Manager, wish Wish) (side page.Side, 
 		return p
 	}
 	if wish.Text != "" || wish.State != "" {
-		found := get("found", rows)
+		found := get("found", rowsOf)
 		side.Found = &found
 		return side, err
 	}
-	active, e := part(ctx, m, sessions.Query{Filter: sessions.Filter{State: sessions.Active, Begun: true}}, most)
+	active, e := partOf(ctx, m, sessions.Query{Filter: sessions.Filter{State: sessions.Active, Begun: true}}, mostRows)
 	if e != nil {
 		return side, e
 	}
-	side.Active, side.Pinned = active.Sessions, get("pinned", rows)
+	side.Active, side.Pinned = active.Sessions, get("pinned", rowsOf)
 	counts, e := m.Counts(ctx)
 	if e != nil {
 		return side, e
 	}
-	folders, n := folders(m, wish.Workspace, counts), rows
+	folders, n := folders(m, wish.Workspace, counts), rowsOf
 	if wish.Short {
 		n = shortRows
 		side.Short = len(folders) > shortFolders

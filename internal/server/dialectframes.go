@@ -1,7 +1,5 @@
-// Package dialect tells a session's events in another contract's words.
-//
-// [Autohand] speaks the nine events of the Autohand SDK. It is a fold over the
-// events of one session, in their order, from the first of its log on: the same
+// A dialect is a session's events in another contract's words. [autohandDialect] speaks the
+// nine events of the Autohand SDK. It is a fold over the events of one session, in their order, from the first of its log on: the same
 // events always give the same frames, so that a reader who resumes is told what
 // one who stayed was told. Its guarantees follow from those of the log:
 //
@@ -12,20 +10,14 @@
 //   - The deltas of a message, put together, are the message.
 //
 // A value belongs to one reader and one goroutine.
-//
-//	a := dialect.NewAutohand()
-//	for _, e := range entries {
-//		for _, f := range a.Project(e) {
-//			send(f.Seq, f.JSON)
-//		}
-//	}
-package dialect
 
-// Names are the dialects there are.
-func Names() []string { return []string{"autohand"} }
+package server
 
-// Frame is one event in the words of a dialect.
-type Frame struct {
+// dialectNames are the dialects there are.
+func dialectNames() []string { return []string{"autohand"} }
+
+// dialectFrame is one event in the words of a dialect.
+type dialectFrame struct {
 	// Seq is the place in the log up to which a reader knows everything once it
 	// has this frame; it is the id to resume with.
 	Seq int64
@@ -33,14 +25,14 @@ type Frame struct {
 	JSON []byte
 }
 
-// message is the text of a message in flight, as far as a reader was told.
-type message struct {
+// dialectMessage is the text of a message in flight, as far as a reader was told.
+type dialectMessage struct {
 	text []byte // what is known
 	told int    // bytes of text that were told
 }
 
 // delta puts text at offset, as [event.AssistantMessageDelta] says.
-func (m *message) delta(offset int64, text string) {
+func (m *dialectMessage) delta(offset int64, text string) {
 	if offset < 0 || offset > int64(len(m.text)) {
 		return // a hole cannot be told; the whole message will be
 	}
@@ -50,12 +42,12 @@ func (m *message) delta(offset int64, text string) {
 
 // due reports whether enough is new to tell the whole text once more: with every
 // piece a long message would be sent as often as it has pieces.
-func (m *message) due() bool {
+func (m *dialectMessage) due() bool {
 	return len(m.text) > m.told && len(m.text)-m.told >= len(m.text)/32
 }
 
 // take returns what was not told yet, and notes that it is told now.
-func (m *message) take() string {
+func (m *dialectMessage) take() string {
 	fresh := string(m.text[m.told:])
 	m.told = len(m.text)
 	return fresh

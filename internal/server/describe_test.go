@@ -1,4 +1,4 @@
-package openapi
+package server
 
 import (
 	"bytes"
@@ -14,13 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"webchat/internal/event"
-	"webchat/internal/schema"
 )
 
 // schemasOf are those of the published document, as any client would read it.
 func schemasOf(t *testing.T) map[string]any {
 	t.Helper()
-	b, err := Describe(nil, struct{}{}, "test")
+	b, err := describeRoutes(nil, struct{}{}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +190,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 		src = append(src, b...)
 	}
 	all := map[string]bool{}
-	for _, list := range schema.Enums {
+	for _, list := range enums {
 		for _, v := range list {
 			all[fmt.Sprint(v)] = true
 		}
@@ -202,7 +201,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 			if f := strings.Fields(line); len(f) >= 4 && f[1] == kind && f[2] == "=" {
 				n++
 				if v := strings.Trim(f[3], `"`); !all[v] {
-					t.Errorf("%s %s has no place in schema.Enums", kind, v)
+					t.Errorf("%s %s has no place in enums", kind, v)
 				}
 			}
 		}
@@ -215,7 +214,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 // The golden file of the dialect is what really travels.
 func TestSchemasTakeTheDialect(t *testing.T) {
 	schemas := schemasOf(t)
-	text, err := os.ReadFile(filepath.Join("..", "dialect", "testdata", "autohand.golden"))
+	text, err := os.ReadFile(filepath.Join("testdata", "dialectautohand.golden"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dialect
+package server
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"webchat/internal/event"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var updateDialect = flag.Bool("update", false, "write the golden files")
 
 // logOf numbers events as a session does: logged ones from 1, others with the
 // number of the last logged one.
@@ -37,11 +37,11 @@ func logOf(events ...event.Data) []event.Entry {
 // told is a frame, decoded.
 type told struct {
 	Seq  int64
-	Type Type
+	Type dialectType
 	Data map[string]any
 }
 
-func tell(t interface{ Fatal(...any) }, a *Autohand, entries []event.Entry) (all []told) {
+func tell(t interface{ Fatal(...any) }, a *autohandDialect, entries []event.Entry) (all []told) {
 	for _, e := range entries {
 		for _, f := range a.Project(e) {
 			one := told{Seq: f.Seq}
@@ -54,7 +54,7 @@ func tell(t interface{ Fatal(...any) }, a *Autohand, entries []event.Entry) (all
 	return all
 }
 
-func TestGolden(t *testing.T) {
+func TestDialectGolden(t *testing.T) {
 	day := []event.Data{
 		event.SessionStart{SessionID: "s1", Backend: "offline", Context: event.Context{Cwd: "/ws"}},
 		event.UserMessage{MessageID: "m1", Content: "show go.mod and run the tests"},
@@ -84,14 +84,14 @@ func TestGolden(t *testing.T) {
 		event.TurnStart{TurnID: "t2", MessageID: "m2"},
 	}
 	var b strings.Builder
-	a := NewAutohand()
+	a := newAutohandDialect()
 	for _, e := range logOf(day...) {
 		for _, f := range a.Project(e) {
 			fmt.Fprintf(&b, "%d %s\n", f.Seq, f.JSON)
 		}
 	}
-	name := filepath.Join("testdata", "autohand.golden")
-	if *update {
+	name := filepath.Join("testdata", "dialectautohand.golden")
+	if *updateDialect {
 		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestGolden(t *testing.T) {
 	if b.String() != string(want) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
-	for kind := range Known() {
+	for kind := range dialectTypes() {
 		if !strings.Contains(b.String(), fmt.Sprintf("%q", kind)) {
 			t.Errorf("the golden file has no %s", kind)
 		}
@@ -168,7 +168,7 @@ type logged struct {
 	hooked   map[any]int64   // by command: the place of the end of the hook
 }
 
-func index(entries []event.Entry) logged {
+func indexLog(entries []event.Entry) logged {
 	l := logged{map[any]float64{}, map[any]int64{}, map[any]int64{}}
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
@@ -188,31 +188,31 @@ func index(entries []event.Entry) logged {
 // A question comes between the start and the end of its call and before its answer, the
 // end of the call after the answer; a hook is told of once, when it ended; durations are
 // the log's milliseconds.
-func TestGuaranteesOfConsentHooksAndDurations(t *testing.T) {
+func TestDialectGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := logOf(randomLog(t)...)
-		log, open, asked, hooks := index(entries), map[any]bool{}, map[string]int64{}, 0
-		for _, f := range tell(t, NewAutohand(), entries) {
+		log, open, asked, hooks := indexLog(entries), map[any]bool{}, map[string]int64{}, 0
+		for _, f := range tell(t, newAutohandDialect(), entries) {
 			id, _ := f.Data["toolId"].(string)
 			switch f.Type {
-			case TypeToolStart:
+			case typeToolStart:
 				open[id] = true
-			case TypePermissionRequest:
+			case typePermissionRequest:
 				request := f.Data["requestId"].(string)
 				call, _, _ := strings.Cut(request, "/")
 				if !open[call] || f.Seq >= log.answered[request] {
 					t.Fatalf("%v at %d, answered at %d, its call runs: %v", f.Data, f.Seq, log.answered[request], open[call])
 				}
 				asked[call] = max(asked[call], log.answered[request])
-			case TypeToolEnd:
+			case typeToolEnd:
 				if delete(open, id); f.Seq <= asked[id] || f.Data["duration"] != log.took[id] {
 					t.Fatalf("%v at %d, its answer at %d, it took %v", f.Data, f.Seq, asked[id], log.took[id])
 				}
-			case TypeSessionEnd:
+			case typeSessionEnd:
 				if f.Data["duration"] != log.took[""] {
 					t.Fatalf("%v, the session took %v", f.Data, log.took[""])
 				}
-			case TypeHookInvoked:
+			case typeHookInvoked:
 				if hooks++; f.Seq != log.hooked[f.Data["command"]] {
 					t.Fatalf("%v at %d, the hook ended at %d", f.Data, f.Seq, log.hooked[f.Data["command"]])
 				}
@@ -224,33 +224,33 @@ func TestGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 	})
 }
 
-func TestGuarantees(t *testing.T) {
+func TestDialectGuarantees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := logOf(randomLog(t)...)
-		frames := tell(t, NewAutohand(), entries)
+		frames := tell(t, newAutohandDialect(), entries)
 		turn, iteration := 0, 0
 		open, ended, texts := map[any]any{}, map[any]bool{}, map[any]string{}
 		for i, f := range frames {
-			if (i == 0) != (f.Type == TypeSessionStart) || (i == len(frames)-1) != (f.Type == TypeSessionEnd) {
+			if (i == 0) != (f.Type == typeSessionStart) || (i == len(frames)-1) != (f.Type == typeSessionEnd) {
 				t.Fatalf("%s at %d of %d", f.Type, i, len(frames))
 			}
 			switch f.Type {
-			case TypeTurnStart:
+			case typeTurnStart:
 				switch now, it := int(f.Data["turn"].(float64)), int(f.Data["iteration"].(float64)); {
 				case now == turn+1 && it == 1, now == turn && it == iteration+1:
 					turn, iteration = now, it
 				default:
 					t.Fatalf("turn %d.%d after %d.%d", now, it, turn, iteration)
 				}
-			case TypeToolStart:
+			case typeToolStart:
 				open[f.Data["toolId"]] = f.Data["toolName"]
-			case TypeToolEnd:
+			case typeToolEnd:
 				id := f.Data["toolId"]
 				if open[id] != f.Data["toolName"] || ended[id] {
 					t.Fatalf("tool_end of %v, started as %v, ended before %v", f.Data, open[id], ended[id])
 				}
 				ended[id] = true
-			case TypeMessageUpdate:
+			case typeMessageUpdate:
 				id := f.Data["messageId"]
 				texts[id] += f.Data["delta"].(string)
 				if texts[id] != f.Data["message"] {
@@ -270,10 +270,10 @@ func TestGuarantees(t *testing.T) {
 func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 	after := rapid.Int64Range(0, entries[len(entries)-1].Seq).Draw(t, "after")
 	logged := slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
-	again := tell(t, NewAutohand(), logged)
+	again := tell(t, newAutohandDialect(), logged)
 	count := func(all []told, messages bool) (n int) {
 		for _, f := range all {
-			if f.Seq > after && (f.Type != TypeMessageUpdate || messages) {
+			if f.Seq > after && (f.Type != typeMessageUpdate || messages) {
 				n++
 			}
 		}
@@ -288,7 +288,7 @@ func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 // each of its pieces.
 func TestLongMessagesCostLittle(t *testing.T) {
 	const pieces, piece = 20_000, 20
-	a, sent, updates := NewAutohand(), 0, 0
+	a, sent, updates := newAutohandDialect(), 0, 0
 	for i := range pieces {
 		for _, f := range a.Project(logOf(event.AssistantMessageDelta{MessageID: "m", Offset: int64(i * piece), DeltaContent: strings.Repeat("x", piece)})[0]) {
 			sent += len(f.JSON)
