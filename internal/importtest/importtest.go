@@ -58,12 +58,8 @@ var ours = map[string][]string{
 	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
 	"internal/branch":          {"internal/event", "internal/fold"},
-	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/session/drafts", "internal/session/hookrun", "internal/session/opening", "internal/session/outcome", "internal/strictjson", "internal/workspaces"},
-	"internal/session/drafts":  {"internal/eventlog"},
-	"internal/session/hookrun": {"internal/agent", "internal/contain", "internal/event", "internal/eventlog", "internal/hooks", "internal/screen"},
-	"internal/session/opening": {"internal/agent", "internal/contain"},
-	"internal/session/outcome": {"internal/agent", "internal/contain", "internal/event", "internal/tokens"}, // what becomes of calls and turns
-	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/session/hookrun", "internal/workspaces"},
+	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
+	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {},
 	"internal/outputs/attach":  {"internal/agent", "internal/eventlog", "internal/fold", "internal/outputs", "internal/released"}, // what is attached is released to tools
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},

@@ -17,7 +17,6 @@ import (
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
-	"webchat/internal/session/outcome"
 	"webchat/internal/strictjson"
 	"webchat/internal/wording"
 )
@@ -149,7 +148,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completionLocked is the end of a call as the log has it.
 func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
-	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
+	d := completionOf(c.ID, c.at, s.cfg.Now(), res)
 	begun := s.events.Open.Tool(c.ID)
 	if begun == nil {
 		return d
@@ -174,9 +173,9 @@ func (s *Session) perform(c *call) agent.Result {
 	switch {
 	case res.Type == agent.Success:
 	case err != nil && c.ctx.Err() != nil:
-		return outcome.Stopped(c.ctx)
+		return stoppedResult(c.ctx)
 	case res.Kind == "" && c.ctx.Err() != nil, res.Kind == event.KindAborted:
-		res.Kind, res.By = event.KindAborted, outcome.StoppedBy(c.ctx)
+		res.Kind, res.By = event.KindAborted, stoppedBy(c.ctx)
 	}
 	return res
 }
@@ -185,7 +184,7 @@ func (s *Session) perform(c *call) agent.Result {
 func (s *Session) act(c *call) agent.Result {
 	if c.differs {
 		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
-		return outcome.Denied(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
+		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
 	args, err := screen.Arguments(c.Arguments)
 	if err != nil {
@@ -198,16 +197,16 @@ func (s *Session) act(c *call) agent.Result {
 	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
-		return outcome.Stopped(c.ctx)
+		return stoppedResult(c.ctx)
 	case !v.Allow:
-		return outcome.Denied(v.Reason, event.DecidedByHook)
+		return deniedResult(v.Reason, event.DecidedByHook)
 	case v.Arguments != nil:
 		args = v.Arguments
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return outcome.Stopped(c.ctx)
+			return stoppedResult(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindBadArguments)
 	}
@@ -216,15 +215,15 @@ func (s *Session) act(c *call) agent.Result {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
 	}
 	if verdict, asked := s.requestPermission(c, action); asked && verdict.Decision != event.Allow {
-		return outcome.Denied(verdict.Reason, verdict.By)
+		return deniedResult(verdict.Reason, verdict.By)
 	}
 	if c.ctx.Err() != nil {
-		return outcome.Stopped(c.ctx)
+		return stoppedResult(c.ctx)
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
 		if c.ctx.Err() != nil {
-			return outcome.Stopped(c.ctx)
+			return stoppedResult(c.ctx)
 		}
 		return agent.FailedBy(err, event.KindInternal)
 	}
@@ -270,7 +269,7 @@ func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result)
 	if err != nil || v.Allow {
 		return res
 	}
-	veto := outcome.Denied(v.Reason, event.DecidedByHook)
+	veto := deniedResult(v.Reason, event.DecidedByHook)
 	veto.Telemetry, veto.SessionLog = res.Telemetry, res.SessionLog
 	return veto
 }

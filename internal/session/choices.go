@@ -13,7 +13,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/session/outcome"
 )
 
 // Choices returns what the session's agent lets its user choose: of the open
@@ -122,7 +121,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
 		return
 	}
-	why := outcome.Unasked{Agent: s.events.Summary().Backend, Mode: cmp.Or(d.Name, d.Mode)}
+	why := unaskedMode{Agent: s.events.Summary().Backend, Mode: cmp.Or(d.Name, d.Mode)}
 	told := false // by the end of the turn, which may come before what follows
 	if t := s.turn; t != nil && !t.ended {
 		t.stop(why)
@@ -136,7 +135,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 		err := s.events.Persist(s.ctx, func() error {
 			back := []event.Data{event.SessionModeChanged{Mode: before}}
 			if !told {
-				back = append(back, outcome.Error(why))
+				back = append(back, sessionErrorOf(why))
 			}
 			return s.events.Append(back...)
 		})

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session/hookrun"
 )
 
 // Limits of one session.
@@ -50,7 +49,7 @@ type Config struct {
 	// closed with the session. nil: none.
 	Tools func(id fold.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
-	Hooks hookrun.Hooks
+	Hooks Hooks
 	// Policy rules on what agents do before the user is asked, and on what goes with
 	// prompts. nil: every act is asked about, each time.
 	Policy Policy

@@ -11,8 +11,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
-	"webchat/internal/session/hookrun"
-	"webchat/internal/session/opening"
 	"webchat/internal/workspaces"
 )
 
@@ -107,7 +105,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if backend == nil {
 		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
 	}
-	if err := hookrun.CheckReach(ctx, s.cfg.Hooks, s.cfg.Backend); err != nil {
+	if err := checkReach(ctx, s.cfg.Hooks, s.cfg.Backend); err != nil {
 		return nil, err
 	}
 	if err := workspaces.Check(s.cfg.Workspace); err != nil {
@@ -120,7 +118,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	specs, err := opening.Specs(s.log(), tools)
+	specs, err := toolSpecs(s.log(), tools)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +129,8 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	opened, late, err := contain.CallWithGrace(limited, s.runner(), "opening "+sum.Backend,
-		func() (opening.Opened, error) { return opening.Open(limited, backend, o, h) },
-		func(b opening.Opened) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
+		func() (openedConn, error) { return openConn(limited, backend, o, h) },
+		func(b openedConn) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
 	if err != nil {
 		h.end()
 		if late && ctx.Err() == nil {

@@ -14,15 +14,13 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
-	"webchat/internal/session/hookrun"
-	"webchat/internal/session/outcome"
 )
 
 // endHookLimit is how long the hooks of session_end may take when the program ends.
 const endHookLimit = 3 * time.Second
 
-func (s *Session) hooks() hookrun.Runner {
-	return hookrun.Runner{Hooks: s.cfg.Hooks, SessionID: string(s.id), Log: s.log()}
+func (s *Session) hooks() hookRunner {
+	return hookRunner{Hooks: s.cfg.Hooks, SessionID: string(s.id), Log: s.log()}
 }
 
 // hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
@@ -74,7 +72,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	case !errors.Is(err, ErrNoTurn):
 		return agent.HookVerdict{}, fmt.Errorf("run hooks: %w", err)
 	}
-	e, err := hookrun.Moment(c)
+	e, err := hookMoment(c)
 	if err != nil {
 		return agent.HookVerdict{}, err
 	}
@@ -121,7 +119,7 @@ func (s *Session) hookSessionStart(ctx context.Context) error {
 	}
 	v, err := s.hook(ctx, hooks.Call{Event: hooks.SessionStart})
 	if err == nil && !v.Allow {
-		return fmt.Errorf("%w to start the agent: %s", outcome.ErrHook, v.Reason)
+		return fmt.Errorf("%w to start the agent: %s", errHook, v.Reason)
 	}
 	return err
 }
@@ -144,7 +142,7 @@ func (s *Session) hookErrors(t *turn, failure error) {
 	fresh := failure != nil && t.whole.Err() == nil && !t.reported[failure.Error()]
 	s.mu.Unlock()
 	if fresh {
-		e := outcome.Error(failure).In(t.id)
+		e := sessionErrorOf(failure).In(t.id)
 		err := s.events.Persist(t.whole, func() error {
 			if err := s.events.Append(e); err != nil {
 				return err

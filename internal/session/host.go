@@ -10,7 +10,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/screen"
-	"webchat/internal/session/outcome"
 )
 
 // maxErrors is how many errors of one turn hooks are told.
@@ -52,7 +51,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
-		d.ResultTokens = outcome.ResultTokens(d) // here, where no lock is held
+		d.ResultTokens = resultTokens(d) // here, where no lock is held
 		data = d
 	}
 	take := func() error { return h.reportLocked(data) }
@@ -112,7 +111,7 @@ func (h *host) reportLocked(data event.Data) error {
 	if t != nil {
 		t.count(relay)
 	} else if u, ok := relay.(event.AssistantUsage); ok {
-		s.unbilled = s.unbilled.Plus(outcome.Usage(u))
+		s.unbilled = s.unbilled.Plus(usageOf(u))
 	}
 	return nil
 }
@@ -150,7 +149,7 @@ func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err err
 func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
 	case event.AssistantUsage:
-		t.usage = t.usage.Plus(outcome.Usage(d))
+		t.usage = t.usage.Plus(usageOf(d))
 	case event.SessionUsageInfo:
 		t.fill = &event.Fill{TokenLimit: d.TokenLimit, CurrentTokens: d.CurrentTokens}
 	case event.SessionError:
@@ -167,7 +166,7 @@ func (s *Session) stateLocked() screen.State {
 	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
-		st.Turn, st.Stopper = s.turn.id, outcome.StoppedBy(s.turn.ctx)
+		st.Turn, st.Stopper = s.turn.id, stoppedBy(s.turn.ctx)
 	}
 	return st
 }

@@ -10,8 +10,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session/hookrun"
-	"webchat/internal/session/outcome"
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
@@ -26,7 +24,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if c.Backend == nil {
 		return nil, fmt.Errorf("%w: a new session needs a backend", eventlog.ErrInvalid)
 	}
-	if err := hookrun.CheckReach(ctx, c.Hooks, c.Backend); err != nil {
+	if err := checkReach(ctx, c.Hooks, c.Backend); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if start.Title, err = eventlog.CleanTitle(start.Title); err != nil {
@@ -79,7 +77,7 @@ func (s *Session) Retire(at time.Time) {
 		s.events.Mark(func(sum *fold.Summary) { sum.DeletedAt = at })
 		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
-			c.cancel(outcome.ErrAborted)
+			c.cancel(errAborted)
 		}
 		return s.logStopLocked(t)
 	})
@@ -125,7 +123,7 @@ func (s *Session) Pin(pinned bool) {
 // Close ends the session's work in this process and returns when nothing of it is
 // left: turn, tools, conversation, subscribers.
 func (s *Session) Close() {
-	s.cancel(outcome.ErrShutdown)
+	s.cancel(errShutdown)
 	closed := false
 	_ = s.events.Change(context.Background(), func() error { // it does not fail
 		closed = s.state >= stateClosing

@@ -12,7 +12,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/session/outcome"
 )
 
 // drain returns the entries a subscription has now.
@@ -109,7 +108,7 @@ func TestTurnStartWaitsForTheLog(t *testing.T) {
 		synctest.Wait()
 		r.mem.broken(errDisk)
 		r.s.mu.Lock()
-		r.s.turn.cancel(outcome.ErrTurnOver) // the agent becomes idle
+		r.s.turn.cancel(errTurnOver) // the agent becomes idle
 		r.s.mu.Unlock()
 		time.Sleep(time.Second)
 		r.mem.broken(nil)

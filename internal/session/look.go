@@ -11,7 +11,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/screen"
-	"webchat/internal/session/outcome"
 )
 
 // Look is what came of a preview: a display that the log does not know.
@@ -56,10 +55,10 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	s.look.started++
 	mine := s.look.started
 	s.mu.Unlock()
-	stop := context.AfterFunc(ctx, func() { c.cancel(outcome.ErrAborted) })
+	stop := context.AfterFunc(ctx, func() { c.cancel(errAborted) })
 	res := s.perform(c)
 	stop()
-	d := outcome.Completion(c.ID, c.at, s.cfg.Now(), res)
+	d := completionOf(c.ID, c.at, s.cfg.Now(), res)
 	out := Look{DisplayResult: DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}, Sensitive: c.secret.Load()}
 	if d.OutputID != "" {
 		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}

@@ -17,7 +17,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/session/outcome"
 	"webchat/internal/wording"
 	"webchat/internal/workspaces"
 )
@@ -214,7 +213,7 @@ func (s *Session) stopLocked(abort event.Abort) halt {
 		for _, c := range s.calls {
 			if c.by == event.ByUser {
 				h.calls = true
-				c.cancel(outcome.ErrAborted)
+				c.cancel(errAborted)
 			}
 		}
 		return h
@@ -222,7 +221,7 @@ func (s *Session) stopLocked(abort event.Abort) halt {
 		t.abort = &abort
 	}
 	s.held = true
-	t.stop(outcome.ErrAborted)
+	t.stop(errAborted)
 	return h
 }
 
@@ -252,7 +251,7 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Unlock()
 	switch {
 	case c != nil:
-		c.cancel(outcome.ErrAborted)
+		c.cancel(errAborted)
 		return nil
 	case task != "":
 		return s.AbortTask(ctx, task)

@@ -14,7 +14,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
-	"webchat/internal/session/outcome"
 )
 
 // stopGrace is how long what was told to stop may take until the session goes on
@@ -95,7 +94,7 @@ func newSession(c Config, sum fold.Summary) *Session {
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: outcome.StopReason, Usable: s.checkUsable})
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.checkUsable})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

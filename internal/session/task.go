@@ -12,7 +12,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/fold"
-	"webchat/internal/session/outcome"
 )
 
 // endTaskLimit is how long the end of all tasks may take.
@@ -98,7 +97,7 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	if scope := s.scopes[d.TaskID]; scope != nil {
 		delete(s.scopes, d.TaskID)
 		scope.ended = true
-		scope.stop(outcome.ErrTurnOver)
+		scope.stop(errTurnOver)
 		s.requests.Abandon()
 	}
 	return nil

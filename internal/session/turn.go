@@ -14,8 +14,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/fold"
 	"webchat/internal/hooks"
-	"webchat/internal/session/drafts"
-	"webchat/internal/session/outcome"
 )
 
 // openLimit is how long opening a conversation may take.
@@ -80,7 +78,7 @@ func (s *Session) work(t *turn) {
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
 func (s *Session) run(t *turn) (next *turn) {
-	defer t.stop(outcome.ErrTurnOver)
+	defer t.stop(errTurnOver)
 	s.mu.Lock()
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
@@ -96,16 +94,16 @@ func (s *Session) run(t *turn) (next *turn) {
 		stop = s.keepDrafts(t)
 		err = s.prompt(t)
 		s.drain(t)
-		if stray, ok := errors.AsType[outcome.Unasked](context.Cause(t.whole)); ok {
+		if stray, ok := errors.AsType[unaskedMode](context.Cause(t.whole)); ok {
 			err = stray
 		}
 		s.hookErrors(t, err)
 	}
 	how := event.Completed
 	switch cause := context.Cause(t.ctx); {
-	case errors.Is(cause, outcome.ErrShutdown):
+	case errors.Is(cause, errShutdown):
 		how = event.Interrupted
-	case errors.Is(cause, outcome.ErrAborted):
+	case errors.Is(cause, errAborted):
 		how = event.Aborted
 	case err != nil:
 		how = event.Failed
@@ -121,7 +119,7 @@ func (s *Session) drain(t *turn) {
 	s.mu.Lock()
 	t.ended = true
 	s.mu.Unlock()
-	t.cancel(outcome.ErrTurnOver)
+	t.cancel(errTurnOver)
 	gone := make(chan struct{})
 	s.wg.Go(func() { t.joined.Wait(); close(gone) })
 	grace := time.NewTimer(stopGrace)
@@ -208,7 +206,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []even
 	}
 	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
 	if how == event.Failed && !t.reported[failure.Error()] {
-		data = append(data, outcome.Error(failure).In(t.id))
+		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
 	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled), Fill: t.fill,
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
@@ -274,7 +272,7 @@ func (s *Session) hookPrompt(t *turn) (string, error) {
 	case err != nil:
 		return "", err
 	case !v.Allow:
-		return "", fmt.Errorf("%w the prompt: %s", outcome.ErrHook, v.Reason)
+		return "", fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
 	case v.Prompt != "":
 		return v.Prompt, nil
 	}
@@ -289,7 +287,7 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	s.wg.Go(func() {
 		defer close(done)
-		drafts.Keep(quit, func() ([]eventlog.Draft, int) { return s.drafts(t) }, s.saveDrafts)
+		keepDrafts(quit, func() ([]eventlog.Draft, int) { return s.drafts(t) }, s.saveDrafts)
 	})
 	return func() { close(quit); <-done }
 }

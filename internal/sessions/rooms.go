@@ -12,7 +12,6 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/fold"
 	"webchat/internal/session"
-	"webchat/internal/session/hookrun"
 	"webchat/internal/workspaces"
 )
 
@@ -23,7 +22,7 @@ var ErrWorking = errors.New("something runs or waits")
 // [session.Config] is meant for each of them. Everything in it may be nil.
 type Room struct {
 	Tools  func(id fold.ID) (agent.Toolset, error)
-	Hooks  hookrun.Hooks
+	Hooks  session.Hooks
 	Policy session.Policy
 	Kept   consent.Kept
 	Files  *files.Index // the manager closes it

@@ -1,7 +1,4 @@
-// Package hookrun asks a user's hooks for a session: whatever they answer wrongly is a no.
-//
-//	verdict, err := hookrun.Runner{Hooks: set, SessionID: id, Log: log}.Run(ctx, call, report)
-package hookrun
+package session
 
 import (
 	"context"
@@ -28,8 +25,8 @@ type Hooks interface {
 	Demands(e hooks.Event) bool
 }
 
-// Runner asks the hooks of one session.
-type Runner struct {
+// hookRunner asks the hooks of one session.
+type hookRunner struct {
 	Hooks     Hooks // nil allows
 	SessionID string
 	Log       *slog.Logger
@@ -37,7 +34,7 @@ type Runner struct {
 
 // Run runs the user's hooks, which log their runs by report. Whatever goes wrong is a
 // deny; the error is ctx's.
-func (r Runner) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+func (r hookRunner) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
 	if r.Hooks == nil {
 		return hooks.Verdict{Allow: true}, nil
 	}
@@ -69,9 +66,9 @@ func (r Runner) Run(ctx context.Context, c hooks.Call, report func(event.Data) e
 	return v, nil
 }
 
-// CheckReach returns why hooks that insist cannot reach all tool calls of the backend,
+// checkReach returns why hooks that insist cannot reach all tool calls of the backend,
 // or nil.
-func CheckReach(ctx context.Context, h Hooks, b agent.Backend) error {
+func checkReach(ctx context.Context, h Hooks, b agent.Backend) error {
 	if h == nil || !h.Demands(hooks.BeforeTool) {
 		return nil
 	}
@@ -86,14 +83,14 @@ func CheckReach(ctx context.Context, h Hooks, b agent.Backend) error {
 	return nil
 }
 
-// reported are the moments a backend may ask hooks about; the others are the
+// agentMoments are the moments a backend may ask hooks about; the others are the
 // session's own to see.
-var reported = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
+var agentMoments = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
 
-// Moment is the moment an agent asks about; [eventlog.ErrInvalid] for one that is not its.
-func Moment(c agent.HookCall) (hooks.Event, error) {
+// hookMoment is the moment an agent asks about; [eventlog.ErrInvalid] for one that is not its.
+func hookMoment(c agent.HookCall) (hooks.Event, error) {
 	e := hooks.Event(c.Event)
-	if !slices.Contains(reported, e) {
+	if !slices.Contains(agentMoments, e) {
 		return "", fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
 	}
 	return e, nil

@@ -1,7 +1,6 @@
-// Package outcome says what became of a call or a turn, as a log keeps it.
-//
-//	s.events.Append(outcome.Completion(call.ID, call.at, time.Now(), result))
-package outcome
+// What became of a call or a turn, as a log keeps it.
+
+package session
 
 import (
 	"cmp"
@@ -20,32 +19,32 @@ import (
 
 // Why a context of a session ended; see [context.Cause].
 var (
-	ErrAborted  = errors.New("stopped by the user")
-	ErrShutdown = errors.New("the program ended")
-	ErrTurnOver = errors.New("the turn ended")
+	errAborted  = errors.New("stopped by the user")
+	errShutdown = errors.New("the program ended")
+	errTurnOver = errors.New("the turn ended")
 )
 
-// ErrHook is why something was not done that a hook refused.
-var ErrHook = errors.New("a hook refused")
+// errHook is why something was not done that a hook refused.
+var errHook = errors.New("a hook refused")
 
-// Unasked ends a turn whose agent went over to a mode that is not allowed.
-type Unasked struct{ Agent, Mode string }
+// unaskedMode ends a turn whose agent went over to a mode that is not allowed.
+type unaskedMode struct{ Agent, Mode string }
 
-func (e Unasked) Error() string {
+func (e unaskedMode) Error() string {
 	return fmt.Sprintf("%s went over to the mode %s, in which it acts without asking you, so it was stopped. It works in the mode before again from your next prompt on", e.Agent, e.Mode)
 }
 
-// Error is what a log says about an error that ended a turn.
-func Error(err error) event.SessionError {
+// sessionErrorOf is what a log says about an error that ended a turn.
+func sessionErrorOf(err error) event.SessionError {
 	d := event.SessionError{Message: cmp.Or(wording.Capital(err.Error()), "It failed, and nothing says why."), ErrorType: "backend", Kind: event.KindProvider}
 	switch {
 	case errors.Is(err, agent.ErrUnavailable):
 		d.ErrorType = event.ErrorUnavailable
 	case errors.Is(err, agent.ErrDied):
 		d.ErrorType, d.Kind = "died", event.KindAgentDied
-	case errors.As(err, new(Unasked)):
+	case errors.As(err, new(unaskedMode)):
 		d.ErrorType, d.Kind = "mode", event.KindDenied
-	case errors.Is(err, ErrHook):
+	case errors.Is(err, errHook):
 		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
 	case errors.Is(err, contain.ErrPanic):
 		d.ErrorType, d.Kind = "panic", event.KindInternal
@@ -53,9 +52,9 @@ func Error(err error) event.SessionError {
 	return d
 }
 
-// Completion is a result as it is logged, of a call that began at a time.
-func Completion(toolCallID string, at, now time.Time, res agent.Result) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: toolCallID, ResultTokens: count(res.TextForModel), DurationMs: max(0, now.Sub(at).Milliseconds())}
+// completionOf is a result as it is logged, of a call that began at a time.
+func completionOf(toolCallID string, at, now time.Time, res agent.Result) event.ToolExecutionComplete {
+	d := event.ToolExecutionComplete{ToolCallID: toolCallID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, now.Sub(at).Milliseconds())}
 	if res.Telemetry != nil {
 		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
 		if b, err := json.Marshal(res.Telemetry); err == nil {
@@ -72,57 +71,57 @@ func Completion(toolCallID string, at, now time.Time, res agent.Result) event.To
 	return d
 }
 
-// count is how many tokens of a model a text costs.
-func count(text string) int64 {
+// countTokens is how many tokens of a model a text costs.
+func countTokens(text string) int64 {
 	n, _ := tokens.Count(text)
 	return int64(n)
 }
 
-// ResultTokens is what the model read of an agent's own call.
-func ResultTokens(d event.ToolExecutionComplete) int64 {
+// resultTokens is what the model read of an agent's own call.
+func resultTokens(d event.ToolExecutionComplete) int64 {
 	switch {
 	case d.Success && d.Result != nil:
-		return count(d.Result.Content)
+		return countTokens(d.Result.Content)
 	case !d.Success && d.Error != nil:
-		return count(d.Error.Message)
+		return countTokens(d.Error.Message)
 	}
 	return 0
 }
 
-// Usage is one call of a model, as sums hold it.
-func Usage(d event.AssistantUsage) event.Usage {
+// usageOf is one call of a model, as sums hold it.
+func usageOf(d event.AssistantUsage) event.Usage {
 	return event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
 		CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 }
 
-// Denied is the result of a call that was refused.
-func Denied(reason string, by event.Decider) agent.Result {
+// deniedResult is the result of a call that was refused.
+func deniedResult(reason string, by event.Decider) agent.Result {
 	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
 }
 
-// Stopped is the result of a call that was stopped before it did anything.
-func Stopped(ctx context.Context) agent.Result {
-	res := agent.Failure(event.KindAborted, "%s", StopReason(ctx))
-	res.By = StoppedBy(ctx)
+// stoppedResult is the result of a call that was stopped before it did anything.
+func stoppedResult(ctx context.Context) agent.Result {
+	res := agent.Failure(event.KindAborted, "%s", stopReason(ctx))
+	res.By = stoppedBy(ctx)
 	return res
 }
 
-// StoppedBy is who stopped a call; empty: not by a stop.
-func StoppedBy(ctx context.Context) event.Decider {
-	if errors.Is(context.Cause(ctx), ErrAborted) {
+// stoppedBy is who stopped a call; empty: not by a stop.
+func stoppedBy(ctx context.Context) event.Decider {
+	if errors.Is(context.Cause(ctx), errAborted) {
 		return event.DecidedByUser
 	}
 	return ""
 }
 
-// StopReason says why a call was stopped.
-func StopReason(ctx context.Context) string {
+// stopReason says why a call was stopped.
+func stopReason(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, ErrAborted):
+	case errors.Is(cause, errAborted):
 		return "The user stopped it."
-	case errors.Is(cause, ErrShutdown):
+	case errors.Is(cause, errShutdown):
 		return "The program ended before this did."
-	case errors.Is(cause, ErrTurnOver):
+	case errors.Is(cause, errTurnOver):
 		return "The turn ended before this did."
 	default:
 		return "It was stopped."
