@@ -9,7 +9,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
-	"webchat/internal/agent/acp/presets"
 	"webchat/internal/policy"
 )
 
@@ -26,11 +25,11 @@ func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Log
 		}
 		own = append(own, b)
 	}
-	for _, name := range slices.Sorted(maps.Keys(presets.All())) {
+	for _, name := range slices.Sorted(maps.Keys(acp.Presets())) {
 		if _, given := c.Agents[name]; given {
 			continue
 		}
-		b, err := o.speaker(presets.All()[name], name, c, dir, lend, log)
+		b, err := o.speaker(acp.Presets()[name], name, c, dir, lend, log)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -43,14 +42,14 @@ func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Log
 
 // preset returns how an agent is started: as the configuration says, else as it is
 // known.
-func (o *options) preset(c *config, name string) presets.Preset {
-	p, known := presets.All()[name]
+func (o *options) preset(c *config, name string) acp.Preset {
+	p, known := acp.Presets()[name]
 	a, given := c.Agents[name]
 	if !given {
 		return p
 	}
 	if !known {
-		p = presets.Preset{Title: name, SignIn: a.Command, Untried: true}
+		p = acp.Preset{Title: name, SignIn: a.Command, Untried: true}
 	}
 	p.Command = append([]string{a.Command}, a.Args...)
 	for _, k := range slices.Sorted(maps.Keys(a.Env)) {
@@ -61,7 +60,7 @@ func (o *options) preset(c *config, name string) presets.Preset {
 
 // speaker makes an agent that speaks the Agent Client Protocol; more is added to its
 // environment.
-func (o *options) speaker(p presets.Preset, name string, c *config, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
+func (o *options) speaker(p acp.Preset, name string, c *config, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
 	var meta map[string]any
 	if p.Meta != nil {
 		meta = p.Meta(o.Permissions == "allow")

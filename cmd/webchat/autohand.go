@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/policy"
 )
@@ -78,7 +78,7 @@ func (o *options) autohandAt(c *config, model, state string, lend agent.Lender) 
 	cfg.Settings = filepath.Join(state, "settings.json")
 	cfg.Provider = &autohand.Provider{URL: model + "/v1", Model: "canary"}
 	cfg.Env = append(cfg.Env, "HOME="+state, "AUTOHAND_API_URL="+model, "AUTOHAND_AUTH_API_URL="+model)
-	if err := os.WriteFile(cfg.Settings, []byte(`{"auth":{"token":"`+presets.NoKey+`"}}`), 0o600); err != nil {
+	if err := os.WriteFile(cfg.Settings, []byte(`{"auth":{"token":"`+acp.NoKey+`"}}`), 0o600); err != nil {
 		return nil, err
 	}
 	return autohand.New(cfg)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
@@ -25,7 +25,7 @@ import (
 var kinds = []string{"copilot", autohand.Name, "offline"}
 
 func (o *options) checkBackend(c *config) error {
-	others := slices.Sorted(maps.Keys(presets.All()))
+	others := slices.Sorted(maps.Keys(acp.Presets()))
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		if !slices.Contains(others, name) {
 			others = append(others, name)

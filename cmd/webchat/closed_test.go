@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary/scripted"
@@ -37,7 +37,7 @@ func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := os.Stat(filepath.Join(path, presets.All()[name].Command[0])); err != nil {
+			if _, err := os.Stat(filepath.Join(path, acp.Presets()[name].Command[0])); err != nil {
 				if os.Getenv("CI") != "" {
 					t.Fatal("it is not installed: run scripts/agents.sh and scripts/copilot.sh, which need npm")
 				}
@@ -78,7 +78,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := presets.All()[name]
+	p := acp.Presets()[name]
 	env, err := p.Offline(model.URL(), state)
 	if err != nil {
 		t.Fatal(err)

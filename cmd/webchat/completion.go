@@ -9,7 +9,7 @@ import (
 	"github.com/posener/complete"
 	"github.com/willabides/kongplete"
 
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 )
 
 // completions are the scripts that have a shell run webchat from PATH, with COMP_LINE,
@@ -46,7 +46,7 @@ func completeLine(stdout io.Writer) error {
 		return err
 	}
 	k.Stdout = stdout
-	backends := slices.Concat([]string{"auto"}, kinds, slices.Sorted(maps.Keys(presets.All())))
+	backends := slices.Concat([]string{"auto"}, kinds, slices.Sorted(maps.Keys(acp.Presets())))
 	kongplete.Complete(k, kongplete.WithExitFunc(func(int) {}), kongplete.WithPredictor("backend", complete.PredictSet(backends...)),
 		kongplete.WithPredictor("provider", complete.PredictSet(providerTypes...)))
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"mvdan.cc/sh/v3/syntax"
 
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 	"webchat/internal/mcp"
 )
 
@@ -262,7 +262,7 @@ func yamlKeys(t reflect.Type) (keys []string) {
 // whether it was tried.
 func TestDocumentedAgents(t *testing.T) {
 	rows := row.FindAllString(readPages(t)["AGENTS"], -1)
-	for name, p := range presets.All() {
+	for name, p := range acp.Presets() {
 		i := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "| `"+name+"` | ") })
 		if i < 0 {
 			t.Errorf("AGENTS.md has no row for %s", name)

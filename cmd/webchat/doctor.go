@@ -15,7 +15,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
-	"webchat/internal/agent/acp/presets"
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary"
@@ -145,7 +144,7 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 		}
 		if _, started := b.(*acp.Backend); started {
 			say("session", "%s: opens, version %s, signed in as far as it says; the display tools are lent to it", b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
-			if p, ok := presets.All()[b.Name()]; ok {
+			if p, ok := acp.Presets()[b.Name()]; ok {
 				say("reading", "%s: %s", b.Name(), cmp.Or(p.Reads, "it has no tool of its own for reading files; a command that you allow may read them"))
 			}
 			continue

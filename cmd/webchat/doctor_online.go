@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"webchat/internal/probe"
 	"webchat/internal/wording"
 )
 
@@ -24,7 +23,7 @@ func (o *options) doctorOnline(ctx context.Context, c *config, say func(string, 
 				name = p.Name + "/" + m.ID
 			}
 			start := time.Now()
-			at := probe.Endpoint{Type: p.Type, WireAPI: p.WireAPI, URL: p.URL, Key: p.Key, APIVersion: p.APIVersion, Headers: p.Headers}
+			at := modelEndpoint{Type: p.Type, WireAPI: p.WireAPI, URL: p.URL, Key: p.Key, APIVersion: p.APIVersion, Headers: p.Headers}
 			if err := at.Ask(ctx, m.ID); err != nil {
 				say("online", "%s: %v", name, err)
 				continue

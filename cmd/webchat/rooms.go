@@ -13,15 +13,15 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/consent"
+	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
 	"webchat/internal/files"
 	"webchat/internal/fold"
 	"webchat/internal/guard"
-	"webchat/internal/handover"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
-	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
+	"webchat/internal/released"
 	"webchat/internal/server"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
@@ -40,7 +40,7 @@ type rooms struct {
 	sessions *sessions.Manager
 	hub      *sse.Hub
 	lender   *mcp.Lender
-	handover *handover.Handover
+	handover *daemon.Handover
 	server   *server.Server
 	looking  sync.WaitGroup // for agents, which may take a while
 }
@@ -129,11 +129,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: attach.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
+	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: released.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}
-	shown := &attach.Releases{Outputs: attach.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
+	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Untold, Logger: log}
@@ -144,7 +144,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	r.lender.Sessions = r.sessions
-	r.handover = &handover.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
+	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Stored: r.db.Size, Notice: notice(moved, r.db.Missing())})
@@ -156,7 +156,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *attach.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, dir string, out *released.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
 		p := o.policy(c, workspace, dir)

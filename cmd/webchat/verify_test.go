@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"webchat/internal/agent/acp/presets"
+	"webchat/internal/agent/acp"
 )
 
 // What real agents hand to their models, as their adapters of scripts/agents.sh do: a
@@ -19,7 +19,7 @@ func TestCanaryOfRealAgents(t *testing.T) {
 	}
 	for name, want := range map[string]string{"claude": "ynnnLnyyyyyyyyn" + "ynyn", "codex": "ynnnLLyyyyyyyyn" + "ynyn"} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := os.Stat(filepath.Join(bin, presets.All()[name].Command[0])); err != nil {
+			if _, err := os.Stat(filepath.Join(bin, acp.Presets()[name].Command[0])); err != nil {
 				if os.Getenv("CI") != "" {
 					t.Fatal("it is not installed: run scripts/agents.sh, which needs npm")
 				}

@@ -45,7 +45,6 @@ var ours = map[string][]string{
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files"}, // how a project is tested
 	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
-	"internal/agent/acp/presets":         {}, // how known agents are started
 	"internal/agent/acp":                 {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/contain", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
@@ -61,12 +60,11 @@ var ours = map[string][]string{
 	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
 	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {},
-	"internal/outputs/attach":  {"internal/agent", "internal/eventlog", "internal/fold", "internal/outputs", "internal/released"}, // what is attached is released to tools
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
-	"internal/released":        {"internal/agent", "internal/event"},
+	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
 	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
 	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
@@ -78,11 +76,9 @@ var ours = map[string][]string{
 	"internal/server": {"internal/attachments", "internal/changes", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
 		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
-	"internal/daemon":   {"internal/proc"},
-	"internal/handover": {"internal/daemon", "internal/displaytools", "internal/event", "internal/eventlog", "internal/session", "internal/sessions"}, // the manager's sessions, their displays, what is asked about them, the command's request, and a log that takes nothing
-	"internal/probe":    {},
-	"internal/service":  {"internal/proc"}, // systemctl and launchctl are programs
-	"internal/canary":   {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
+	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
+	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
+	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},

@@ -11,7 +11,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
-	"webchat/internal/agent/acp/presets"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
 )
@@ -47,7 +46,7 @@ func TestContractOfRealAgents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := presets.All()[name]
+			p := acp.Presets()[name]
 			if _, err := os.Stat(filepath.Join(bin, p.Command[0])); err != nil {
 				t.Fatal("it is not installed: run scripts/agents.sh and scripts/copilot.sh, which need npm")
 			}

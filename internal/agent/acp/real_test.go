@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
-	"webchat/internal/agent/acp/presets"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/event"
@@ -34,7 +33,7 @@ func realCopilot(t *testing.T, model *copilottest.Model, home string) func(*acp.
 		t.Skip("npm is not installed, so the real CLI is not tried")
 	}
 	return func(c *acp.Config) {
-		c.Command = append([]string{shim}, presets.All()["copilot-acp"].Command[1:]...)
+		c.Command = append([]string{shim}, acp.Presets()["copilot-acp"].Command[1:]...)
 		c.Mode, c.Asks = "agent", []string{"agent", "plan"}
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmp.Or(home, filepath.Join(cache, "home")), "COPILOT_OFFLINE=true",
 			"COPILOT_PROVIDER_BASE_URL=" + model.URL(), "COPILOT_PROVIDER_API_KEY=sk-test", "COPILOT_MODEL=fake-1"}

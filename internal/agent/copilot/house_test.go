@@ -18,8 +18,8 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
-	"webchat/internal/outputs/attach"
 	"webchat/internal/policy"
+	"webchat/internal/released"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -65,7 +65,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
-	shown := &attach.Releases{Outputs: attach.Outputs{Store: h.outputs}}
+	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}}
 	folders, err := workspaces.In(h.dir)
 	if err != nil {
 		t.Fatal(err)

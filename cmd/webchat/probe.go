@@ -1,9 +1,4 @@
-// Package probe asks a language model for as little as its protocol allows, to see
-// whether address, key and name are right: one token by OpenAI's chat completions, by
-// Azure's or Anthropic's messages, and 16 by OpenAI's responses, which takes no less.
-//
-//	err := probe.Endpoint{Type: "openai", URL: "http://127.0.0.1:11434/v1"}.Ask(ctx, "small")
-package probe
+package main
 
 import (
 	"bytes"
@@ -21,8 +16,10 @@ import (
 	"webchat/internal/wording"
 )
 
-// Endpoint is where models are asked.
-type Endpoint struct {
+// modelEndpoint is where models are asked for as little as their protocol allows, to see
+// whether address, key and name are right: one token by OpenAI's chat completions, by
+// Azure's or Anthropic's messages, and 16 by OpenAI's responses, which takes no less.
+type modelEndpoint struct {
 	Type       string // openai, azure or anthropic
 	WireAPI    string // of openai: completions (also empty) or responses
 	URL        string // up to the path that the protocol adds
@@ -31,12 +28,12 @@ type Endpoint struct {
 	Headers    map[string]string
 }
 
-// Limit is how long a model may take for one token, which may load it first.
-const Limit = 30 * time.Second
+// probeLimit is how long a model may take for one token, which may load it first.
+const probeLimit = 30 * time.Second
 
 // Ask asks a model for one token. The error says in words for the user what came
 // instead of one; it never holds the key.
-func (p Endpoint) Ask(ctx context.Context, model string) error {
+func (p modelEndpoint) Ask(ctx context.Context, model string) error {
 	err := p.ask(ctx, model)
 	if err == nil || p.Key == "" || !strings.Contains(err.Error(), p.Key) {
 		return err
@@ -44,8 +41,8 @@ func (p Endpoint) Ask(ctx context.Context, model string) error {
 	return errors.New(strings.ReplaceAll(err.Error(), p.Key, "…")) // providers quote wrong keys
 }
 
-func (p Endpoint) ask(ctx context.Context, model string) error {
-	ctx, cancel := context.WithTimeout(ctx, Limit)
+func (p modelEndpoint) ask(ctx context.Context, model string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	req, err := p.request(ctx, model)
 	if err != nil {
@@ -59,7 +56,7 @@ func (p Endpoint) ask(ctx context.Context, model string) error {
 			err = where.Err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("no answer for %v; see whether it runs at %s", Limit, p.URL)
+			return fmt.Errorf("no answer for %v; see whether it runs at %s", probeLimit, p.URL)
 		}
 		return fmt.Errorf("not reached at %s: %w", p.URL, err)
 	}
@@ -95,7 +92,7 @@ func refusalOf(body []byte) string {
 }
 
 // request is OpenAI's, Azure's or Anthropic's.
-func (p Endpoint) request(ctx context.Context, model string) (*http.Request, error) {
+func (p modelEndpoint) request(ctx context.Context, model string) (*http.Request, error) {
 	path, body := "/chat/completions", map[string]any{"model": model, "max_tokens": 1, "messages": []map[string]string{{"role": "user", "content": "Hi"}}}
 	header := http.Header{"Content-Type": {"application/json"}}
 	switch {

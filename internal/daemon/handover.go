@@ -1,18 +1,4 @@
-// Package handover takes what the command line hands to a server that runs: folders to
-// open, a file to show, standard input to show while it comes. All are the user's own
-// displays, of which no model is told.
-//
-// A file and an input are shown in the newest session of their folder, or in a new one
-// if it has none. Everything leads to the path of a page, which may end in the output to
-// look at.
-//
-// # Concurrency
-//
-// A Handover may be used by any number of goroutines.
-//
-//	h := &handover.Handover{Sessions: manager, Inputs: inputs, Flags: flags, Link: guard.LinkTo}
-//	link, err := h.Open(ctx, daemon.Opening{Folders: []string{"/home/me/relay"}})
-package handover
+package daemon
 
 import (
 	"context"
@@ -26,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -34,7 +19,15 @@ import (
 	"webchat/internal/sessions"
 )
 
-// Handover is complete with all of its fields.
+// Handover takes what the command line hands to a server that runs: folders to open, a
+// file to show, standard input to show while it comes. All are the user's own displays, of
+// which no model is told.
+//
+// A file and an input are shown in the newest session of their folder, or in a new one
+// if it has none. Everything leads to the path of a page, which may end in the output to
+// look at.
+//
+// It is complete with all of its fields, and may be used by any number of goroutines.
 type Handover struct {
 	Sessions *sessions.Manager
 	Inputs   *displaytools.Inputs
@@ -45,7 +38,7 @@ type Handover struct {
 // Open opens folders and shows a file, and returns a link that leads there: to the session
 // if the file is asked about first, since it may hold secrets, for its page asks. It
 // refuses to when a flag was given that this server has otherwise.
-func (h *Handover) Open(ctx context.Context, o daemon.Opening) (link string, err error) {
+func (h *Handover) Open(ctx context.Context, o Opening) (link string, err error) {
 	folder, err := h.folders(o)
 	if err != nil {
 		return "", err
@@ -126,17 +119,17 @@ func asksAbout(ctx context.Context, events *eventlog.Subscription, path string) 
 }
 
 // Show returns what shows an input that comes over a connection; see
-// [daemon.ControlConfig].
-func (h *Handover) Show(o daemon.Opening) (func(context.Context, io.ReadWriteCloser) error, error) {
+// [ControlConfig].
+func (h *Handover) Show(o Opening) (func(context.Context, io.ReadWriteCloser) error, error) {
 	if _, err := h.folders(o); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, conn io.ReadWriteCloser) error {
 		defer conn.Close()
 		say := json.NewEncoder(conn)
-		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(daemon.Shown{URL: link}) }) // who has gone needs no link
+		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(Shown{URL: link}) }) // who has gone needs no link
 		if err != nil {
-			return say.Encode(daemon.Shown{Error: err.Error()})
+			return say.Encode(Shown{Error: err.Error()})
 		}
 		return nil
 	}, nil
@@ -144,7 +137,7 @@ func (h *Handover) Show(o daemon.Opening) (func(context.Context, io.ReadWriteClo
 
 // Input shows in while it comes, and returns at its end or when the showing was stopped.
 // shown is called once with a link to it.
-func (h *Handover) Input(ctx context.Context, o daemon.Opening, in io.ReadCloser, shown func(link string)) error {
+func (h *Handover) Input(ctx context.Context, o Opening, in io.ReadCloser, shown func(link string)) error {
 	folder, err := h.folders(o)
 	if err != nil {
 		return err
@@ -168,10 +161,10 @@ func (h *Handover) Input(ctx context.Context, o daemon.Opening, in io.ReadCloser
 }
 
 // folders opens the folders of o and returns the first, which has to be open then.
-func (h *Handover) folders(o daemon.Opening) (first string, err error) {
+func (h *Handover) folders(o Opening) (first string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Flags)) {
 		if asked, has := o.Flags[name], h.Flags[name]; asked != has {
-			return "", fmt.Errorf("it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quoted(has), quoted(asked))
+			return "", fmt.Errorf("it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quotedPath(has), quotedPath(asked))
 		}
 	}
 	for _, path := range o.Folders {
@@ -189,7 +182,7 @@ func (h *Handover) folders(o daemon.Opening) (first string, err error) {
 	return first, nil
 }
 
-func quoted(value string) string {
+func quotedPath(value string) string {
 	if value == "" {
 		return `""`
 	}
@@ -201,7 +194,7 @@ func quoted(value string) string {
 func (h *Handover) session(ctx context.Context, folder string) (s *session.Session, err error) {
 	defer func() {
 		if errors.Is(err, eventlog.ErrLog) {
-			err = fmt.Errorf("%w: the log cannot be written; free or repair the disk of the data folder, then try again", daemon.ErrUnable)
+			err = fmt.Errorf("%w: the log cannot be written; free or repair the disk of the data folder, then try again", ErrUnable)
 		}
 	}()
 	list, err := h.Sessions.List(ctx, sessions.Query{Limit: 200, Filter: sessions.Filter{Workspaces: []string{folder}}})

@@ -1,4 +1,4 @@
-package attach
+package released
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/fold"
 	"webchat/internal/outputs"
-	"webchat/internal/released"
 )
 
 // Releases are the outputs that users attach to prompts, which the agents of their
@@ -19,18 +18,18 @@ type Releases struct {
 	Unread bool
 
 	mu      sync.Mutex // guards shelves
-	shelves map[fold.ID]*released.Shelf
+	shelves map[fold.ID]*Shelf
 }
 
 // shelf is what the user released in a session.
-func (r *Releases) shelf(id fold.ID) *released.Shelf {
+func (r *Releases) shelf(id fold.ID) *Shelf {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shelves == nil {
-		r.shelves = map[fold.ID]*released.Shelf{}
+		r.shelves = map[fold.ID]*Shelf{}
 	}
 	if r.shelves[id] == nil {
-		r.shelves[id] = &released.Shelf{}
+		r.shelves[id] = &Shelf{}
 	}
 	return r.shelves[id]
 }
@@ -52,7 +51,7 @@ func (r *Releases) Keep(id fold.ID, w agent.Whole) (outputID, readers string, er
 	if err != nil || r.Unread {
 		return string(out), "", err
 	}
-	return string(out), released.Readers(r.shelf(id).Add(w.Name, w.Data)), nil
+	return string(out), Readers(r.shelf(id).Add(w.Name, w.Data)), nil
 }
 
 // DeleteSession implements [sessions.Outputs].

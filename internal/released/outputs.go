@@ -1,5 +1,6 @@
-// Package attach makes attachments of a prompt out of outputs, when the user says so.
-package attach
+// Attachments of a prompt made of outputs, when the user says so.
+
+package released
 
 import (
 	"bytes"

@@ -1,7 +1,4 @@
-// Package presets says how known agents that speak the Agent Client Protocol are started.
-//
-//	p := presets.All()["claude"]
-package presets
+package acp
 
 import (
 	"encoding/json"
@@ -23,7 +20,7 @@ type Preset struct {
 	// Risky are the paths in a folder from which it would run commands without asking.
 	Risky []string
 	// Mark is the field in which its program says that a call is of webchat's tools; see
-	// acp.Mark. Empty: it has none, or asks nothing about them.
+	// Mark. Empty: it has none, or asks nothing about them.
 	Mark     string
 	Mode     string   // the strictest that still asks
 	Asks     []string // all that do
@@ -60,8 +57,8 @@ func (p Preset) Lacks() (all []string) {
 	return all
 }
 
-// All are the presets by name; they are found on PATH. Each was recorded.
-func All() map[string]Preset {
+// Presets are the presets by name; they are found on PATH. Each was recorded.
+func Presets() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
