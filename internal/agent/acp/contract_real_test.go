@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"testing"
 	"time"
 
@@ -74,6 +74,9 @@ func TestContractOfRealAgents(t *testing.T) {
 	}
 }
 
+// lentBy is what agents put before the names of the session's tools.
+var lentBy = regexp.MustCompile(`^(mcp__webchat__|webchat-([0-9a-f]{8}-)?)`)
+
 // reads is why a search of a real agent is not asked about.
 const reads = "it asks nothing before it reads files, as its Lacks says"
 
@@ -115,7 +118,7 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 				tb.Error(err)
 			}
 			for _, name := range model.Offered() {
-				names = append(names, strings.TrimPrefix(strings.TrimPrefix(name, "mcp__webchat__"), "webchat-"))
+				names = append(names, lentBy.ReplaceAllString(name, ""))
 			}
 			return names
 		},
