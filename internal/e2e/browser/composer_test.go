@@ -277,6 +277,7 @@ func TestComposerQueuesSteersAndStops(t *testing.T) {
 	p.shots("running")
 	p.click("[data-act=stop]")
 	p.wait(`document.querySelector('[data-turn]').dataset.state === 'aborted'`)
+	p.wait(prompt + ` === document.activeElement`) // its button is gone
 	p.wait(`[...document.querySelectorAll('[data-turn]')].at(-1).dataset.state === 'completed'`)
 	p.done()
 }

@@ -219,7 +219,7 @@ export function stop() {
 
 const acts = {
   send: () => send(),
-  stop,
+  stop: () => { stop(); if (!matchMedia('(pointer: coarse)').matches) field.focus() }, // its button goes, and a touch would open the keyboard
   attach: () => document.getElementById('attach').click(),
   at: () => { fill(`${field.value}${field.value && !field.value.endsWith(' ') ? ' ' : ''}@`); suggest(field) },
   slash: () => { if (!field.value) fill('/'); suggest(field) },
