@@ -97,7 +97,7 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 		}
 	}
 	_, page := h.do("GET", "/consent", "")
-	for _, want := range []string{"<dt>workspace</dt>", "commands that begin with `echo`, with harmless options, inside this workspace", `data-take-back="` + grants[1].ID + `"`, `href="/sessions/` + id + `"`} {
+	for _, want := range []string{"<dt>workspace</dt>", "commands that begin with <code>echo</code>, with harmless options, inside this workspace", `data-take-back="` + grants[1].ID + `"`, `href="/sessions/` + id + `"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}
