@@ -161,11 +161,11 @@ func (h *Hub) retry() time.Duration { return h.config.Retry + rand.N(h.config.Re
 // how many streams still ran when ctx ended. A second Close waits like the first.
 func (h *Hub) Close(ctx context.Context) error {
 	clients, topics := h.shut()
+	for _, l := range topics { // first: a producer that is told to stop may publish once more
+		l.publishEnd()
+	}
 	for _, c := range clients {
 		c.leave(ErrClosed)
-	}
-	for _, l := range topics {
-		l.publishEnd()
 	}
 	patience := ctx.Done()
 	if deadline, ok := ctx.Deadline(); ok {
