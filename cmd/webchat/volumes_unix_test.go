@@ -105,7 +105,7 @@ func grant(t *testing.T, volume string, group int) {
 	}
 }
 
-// THREATS 83: in a container webchat keeps to a folder of its own, whoever else can
+// THREATS 83: in a container webchat keeps to a folder of its own, whichever users can
 // write to the volume. (scripts/image.sh runs the image itself.)
 func TestVolumesOfTheImage(t *testing.T) {
 	if os.Geteuid() != 0 {
