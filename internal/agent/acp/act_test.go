@@ -287,6 +287,6 @@ func TestAnAllowedEditIsNotShownAsRefused(t *testing.T) {
 	}
 	h.play(frames{Write: "$W/new.txt"})
 	if told := all[event.SessionError](h); len(told) != 1 || told[0].Kind != event.KindDenied {
-		t.Errorf("of a write that was not asked about the user is told %+v", told)
+		t.Errorf("a write that was not asked about is reported as %+v", told)
 	}
 }

@@ -55,9 +55,9 @@ type turn struct {
 	cancel  context.CancelFunc
 	saying  saying           // guarded by conn.told
 	failure string           // an error that came as text, if nothing followed; guarded by conn.told
-	over    bool             // nothing is told of it any more; guarded by conn.told
+	over    bool             // no further events are reported for it; guarded by conn.told
 	busy    int              // questions and calls of our tools that run; guarded by conn.mu
-	came    []agent.ToolCall // calls of our tools whose end was not told of yet; guarded by conn.mu
+	came    []agent.ToolCall // calls of our tools whose end is not reported yet; guarded by conn.mu
 	tools   sync.WaitGroup   // calls of our tools; Add under conn.mu while ctx lasts
 	sign    chan struct{}    // has room for one: a sign of life
 	refused map[string]bool  // acts that were asked of webchat; guarded by conn.told

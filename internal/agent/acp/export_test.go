@@ -1,4 +1,4 @@
 package acp
 
-// Entry is a server as an agent is told of it.
+// Entry is a server as an agent's configuration has it.
 var Entry = entry

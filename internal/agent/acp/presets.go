@@ -64,7 +64,7 @@ func Presets() map[string]Preset {
 	return map[string]Preset{
 		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
 			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
-			// In a folder that its user trusts it ran hooks of these in a part of the runs, though it is told to leave them out: 2.1.316.
+			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite settingSources: 2.1.316.
 			Risky: []string{".claude/settings.json", ".claude/settings.local.json"},
 			Meta: func(all bool) object {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one more folder.

@@ -53,7 +53,7 @@ var manners = map[string]manner{
 		a.update("tool_call_update", call("term", object{"status": "completed"}))
 		return "end_turn", nil
 	},
-	"claude": func(a *standIn, _ context.Context, _ string) (string, object) { // whose models write the arguments after the call is told of
+	"claude": func(a *standIn, _ context.Context, _ string) (string, object) { // its model writes the arguments after the call is reported
 		for _, said := range []string{"", "hi"} {
 			a.update("tool_call", call("toolu", object{"title": "Terminal", "name": "Bash", "kind": "execute", "status": "pending", "rawInput": object{}, "content": []any{}}))
 			a.update("tool_call_update", call("toolu", object{"title": "ls", "kind": "execute", "rawInput": object{"command": "ls"}, "content": []any{content("What there is")}}))
