@@ -1,11 +1,13 @@
 package acp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -200,6 +202,7 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 		before string
 		call   string // of the question
 		beside string // it
+		id     string // of the call; empty: c1
 		ours   bool
 	}{
 		"the title, unknown":       {call: `"kind":"other","title":"webchat-run_and_display"`},
@@ -217,6 +220,9 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 		"codex, no mark":           {mark: acp.MarkCodex, before: strings.Replace(codex, "is_mcp_tool_call", "x", 1), call: `"kind":"execute"`, beside: `,"_meta":{"is_mcp_tool_approval":true}`},
 		"codex, another server":    {mark: acp.MarkCodex, before: strings.Replace(codex, `"server":"webchat"`, `"server":"webchat.run"`, 1), call: `"kind":"execute"`, beside: `,"_meta":{"is_mcp_tool_approval":true}`},
 		"gemini, the command":      {mark: acp.MarkGemini, call: `"kind":"other","title":"webchat-run_and_display"`},
+		"gemini, another's tool":   {mark: acp.MarkGemini, id: "run_and_display__c1", call: `"kind":"other","title":"x"`},
+		"gemini":                   {mark: acp.MarkGemini, id: "mcp_webchat_run_and_display__c1", call: `"kind":"other","title":"x"`, ours: true},
+		"qwen, other input":        {mark: acp.MarkQwen, before: `{"toolCallId":"c1","kind":"other","title":"x","rawInput":{"command":"ls"},"_meta":{"provenance":"mcp","serverId":"webchat","toolName":"mcp__webchat__run_and_display"}}`, call: `"kind":"other","title":"x","rawInput":{"command":"rm x"}`},
 		"qwen, the title":          {mark: acp.MarkQwen, call: `"kind":"other","title":"webchat-run_and_display","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__docs__run"}`},
 		"qwen":                     {mark: acp.MarkQwen, call: `"kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"webchat","toolName":"mcp__webchat__run_and_display"}`, ours: true},
 		"webchat_run, and_display": {call: `"kind":"other","title":"webchat_run_and_display"`},
@@ -225,8 +231,11 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 			h := sit(t, "polite", func(cfg *acp.Config) { cfg.Mark = c.mark }, func(h *agenttest.Host) {
 				h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
 			})
-			f := frames{Ask: []json.RawMessage{json.RawMessage(strings.TrimSuffix(string(asks(c.call)), "}") + c.beside + "}")},
-				After: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","status":"failed"}`)}}
+			raw := func(text string) json.RawMessage {
+				return json.RawMessage(strings.ReplaceAll(text, `"c1"`, strconv.Quote(cmp.Or(c.id, "c1"))))
+			}
+			f := frames{Ask: []json.RawMessage{raw(strings.TrimSuffix(string(asks(c.call)), "}") + c.beside + "}")},
+				After: []json.RawMessage{raw(`{"toolCallId":"c1","status":"failed"}`)}}
 			if c.before != "" {
 				f.Before = []json.RawMessage{json.RawMessage(c.before)}
 			}
