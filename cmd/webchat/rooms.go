@@ -15,8 +15,8 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
@@ -48,13 +48,13 @@ type rooms struct {
 // usersOwn is what the display tools need that are the user's alone.
 type usersOwn struct {
 	inputs *displaytools.Inputs
-	before func(fold.ID) displaytools.Before
+	before func(eventlog.ID) displaytools.Before
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn) func(fold.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
-	return func(id fold.ID) (agent.Toolset, error) {
+	return func(id eventlog.ID) (agent.Toolset, error) {
 		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
 			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs}
 		if own.before != nil {
@@ -65,7 +65,7 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 }
 
 // before says what the files of a session's workspace were when it began.
-func (r *rooms) before(id fold.ID) displaytools.Before {
+func (r *rooms) before(id eventlog.ID) displaytools.Before {
 	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
 		one, err := r.sessions.Get(ctx, id)
 		if err != nil {

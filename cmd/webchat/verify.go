@@ -18,7 +18,7 @@ import (
 	"webchat/internal/canary"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/displaytools"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 )
@@ -37,7 +37,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	t, err := canary.New(canary.Config{
-		Tools: func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error) {
+		Tools: func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error) {
 			return o.tools(c, workspace, nil, out, usersOwn{})
 		},
 		Say: func(name, format string, args ...any) {

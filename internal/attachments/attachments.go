@@ -18,7 +18,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/policy"
 )
 
@@ -38,13 +37,13 @@ type Outputs interface {
 	// Read returns an output of this very session, whole or the lines "A-B" as
 	// they are numbered on the card, as an attachment for a prompt; the error
 	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
-	Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error)
+	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
 }
 
 // Keeper is an Outputs that takes what agents' own tools returned.
 type Keeper interface {
 	// Keep stores w as an output of the session; readers are as of [agent.Keeper].
-	Keep(id fold.ID, w agent.Whole) (outputID, readers string, err error)
+	Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error)
 }
 
 // Judge judges the files of one workspace, as package policy does. Its methods may be
@@ -58,7 +57,7 @@ type Judge interface {
 
 // Resolver resolves for one session.
 type Resolver struct {
-	Session   fold.ID
+	Session   eventlog.ID
 	Workspace string  // absolute path
 	Judge     Judge   // nil: one that knows none of webchat's own files
 	Uploads   Uploads // nil: there are none

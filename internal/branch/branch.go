@@ -14,12 +14,12 @@ import (
 	"strings"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // Events returns what a branch begins with: the turns in entries that have ended and were
 // not left behind, the user's displays, and what was said in them.
-func Events(entries []event.Entry, left []fold.Stretch) (data []event.Data) {
+func Events(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
 	begun, ended := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
@@ -34,7 +34,7 @@ func Events(entries []event.Entry, left []fold.Stretch) (data []event.Data) {
 	}
 	inTurn := true // that has ended; what is said between turns is of none
 	for _, e := range entries {
-		if fold.IsLeft(left, e.Seq) {
+		if eventlog.IsLeft(left, e.Seq) {
 			continue
 		}
 		switch d := e.Event.Data.(type) {

@@ -7,7 +7,7 @@ import (
 
 	"webchat/internal/branch"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // TestEvents takes over whole turns only, without what they cost, what was granted in
@@ -32,7 +32,7 @@ func TestEvents(t *testing.T) {
 		entries = append(entries, event.Entry{Seq: int64(i + 1), Event: event.Event{Data: d}})
 	}
 	var types []string
-	for _, d := range branch.Events(entries, []fold.Stretch{{After: 1, Before: 5}}) {
+	for _, d := range branch.Events(entries, []eventlog.Stretch{{After: 1, Before: 5}}) {
 		types = append(types, string(event.TypeOf(d)))
 		switch d := d.(type) {
 		case event.TurnEnd:

@@ -23,7 +23,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -42,7 +42,7 @@ var ErrLeaked = errors.New("THE CANARY REACHED THE MODEL")
 // Config is what a trial needs of the program.
 type Config struct {
 	// Tools makes the display tools of a session in a workspace, as the server does.
-	Tools func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error)
+	Tools func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error)
 	// Say takes a line of what was found: a name and a sentence.
 	Say func(name, format string, args ...any)
 }
@@ -122,7 +122,7 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 }
 
 // show runs the one turn, in a session that is kept nowhere.
-func (t *Trial) show(ctx context.Context, b agent.Backend) (r fold.TurnResult, shown bool, err error) {
+func (t *Trial) show(ctx context.Context, b agent.Backend) (r eventlog.TurnResult, shown bool, err error) {
 	store, manager, err := t.rooms(b)
 	if err != nil {
 		return r, false, err

@@ -16,7 +16,7 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/canary"
 	"webchat/internal/displaytools"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/proc"
 )
@@ -31,8 +31,8 @@ func trial(t *testing.T) (*canary.Trial, *[]string) {
 	t.Helper()
 	said := &[]string{}
 	tr, err := canary.New(canary.Config{
-		Tools: func(workspace string, out *outputs.Store) func(fold.ID) (agent.Toolset, error) {
-			return func(id fold.ID) (agent.Toolset, error) {
+		Tools: func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error) {
+			return func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
 			}
 		},

@@ -11,7 +11,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // request is an open question: a permission's or an agent's to the user. It is
@@ -187,7 +186,7 @@ func (q *Requests) closedError(ctx context.Context, requestID string) error {
 		err := q.cfg.Log.Scan(ctx, 0, func(e event.Entry) bool {
 			switch d := e.Event.Data.(type) {
 			case event.PermissionRequested, event.UserInputRequested:
-				known = known || requestID == fold.QuestionID(e.Event.Data)
+				known = known || requestID == eventlog.QuestionID(e.Event.Data)
 			case event.PermissionCompleted:
 				if d.RequestID == requestID {
 					by = d.By
@@ -224,7 +223,7 @@ func (q *Requests) closeUnanswered(r *request, by event.Decider, reason string) 
 		if r.settled {
 			return nil
 		}
-		if err := q.cfg.Log.Append(fold.Refusal(r.ask, by, reason)); err != nil {
+		if err := q.cfg.Log.Append(eventlog.Refusal(r.ask, by, reason)); err != nil {
 			return err
 		}
 		r.verdict = Denial(by, reason)
@@ -247,7 +246,7 @@ func (q *Requests) closeUnanswered(r *request, by event.Decider, reason string) 
 func (q *Requests) Abandon() {
 	for _, r := range q.open {
 		if !r.byUser && q.cfg.Log.Open.Request(r.id) == nil { // the log has its end
-			r.verdict = Denial(event.DecidedByAbort, fold.Reasons[event.Aborted])
+			r.verdict = Denial(event.DecidedByAbort, eventlog.Reasons[event.Aborted])
 			q.settleLocked(r, event.DecidedByAbort)
 		}
 	}
@@ -257,8 +256,8 @@ func (q *Requests) Abandon() {
 // once it is stopped. The caller holds the session's lock.
 func (q *Requests) Refusals() (out []event.Data) {
 	for _, e := range q.cfg.Log.Open.Requests { // in their order
-		if r := q.open[fold.QuestionID(e.Event.Data)]; r != nil && !r.byUser && q.cfg.Log.Open.HelperOf(e.Event.Data) == nil {
-			out = append(out, fold.Refusal(r.ask, event.DecidedByAbort, fold.Reasons[event.Aborted]))
+		if r := q.open[eventlog.QuestionID(e.Event.Data)]; r != nil && !r.byUser && q.cfg.Log.Open.HelperOf(e.Event.Data) == nil {
+			out = append(out, eventlog.Refusal(r.ask, event.DecidedByAbort, eventlog.Reasons[event.Aborted]))
 		}
 	}
 	return out

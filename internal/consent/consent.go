@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/hooks"
 )
 
@@ -36,7 +35,7 @@ const (
 
 // Config is what [Requests] work with. Policy and Kept may be nil.
 type Config struct {
-	Session fold.ID
+	Session eventlog.ID
 	Log     *eventlog.Log
 	Lock    *sync.Mutex     // guards the session
 	Context context.Context // of everything the session does
@@ -97,7 +96,7 @@ type Answer struct {
 type Answers interface {
 	Decide(ctx context.Context, requestID string, d Decision) error
 	Answer(ctx context.Context, requestID string, a Answer) error
-	Granted() []fold.Given
+	Granted() []eventlog.Given
 	TakeBack(grantID string) error
 }
 

@@ -11,7 +11,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // movedReason is why an act is denied whose file is not the one that was judged.
@@ -117,7 +116,7 @@ func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 	given := q.cfg.Log.Summary().Open.Grants
 	for _, g := range grants {
-		held := slices.ContainsFunc(given, func(x fold.Given) bool { return x.ID == g.ID })
+		held := slices.ContainsFunc(given, func(x eventlog.Given) bool { return x.ID == g.ID })
 		g.Scope = event.ForSession
 		if !held && q.cfg.Kept != nil {
 			_, held = q.cfg.Kept.Held(g.ID)
@@ -221,7 +220,7 @@ func (q *Requests) keepLocked(g event.Grant) (added bool, err error) {
 }
 
 // Granted returns what the user allowed for the session, in the order it was given.
-func (q *Requests) Granted() []fold.Given { return slices.Clone(q.cfg.Log.Summary().Open.Grants) }
+func (q *Requests) Granted() []eventlog.Given { return slices.Clone(q.cfg.Log.Summary().Open.Grants) }
 
 // TakeBack ends a grant of the session at once; [eventlog.ErrNotFound] if it has none of that id.
 func (q *Requests) TakeBack(grantID string) error {

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
 )
 
 // maxEvent is how many bytes an encoded event may have. Encoding makes at most
 // six bytes of one, so the longest message fits.
-const maxEvent = 7 * fold.MaxMessage
+const maxEvent = 7 * MaxMessage
 
 // Config is what a [Log] works with. All fields are needed.
 type Config struct {
@@ -32,7 +31,7 @@ type Config struct {
 // session holds its lock meanwhile, but for Wrote.
 type Owner interface {
 	// Changed says what the session is like now. It does not block.
-	Changed(s fold.Summary)
+	Changed(s Summary)
 	// Wrote says what a write of size bytes to the store came to; what it returns is
 	// the caller's error. An error of the store itself is returned wrapping [ErrLog].
 	Wrote(err error, size int) error
@@ -44,12 +43,12 @@ type Owner interface {
 // but for those that say what has to be held.
 type Log struct {
 	// Open is what is in flight, guarded by the session's lock.
-	Open fold.Work
+	Open Work
 
 	cfg       Config
-	id        fold.ID
-	summary   atomic.Pointer[fold.Summary] // written under the lock
-	appending chan struct{}                // has room for one, who appends; see Change
+	id        ID
+	summary   atomic.Pointer[Summary] // written under the lock
+	appending chan struct{}           // has room for one, who appends; see Change
 
 	pos    int64 // of the last event; this and what follows is guarded by the lock
 	subs   map[*Subscription]struct{}
@@ -57,18 +56,18 @@ type Log struct {
 }
 
 // New returns the log of the session that sum is about.
-func New(c Config, sum fold.Summary) *Log {
+func New(c Config, sum Summary) *Log {
 	l := &Log{cfg: c, id: sum.ID, appending: make(chan struct{}, 1), subs: map[*Subscription]struct{}{}}
 	l.summary.Store(&sum)
 	return l
 }
 
 // Summary returns what a list shows of the session now.
-func (l *Log) Summary() fold.Summary { return *l.summary.Load() }
+func (l *Log) Summary() Summary { return *l.summary.Load() }
 
 // Mark changes what of the summary is not folded from the log. The caller holds the
 // session's lock.
-func (l *Log) Mark(mark func(*fold.Summary)) {
+func (l *Log) Mark(mark func(*Summary)) {
 	sum := l.Summary()
 	mark(&sum)
 	l.summary.Store(&sum)
@@ -157,7 +156,7 @@ func (l *Log) Append(data ...event.Data) error {
 			return err
 		}
 		if event.Logged(d) {
-			sum = fold.Summarize(sum, e)
+			sum = Summarize(sum, e)
 			logged++
 			size += len(e.JSON)
 		}
@@ -185,7 +184,7 @@ func (l *Log) Append(data ...event.Data) error {
 }
 
 // write has the store write entries while the lock is free.
-func (l *Log) write(entries []event.Entry, sum fold.Summary, size int) error {
+func (l *Log) write(entries []event.Entry, sum Summary, size int) error {
 	l.cfg.Lock.Unlock()
 	defer l.cfg.Lock.Lock()
 	// A write that began is finished: no caller's context ends it.
@@ -219,7 +218,7 @@ func (l *Log) Now() time.Time { return l.cfg.Now().UTC().Truncate(time.Milliseco
 
 // Reader is what readers of a session's log may call.
 type Reader interface {
-	Summary() fold.Summary
+	Summary() Summary
 	Subscribe() *Subscription
 	Join(ctx context.Context) (Snapshot, error)
 	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
 )
 
 // Prompt is where a log holds a prompt.
@@ -35,7 +34,7 @@ func (l *Log) Prompt(ctx context.Context, messageID string) (p Prompt, err error
 		}
 		return true
 	})
-	if err == nil && (messageID == "" || p.Seq == 0 || fold.IsLeft(l.Summary().Open.Left, p.Seq)) {
+	if err == nil && (messageID == "" || p.Seq == 0 || IsLeft(l.Summary().Open.Left, p.Seq)) {
 		err = fmt.Errorf("the prompt %s: %w", messageID, ErrNotFound)
 	}
 	return p, err

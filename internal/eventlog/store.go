@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
 )
 
 // Store keeps the events of all sessions. Its methods may be called
@@ -16,19 +15,19 @@ type Store interface {
 	// session as it is after them, to be written in the same transaction; its
 	// Pinned and DeletedAt are not written for a session that exists. Entries
 	// and their bytes are shared: the store must not change them.
-	Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error
+	Append(ctx context.Context, id ID, entries []event.Entry, s Summary) error
 	// After returns up to limit entries with a sequence above seq, ascending,
 	// decoded and with their exact bytes; none for an unknown session.
-	After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error)
+	After(ctx context.Context, id ID, seq int64, limit int) ([]event.Entry, error)
 }
 
 // Drafts keeps messages in flight, so that a killed process loses at most their
 // last quarter of a second. Its methods may be called concurrently.
 type Drafts interface {
 	// SaveDrafts replaces the drafts of session id; none clears them.
-	SaveDrafts(ctx context.Context, id fold.ID, drafts []Draft) error
+	SaveDrafts(ctx context.Context, id ID, drafts []Draft) error
 	// LoadDrafts returns what was saved last.
-	LoadDrafts(ctx context.Context, id fold.ID) ([]Draft, error)
+	LoadDrafts(ctx context.Context, id ID) ([]Draft, error)
 }
 
 // Draft is a message in flight, as far as it came.

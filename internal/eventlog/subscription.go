@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
 )
 
 // maxUnread is how many events wait for a subscriber before the deltas among them
@@ -49,7 +48,7 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 		b.mu.Unlock()
 		switch {
 		case len(got) > 32:
-			return fold.Coalesce(got), nil
+			return Coalesce(got), nil
 		case len(got) > 0:
 			return got, nil
 		case err != nil:
@@ -77,7 +76,7 @@ func (b *Subscription) push(e event.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.unread) >= b.full {
-		b.unread = fold.Coalesce(b.unread)
+		b.unread = Coalesce(b.unread)
 		b.full = max(maxUnread, 2*len(b.unread)) // so that joining pays
 	}
 	b.unread = append(b.unread, e)
@@ -106,7 +105,7 @@ func (b *Subscription) signal() {
 type Snapshot struct {
 	LastSeq  int64
 	Pos      int64
-	Summary  fold.Summary
+	Summary  Summary
 	InFlight []event.Entry // one delta with offset 0 and all text so far for each message in flight
 	Progress []event.Entry // the last progress of each running tool
 	Printed  []event.Entry // one task.output with the last of what each running task printed

@@ -36,10 +36,8 @@ var ours = map[string][]string{
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
-	"internal/search":          {"internal/event"},
-	"internal/fold":            {"internal/event"},
-	"internal/screen":          {"internal/event", "internal/fold", "internal/strictjson"},
-	"internal/eventlog":        {"internal/event", "internal/fold"},
+	"internal/screen":          {"internal/event", "internal/eventlog", "internal/strictjson"},
+	"internal/eventlog":        {"internal/event"},
 	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
@@ -54,18 +52,18 @@ var ours = map[string][]string{
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
 	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
-	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
-	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/hooks"},
-	"internal/branch":          {"internal/event", "internal/fold"},
-	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
-	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/fold", "internal/agent", "internal/files", "internal/search", "internal/session", "internal/workspaces"},
+	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
+	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/hooks"},
+	"internal/branch":          {"internal/event", "internal/eventlog"},
+	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
+	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {},
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
-	"internal/store":           {"internal/event", "internal/eventlog", "internal/fold", "internal/search", "internal/sessions"}, // a list is the manager's
-	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/fold", "internal/sessions"},
-	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/fold", "internal/outputs"},
-	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/fold", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
+	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
+	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
+	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
+	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
 	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
 	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
 	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
@@ -73,12 +71,11 @@ var ours = map[string][]string{
 	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
 	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server": {"internal/attachments", "internal/changes", "internal/fold", "internal/consent", "internal/eventlog", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render",
-		"internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+	"internal/server":          {"internal/attachments", "internal/changes", "internal/eventlog", "internal/consent", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/fold", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
+	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},
@@ -148,8 +145,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/attachments", "internal/contain", "internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/search", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store",
-		"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
-	"os/exec": {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
-	"flag":    {"*"},                                                                                   // kong reads the command line
+	"net/http": {"internal/attachments", "internal/contain", "internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
+	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
+	"flag":     {"*"},                                                                                   // kong reads the command line
 }

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/sessions"
 	"webchat/internal/workspaces"
@@ -32,7 +31,7 @@ type LenderConfig struct {
 
 // shownOutputs returns what the outputs of sessions hold.
 type shownOutputs interface {
-	Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error)
+	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
 }
 
 // Lender lends the tools of a server's sessions, wired in three steps: sessions need its
@@ -57,7 +56,7 @@ func NewLender(c LenderConfig) (*Lender, error) {
 	var err error
 	l.Server, err = NewServer(ServerConfig{Sessions: l, Tools: lentTools(), Base: l.address, Ends: l.ends, Watched: c.Watched, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
 		Content: func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
-			return c.Outputs.Read(ctx, fold.ID(sessionID), outputID, "")
+			return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
 		},
 		Visitor: func(r *http.Request) (Visitor, bool) {
 			id := r.PathValue("workspaceId")
@@ -115,7 +114,7 @@ func (l *Lender) Begin(ctx context.Context, v Visit) (string, error) {
 
 // Wake implements [Sessions].
 func (l *Lender) Wake(ctx context.Context, id string) error {
-	s, err := l.Sessions.Get(ctx, fold.ID(id))
+	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
 	if err == nil {
 		err = s.Wake(ctx)
 	}
@@ -127,7 +126,7 @@ func (l *Lender) Wake(ctx context.Context, id string) error {
 
 // Stage implements [Sessions].
 func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage Stage) {
-	s, err := l.Sessions.Get(ctx, fold.ID(id))
+	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
 	if err != nil {
 		return stage
 	}

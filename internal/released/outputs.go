@@ -11,7 +11,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/outputs"
 )
 
@@ -22,7 +21,7 @@ const maxAttached = 1 << 20
 type Outputs struct{ Store *outputs.Store }
 
 // Read implements [attachments.Outputs].
-func (s Outputs) Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error) {
+func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"webchat/internal/agent"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 )
 
@@ -18,15 +18,15 @@ type Releases struct {
 	Unread bool
 
 	mu      sync.Mutex // guards shelves
-	shelves map[fold.ID]*Shelf
+	shelves map[eventlog.ID]*Shelf
 }
 
 // shelf is what the user released in a session.
-func (r *Releases) shelf(id fold.ID) *Shelf {
+func (r *Releases) shelf(id eventlog.ID) *Shelf {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shelves == nil {
-		r.shelves = map[fold.ID]*Shelf{}
+		r.shelves = map[eventlog.ID]*Shelf{}
 	}
 	if r.shelves[id] == nil {
 		r.shelves[id] = &Shelf{}
@@ -35,7 +35,7 @@ func (r *Releases) shelf(id fold.ID) *Shelf {
 }
 
 // Read implements [attachments.Outputs].
-func (r *Releases) Read(ctx context.Context, id fold.ID, outputID, lines string) (agent.Attachment, error) {
+func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines)
 	if err == nil {
 		r.shelf(id).Add(a.Name, a.Data)
@@ -45,7 +45,7 @@ func (r *Releases) Read(ctx context.Context, id fold.ID, outputID, lines string)
 
 // Keep implements [attachments.Keeper]: what the agent's own tool returned is released
 // to it.
-func (r *Releases) Keep(id fold.ID, w agent.Whole) (outputID, readers string, err error) {
+func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error) {
 	out, err := r.Store.Put(outputs.Meta{Type: outputs.Terminal, SessionID: string(id), ToolCallID: w.ToolCallID,
 		Command: w.Name, Cwd: w.Cwd, ExitCode: w.ExitCode}, w.Data)
 	if err != nil || r.Unread {
@@ -59,15 +59,15 @@ func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.shelves, fold.ID(id))
+	delete(r.shelves, eventlog.ID(id))
 }
 
 // Reading adds to the tools of each session those that read what was released in it.
-func (r *Releases) Reading(tools func(fold.ID) (agent.Toolset, error)) func(fold.ID) (agent.Toolset, error) {
+func (r *Releases) Reading(tools func(eventlog.ID) (agent.Toolset, error)) func(eventlog.ID) (agent.Toolset, error) {
 	if r.Unread {
 		return tools
 	}
-	return func(id fold.ID) (agent.Toolset, error) {
+	return func(id eventlog.ID) (agent.Toolset, error) {
 		set, err := tools(id)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 )
 
@@ -31,8 +31,8 @@ const (
 
 // State is what a report is screened by.
 type State struct {
-	Work    *fold.Work // a delta is added to it
-	Title   string     // of the session
+	Work    *eventlog.Work // a delta is added to it
+	Title   string         // of the session
 	Model   string
 	Effort  string // of the model
 	Mode    string // the agent works in
@@ -126,7 +126,7 @@ func (s State) todos(d event.SessionTodosChanged) event.Data {
 }
 
 func (s State) message(data event.Data) (event.Data, error) {
-	var n fold.Message
+	var n eventlog.Message
 	var offset int64
 	var text string
 	switch d := data.(type) {
@@ -136,14 +136,14 @@ func (s State) message(data event.Data) (event.Data, error) {
 	case event.AssistantReasoning:
 		return ignoreIfDone(s, d, d.ReasoningID, len(d.Content))
 	case event.AssistantMessageDiscarded:
-		if s.Work.Message(fold.MessageKey(d.MessageID)) == nil {
+		if s.Work.Message(eventlog.MessageKey(d.MessageID)) == nil {
 			return nil, nil
 		}
 		return d, nil
 	case event.AssistantMessageDelta:
-		n, offset, text = fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
+		n, offset, text = eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
 	case event.AssistantReasoningDelta:
-		n, offset, text = fold.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
+		n, offset, text = eventlog.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
 	}
 	if s.Work.Done[n.Key()] || text == "" {
 		return nil, nil
@@ -170,9 +170,9 @@ func ignoreIfDone(s State, d event.Data, id string, size int) (event.Data, error
 	switch {
 	case id == "":
 		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
-	case size > fold.MaxMessage:
-		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size, fold.MaxMessage)
-	case s.Work.Done[fold.EndKey(d)]:
+	case size > eventlog.MaxMessage:
+		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size, eventlog.MaxMessage)
+	case s.Work.Done[eventlog.EndKey(d)]:
 		return nil, nil
 	}
 	return d, nil
@@ -184,7 +184,7 @@ func (s State) tool(data event.Data) (event.Data, error) {
 		switch {
 		case d.ToolCallID == "" || d.ToolName == "":
 			return nil, fmt.Errorf("%s without the id or the name of the call", event.TypeOf(d))
-		case s.Work.Tool(d.ToolCallID) != nil || s.Work.Done[fold.ToolKey(d.ToolCallID)]:
+		case s.Work.Tool(d.ToolCallID) != nil || s.Work.Done[eventlog.ToolKey(d.ToolCallID)]:
 			return nil, nil
 		}
 		d.By = event.ByAgent
@@ -221,7 +221,7 @@ func (s State) agentsTool(toolCallID string) bool {
 // outputs and their tokens is not believed: only our own tools make those.
 func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
-	case s.Ours(d.ToolCallID) || s.Work.Done[fold.ToolKey(d.ToolCallID)]:
+	case s.Ours(d.ToolCallID) || s.Work.Done[eventlog.ToolKey(d.ToolCallID)]:
 		return nil, nil
 	case !s.agentsTool(d.ToolCallID):
 		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)
@@ -279,7 +279,7 @@ func (s State) task(data event.Data) (event.Data, error) {
 		if s.Work.Task(d.TaskID) == nil || d.Text == "" {
 			return nil, nil
 		}
-		if over := len(d.Text) - fold.MaxTaskText; over > 0 {
+		if over := len(d.Text) - eventlog.MaxTaskText; over > 0 {
 			d.Text = d.Text[over:]
 		}
 		d.Text = strings.ToValidUTF8(d.Text, "\uFFFD")

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // What an agent says is relayed, left out or refused, by what its session has begun.
 func TestReport(t *testing.T) {
 	now := time.Now()
-	work := &fold.Work{}
+	work := &eventlog.Work{}
 	for i, d := range []event.Data{event.TurnStart{TurnID: "t"}, event.ToolExecutionStart{ToolCallID: "own", By: event.ByAgent},
 		event.ToolExecutionStart{ToolCallID: "inner", ParentToolCallID: "own", By: event.ByAgent},
 		event.ToolExecutionStart{ToolCallID: "ours", By: event.ByAgent}} {
@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s was taken as %+v", name, got)
 		}
 	}
-	if got, err := s.Report(event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}); err != nil || got == nil || string(work.Message(fold.MessageKey("m")).Text) != "x" {
+	if got, err := s.Report(event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}); err != nil || got == nil || string(work.Message(eventlog.MessageKey("m")).Text) != "x" {
 		t.Errorf("the first delta: %v, %v", got, err)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/page"
 	"webchat/internal/policy"
 )
@@ -63,7 +62,7 @@ type grantShape struct {
 	Text      string      `json:"text"`
 	Scope     event.Scope `json:"scope"`
 	Workspace string      `json:"workspace"`
-	Session   fold.ID     `json:"session"` // in which it was given
+	Session   eventlog.ID `json:"session"` // in which it was given
 	At        event.Time  `json:"at"`
 }
 
@@ -92,7 +91,7 @@ func (s *Server) permissions(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
 	id, known := chi.URLParam(r, "grantId"), false
 	if in := r.URL.Query().Get("session"); in != "" {
-		one, err := s.Sessions.Get(r.Context(), fold.ID(in))
+		one, err := s.Sessions.Get(r.Context(), eventlog.ID(in))
 		if err != nil {
 			return err
 		}
@@ -123,7 +122,7 @@ func (s *Server) hooks(w http.ResponseWriter, _ *http.Request) error {
 // none is given, for all workspaces.
 func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 	all, workspace := []grantShape{}, ""
-	if id := fold.ID(r.URL.Query().Get("session")); id != "" {
+	if id := eventlog.ID(r.URL.Query().Get("session")); id != "" {
 		one, err := s.Sessions.Get(r.Context(), id)
 		if err != nil {
 			return nil, err
@@ -136,7 +135,7 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 	if s.Grants != nil {
 		for _, g := range s.Grants.List() {
 			if workspace == "" || g.Workspace == workspace {
-				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, fold.ID(g.Session), event.Time(g.At)})
+				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, eventlog.ID(g.Session), event.Time(g.At)})
 			}
 		}
 	}

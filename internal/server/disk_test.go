@@ -10,7 +10,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 )
@@ -28,14 +28,14 @@ func (f *fillable) fault() error {
 	return nil
 }
 
-func (f *fillable) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (f *fillable) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if err := f.fault(); err != nil {
 		return err
 	}
 	return f.Memory.Append(ctx, id, entries, s)
 }
 
-func (f *fillable) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
+func (f *fillable) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	if err := f.fault(); err != nil {
 		return err
 	}

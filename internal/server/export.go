@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/page"
 	"webchat/internal/session"
 )
@@ -50,7 +50,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 // fileName is what a session's file is called.
-func fileName(s fold.Summary) string {
+func fileName(s eventlog.Summary) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '.', r == '_':
@@ -69,14 +69,14 @@ func fileName(s fold.Summary) string {
 	return name
 }
 
-func exportOf(s fold.Summary) page.Export {
+func exportOf(s eventlog.Summary) page.Export {
 	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt, Left: leftIn(s)}
 }
 
 // leftIn tells which events of a session its agent was made to forget.
-func leftIn(s fold.Summary) func(seq int64) bool {
+func leftIn(s eventlog.Summary) func(seq int64) bool {
 	left := s.Open.Left
-	return func(seq int64) bool { return fold.IsLeft(left, seq) }
+	return func(seq int64) bool { return eventlog.IsLeft(left, seq) }
 }
 
 // everything calls f with the log up to last, in pages.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // promptRef names a prompt of the session.
@@ -35,7 +35,7 @@ func (s *Server) branch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.Sessions.Branch(r.Context(), fold.ID(chi.URLParam(r, "id")), in.MessageID)
+	made, err := s.Sessions.Branch(r.Context(), eventlog.ID(chi.URLParam(r, "id")), in.MessageID)
 	if err != nil {
 		return err
 	}

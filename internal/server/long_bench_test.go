@@ -10,7 +10,6 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/store"
 )
 
@@ -19,11 +18,11 @@ const lastTurns = 40
 
 // writeLong writes a session of so many turns to a store. The last ones hold 300 tool
 // results of 8 KB, those before them one short result each.
-func writeLong(t testing.TB, db eventlog.Store, turns int) fold.ID {
+func writeLong(t testing.TB, db eventlog.Store, turns int) eventlog.ID {
 	t.Helper()
-	id := fold.ID(event.NewID())
+	id := eventlog.ID(event.NewID())
 	var (
-		sum     fold.Summary
+		sum     eventlog.Summary
 		entries []event.Entry
 		parent  event.ID
 		now     = time.Now().Add(-24 * time.Hour)
@@ -37,7 +36,7 @@ func writeLong(t testing.TB, db eventlog.Store, turns int) fold.ID {
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
 				t.Fatal(err)
 			}
-			sum = fold.Summarize(sum, e)
+			sum = eventlog.Summarize(sum, e)
 			entries = append(entries, e)
 		}
 	}
@@ -79,7 +78,7 @@ func BenchmarkOpenLongSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = db.Close() })
-	ids := []fold.ID{writeLong(b, db, lastTurns), writeLong(b, db, 10_000)}
+	ids := []eventlog.ID{writeLong(b, db, lastTurns), writeLong(b, db, 10_000)}
 	var took [2][]time.Duration
 	size := 0
 	for b.Loop() {

@@ -9,7 +9,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store"
 )
 
@@ -19,7 +19,7 @@ type counted struct {
 	read atomic.Int64
 }
 
-func (c *counted) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (c *counted) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	entries, err := c.Memory.After(ctx, id, seq, limit)
 	c.read.Add(int64(len(entries)))
 	return entries, err
@@ -29,7 +29,7 @@ func (c *counted) After(ctx context.Context, id fold.ID, seq int64, limit int) (
 // killed process left open, follows from what is shown, not from how long the log is.
 func TestOpeningReadsTheEndOfALog(t *testing.T) {
 	short, long := &counted{Memory: store.NewMemory()}, &counted{Memory: store.NewMemory()}
-	open := func(mem *counted, id fold.ID, query string) (read int64, page string) {
+	open := func(mem *counted, id eventlog.ID, query string) (read int64, page string) {
 		h := newHouseOn(t, mem, offline.New(offline.Config{}))
 		defer h.stop()
 		mem.read.Store(0)
@@ -39,7 +39,7 @@ func TestOpeningReadsTheEndOfALog(t *testing.T) {
 		}
 		return mem.read.Load(), page
 	}
-	ids := []fold.ID{writeLong(t, short, 300), writeLong(t, long, 3000)}
+	ids := []eventlog.ID{writeLong(t, short, 300), writeLong(t, long, 3000)}
 	sum, err := long.Summary(t.Context(), ids[1])
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestOpeningReadsTheEndOfALog(t *testing.T) {
 		if e.JSON, err = event.Marshal(e.Event); err != nil {
 			t.Fatal(err)
 		}
-		sum = fold.Summarize(sum, e)
+		sum = eventlog.Summarize(sum, e)
 		if err := long.Append(t.Context(), ids[1], []event.Entry{e}, sum); err != nil {
 			t.Fatal(err)
 		}

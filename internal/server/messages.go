@@ -11,7 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -55,7 +55,7 @@ type outputShape struct {
 	Type       string `json:"type"`
 }
 
-func resultOf(r fold.TurnResult) turnShape {
+func resultOf(r eventlog.TurnResult) turnShape {
 	out := turnShape{MessageID: r.MessageID, Content: r.Content, Outputs: []outputShape{}, Error: r.Error}
 	for _, o := range r.Outputs {
 		out.Outputs = append(out.Outputs, outputShape(o))

@@ -8,7 +8,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 	"webchat/internal/transcript"
@@ -42,7 +41,7 @@ func inFlight(p *transcript.Projector, now eventlog.Snapshot) {
 }
 
 // load feeds the log from a cut up to a sequence. sum is what the session has come to.
-func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum fold.Summary) error {
+func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum eventlog.Summary) error {
 	entries, err := p.session.End(ctx, cut, last)
 	if err != nil || len(entries) == 0 {
 		return err

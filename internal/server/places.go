@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 )
 
@@ -19,7 +19,7 @@ func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string
 	if p.sessions == nil {
 		return "", false
 	}
-	one, err := p.sessions.Get(ctx, fold.ID(sessionID))
+	one, err := p.sessions.Get(ctx, eventlog.ID(sessionID))
 	if err != nil {
 		return "", false
 	}

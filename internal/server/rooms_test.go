@@ -22,7 +22,6 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
@@ -101,7 +100,7 @@ func newHouseOn(t testing.TB, db interface {
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id fold.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
 			}}, err
 		}})
@@ -149,7 +148,7 @@ func newHouseOn(t testing.TB, db interface {
 }
 
 // before says what files were when a session began.
-func (h *house) before(id fold.ID) displaytools.Before {
+func (h *house) before(id eventlog.ID) displaytools.Before {
 	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
 		one, err := h.sessions.Get(ctx, id)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/transcript"
@@ -16,23 +16,23 @@ import (
 
 // sessionShape is a session as the API shows it.
 type sessionShape struct {
-	ID        fold.ID      `json:"id"`
-	Workspace string       `json:"workspace"` // absolute path
-	Backend   string       `json:"backend"`
-	Model     string       `json:"model"`
-	Mode      string       `json:"mode,omitempty"`
-	Effort    string       `json:"effort,omitempty"`
-	Title     string       `json:"title"`
-	CreatedAt event.Time   `json:"createdAt"`
-	UpdatedAt event.Time   `json:"updatedAt"`
-	Pinned    bool         `json:"pinned"`
-	Status    event.Status `json:"status"`
-	Usage     event.Usage  `json:"usage"`
-	Tokens    fold.Tokens  `json:"tokens"`
-	Damaged   int          `json:"damaged,omitempty"` // events of its log that cannot be read
+	ID        eventlog.ID     `json:"id"`
+	Workspace string          `json:"workspace"` // absolute path
+	Backend   string          `json:"backend"`
+	Model     string          `json:"model"`
+	Mode      string          `json:"mode,omitempty"`
+	Effort    string          `json:"effort,omitempty"`
+	Title     string          `json:"title"`
+	CreatedAt event.Time      `json:"createdAt"`
+	UpdatedAt event.Time      `json:"updatedAt"`
+	Pinned    bool            `json:"pinned"`
+	Status    event.Status    `json:"status"`
+	Usage     event.Usage     `json:"usage"`
+	Tokens    eventlog.Tokens `json:"tokens"`
+	Damaged   int             `json:"damaged,omitempty"` // events of its log that cannot be read
 }
 
-func shapeOf(s fold.Summary) sessionShape {
+func shapeOf(s eventlog.Summary) sessionShape {
 	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens, s.Damaged}
 }
 
@@ -70,7 +70,7 @@ type foundShape struct {
 
 // session finds the session the path names.
 func (s *Server) session(r *http.Request) (*session.Session, error) {
-	return s.Sessions.Get(r.Context(), fold.ID(chi.URLParam(r, "id")))
+	return s.Sessions.Get(r.Context(), eventlog.ID(chi.URLParam(r, "id")))
 }
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
@@ -129,7 +129,7 @@ func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sum, err := s.Sessions.Update(r.Context(), fold.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
+	sum, err := s.Sessions.Update(r.Context(), eventlog.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *Server) choices(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Sessions.Delete(r.Context(), fold.ID(chi.URLParam(r, "id"))); err != nil {
+	if err := s.Sessions.Delete(r.Context(), eventlog.ID(chi.URLParam(r, "id"))); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -169,7 +169,7 @@ func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) restoreSession(w http.ResponseWriter, r *http.Request) error {
-	sum, err := s.Sessions.Restore(r.Context(), fold.ID(chi.URLParam(r, "id")))
+	sum, err := s.Sessions.Restore(r.Context(), eventlog.ID(chi.URLParam(r, "id")))
 	if err != nil {
 		return err
 	}

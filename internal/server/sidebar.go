@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/page"
 	"webchat/internal/sessions"
 	"webchat/internal/workspaces"
@@ -140,7 +140,7 @@ func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspa
 }
 
 // rowOf is a session as the list shows it.
-func rowOf(s fold.Summary) page.Session {
+func rowOf(s eventlog.Summary) page.Session {
 	r := page.Session{ID: string(s.ID), Folder: s.Workspace, Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
 		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, Damaged: s.Damaged, UpdatedAt: s.UpdatedAt}
 	if s.Open.Since > 0 {

@@ -9,7 +9,7 @@ import (
 
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store"
 )
 
@@ -63,15 +63,15 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 func TestInsideOfARowWithAnOddID(t *testing.T) {
 	mem := store.NewMemory()
 	const odd = "a/b?c d%2F#é"
-	id := fold.ID(event.NewID())
-	var sum fold.Summary
+	id := eventlog.ID(event.NewID())
+	var sum eventlog.Summary
 	var entries []event.Entry
 	for i, d := range []event.Data{event.SessionStart{SessionID: string(id), Backend: offline.Name}, event.UserMessage{MessageID: "m"}, event.TurnStart{TurnID: "t", MessageID: "m"},
 		event.ToolExecutionStart{ToolCallID: odd, ToolName: "view", Arguments: []byte(`{"path":"x"}`), By: event.ByAgent},
 		event.ToolExecutionComplete{ToolCallID: odd, Success: true, Result: &event.ToolResult{Content: "it is this"}}, event.TurnEnd{TurnID: "t", MessageID: "m"}} {
 		e := event.Entry{Seq: int64(i + 1), Event: event.New(d, "", sum.UpdatedAt)}
 		e.JSON, _ = event.Marshal(e.Event)
-		sum = fold.Summarize(sum, e)
+		sum = eventlog.Summarize(sum, e)
 		entries = append(entries, e)
 	}
 	if err := mem.Append(t.Context(), id, entries, sum); err != nil {

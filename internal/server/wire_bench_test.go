@@ -15,7 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store"
 )
 
@@ -135,14 +135,14 @@ func referenceWire(b *testing.B) {
 		flush := http.NewResponseController(w)
 		_ = flush.Flush()
 		<-begun
-		sum := fold.Summary{ID: "s", Status: event.Idle}
+		sum := eventlog.Summary{ID: "s", Status: event.Idle}
 		_ = paced(b.N, func(i int) error {
 			e := event.Entry{Seq: sum.LastSeq + 1, Event: event.New(event.AssistantReasoning{ReasoningID: stamp(i), Content: "a thought of ordinary length about what to do next"}, "", time.Now())}
 			var err error
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
 				return err
 			}
-			sum = fold.Summarize(sum, e)
+			sum = eventlog.Summarize(sum, e)
 			if err := db.Append(r.Context(), "s", []event.Entry{e}, sum); err != nil {
 				return err
 			}

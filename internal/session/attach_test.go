@@ -10,14 +10,13 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/outputs"
 )
 
 // shown is Outputs that have any output.
 type shown struct{}
 
-func (shown) Read(_ context.Context, _ fold.ID, id, lines string) (agent.Attachment, error) {
+func (shown) Read(_ context.Context, _ eventlog.ID, id, lines string) (agent.Attachment, error) {
 	return agent.Attachment{Name: id, Data: []byte("lines " + lines)}, nil
 }
 

@@ -10,13 +10,14 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // nowhere is a Log that takes everything and keeps nothing.
 type nowhere struct{ *memory }
 
-func (nowhere) Append(context.Context, fold.ID, []event.Entry, fold.Summary) error { return nil }
+func (nowhere) Append(context.Context, eventlog.ID, []event.Entry, eventlog.Summary) error {
+	return nil
+}
 
 // benchHost opens a session whose agent is in the middle of a turn.
 func benchHost(b *testing.B) (*Session, agent.Host) {

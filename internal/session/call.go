@@ -14,7 +14,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/hooks"
 	"webchat/internal/screen"
 	"webchat/internal/strictjson"
@@ -82,7 +81,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	if tc.ID == "" {
 		tc.ID = string(event.NewID())
 	}
-	if s.calls[tc.ID] != nil || s.events.Open.Done[fold.ToolKey(tc.ID)] {
+	if s.calls[tc.ID] != nil || s.events.Open.Done[eventlog.ToolKey(tc.ID)] {
 		return nil, fmt.Errorf("%w: the call %q was made already", eventlog.ErrInvalid, tc.ID)
 	}
 	tc.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
@@ -155,7 +154,7 @@ func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutio
 	}
 	d.ParentToolCallID = begun.Start.ParentToolCallID
 	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
-		d.OutputID, d.ToolTelemetry = begun.Output(), fold.TelemetryOf(begun.Output())
+		d.OutputID, d.ToolTelemetry = begun.Output(), eventlog.TelemetryOf(begun.Output())
 	}
 	return d
 }

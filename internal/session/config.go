@@ -12,7 +12,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // Limits of one session.
@@ -47,7 +46,7 @@ type Config struct {
 
 	// Tools makes the tools of one session, when it first needs them; they are
 	// closed with the session. nil: none.
-	Tools func(id fold.ID) (agent.Toolset, error)
+	Tools func(id eventlog.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks Hooks
 	// Policy rules on what agents do before the user is asked, and on what goes with
@@ -120,7 +119,7 @@ type Message struct {
 // nothing was stored; Error is set when the display failed.
 type DisplayResult struct {
 	ToolCallID string
-	Output     *fold.OutputRef
+	Output     *eventlog.OutputRef
 	Error      *event.ToolError
 	Telemetry  json.RawMessage
 	NotKept    bool // the log does not have it: it could not be written

@@ -10,7 +10,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/screen"
 	"webchat/internal/wording"
 )
@@ -96,7 +95,7 @@ func (s *Session) display(c *call) DisplayResult {
 	kept := s.finishDisplay(c, res)
 	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
 	if d.OutputID != "" {
-		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID}
+		out.Output = &eventlog.OutputRef{ID: d.OutputID, ToolCallID: c.ID}
 		if res.Telemetry != nil {
 			out.Output.Type = res.Telemetry.OutputType
 		}

@@ -12,7 +12,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 func TestDisplayByTheUser(t *testing.T) {
@@ -140,7 +139,7 @@ func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 		}
 	}
 	var mem *memory
-	var id fold.ID
+	var id eventlog.ID
 	play(t, func(r *rig, c *Config) { c.Permissions = consent.ModeAllow; tools(r) }, func(r *rig) {
 		display(r, "make agents")
 		r.ask("go")

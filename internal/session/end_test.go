@@ -8,7 +8,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // The end of a log is what a cut asks for, however long the log is.
@@ -55,10 +54,10 @@ func TestEnd(t *testing.T) {
 }
 
 func TestFoldCountsOutputs(t *testing.T) {
-	show := func(s fold.Summary, telemetry string) fold.Summary {
-		return fold.Summarize(s, event.Entry{Seq: s.LastSeq + 1, Event: event.New(event.ToolExecutionComplete{OutputID: "out_1", ToolTelemetry: json.RawMessage(telemetry)}, "", s.CreatedAt)})
+	show := func(s eventlog.Summary, telemetry string) eventlog.Summary {
+		return eventlog.Summarize(s, event.Entry{Seq: s.LastSeq + 1, Event: event.New(event.ToolExecutionComplete{OutputID: "out_1", ToolTelemetry: json.RawMessage(telemetry)}, "", s.CreatedAt)})
 	}
-	s := fold.Summarize(fold.Summary{}, event.Entry{Seq: 1, Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now())})
+	s := eventlog.Summarize(eventlog.Summary{}, event.Entry{Seq: 1, Event: event.New(event.SessionStart{SessionID: "s"}, "", time.Now())})
 	one := show(s, `{"tokensShown":4}`)
 	two := show(one, `{"tokensShown":4,"tokensEstimated":true}`)
 	equal(t, "none", *s.Open.Outputs, 0)
@@ -66,7 +65,7 @@ func TestFoldCountsOutputs(t *testing.T) {
 	equal(t, "two", *two.Open.Outputs, 2)
 	equal(t, "counted", one.Open.Estimated, false)
 	equal(t, "estimated", two.Open.Estimated, true)
-	if old := show(fold.Summary{LastSeq: 7}, `{}`); old.Open.Outputs != nil {
+	if old := show(eventlog.Summary{LastSeq: 7}, `{}`); old.Open.Outputs != nil {
 		t.Errorf("a session from before the count has %d outputs", *old.Open.Outputs)
 	}
 }

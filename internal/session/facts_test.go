@@ -11,7 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/tokens"
 )
 
@@ -54,7 +54,7 @@ func TestErrorsAreFacts(t *testing.T) {
 			return nil
 		}
 	}, func(r *rig) {
-		done := make(chan fold.TurnResult)
+		done := make(chan eventlog.TurnResult)
 		go func() { done <- r.ask("go") }()
 		if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Deny, Reason: "tests first"}); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/proc"
 )
 
@@ -178,11 +177,11 @@ type rig struct {
 	stop    func() // ends all sessions
 
 	mu       sync.Mutex // guards what follows
-	sessions map[fold.ID]*Session
+	sessions map[eventlog.ID]*Session
 }
 
 // Changed implements [eventlog.Owner].
-func (r *rig) Changed(fold.Summary) {}
+func (r *rig) Changed(eventlog.Summary) {}
 
 // Wrote implements [eventlog.Owner].
 func (r *rig) Wrote(err error, _ int) error {
@@ -201,7 +200,7 @@ func (r *rig) create(ctx context.Context) (*Session, error) {
 }
 
 // load returns a session of the process, or one of an earlier process.
-func (r *rig) load(ctx context.Context, id fold.ID) (*Session, error) {
+func (r *rig) load(ctx context.Context, id eventlog.ID) (*Session, error) {
 	r.mu.Lock()
 	s := r.sessions[id]
 	r.mu.Unlock()
@@ -252,9 +251,9 @@ func play(t *testing.T, change func(*rig, *Config), test func(*rig)) {
 
 func newRig(t *testing.T, mem *memory, change func(*rig, *Config)) *rig {
 	t.Helper()
-	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[fold.ID]*Session{}}
+	r := &rig{T: t, mem: mem, backend: &scripted{}, tools: &toolset{}, sessions: map[eventlog.ID]*Session{}}
 	r.cfg = Config{Log: mem, Owner: r, Backend: r.backend, Workspace: t.TempDir(), Context: func() event.Context { return event.Context{} },
-		Tools:  func(fold.ID) (agent.Toolset, error) { return r.tools, nil },
+		Tools:  func(eventlog.ID) (agent.Toolset, error) { return r.tools, nil },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if change != nil {
 		change(r, &r.cfg)
@@ -273,7 +272,7 @@ func (r *rig) send(content string) string {
 	return id
 }
 
-func (r *rig) wait(messageID string) fold.TurnResult {
+func (r *rig) wait(messageID string) eventlog.TurnResult {
 	r.Helper()
 	res, err := r.s.WaitTurn(r.Context(), messageID)
 	if err != nil {
@@ -283,7 +282,7 @@ func (r *rig) wait(messageID string) fold.TurnResult {
 }
 
 // ask sends a prompt and waits for what comes of it.
-func (r *rig) ask(content string) fold.TurnResult {
+func (r *rig) ask(content string) eventlog.TurnResult {
 	r.Helper()
 	return r.wait(r.send(content))
 }
@@ -321,7 +320,7 @@ func (r *rig) request() string {
 	if len(snap.Requests) != 1 {
 		r.Fatalf("%d open requests", len(snap.Requests))
 	}
-	return fold.QuestionID(snap.Requests[0].Event.Data)
+	return eventlog.QuestionID(snap.Requests[0].Event.Data)
 }
 
 // requests waits for n open permissions and returns them.

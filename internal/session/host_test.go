@@ -18,12 +18,11 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/screen"
 )
 
 // during runs f as the agent's work on a prompt.
-func during(r *rig, f func(ctx context.Context, h agent.Host)) fold.TurnResult {
+func during(r *rig, f func(ctx context.Context, h agent.Host)) eventlog.TurnResult {
 	r.Helper()
 	r.backend.mu.Lock()
 	r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error { f(ctx, h); return ctx.Err() }
@@ -148,7 +147,7 @@ func TestThreat23ForeignOutputsAreNotBelieved(t *testing.T) {
 		equal(t, "output", done[0].OutputID, "")
 		equal(t, "telemetry", string(done[0].ToolTelemetry), `{"n":3}`)
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByAgent)
-		equal(t, "ledger", r.s.Summary().Tokens, fold.Tokens{})
+		equal(t, "ledger", r.s.Summary().Tokens, eventlog.Tokens{})
 		live.Close()
 		for {
 			entries, err := live.Next(r.Context())

@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // shelf is Outputs that keep what agents' tools returned.
@@ -18,7 +17,7 @@ type shelf struct {
 	kept []string
 }
 
-func (s *shelf) Keep(_ fold.ID, w agent.Whole) (string, string, error) {
+func (s *shelf) Keep(_ eventlog.ID, w agent.Whole) (string, string, error) {
 	s.kept = append(s.kept, w.ToolCallID)
 	return "out_" + w.ToolCallID, "a tool", nil
 }

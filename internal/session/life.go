@@ -9,7 +9,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // Create logs the start of a session and returns it. Its agent starts with the first
@@ -30,7 +29,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if start.Title, err = eventlog.CleanTitle(start.Title); err != nil {
 		return nil, err
 	}
-	s := newSession(c, fold.Summary{ID: fold.ID(start.SessionID)})
+	s := newSession(c, eventlog.Summary{ID: eventlog.ID(start.SessionID)})
 	s.startedAt, s.placesComplete, s.titleChosen, s.resumable = c.Now(), true, start.Title != "", c.Adopted
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
@@ -49,7 +48,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 
 // Load returns a session of the log, closing first what an earlier process left open
 // in it. While the log cannot be written such a session can only be read.
-func Load(ctx context.Context, c Config, sum fold.Summary) (*Session, error) {
+func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func (s *Session) Retire(at time.Time) {
 		if s.state == stateOpen {
 			s.state = stateDeleted
 		}
-		s.events.Mark(func(sum *fold.Summary) { sum.DeletedAt = at })
+		s.events.Mark(func(sum *eventlog.Summary) { sum.DeletedAt = at })
 		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
 			c.cancel(errAborted)
@@ -101,7 +100,7 @@ func (s *Session) Revive() {
 		if s.state == stateDeleted {
 			s.state = stateOpen
 		}
-		s.events.Mark(func(sum *fold.Summary) { sum.DeletedAt = time.Time{} })
+		s.events.Mark(func(sum *eventlog.Summary) { sum.DeletedAt = time.Time{} })
 		return nil
 	})
 }
@@ -117,7 +116,7 @@ func (s *Session) Ended() bool {
 func (s *Session) Pin(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events.Mark(func(sum *fold.Summary) { sum.Pinned = pinned })
+	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })
 }
 
 // Close ends the session's work in this process and returns when nothing of it is

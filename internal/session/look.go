@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/screen"
 )
 
@@ -61,7 +60,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	d := completionOf(c.ID, c.at, s.cfg.Now(), res)
 	out := Look{DisplayResult: DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}, Sensitive: c.secret.Load()}
 	if d.OutputID != "" {
-		out.Output = &fold.OutputRef{ID: d.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
+		out.Output = &eventlog.OutputRef{ID: d.OutputID, ToolCallID: c.ID, Type: res.Telemetry.OutputType}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,22 +9,21 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // memory is a Log and Drafts, with the rows of a list, that refuses what a real one could not hold.
 type memory struct {
 	mu     sync.Mutex
-	logs   map[fold.ID][]event.Entry
-	rows   map[fold.ID]fold.Summary
-	drafts map[fold.ID][]eventlog.Draft
+	logs   map[eventlog.ID][]event.Entry
+	rows   map[eventlog.ID]eventlog.Summary
+	drafts map[eventlog.ID][]eventlog.Draft
 	fail   error         // of everything that writes
 	slow   time.Duration // how long a write of events takes
 	writes int
 }
 
 func newMemory() *memory {
-	return &memory{logs: map[fold.ID][]event.Entry{}, rows: map[fold.ID]fold.Summary{}, drafts: map[fold.ID][]eventlog.Draft{}}
+	return &memory{logs: map[eventlog.ID][]event.Entry{}, rows: map[eventlog.ID]eventlog.Summary{}, drafts: map[eventlog.ID][]eventlog.Draft{}}
 }
 
 func (m *memory) broken(err error) {
@@ -40,7 +39,7 @@ func (m *memory) slowly(d time.Duration) {
 	m.slow = d
 }
 
-func (m *memory) Append(_ context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (m *memory) Append(_ context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	m.mu.Lock()
 	slow := m.slow
 	m.mu.Unlock()
@@ -74,7 +73,7 @@ func (m *memory) Append(_ context.Context, id fold.ID, entries []event.Entry, s 
 	return nil
 }
 
-func (m *memory) After(_ context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (m *memory) After(_ context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	log := m.logs[id]
@@ -82,7 +81,7 @@ func (m *memory) After(_ context.Context, id fold.ID, seq int64, limit int) ([]e
 	return slices.Clone(log[from:min(from+int64(limit), int64(len(log)))]), nil
 }
 
-func (m *memory) Summary(_ context.Context, id fold.ID) (fold.Summary, error) {
+func (m *memory) Summary(_ context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.rows[id]
@@ -92,7 +91,7 @@ func (m *memory) Summary(_ context.Context, id fold.ID) (fold.Summary, error) {
 	return s, nil
 }
 
-func (m *memory) SaveDrafts(_ context.Context, id fold.ID, d []eventlog.Draft) error {
+func (m *memory) SaveDrafts(_ context.Context, id eventlog.ID, d []eventlog.Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -102,24 +101,24 @@ func (m *memory) SaveDrafts(_ context.Context, id fold.ID, d []eventlog.Draft) e
 	return nil
 }
 
-func (m *memory) LoadDrafts(_ context.Context, id fold.ID) ([]eventlog.Draft, error) {
+func (m *memory) LoadDrafts(_ context.Context, id eventlog.ID) ([]eventlog.Draft, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.drafts[id], nil
 }
 
-func (m *memory) entries(id fold.ID) []event.Entry {
+func (m *memory) entries(id eventlog.ID) []event.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.logs[id])
 }
 
 // prefix is the memory as a kill after the first n events of a session leaves it.
-func (m *memory) prefix(id fold.ID, n int) *memory {
+func (m *memory) prefix(id eventlog.ID, n int) *memory {
 	out := newMemory()
-	var s fold.Summary
+	var s eventlog.Summary
 	for _, e := range m.entries(id)[:n] {
-		s = fold.Summarize(s, e)
+		s = eventlog.Summarize(s, e)
 		out.logs[id] = append(out.logs[id], e)
 	}
 	out.rows[id] = s

@@ -8,7 +8,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // ownWork is a turn without a prompt: the agent begins it by itself, or the user has the
@@ -34,7 +33,7 @@ func (p *prompt) start(turnID string) event.TurnStart {
 // RunTurn implements [agent.Host].
 func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
 	s := h.s
-	own := &ownWork{ctx: ctx, by: event.ByAgent, cause: fold.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
+	own := &ownWork{ctx: ctx, by: event.ByAgent, cause: eventlog.Brief(strings.ToValidUTF8(cause, "\uFFFD")), work: work}
 	p := &prompt{own: own, done: make(chan struct{})}
 	err := s.events.Change(ctx, func() error {
 		switch err := s.checkUsable(); {

@@ -6,7 +6,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // recover closes what an earlier process left open, before anything else happens
@@ -28,7 +27,7 @@ func (s *Session) recover(ctx context.Context) error {
 				spent = *d.Usage
 				continue
 			}
-			f := &fold.Message{ID: d.MessageID, Parent: d.ParentToolCallID, Reasoning: d.Reasoning, Text: []byte(d.Content)}
+			f := &eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID, Reasoning: d.Reasoning, Text: []byte(d.Content)}
 			if !o.Done[f.Key()] {
 				o.Messages = append(o.Messages, f)
 			}
@@ -46,7 +45,7 @@ func (s *Session) recover(ctx context.Context) error {
 		if len(data) > 0 {
 			err = s.events.Append(data...)
 		}
-		s.events.Open = fold.Work{}
+		s.events.Open = eventlog.Work{}
 		s.leftOpen = s.leftOpen && err != nil
 		if err == nil {
 			s.keepWaitingLocked(o.Queued)
@@ -63,7 +62,7 @@ func (s *Session) recover(ctx context.Context) error {
 }
 
 // unfinished folds the end of the log, from before all that is open.
-func (s *Session) unfinished(ctx context.Context) (o fold.Work, err error) {
+func (s *Session) unfinished(ctx context.Context) (o eventlog.Work, err error) {
 	sum := s.events.Summary()
 	cut := event.NewCut(1, 0)
 	sum.IncludeOpen(cut)

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // busy is a script with something of everything.
@@ -36,7 +35,7 @@ func busy(r *rig) {
 // Killed after any event of its log, a session is whole after the next start.
 func TestRecoveryFromEveryPrefix(t *testing.T) {
 	var mem *memory
-	var id fold.ID
+	var id eventlog.ID
 	play(t, func(r *rig, _ *Config) { busy(r) }, func(r *rig) {
 		mem, id = r.mem, r.s.ID()
 		r.send("one")
@@ -94,7 +93,7 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 
 func TestDraftsSurviveAKill(t *testing.T) {
 	var mem *memory
-	var id fold.ID
+	var id eventlog.ID
 	play(t, func(r *rig, c *Config) { c.Drafts = r.mem }, func(r *rig) {
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
 			if err := say(ctx, h, "m1", "a whole message"); err != nil {

@@ -6,13 +6,12 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // WaitTurn waits until the turn of a message has ended, or the turn it joined, and
 // returns what came of it, read from the log. [eventlog.ErrNotFound] for a message this
 // session never accepted.
-func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResult, error) {
+func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
 	s.mu.Lock()
 	p := s.prompts[messageID]
 	after := s.places[messageID] // 0: of an earlier process, or of none
@@ -21,10 +20,10 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResu
 		select {
 		case <-p.done:
 		case <-ctx.Done():
-			return fold.TurnResult{}, ctx.Err()
+			return eventlog.TurnResult{}, ctx.Err()
 		}
 	}
-	r := fold.NewResult(messageID)
+	r := eventlog.NewResult(messageID)
 	accepted, whole := false, false
 	err := s.events.Scan(ctx, after, func(e event.Entry) bool {
 		if m, ok := e.Event.Data.(event.UserMessage); ok && m.MessageID == messageID {
@@ -35,11 +34,11 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (fold.TurnResu
 	})
 	switch {
 	case err != nil:
-		return fold.TurnResult{}, err
+		return eventlog.TurnResult{}, err
 	case whole:
 		return r.TurnResult(), nil
 	case accepted:
-		return fold.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, eventlog.ErrClosed)
+		return eventlog.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, eventlog.ErrClosed)
 	}
-	return fold.TurnResult{}, fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
+	return eventlog.TurnResult{}, fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
 }

@@ -10,7 +10,7 @@ import (
 	"webchat/internal/branch"
 	"webchat/internal/contain"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // Rewind has the agent forget a prompt and all that came after it, and logs that it did.
@@ -78,7 +78,7 @@ func (s *Session) readTaken(ctx context.Context, forgot bool) error {
 	var taken branch.Text
 	knows := false
 	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		if fold.IsLeft(sum.Open.Left, e.Seq) {
+		if eventlog.IsLeft(sum.Open.Left, e.Seq) {
 			return true
 		}
 		d, _ := e.Event.Data.(event.AssistantTurnStart)

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // stopGrace is how long what was told to stop may take until the session goes on
@@ -39,7 +38,7 @@ type Session struct {
 	requests *consent.Requests
 
 	cfg    Config
-	id     fold.ID
+	id     eventlog.ID
 	ctx    context.Context // of everything the session does
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // everything the session started
@@ -78,7 +77,7 @@ type Session struct {
 	titleChosen    bool                       // the user chose the title in this process
 }
 
-func newSession(c Config, sum fold.Summary) *Session {
+func newSession(c Config, sum eventlog.Summary) *Session {
 	s := &Session{
 		cfg: c, id: sum.ID,
 		prompts: map[string]*prompt{},
@@ -100,7 +99,7 @@ func newSession(c Config, sum fold.Summary) *Session {
 }
 
 // ID returns the session's id.
-func (s *Session) ID() fold.ID { return s.id }
+func (s *Session) ID() eventlog.ID { return s.id }
 
 func (s *Session) runner() contain.Runner {
 	return contain.Runner{Log: s.log(), Running: &s.wg, Grace: stopGrace}

@@ -11,7 +11,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // endTaskLimit is how long the end of all tasks may take.
@@ -88,7 +88,7 @@ func (s *Session) openScopeLocked(data event.Data) {
 func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	t := s.events.Open.Task(d.TaskID)
 	d.Usage = s.unbilled
-	data := s.events.Open.Closing(fold.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: t}, s.events.Now())
+	data := s.events.Open.Closing(eventlog.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: t}, s.events.Now())
 	if err := s.events.Append(append(data, d)...); err != nil {
 		return err
 	}

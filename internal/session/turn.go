@@ -12,7 +12,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/hooks"
 )
 
@@ -190,7 +189,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 
 // endingLocked returns what the end of t says.
 func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []event.Data {
-	why := fold.Ending{Code: "aborted", Reason: fold.Reasons[how]}
+	why := eventlog.Ending{Code: "aborted", Reason: eventlog.Reasons[how]}
 	switch how {
 	case event.Interrupted:
 		why.Code = "interrupted"

@@ -14,7 +14,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 func TestATurn(t *testing.T) {
@@ -39,7 +38,7 @@ func TestATurn(t *testing.T) {
 		sum := r.s.Summary()
 		equal(t, "title", sum.Title, "show me go.mod")
 		equal(t, "status", sum.Status, event.Idle)
-		equal(t, "tokens", sum.Tokens, fold.Tokens{Shown: 400, Sent: 9, Saved: 391})
+		equal(t, "tokens", sum.Tokens, eventlog.Tokens{Shown: 400, Sent: 9, Saved: 391})
 		equal(t, "usage", sum.Usage, event.Usage{InputTokens: 10, OutputTokens: 2, Calls: 1})
 		row, err := r.mem.Summary(r.Context(), r.s.ID())
 		if err != nil {
@@ -326,7 +325,7 @@ type slowDrafts struct {
 	saving, release chan struct{}
 }
 
-func (d slowDrafts) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
+func (d slowDrafts) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
 	if drafts == nil {
 		d.saving <- struct{}{}
 		<-d.release

@@ -8,7 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 )
 
@@ -24,7 +24,7 @@ func (s *Session) Compact(ctx context.Context, focus string) error {
 	if focus != "" {
 		cause = "You had the conversation summed up, with an eye to: " + wording.FirstLine(focus, 200)
 	}
-	own := &ownWork{ctx: s.ctx, by: event.ByUser, cause: fold.Brief(cause), with: func(ctx context.Context, conn *liveConn) error {
+	own := &ownWork{ctx: s.ctx, by: event.ByUser, cause: eventlog.Brief(cause), with: func(ctx context.Context, conn *liveConn) error {
 		c, ok := conn.Conn.(agent.Compacter)
 		if !ok {
 			return s.cannot(agent.CanCompact)
@@ -60,7 +60,7 @@ func (s *Session) Clear(ctx context.Context) error {
 		left := s.Summary().Open.Left
 		first, after := "", int64(0)
 		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-			if d, ok := e.Event.Data.(event.UserMessage); ok && !fold.IsLeft(left, e.Seq) {
+			if d, ok := e.Event.Data.(event.UserMessage); ok && !eventlog.IsLeft(left, e.Seq) {
 				first, after = d.MessageID, e.Seq-1
 			}
 			return first == ""

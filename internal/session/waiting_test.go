@@ -9,7 +9,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // Prompts that wait are edited, moved and taken back; who waits for one of them hears of it
@@ -57,7 +57,7 @@ func TestWaitingPromptsChange(t *testing.T) {
 // next process; it goes on with the first of it, or with another prompt, which comes before it.
 func TestWhatWaitsOutlivesAStopAndTheProcess(t *testing.T) {
 	var mem *memory
-	var id fold.ID
+	var id eventlog.ID
 	play(t, nil, func(r *rig) {
 		mem, id = r.mem, r.s.ID()
 		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error { <-ctx.Done(); return ctx.Err() }

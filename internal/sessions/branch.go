@@ -7,7 +7,6 @@ import (
 	"webchat/internal/branch"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/wording"
 )
@@ -16,7 +15,7 @@ import (
 // prompt; its agent is given that with its first prompt. The other stays as it is. Errors as of
 // [Manager.Create]; [eventlog.ErrNotFound] for an unknown prompt, [eventlog.ErrInvalid] for one that
 // joined another's turn or still waits.
-func (m *Manager) Branch(ctx context.Context, id fold.ID, messageID string) (*session.Session, error) {
+func (m *Manager) Branch(ctx context.Context, id eventlog.ID, messageID string) (*session.Session, error) {
 	from, err := m.Get(ctx, id)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
-	"webchat/internal/search"
 )
 
 // Log is the sessions' events as their manager needs them.
@@ -23,7 +21,7 @@ type Log interface {
 type Catalog interface {
 	// Summary returns the row of a session, deleted ones included; the error
 	// wraps [eventlog.ErrNotFound] for an unknown one.
-	Summary(ctx context.Context, id fold.ID) (fold.Summary, error)
+	Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error)
 	// List returns one page. A cursor it did not make is an error that wraps
 	// [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
@@ -32,9 +30,9 @@ type Catalog interface {
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown
 	// session.
-	Mark(ctx context.Context, id fold.ID, m Mark) error
+	Mark(ctx context.Context, id eventlog.ID, m Mark) error
 	// Delete removes the session with its log, for good. An unknown one is no error.
-	Delete(ctx context.Context, id fold.ID) error
+	Delete(ctx context.Context, id eventlog.ID) error
 }
 
 // Query selects sessions.
@@ -84,7 +82,7 @@ type QueryKind string
 // no filter.
 const (
 	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by what was active last, whatever the clock said
-	QueryUnfinished QueryKind = "unfinished" // [fold.Summary.Unfinished] holds, deleted or not
+	QueryUnfinished QueryKind = "unfinished" // [eventlog.Summary.Unfinished] holds, deleted or not
 	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set
 )
 
@@ -102,6 +100,6 @@ type Mark struct {
 
 // Found is a session in a list, with the place in it that matched.
 type Found struct {
-	fold.Summary
-	Hit *search.Hit // nil: its title matched, or nothing was searched
+	eventlog.Summary
+	Hit *eventlog.Hit // nil: its title matched, or nothing was searched
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // claim is the right to create, load or end one session, which one caller has at a
@@ -17,7 +16,7 @@ type claim struct {
 
 // claim waits for the claim of a session. The caller releases it. The error is ctx's,
 // or [eventlog.ErrClosed].
-func (m *Manager) claim(ctx context.Context, id fold.ID) (release func(), err error) {
+func (m *Manager) claim(ctx context.Context, id eventlog.ID) (release func(), err error) {
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -58,7 +58,7 @@ type late struct {
 	said chan struct{}
 }
 
-func (d *late) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (d *late) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	err := d.disk.Append(ctx, id, entries, s)
 	<-d.said
 	return err

@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 
 // Delete stops a session and hides it at once. For [UndoDelete] it can be
 // restored; then its log, outputs and uploads are gone.
-func (m *Manager) Delete(ctx context.Context, id fold.ID) error {
+func (m *Manager) Delete(ctx context.Context, id eventlog.ID) error {
 	s, err := m.Get(ctx, id)
 	if err != nil {
 		return err
@@ -35,16 +34,16 @@ func (m *Manager) Delete(ctx context.Context, id fold.ID) error {
 }
 
 // Restore brings a deleted session back; [eventlog.ErrNotFound] when it is gone for good.
-func (m *Manager) Restore(ctx context.Context, id fold.ID) (fold.Summary, error) {
+func (m *Manager) Restore(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	if err := m.await(ctx); err != nil {
-		return fold.Summary{}, err
+		return eventlog.Summary{}, err
 	}
 	s, err := m.load(ctx, id)
 	if err != nil {
-		return fold.Summary{}, err
+		return eventlog.Summary{}, err
 	}
 	if s.Ended() {
-		return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
 	}
 	m.mu.Lock()
 	timer := m.purges[id]
@@ -54,17 +53,17 @@ func (m *Manager) Restore(ctx context.Context, id fold.ID) (fold.Summary, error)
 		return s.Summary(), nil
 	}
 	if timer == nil || !timer.Stop() {
-		return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
 	}
 	if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}), 0); err != nil {
 		m.schedulePurge(id, UndoDelete)
-		return fold.Summary{}, fmt.Errorf("restore session %s: %w", id, err)
+		return eventlog.Summary{}, fmt.Errorf("restore session %s: %w", id, err)
 	}
 	s.Revive()
 	return s.Summary(), nil
 }
 
-func (m *Manager) schedulePurge(id fold.ID, in time.Duration) {
+func (m *Manager) schedulePurge(id eventlog.ID, in time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed || m.purges[id] != nil {
@@ -82,7 +81,7 @@ func (m *Manager) schedulePurge(id fold.ID, in time.Duration) {
 
 // purge removes a deleted session for good. What the log refuses is tried again. The
 // caller has the session's claim.
-func (m *Manager) purge(id fold.ID) {
+func (m *Manager) purge(id eventlog.ID) {
 	if s := m.loaded(id); s != nil {
 		s.Close()
 	}
@@ -148,7 +147,7 @@ func (m *Manager) eraseDeletedText() {
 
 // unload has a backend remove what it keeps of a deleted session. That may take
 // the start of a program, so nothing waits for it but the end of the manager.
-func (m *Manager) unload(id fold.ID, backend string) {
+func (m *Manager) unload(id eventlog.ID, backend string) {
 	f, ok := m.backends[backend].(agent.Forgetter)
 	if !ok {
 		return

@@ -14,7 +14,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
@@ -47,7 +47,7 @@ func (d *disk) failure() error {
 	return d.fail
 }
 
-func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -56,14 +56,14 @@ func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s 
 
 func (d *disk) Writable(context.Context, int) error { return d.failure() }
 
-func (d *disk) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
+func (d *disk) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
 	return d.Memory.Mark(ctx, id, m)
 }
 
-func (d *disk) Delete(ctx context.Context, id fold.ID) error {
+func (d *disk) Delete(ctx context.Context, id eventlog.ID) error {
 	if err := d.failure(); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *disk) count(t testing.TB) int {
 	return n
 }
 
-func (d *disk) entries(t testing.TB, id fold.ID) []event.Entry {
+func (d *disk) entries(t testing.TB, id eventlog.ID) []event.Entry {
 	t.Helper()
 	all, err := d.After(context.Background(), id, 0, 1000)
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *rig) send(s *session.Session) (messageID string) {
 }
 
 // ask is send, and waits for what comes of it.
-func (r *rig) ask(s *session.Session) fold.TurnResult {
+func (r *rig) ask(s *session.Session) eventlog.TurnResult {
 	r.Helper()
 	res, err := s.WaitTurn(r.Context(), r.send(s))
 	if err != nil {
@@ -236,7 +236,7 @@ func (r *rig) ask(s *session.Session) fold.TurnResult {
 }
 
 // types are the types in the log of a session.
-func (r *rig) types(id fold.ID) string {
+func (r *rig) types(id eventlog.ID) string {
 	var out []string
 	for _, e := range r.disk.entries(r, id) {
 		out = append(out, string(e.Event.Type()))

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/workspaces"
 )
@@ -39,9 +38,9 @@ type Manager struct {
 	unplaced atomic.Bool // there are sessions whose log does not say where they work
 
 	mu       sync.Mutex // guards what follows
-	sessions map[fold.ID]*session.Session
-	claims   map[fold.ID]*claim
-	purges   map[fold.ID]*time.Timer
+	sessions map[eventlog.ID]*session.Session
+	claims   map[eventlog.ID]*claim
+	purges   map[eventlog.ID]*time.Timer
 	scrubs   int // asked for since the running one began
 	started  bool
 	closed   bool
@@ -57,7 +56,7 @@ func New(c Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{cfg: c, rooms: rooms{make: c.Room, made: map[string]Room{}}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[fold.ID]*session.Session{}, claims: map[fold.ID]*claim{}, purges: map[fold.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+		sessions: map[eventlog.ID]*session.Session{}, claims: map[eventlog.ID]*claim{}, purges: map[eventlog.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		m.backends[b.Name()] = b
 	}
@@ -117,7 +116,7 @@ func (m *Manager) recover(ctx context.Context) {
 		}
 		m.cfg.Workspaces.Add(known)
 	}
-	err := m.forEach(ctx, QueryUnfinished, func(s fold.Summary) {
+	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) {
 		if _, err := m.load(ctx, s.ID); err != nil {
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
@@ -125,7 +124,7 @@ func (m *Manager) recover(ctx context.Context) {
 	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
-	err = m.forEach(ctx, QueryDeleted, func(s fold.Summary) {
+	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) {
 		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
 	})
 	if err != nil && ctx.Err() == nil {
@@ -134,8 +133,8 @@ func (m *Manager) recover(ctx context.Context) {
 }
 
 // forEach collects all sessions of a kind before it calls f, which may change them.
-func (m *Manager) forEach(ctx context.Context, kind QueryKind, f func(fold.Summary)) error {
-	var all []fold.Summary
+func (m *Manager) forEach(ctx context.Context, kind QueryKind, f func(eventlog.Summary)) error {
+	var all []eventlog.Summary
 	for q := (Query{Kind: kind, Limit: 500}); ; {
 		page, err := m.cfg.Catalog.List(ctx, q)
 		if err != nil {
@@ -245,7 +244,7 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 		return nil, err
 	}
 	id := event.NewID()
-	release, err := m.claim(ctx, fold.ID(id)) // who finds it in the list waits until it is kept
+	release, err := m.claim(ctx, eventlog.ID(id)) // who finds it in the list waits until it is kept
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +279,7 @@ func (m *Manager) register(s *session.Session) error {
 }
 
 // Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one.
-func (m *Manager) Get(ctx context.Context, id fold.ID) (*session.Session, error) {
+func (m *Manager) Get(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
@@ -294,14 +293,14 @@ func (m *Manager) Get(ctx context.Context, id fold.ID) (*session.Session, error)
 	return s, nil
 }
 
-func (m *Manager) loaded(id fold.ID) *session.Session {
+func (m *Manager) loaded(id eventlog.ID) *session.Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.sessions[id]
 }
 
 // load returns the one value of a session, closing first what is open in it.
-func (m *Manager) load(ctx context.Context, id fold.ID) (*session.Session, error) {
+func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
@@ -329,7 +328,7 @@ func (m *Manager) load(ctx context.Context, id fold.ID) (*session.Session, error
 }
 
 // workspaceOf is where a session works: an older log may not say.
-func (m *Manager) workspaceOf(s fold.Summary) string {
+func (m *Manager) workspaceOf(s eventlog.Summary) string {
 	return cmp.Or(s.Workspace, m.cfg.Workspaces.First())
 }
 
@@ -358,37 +357,37 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 // Update changes a session. Title and model become events; a model counts from
 // the next turn on. A backend that cannot change its model refuses with
 // [agent.ErrUnsupported].
-func (m *Manager) Update(ctx context.Context, id fold.ID, p Patch) (fold.Summary, error) {
+func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog.Summary, error) {
 	s, err := m.Get(ctx, id)
 	if err != nil {
-		return fold.Summary{}, err
+		return eventlog.Summary{}, err
 	}
 	if p.Title != nil {
 		if err := s.Rename(ctx, *p.Title); err != nil {
-			return fold.Summary{}, err
+			return eventlog.Summary{}, err
 		}
 	}
 	if p.Model != nil {
 		if err := m.checkModel(ctx, s.Summary().Backend, *p.Model); err != nil {
-			return fold.Summary{}, fmt.Errorf("change the model: %w", err)
+			return eventlog.Summary{}, fmt.Errorf("change the model: %w", err)
 		}
 		if err := s.SetModel(ctx, *p.Model); err != nil {
-			return fold.Summary{}, err
+			return eventlog.Summary{}, err
 		}
 	}
 	if p.Mode != nil {
 		if err := s.SetMode(ctx, *p.Mode); err != nil {
-			return fold.Summary{}, err
+			return eventlog.Summary{}, err
 		}
 	}
 	if p.Effort != nil {
 		if err := s.SetEffort(ctx, *p.Effort); err != nil {
-			return fold.Summary{}, err
+			return eventlog.Summary{}, err
 		}
 	}
 	if p.Pinned != nil {
 		if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{Pinned: p.Pinned}), 0); err != nil {
-			return fold.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
+			return eventlog.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
 		}
 		s.Pin(*p.Pinned)
 	}

@@ -12,7 +12,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -169,7 +168,7 @@ func (d *dropped) Put(string, string, []byte) (id string, err error) { return ""
 func (d *dropped) Get(string, string) (mediaType string, data []byte, err error) {
 	return "", nil, errDisk
 }
-func (d *dropped) Read(context.Context, fold.ID, string, string) (agent.Attachment, error) {
+func (d *dropped) Read(context.Context, eventlog.ID, string, string) (agent.Attachment, error) {
 	return agent.Attachment{}, errDisk
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // Prune deletes for good, with logs, outputs and uploads, the sessions whose last
@@ -34,7 +33,7 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (int, error) {
 }
 
 // pruneOne deletes a session that is still prunable.
-func (m *Manager) pruneOne(ctx context.Context, s fold.Summary, before time.Time) (bool, error) {
+func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary, before time.Time) (bool, error) {
 	release, err := m.claim(ctx, s.ID)
 	if err != nil {
 		return false, err
@@ -55,13 +54,13 @@ func (m *Manager) pruneOne(ctx context.Context, s fold.Summary, before time.Time
 	return true, nil
 }
 
-func prunable(s fold.Summary, before time.Time) bool {
+func prunable(s eventlog.Summary, before time.Time) bool {
 	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
 }
 
 // expired lists what Prune is about; what cannot be read is not old.
-func (m *Manager) expired(ctx context.Context, before time.Time) (all []fold.Summary) {
-	err := m.forEach(ctx, QueryPresent, func(s fold.Summary) {
+func (m *Manager) expired(ctx context.Context, before time.Time) (all []eventlog.Summary) {
+	err := m.forEach(ctx, QueryPresent, func(s eventlog.Summary) {
 		if prunable(s, before) {
 			all = append(all, s)
 		}

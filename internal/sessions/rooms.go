@@ -9,8 +9,8 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/workspaces"
 )
@@ -21,7 +21,7 @@ var ErrWorking = errors.New("something runs or waits")
 // Room is what the sessions of one workspace work with; what is named as in
 // [session.Config] is meant for each of them. Everything in it may be nil.
 type Room struct {
-	Tools  func(id fold.ID) (agent.Toolset, error)
+	Tools  func(id eventlog.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
 	Policy session.Policy
 	Kept   consent.Kept

@@ -7,7 +7,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // Watch tells what becomes of all sessions: the latest state of each that changed.
@@ -18,8 +17,8 @@ type Watch struct {
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
-	latest map[fold.ID]event.SessionChanged
-	order  []fold.ID
+	latest map[eventlog.ID]event.SessionChanged
+	order  []eventlog.ID
 	log    *event.SessionError // what is to be said of the log itself; nil: nothing new
 	pos    int64
 	err    error
@@ -27,7 +26,7 @@ type Watch struct {
 
 // Watch returns the changes from now on. The caller closes it.
 func (m *Manager) Watch() *Watch {
-	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[fold.ID]event.SessionChanged{}}
+	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.SessionChanged{}}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
@@ -39,7 +38,7 @@ func (m *Manager) Watch() *Watch {
 }
 
 // Changed implements [eventlog.Owner]: it tells the watches what a session is like now. It never blocks.
-func (m *Manager) Changed(s fold.Summary) {
+func (m *Manager) Changed(s eventlog.Summary) {
 	d := event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title, Pending: s.Pending,
 		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
 	m.watchMu.Lock()
@@ -49,11 +48,11 @@ func (m *Manager) Changed(s fold.Summary) {
 	}
 }
 
-func (w *Watch) put(id fold.ID, d event.SessionChanged) {
+func (w *Watch) put(id eventlog.ID, d event.SessionChanged) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, waits := w.latest[id]; waits {
-		w.order = slices.DeleteFunc(w.order, func(o fold.ID) bool { return o == id })
+		w.order = slices.DeleteFunc(w.order, func(o eventlog.ID) bool { return o == id })
 	}
 	w.latest[id] = d
 	w.order = append(w.order, id)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
@@ -66,7 +66,7 @@ func appendLoop(b *testing.B, s storetest.Store, batch int, data event.Data) {
 	if c, ok := s.(interface{ Close() error }); ok {
 		defer c.Close()
 	}
-	sum := fold.Summary{ID: "a", Status: event.Idle}
+	sum := eventlog.Summary{ID: "a", Status: event.Idle}
 	e := storetest.Entry(b, 1, data)
 	entries := make([]event.Entry, batch)
 	measure(b, func(int) {
@@ -105,7 +105,7 @@ func BenchmarkAppendSessions(b *testing.B) {
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
-		sum := fold.Summary{ID: fold.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
+		sum := eventlog.Summary{ID: eventlog.ID(fmt.Sprint("s", n.Add(1))), Status: event.Idle}
 		e := storetest.Entry(b, 1, body)
 		for pb.Next() {
 			e.Seq = sum.LastSeq + 1
@@ -154,7 +154,7 @@ func BenchmarkList(b *testing.B) {
 	db := open(b, store.Config{Dir: b.TempDir()})
 	defer db.Close()
 	for i := range 20_000 {
-		entries, sum := storetest.Start(b, fold.ID(fmt.Sprint("session ", i)), 1)
+		entries, sum := storetest.Start(b, eventlog.ID(fmt.Sprint("session ", i)), 1)
 		sum.UpdatedAt = sum.UpdatedAt.Add(time.Duration(i) * time.Second)
 		if err := db.Append(b.Context(), sum.ID, entries, sum); err != nil {
 			b.Fatal(err)

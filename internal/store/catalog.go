@@ -12,28 +12,26 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
-	"webchat/internal/search"
 	"webchat/internal/sessions"
 )
 
 // row is a session as its table keeps it.
 type row struct {
-	fold.Summary
+	eventlog.Summary
 	key      int64
 	activity int64 // its place in the list
 	rest     []byte
-	hit      *search.Hit
+	hit      *eventlog.Hit
 }
 
 // rest is the part of a summary nothing is selected by.
 type rest struct {
-	Usage  event.Usage `json:"usage"`
-	Tokens fold.Tokens `json:"tokens"`
-	Open   fold.Open   `json:"open"`
+	Usage  event.Usage     `json:"usage"`
+	Tokens eventlog.Tokens `json:"tokens"`
+	Open   eventlog.Open   `json:"open"`
 }
 
-func rowOf(s fold.Summary) (row, error) {
+func rowOf(s eventlog.Summary) (row, error) {
 	b, err := json.Marshal(rest{s.Usage, s.Tokens, s.Open})
 	if err != nil {
 		return row{}, fmt.Errorf("encode session %s: %w", s.ID, err)
@@ -83,13 +81,13 @@ func instant(n int64) time.Time {
 }
 
 // Summary implements [sessions.Catalog].
-func (db *DB) Summary(ctx context.Context, id fold.ID) (fold.Summary, error) {
+func (db *DB) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = eventlog.ErrNotFound
 	}
 	if err != nil {
-		return fold.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
 	}
 	r.Damaged = db.damage.count(id)
 	return r.Summary, nil
@@ -103,7 +101,7 @@ const (
 
 // List implements [sessions.Catalog]. Unfinished and deleted sessions come in
 // the order of their creation. A session matches a text if its title holds each
-// word of it, whatever the case, or if an event of it matches by search.Finder.
+// word of it, whatever the case, or if an event of it matches by eventlog.Finder.
 // Of a text that very many sessions hold, the latest begun [MaxFound] are listed.
 func (db *DB) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
 	p, err := pageOf(q)
@@ -164,7 +162,7 @@ func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
 type page struct {
 	kind   sessions.QueryKind
 	words  []string // of titles
-	finder search.Finder
+	finder eventlog.Finder
 	limit  int
 	from   *cursor
 	sessions.Filter
@@ -180,7 +178,7 @@ type cursor struct {
 }
 
 func pageOf(q sessions.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: search.NewFinder(q.Text), limit: q.Limit, Filter: q.Filter}
+	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: eventlog.NewFinder(q.Text), limit: q.Limit, Filter: q.Filter}
 	if p.limit < 1 {
 		p.limit = DefaultSessions
 	}

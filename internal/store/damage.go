@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // damageFolder is where copies of damaged rows are, beside the file: for each session one
@@ -28,7 +28,7 @@ type damage struct {
 	dir string
 
 	mu    sync.Mutex // guards what follows
-	known map[fold.ID]map[int64]struct{}
+	known map[eventlog.ID]map[int64]struct{}
 }
 
 // badRow is a damaged row of the events as its copy has it.
@@ -41,7 +41,7 @@ type badRow struct {
 // openDamage reads which events were damaged before. What cannot be read there is found
 // again when the session is read.
 func openDamage(dir string) *damage {
-	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[fold.ID]map[int64]struct{}{}}
+	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[eventlog.ID]map[int64]struct{}{}}
 	files, _ := os.ReadDir(d.dir)
 	for _, f := range files {
 		id, err := url.PathUnescape(f.Name()[:len(f.Name())-len(filepath.Ext(f.Name()))])
@@ -54,7 +54,7 @@ func openDamage(dir string) *damage {
 				Seq int64 `json:"seq"`
 			}
 			if json.Unmarshal(lines.Bytes(), &row) == nil && row.Seq > 0 {
-				d.add(fold.ID(id), row.Seq)
+				d.add(eventlog.ID(id), row.Seq)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func openDamage(dir string) *damage {
 }
 
 // add reports whether that is news. d.mu is held, or nobody else has d yet.
-func (d *damage) add(id fold.ID, seq int64) bool {
+func (d *damage) add(id eventlog.ID, seq int64) bool {
 	if d.known[id] == nil {
 		d.known[id] = map[int64]struct{}{}
 	}
@@ -71,17 +71,17 @@ func (d *damage) add(id fold.ID, seq int64) bool {
 	return !known
 }
 
-func (d *damage) count(id fold.ID) int {
+func (d *damage) count(id eventlog.ID) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.known[id])
 }
 
-func copyName(id fold.ID) string { return url.PathEscape(string(id)) + ".jsonl" }
+func copyName(id eventlog.ID) string { return url.PathEscape(string(id)) + ".jsonl" }
 
 // keep copies a damaged row, once, and returns where the copy is, in the data folder;
 // empty: it could not be copied.
-func (d *damage) keep(id fold.ID, row badRow) string {
+func (d *damage) keep(id eventlog.ID, row badRow) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	name := path.Join(damageFolder, copyName(id))
@@ -108,7 +108,7 @@ func (d *damage) keep(id fold.ID, row badRow) string {
 }
 
 // forget removes the copies of a session that was deleted.
-func (d *damage) forget(id fold.ID) error {
+func (d *damage) forget(id eventlog.ID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.known[id]) == 0 {
@@ -120,7 +120,7 @@ func (d *damage) forget(id fold.ID) error {
 
 // salvage is after for a log with damage, row by row: in the place of what cannot be read
 // there is an [event.SessionDamaged].
-func (db *DB) salvage(ctx context.Context, id fold.ID, seq int64, limit int) (entries []event.Entry, err error) {
+func (db *DB) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
 	var key, last, created int64
 	err = db.read.QueryRowContext(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, string(id)).Scan(&key, &last, &created)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -142,7 +142,7 @@ func (db *DB) salvage(ctx context.Context, id fold.ID, seq int64, limit int) (en
 }
 
 // one reads one entry; at is when the one before it happened.
-func (db *DB) one(ctx context.Context, id fold.ID, place int64, at time.Time) (event.Entry, error) {
+func (db *DB) one(ctx context.Context, id eventlog.ID, place int64, at time.Time) (event.Entry, error) {
 	e := event.Entry{Seq: place & 0xffffffff}
 	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, place).Scan(&e.JSON)
 	switch {
@@ -169,7 +169,7 @@ const inspectStep = 200
 // some before they are opened. It takes up to a tenth of a processor.
 func (db *DB) Inspect(ctx context.Context) error {
 	for key := int64(0); ; {
-		var id fold.ID
+		var id eventlog.ID
 		var last int64
 		err := db.read.QueryRowContext(ctx, `SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`, key).Scan(&key, &id, &last)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 )
 
 // Mark implements [sessions.Catalog].
-func (db *DB) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
+func (db *DB) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	var pinned, deleted any
 	if m.Pinned != nil {
 		pinned = *m.Pinned
@@ -34,7 +34,7 @@ const purgeStep = 1000
 
 // Delete implements [sessions.Catalog]. The session is gone at once; its events
 // follow in steps, at the next Open if this process ends between.
-func (db *DB) Delete(ctx context.Context, id fold.ID) error {
+func (db *DB) Delete(ctx context.Context, id eventlog.ID) error {
 	var key int64
 	err := db.runAs(ctx, last{Session: id}, false, func(ctx context.Context) error {
 		key = 0

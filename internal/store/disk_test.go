@@ -15,7 +15,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
@@ -70,7 +69,7 @@ func ofEvents(m mood) error { return m.events }
 func ofRest(m mood) error   { return m.rest }
 
 // Append is of a disk that is as it is at the end of the write.
-func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (d *disk) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -81,21 +80,21 @@ func (d *disk) Append(ctx context.Context, id fold.ID, entries []event.Entry, s 
 	return d.DB.Append(ctx, id, entries, s)
 }
 
-func (d *disk) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
+func (d *disk) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Mark(ctx, id, m)
 }
 
-func (d *disk) Delete(ctx context.Context, id fold.ID) error {
+func (d *disk) Delete(ctx context.Context, id eventlog.ID) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
 	return d.DB.Delete(ctx, id)
 }
 
-func (d *disk) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
+func (d *disk) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
 	if err := d.write(ofRest); err != nil {
 		return err
 	}
@@ -176,7 +175,7 @@ func start(t testing.TB, dir string, m mood) *program {
 	}
 	p.m, err = sessions.New(sessions.Config{Log: p.disk, Catalog: p.disk, Drafts: p.disk, Backends: []agent.Backend{&echo{}}, Workspaces: folders,
 		Room: func(string) (sessions.Room, error) {
-			return sessions.Room{Tools: func(fold.ID) (agent.Toolset, error) { return show{}, nil }}, nil
+			return sessions.Room{Tools: func(eventlog.ID) (agent.Toolset, error) { return show{}, nil }}, nil
 		}, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +198,7 @@ func (p *program) begin(t testing.TB) *session.Session {
 }
 
 // prompts returns the prompts in the file of a program that has ended, in order.
-func prompts(t testing.TB, dir string, id fold.ID) (contents []string) {
+func prompts(t testing.TB, dir string, id eventlog.ID) (contents []string) {
 	t.Helper()
 	db, err := Open(Config{Dir: dir})
 	if err != nil {
@@ -237,7 +236,7 @@ func TestFullDisk(t *testing.T) {
 	var full error
 	for range 10 {
 		e := storetest.Entry(t, s.LastSeq+1, big)
-		next := fold.Summarize(s, e)
+		next := eventlog.Summarize(s, e)
 		if full = db.Append(t.Context(), "a", []event.Entry{e}, next); full != nil {
 			break
 		}
@@ -268,7 +267,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Writable left %d drafts (%v)", left, err)
 	}
 	e := storetest.Entry(t, s.LastSeq+1, big)
-	s = fold.Summarize(s, e)
+	s = eventlog.Summarize(s, e)
 	if err := db.Append(t.Context(), "a", []event.Entry{e}, s); err != nil {
 		t.Errorf("with space again: %v", err)
 	}
@@ -279,7 +278,7 @@ func TestFullDisk(t *testing.T) {
 // What was accepted is in the file at the end, and so is what comes after.
 func TestPartlyFullDiskLosesNothing(t *testing.T) {
 	dir := t.TempDir()
-	var id fold.ID
+	var id eventlog.ID
 	var accepted []string
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, dir, mood{})
@@ -317,11 +316,11 @@ func (w watched) Err() error { w.look(); return w.Context.Err() }
 func TestDiskRecoversDuringAnAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, t.TempDir(), mood{})
-		sum := fold.Summary{ID: "a"}
+		sum := eventlog.Summary{ID: "a"}
 		add := func(ctx context.Context) {
 			t.Helper()
 			e := storetest.Entry(t, sum.LastSeq+1, event.Abort{Reason: "x"})
-			next := fold.Summarize(sum, e)
+			next := eventlog.Summarize(sum, e)
 			switch err := p.disk.Append(ctx, sum.ID, []event.Entry{e}, next); {
 			case err == nil:
 				sum = next

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -37,7 +37,7 @@ func filled(t testing.TB) (dir, file string) {
 	dir = t.TempDir()
 	db := mustOpen(t, dir)
 	for i := range 10 {
-		id := fold.ID(fmt.Sprint("s", i))
+		id := eventlog.ID(fmt.Sprint("s", i))
 		entries, s := storetest.Start(t, id, 50)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
@@ -231,9 +231,9 @@ func TestTwoPrograms(t *testing.T) {
 // TestOneBadJobSparesTheOthers: a shared transaction that fails is taken apart.
 func TestOneBadJobSparesTheOthers(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
-	appending := func(id fold.ID, seq int64) *job {
+	appending := func(id eventlog.ID, seq int64) *job {
 		e := storetest.Entry(t, seq, event.Abort{Reason: "x"})
-		r, err := rowOf(fold.Summarize(fold.Summary{ID: id}, e))
+		r, err := rowOf(eventlog.Summarize(eventlog.Summary{ID: id}, e))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestOneBadJobSparesTheOthers(t *testing.T) {
 			t.Errorf("job %d: %v", i, jobs[i].err)
 		}
 	}
-	for id, want := range map[fold.ID]int{"a": 1, "bad": 0, "b": 1} {
+	for id, want := range map[eventlog.ID]int{"a": 1, "bad": 0, "b": 1} {
 		if got, err := db.After(t.Context(), id, 0, 10); err != nil || len(got) != want {
 			t.Errorf("session %s: %d entries, want %d (%v)", id, len(got), want, err)
 		}
@@ -285,7 +285,7 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 func TestDamagedEvents(t *testing.T) {
 	dir := t.TempDir()
 	db := mustOpen(t, dir)
-	for _, id := range []fold.ID{"missing", "malformed", "cut", "sound"} {
+	for _, id := range []eventlog.ID{"missing", "malformed", "cut", "sound"} {
 		entries, s := storetest.Start(t, id, 5)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
@@ -298,7 +298,7 @@ func TestDamagedEvents(t *testing.T) {
 	if err := db.Inspect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[fold.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "sound": nil} {
+	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "sound": nil} {
 		for _, step := range []int{1, 2, 5, 10} {
 			var bad []int64
 			for seq := int64(0); seq < 5; {
@@ -335,7 +335,7 @@ func TestDamagedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list.Sessions {
-		if want := map[fold.ID]int{"missing": 1, "malformed": 1, "cut": 2}[s.ID]; s.Damaged != want {
+		if want := map[eventlog.ID]int{"missing": 1, "malformed": 1, "cut": 2}[s.ID]; s.Damaged != want {
 			t.Errorf("the list says that %d events of %s are damaged, want %d", s.Damaged, s.ID, want)
 		}
 		if err := db.Delete(t.Context(), s.ID); err != nil {
@@ -371,7 +371,7 @@ func TestFlippedBits(t *testing.T) {
 		if err == nil {
 			_, listed := db.List(t.Context(), sessions.Query{})
 			for i := range 10 {
-				_, read := db.After(t.Context(), fold.ID(fmt.Sprint("s", i)), 0, 100)
+				_, read := db.After(t.Context(), eventlog.ID(fmt.Sprint("s", i)), 0, 100)
 				err = errors.Join(err, read)
 			}
 			err = errors.Join(err, listed)

@@ -13,7 +13,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
 
@@ -131,7 +130,7 @@ func (f *File) writer() (*DB, error) {
 }
 
 // Append implements [eventlog.Store].
-func (f *File) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (f *File) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("append to the log of session %s: %w", id, err)
@@ -140,7 +139,7 @@ func (f *File) Append(ctx context.Context, id fold.ID, entries []event.Entry, s 
 }
 
 // After implements [eventlog.Store].
-func (f *File) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (f *File) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.After(ctx, id, seq, limit)
 	}
@@ -148,11 +147,11 @@ func (f *File) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]e
 }
 
 // Summary implements [sessions.Catalog].
-func (f *File) Summary(ctx context.Context, id fold.ID) (fold.Summary, error) {
+func (f *File) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.Summary(ctx, id)
 	}
-	return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
+	return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
 }
 
 // List implements [sessions.Catalog].
@@ -173,7 +172,7 @@ func (f *File) Workspaces(ctx context.Context) ([]sessions.Workspace, error) {
 }
 
 // Mark implements [sessions.Catalog].
-func (f *File) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
+func (f *File) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
@@ -182,7 +181,7 @@ func (f *File) Mark(ctx context.Context, id fold.ID, m sessions.Mark) error {
 }
 
 // Delete implements [sessions.Catalog].
-func (f *File) Delete(ctx context.Context, id fold.ID) error {
+func (f *File) Delete(ctx context.Context, id eventlog.ID) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
@@ -191,7 +190,7 @@ func (f *File) Delete(ctx context.Context, id fold.ID) error {
 }
 
 // SaveDrafts implements [eventlog.Drafts].
-func (f *File) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
+func (f *File) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
 	db, err := f.writer()
 	if err != nil {
 		return fmt.Errorf("save the drafts of session %s: %w", id, err)
@@ -200,7 +199,7 @@ func (f *File) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Dra
 }
 
 // LoadDrafts implements [eventlog.Drafts].
-func (f *File) LoadDrafts(ctx context.Context, id fold.ID) ([]eventlog.Draft, error) {
+func (f *File) LoadDrafts(ctx context.Context, id eventlog.ID) ([]eventlog.Draft, error) {
 	if db := f.db.Load().DB; db != nil {
 		return db.LoadDrafts(ctx, id)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/storetest"
@@ -38,10 +38,10 @@ func writeUntilKilled(dir string) {
 	}
 	var all sync.WaitGroup
 	for i := range writers {
-		id := fold.ID(fmt.Sprint("s", i))
+		id := eventlog.ID(fmt.Sprint("s", i))
 		s, err := db.Summary(ctx, id)
 		if err != nil {
-			s = fold.Summary{ID: id, Status: event.Idle}
+			s = eventlog.Summary{ID: id, Status: event.Idle}
 		}
 		all.Go(func() {
 			for {
@@ -123,7 +123,7 @@ func checkAfterKill(t *testing.T, dir string, acknowledged []int64) {
 	}
 	begun := 0
 	for i, seq := range acknowledged {
-		id := fold.ID(fmt.Sprint("s", i))
+		id := eventlog.ID(fmt.Sprint("s", i))
 		entries, err := db.After(t.Context(), id, 0, 10_000_000)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // lastName ends the name of the file that says what was synced last.
@@ -24,8 +24,8 @@ const lastSize = 256
 // one of its own, so it never says more than the journal held; after a loss of power it
 // may say less.
 type last struct {
-	Session fold.ID `json:"session"`
-	Seq     int64   `json:"seq"` // of its last event; 0: it was deleted
+	Session eventlog.ID `json:"session"`
+	Seq     int64       `json:"seq"` // of its last event; 0: it was deleted
 }
 
 // noteLast writes what jobs that were synced came to. A disk that refuses it costs only

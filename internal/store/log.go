@@ -11,7 +11,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 // statements are those of the writing connection.
@@ -77,7 +76,7 @@ func (s *statements) close() {
 }
 
 // Append implements [eventlog.Store].
-func (db *DB) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -124,7 +123,7 @@ func (db *DB) putSession(ctx context.Context, r row, last int64) (key int64, err
 }
 
 // checkEntries refuses what no store may write, before anything is written.
-func checkEntries(id fold.ID, entries []event.Entry, s fold.Summary) error {
+func checkEntries(id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	next := entries[0].Seq
 	for _, e := range entries {
 		switch {
@@ -150,7 +149,7 @@ func checkEntries(id fold.ID, entries []event.Entry, s fold.Summary) error {
 const DefaultEntries = 1000
 
 // After implements [eventlog.Store]. A limit below 1 means [DefaultEntries].
-func (db *DB) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	if limit < 1 {
 		limit = DefaultEntries
 	}
@@ -168,7 +167,7 @@ const selectAfter = `SELECT e.at & 0xffffffff, e.json, s.last_seq FROM sessions 
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
 // after is [DB.After] for a limit and a sequence that make sense.
-func (db *DB) after(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	entries, err := db.sound(ctx, id, seq, limit)
 	if errors.Is(err, ErrCorrupt) {
 		return db.salvage(ctx, id, seq, limit)
@@ -177,7 +176,7 @@ func (db *DB) after(ctx context.Context, id fold.ID, seq int64, limit int) ([]ev
 }
 
 // sound reads what is not damaged; else the error wraps [ErrCorrupt].
-func (db *DB) sound(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) sound(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	rows, err := db.read.QueryContext(ctx, selectAfter, string(id), seq, limit)
 	if err != nil {
 		return nil, ours(err)
@@ -240,7 +239,7 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 
 // SaveDrafts implements [eventlog.Drafts]; a session that is not in the log has
 // nowhere to keep them, which is eventlog.ErrNotFound.
-func (db *DB) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draft) error {
+func (db *DB) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
 	if len(drafts) == 0 {
 		return db.follow(ctx, func(ctx context.Context) error {
 			_, err := db.put.noDrafts.ExecContext(ctx, string(id))
@@ -261,7 +260,7 @@ func (db *DB) SaveDrafts(ctx context.Context, id fold.ID, drafts []eventlog.Draf
 }
 
 // LoadDrafts implements [eventlog.Drafts].
-func (db *DB) LoadDrafts(ctx context.Context, id fold.ID) ([]eventlog.Draft, error) {
+func (db *DB) LoadDrafts(ctx context.Context, id eventlog.ID) ([]eventlog.Draft, error) {
 	var b []byte
 	err := db.read.QueryRowContext(ctx, `SELECT json FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = ?)`, string(id)).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -11,14 +11,13 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
 
 // Memory keeps sessions as long as the process lives. The zero value is ready.
 type Memory struct {
 	mu       sync.RWMutex // guards what follows
-	sessions map[fold.ID]*kept
+	sessions map[eventlog.ID]*kept
 	keys     int64
 	activity int64 // the last one's
 }
@@ -34,7 +33,7 @@ type kept struct {
 func NewMemory() *Memory { return &Memory{} }
 
 // Append implements [eventlog.Store].
-func (m *Memory) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (m *Memory) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
@@ -55,7 +54,7 @@ func (m *Memory) Append(ctx context.Context, id fold.ID, entries []event.Entry, 
 		m.keys++
 		k = &kept{row: row{key: m.keys}}
 		if m.sessions == nil {
-			m.sessions = map[fold.ID]*kept{}
+			m.sessions = map[eventlog.ID]*kept{}
 		}
 		m.sessions[id] = k
 	} else {
@@ -74,7 +73,7 @@ func (m *Memory) Append(ctx context.Context, id fold.ID, entries []event.Entry, 
 }
 
 // After implements [eventlog.Store].
-func (m *Memory) After(ctx context.Context, id fold.ID, seq int64, limit int) ([]event.Entry, error) {
+func (m *Memory) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -95,13 +94,13 @@ func (m *Memory) After(ctx context.Context, id fold.ID, seq int64, limit int) ([
 func (m *Memory) Writable(context.Context, int) error { return nil }
 
 // Summary implements [sessions.Catalog].
-func (m *Memory) Summary(_ context.Context, id fold.ID) (fold.Summary, error) {
+func (m *Memory) Summary(_ context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.sessions[id]; k != nil {
 		return k.Summary, nil
 	}
-	return fold.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
+	return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
 }
 
 // List implements [sessions.Catalog], as [DB.List] does.
@@ -146,7 +145,7 @@ func (p page) selects(r row) bool {
 }
 
 // fits is what [page.filter] asks for.
-func (p page) fits(s fold.Summary) bool {
+func (p page) fits(s eventlog.Summary) bool {
 	if len(p.Workspaces) > 0 && !slices.Contains(p.Workspaces, s.Workspace) || slices.Contains(p.Hidden, s.Workspace) || p.Begun && s.LastSeq < 2 {
 		return false
 	}
@@ -183,7 +182,7 @@ func compareBool(a, b bool) int {
 }
 
 func (c cursor) row() row {
-	return row{key: c.Key, activity: c.Activity, Summary: fold.Summary{Pinned: c.Pinned}}
+	return row{key: c.Key, activity: c.Activity, Summary: eventlog.Summary{Pinned: c.Pinned}}
 }
 
 // Workspaces implements [sessions.Catalog].
@@ -207,7 +206,7 @@ func (m *Memory) Workspaces(context.Context) ([]sessions.Workspace, error) {
 }
 
 // Mark implements [sessions.Catalog].
-func (m *Memory) Mark(_ context.Context, id fold.ID, mark sessions.Mark) error {
+func (m *Memory) Mark(_ context.Context, id eventlog.ID, mark sessions.Mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[id]
@@ -224,7 +223,7 @@ func (m *Memory) Mark(_ context.Context, id fold.ID, mark sessions.Mark) error {
 }
 
 // Delete implements [sessions.Catalog].
-func (m *Memory) Delete(_ context.Context, id fold.ID) error {
+func (m *Memory) Delete(_ context.Context, id eventlog.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, id)
@@ -232,7 +231,7 @@ func (m *Memory) Delete(_ context.Context, id fold.ID) error {
 }
 
 // SaveDrafts implements [eventlog.Drafts], as [DB.SaveDrafts] does.
-func (m *Memory) SaveDrafts(_ context.Context, id fold.ID, drafts []eventlog.Draft) error {
+func (m *Memory) SaveDrafts(_ context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[id]
@@ -246,7 +245,7 @@ func (m *Memory) SaveDrafts(_ context.Context, id fold.ID, drafts []eventlog.Dra
 }
 
 // LoadDrafts implements [eventlog.Drafts].
-func (m *Memory) LoadDrafts(_ context.Context, id fold.ID) ([]eventlog.Draft, error) {
+func (m *Memory) LoadDrafts(_ context.Context, id eventlog.ID) ([]eventlog.Draft, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if k := m.sessions[id]; k != nil {

@@ -17,7 +17,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -40,10 +39,10 @@ type world struct {
 	mu       sync.Mutex // guards faults
 	faults   []string   // what readers found
 	healthy  time.Time  // since when the disk is good; zero: it is not
-	accepted map[fold.ID][]string
-	kept     map[fold.ID]int // displays
-	pinned   map[fold.ID]bool
-	deleted  map[fold.ID]time.Time
+	accepted map[eventlog.ID][]string
+	kept     map[eventlog.ID]int // displays
+	pinned   map[eventlog.ID]bool
+	deleted  map[eventlog.ID]time.Time
 }
 
 func (w *world) fault(format string, args ...any) {
@@ -68,14 +67,14 @@ func (w *world) judge(what string, err error) (accepted bool) {
 // some returns one of the sessions that are not deleted.
 func (w *world) some(rt *rapid.T) *session.Session {
 	ids := slices.Sorted(maps.Keys(w.accepted))
-	ids = slices.DeleteFunc(ids, func(id fold.ID) bool { return !w.deleted[id].IsZero() })
+	ids = slices.DeleteFunc(ids, func(id eventlog.ID) bool { return !w.deleted[id].IsZero() })
 	if len(ids) == 0 {
 		rt.Skip("there is no session")
 	}
 	return w.get(rapid.SampledFrom(ids).Draw(rt, "session"))
 }
 
-func (w *world) get(id fold.ID) *session.Session {
+func (w *world) get(id eventlog.ID) *session.Session {
 	s, err := w.m.Get(context.Background(), id)
 	if err != nil {
 		w.rt.Fatal(err)
@@ -258,7 +257,7 @@ func (w *world) settle() {
 
 // compare checks that the log has each accepted prompt once, with one end unless it
 // is one of those that wait, and every display that is kept.
-func (w *world) compare(db *DB, id fold.ID, accepted []string, waiting int) {
+func (w *world) compare(db *DB, id eventlog.ID, accepted []string, waiting int) {
 	rt := w.rt
 	entries, err := db.After(context.Background(), id, 0, 100_000)
 	if err != nil {
@@ -297,8 +296,8 @@ func (w *world) compare(db *DB, id fold.ID, accepted []string, waiting int) {
 // newWorld starts a program with one session on a good disk, of which one write is
 // to fail; 0: none.
 func newWorld(t *testing.T, rt fataler, fails int) *world {
-	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[fold.ID][]string{}, kept: map[fold.ID]int{},
-		pinned: map[fold.ID]bool{}, deleted: map[fold.ID]time.Time{}}
+	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[eventlog.ID][]string{}, kept: map[eventlog.ID]int{},
+		pinned: map[eventlog.ID]bool{}, deleted: map[eventlog.ID]time.Time{}}
 	w.program = start(t, w.dir, mood{})
 	w.disk.fails = fails
 	return w

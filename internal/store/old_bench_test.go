@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -100,7 +100,7 @@ func BenchmarkOldAge(b *testing.B) {
 	defer db.Close()
 	b.Run("open", func(b *testing.B) {
 		timed(b, func(i int) {
-			if got, err := db.After(b.Context(), fold.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0, 100); err != nil || len(got) != min(each, 100) {
+			if got, err := db.After(b.Context(), eventlog.ID(fmt.Sprint("s", 1+i*7919%(oldSessions-1))), 0, 100); err != nil || len(got) != min(each, 100) {
 				b.Fatal(len(got), err)
 			}
 		})
@@ -139,7 +139,7 @@ func BenchmarkOldAge(b *testing.B) {
 		}
 		timed(b, func(i int) {
 			e := storetest.Entry(b, s.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: fmt.Sprint("something new about thing ", i)})
-			s = fold.Summarize(s, e)
+			s = eventlog.Summarize(s, e)
 			if err := db.Append(b.Context(), "s5", []event.Entry{e}, s); err != nil {
 				b.Fatal(err)
 			}

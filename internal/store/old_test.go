@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
 )
@@ -64,12 +64,12 @@ func checkOld(t *testing.T, db *DB) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for id, want := range map[fold.ID]int{"old0": 7, "old1": 7, "old2": 4} {
+	for id, want := range map[eventlog.ID]int{"old0": 7, "old1": 7, "old2": 4} {
 		entries, err := db.After(t.Context(), id, 0, 100)
 		if err != nil || len(entries) != want {
 			t.Fatalf("%s has %d entries (%v), want %d", id, len(entries), err, want)
 		}
-		sum := storetest.Fold(fold.Summary{}, entries)
+		sum := storetest.Fold(eventlog.Summary{}, entries)
 		got, err := db.Summary(t.Context(), id)
 		if sum.Pinned = id == "old0"; err != nil || got.Title != sum.Title || got.LastSeq != sum.LastSeq || got.Pinned != sum.Pinned || got.Status != sum.Status {
 			t.Errorf("the row of %s is %+v (%v), the log says %+v", id, got, err, sum)
@@ -95,7 +95,7 @@ func TestIndexGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := storetest.Entry(t, s.LastSeq+1, event.AssistantMessage{MessageID: "late", Content: "a lantern"})
-	if err := db.Append(t.Context(), "old2", []event.Entry{e}, fold.Summarize(s, e)); err != nil {
+	if err := db.Append(t.Context(), "old2", []event.Entry{e}, eventlog.Summarize(s, e)); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Delete(t.Context(), "old1"); err != nil {

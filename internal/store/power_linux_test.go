@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store/storetest"
 )
 
@@ -35,14 +35,14 @@ type writing struct {
 	t    *testing.T
 	rnd  *rand.Rand
 	db   *DB
-	sums map[fold.ID]fold.Summary
-	kept map[fold.ID]int64 // up to which event something was acknowledged that begins or ends something
+	sums map[eventlog.ID]eventlog.Summary
+	kept map[eventlog.ID]int64 // up to which event something was acknowledged that begins or ends something
 }
 
 // append appends one event to a session, and reports whether it was acknowledged.
 func (w *writing) append() bool {
 	w.t.Helper()
-	id := fold.ID(fmt.Sprint("s", w.rnd.IntN(5)))
+	id := eventlog.ID(fmt.Sprint("s", w.rnd.IntN(5)))
 	sum := w.sums[id]
 	var e event.Entry
 	begins := true
@@ -54,7 +54,7 @@ func (w *writing) append() bool {
 	default:
 		e = storetest.Entry(w.t, sum.LastSeq+1, event.UserMessage{MessageID: fmt.Sprint("m", sum.LastSeq), Content: "a prompt"})
 	}
-	sum = fold.Summarize(sum, e)
+	sum = eventlog.Summarize(sum, e)
 	if err := w.db.Append(w.t.Context(), id, []event.Entry{e}, sum); err != nil {
 		if !errors.Is(err, ErrDisk) {
 			w.t.Fatal(err)
@@ -88,7 +88,7 @@ func (w *writing) lost(dir string) (lost int64) {
 }
 
 func newWriting(t *testing.T, rnd *rand.Rand, d *faultDisk) *writing {
-	return &writing{t: t, rnd: rnd, db: mustOpen(t, d.dir), sums: map[fold.ID]fold.Summary{}, kept: map[fold.ID]int64{}}
+	return &writing{t: t, rnd: rnd, db: mustOpen(t, d.dir), sums: map[eventlog.ID]eventlog.Summary{}, kept: map[eventlog.ID]int64{}}
 }
 
 // powerLosses cuts the power at n random instants of one program's life.
@@ -169,7 +169,7 @@ func TestRelayedFollow(t *testing.T) {
 		}
 		for range 3 {
 			e := storetest.Entry(t, sum.LastSeq+1, event.AssistantMessage{MessageID: "m", Content: "a part of an answer"})
-			sum = fold.Summarize(sum, e)
+			sum = eventlog.Summarize(sum, e)
 			if err := w.db.Append(t.Context(), "s", []event.Entry{e}, sum); err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,7 @@ var migrations = []string{
 	) STRICT;`,
 
 	// The words of what can be searched, by events.at. The text itself stays in
-	// the log alone; words come from search.Words, which knows the alphabets, so
+	// the log alone; words come from eventlog.Words, which knows the alphabets, so
 	// that this tokenizer has nothing to decide.
 	`CREATE VIRTUAL TABLE found USING fts5 (words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');
 	CREATE TABLE unsearched (                   -- sessions whose older events are not in found yet

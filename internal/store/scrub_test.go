@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store/storetest"
 )
 
@@ -19,14 +19,14 @@ func TestDeletedIsGone(t *testing.T) {
 	dir := t.TempDir()
 	db := mustOpen(t, dir)
 	for _, name := range []string{"kept", "gone"} {
-		id, sum := fold.ID(name), fold.Summary{}
+		id, sum := eventlog.ID(name), eventlog.Summary{}
 		for i := range 200 {
 			var d event.Data = event.SessionStart{SessionID: name, Title: name + "titleword"}
 			if i > 0 {
 				d = event.UserMessage{MessageID: fmt.Sprint("m", i), Content: strings.Repeat(fmt.Sprintf("%scanary%d ", name, i), 20)}
 			}
 			e := storetest.Entry(t, int64(i+1), d)
-			sum = fold.Summarize(sum, e)
+			sum = eventlog.Summarize(sum, e)
 			if err := db.Append(t.Context(), id, []event.Entry{e}, sum); err != nil {
 				t.Fatal(err)
 			}

@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
-	"webchat/internal/search"
+	"webchat/internal/eventlog"
 )
 
 // MaxFound is how many sessions a text is looked up in.
@@ -73,13 +72,13 @@ type wordsAt struct {
 func wordsOf(entries []event.Entry) []wordsAt {
 	var all []wordsAt
 	for _, e := range entries {
-		text := search.Text(e.Event.Data)
+		text := eventlog.Text(e.Event.Data)
 		if text == "" {
 			continue
 		}
 		seen := map[string]bool{}
 		var b strings.Builder
-		for _, w := range search.Words(text) {
+		for _, w := range eventlog.Words(text) {
 			if !seen[w.Text] {
 				seen[w.Text] = true
 				b.WriteString(w.Text)
@@ -117,7 +116,7 @@ func match(words []string, prefix bool) string {
 
 // search returns the last event that matches of each session, as events.at by the
 // session's key: whole words first, then those that begin like the last one.
-func (db *DB) search(ctx context.Context, f search.Finder) (map[int64]int64, error) {
+func (db *DB) search(ctx context.Context, f eventlog.Finder) (map[int64]int64, error) {
 	words, prefix := f.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
@@ -196,7 +195,7 @@ func (db *DB) beginnings(ctx context.Context, query string, hits map[int64]int64
 }
 
 // hit reads the event that matched.
-func (db *DB) hit(ctx context.Context, at int64, f search.Finder) (*search.Hit, error) {
+func (db *DB) hit(ctx context.Context, at int64, f eventlog.Finder) (*eventlog.Hit, error) {
 	var b []byte
 	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, at).Scan(&b)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -212,15 +211,15 @@ func (db *DB) hit(ctx context.Context, at int64, f search.Finder) (*search.Hit, 
 	return hitOf(event.Entry{Seq: at & 0xffffffff, Event: e}, f), nil
 }
 
-func hitOf(e event.Entry, f search.Finder) *search.Hit {
-	return &search.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(search.Text(e.Event.Data))}
+func hitOf(e event.Entry, f eventlog.Finder) *eventlog.Hit {
+	return &eventlog.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(eventlog.Text(e.Event.Data))}
 }
 
 // lastHit finds in a log what search finds in the table.
-func lastHit(log []event.Entry, f search.Finder) *search.Hit {
-	for _, f := range []search.Finder{f.Exact(), f} {
+func lastHit(log []event.Entry, f eventlog.Finder) *eventlog.Hit {
+	for _, f := range []eventlog.Finder{f.Exact(), f} {
 		for _, e := range slices.Backward(log) {
-			if text := search.Text(e.Event.Data); text != "" && f.Match(text) {
+			if text := eventlog.Text(e.Event.Data); text != "" && f.Match(text) {
 				return hitOf(e, f)
 			}
 		}
@@ -265,7 +264,7 @@ func (db *DB) Index(ctx context.Context) error {
 }
 
 func (db *DB) indexOne(ctx context.Context, key, after, last int64) error {
-	var id fold.ID
+	var id eventlog.ID
 	err := db.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE key = ?`, key).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return ours(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store/storetest"
 )
 
@@ -21,9 +21,9 @@ func TestVacuum(t *testing.T) {
 			}
 			db := mustOpen(t, dir)
 			for i := range 20 {
-				id := fold.ID(fmt.Sprint("big", i))
+				id := eventlog.ID(fmt.Sprint("big", i))
 				e := storetest.Entry(t, 1, event.SessionStart{SessionID: string(id), Title: strings.Repeat("x", 100_000)})
-				if err := db.Append(t.Context(), id, []event.Entry{e}, fold.Summarize(fold.Summary{}, e)); err != nil {
+				if err := db.Append(t.Context(), id, []event.Entry{e}, eventlog.Summarize(eventlog.Summary{}, e)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -36,14 +36,14 @@ func TestVacuum(t *testing.T) {
 				t.Fatalf("%d bytes, %v", full, err)
 			}
 			for i := range 20 {
-				if err := db.Delete(t.Context(), fold.ID(fmt.Sprint("big", i))); err != nil {
+				if err := db.Delete(t.Context(), eventlog.ID(fmt.Sprint("big", i))); err != nil {
 					t.Fatal(err)
 				}
 			}
 			wrote := make(chan error)
 			go func() {
 				e := storetest.Entry(t, 11, event.Abort{Reason: "meanwhile"})
-				wrote <- db.Append(t.Context(), "kept", []event.Entry{e}, fold.Summarize(s, e))
+				wrote <- db.Append(t.Context(), "kept", []event.Entry{e}, eventlog.Summarize(s, e))
 			}()
 			if err := db.Vacuum(t.Context()); err != nil {
 				t.Fatal(err)

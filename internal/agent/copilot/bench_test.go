@@ -21,7 +21,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/server"
@@ -91,7 +91,7 @@ func BenchmarkManyDeltas(b *testing.B) {
 			b.Fatal(err)
 		}
 		var began time.Time
-		var r fold.TurnResult
+		var r eventlog.TurnResult
 		for _, prompt := range []string{"hello", "go"} { // the first starts the CLI
 			began = time.Now()
 			id, err := s.Send(b.Context(), session.Message{Content: prompt})

@@ -16,7 +16,7 @@ import (
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/released"
@@ -72,7 +72,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	}
 	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: shown.Reading(func(id fold.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 			})}, nil
 		}})
@@ -97,7 +97,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 }
 
 // ask sends a prompt and returns what came of it.
-func (h *house) ask(s *session.Session, prompt string) fold.TurnResult {
+func (h *house) ask(s *session.Session, prompt string) eventlog.TurnResult {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()

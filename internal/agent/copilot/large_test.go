@@ -11,7 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/wording"
 )
@@ -24,7 +24,7 @@ func (h *house) read() string {
 }
 
 // whole returns what the user sees of the only output of a turn.
-func (h *house) whole(r fold.TurnResult) (string, outputs.Meta) {
+func (h *house) whole(r eventlog.TurnResult) (string, outputs.Meta) {
 	h.t.Helper()
 	if r.Error != "" || len(r.Outputs) != 1 || r.Outputs[0].Type != "terminal" {
 		h.t.Fatalf("%+v", r)

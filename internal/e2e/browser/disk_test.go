@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store"
 )
 
@@ -18,7 +18,7 @@ type fillable struct {
 	full atomic.Bool
 }
 
-func (f *fillable) Append(ctx context.Context, id fold.ID, entries []event.Entry, s fold.Summary) error {
+func (f *fillable) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
 	if err := f.Writable(ctx, 0); err != nil {
 		return err
 	}

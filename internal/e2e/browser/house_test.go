@@ -19,8 +19,8 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/e2e/hostile"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
-	"webchat/internal/fold"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
@@ -70,7 +70,7 @@ func newHouse(t *testing.T) *house {
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
-			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id fold.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
 			}}, err
 		}})

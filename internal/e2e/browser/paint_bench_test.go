@@ -13,7 +13,7 @@ import (
 
 	"webchat/internal/e2e/ports"
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/store"
 )
 
@@ -55,14 +55,14 @@ func paintSite(b *testing.B, sessions, folders int) *page {
 			folder = fmt.Sprintf("%s/project-%d", filepath.Dir(s.workspace), i%folders)
 		}
 		at := time.Now().Add(-time.Duration(sessions-i) * time.Minute)
-		id, sum, entries := fold.ID(event.NewID()), fold.Summary{}, []event.Entry(nil)
+		id, sum, entries := eventlog.ID(event.NewID()), eventlog.Summary{}, []event.Entry(nil)
 		for seq, d := range []event.Data{event.SessionStart{SessionID: string(id), Workspace: folder, Backend: "offline"},
 			event.SessionTitleChanged{Title: fmt.Sprintf("Look into the pump, part %d", i)}} {
 			e := event.Entry{Seq: int64(seq + 1), Event: event.New(d, "", at)}
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
 				b.Fatal(err)
 			}
-			sum, entries = fold.Summarize(sum, e), append(entries, e)
+			sum, entries = eventlog.Summarize(sum, e), append(entries, e)
 		}
 		if err := db.Append(context.Background(), id, entries, sum); err != nil {
 			b.Fatal(err)

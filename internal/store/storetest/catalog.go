@@ -11,18 +11,17 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
 
 func summaryComesBack(t *testing.T, r *rig) {
 	entries, _ := Start(t, "a", 1)
-	s := fold.Summary{
+	s := eventlog.Summary{
 		ID: "a", Backend: "copilot", Model: "m-1", Title: "Tïtle 'quoted' \"x\" 🚀", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
 		Pinned: true, Status: event.Waiting, Pending: 3, LastSeq: 1,
 		Usage:  event.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, Cost: 0.25, Calls: 4},
-		Tokens: fold.Tokens{Shown: 100, Sent: 10, Saved: 90},
-		Open:   fold.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
+		Tokens: eventlog.Tokens{Shown: 100, Sent: 10, Saved: 90},
+		Open:   eventlog.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
 	}
 	if err := r.Append(t.Context(), "a", entries, s); err != nil {
 		t.Fatal(err)
@@ -79,7 +78,7 @@ func notFound(t *testing.T, r *rig) {
 }
 
 // at makes a session that was last active so many minutes after epoch.
-func (r *rig) at(id fold.ID, minutes int, title string) fold.Summary {
+func (r *rig) at(id eventlog.ID, minutes int, title string) eventlog.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, 1)
 	s.UpdatedAt, s.Title = epoch.Add(time.Duration(minutes)*time.Minute), title
@@ -92,7 +91,7 @@ func (r *rig) at(id fold.ID, minutes int, title string) fold.Summary {
 func listOrder(t *testing.T, r *rig) {
 	// The clock goes back after s0 and s3.
 	for i, minutes := range []int{3, 1, 2, 5, 4} {
-		r.at(fold.ID(fmt.Sprint("s", i)), minutes, "t")
+		r.at(eventlog.ID(fmt.Sprint("s", i)), minutes, "t")
 	}
 	if got, want := r.list(sessions.Query{}), "s4 s3 s2 s1 s0"; got != want {
 		t.Errorf("by activity: %s, want %s", got, want)
@@ -125,7 +124,7 @@ func listOrder(t *testing.T, r *rig) {
 func listPages(t *testing.T, r *rig) {
 	var want []string
 	for i := range 25 {
-		r.at(fold.ID(fmt.Sprintf("s%02d", i)), i/5, "t") // many at the same instant
+		r.at(eventlog.ID(fmt.Sprintf("s%02d", i)), i/5, "t") // many at the same instant
 		want = append([]string{fmt.Sprintf("s%02d", i)}, want...)
 	}
 	for _, limit := range []int{1, 4, 5, 24, 25, 26, 0} {
@@ -142,10 +141,10 @@ func listPages(t *testing.T, r *rig) {
 	s := p.Sessions[4].Summary
 	e := Entry(t, 1000, event.Abort{Reason: "later"})
 	e.Seq = 2
-	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, fold.Summarize(s, e)); err != nil {
+	if err := r.Append(t.Context(), s.ID, []event.Entry{e}, eventlog.Summarize(s, e)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Delete(t.Context(), fold.ID(want[10])); err != nil {
+	if err := r.Delete(t.Context(), eventlog.ID(want[10])); err != nil {
 		t.Fatal(err)
 	}
 	rest := append(append([]string{}, want[5:10]...), want[11:]...)
@@ -156,7 +155,7 @@ func listPages(t *testing.T, r *rig) {
 
 func listCursors(t *testing.T, r *rig) {
 	for i := range 3 {
-		r.at(fold.ID(fmt.Sprint("s", i)), i, "t")
+		r.at(eventlog.ID(fmt.Sprint("s", i)), i, "t")
 	}
 	p, err := r.List(t.Context(), sessions.Query{Limit: 1})
 	if err != nil || p.Cursor == "" {
@@ -175,7 +174,7 @@ func listCursors(t *testing.T, r *rig) {
 
 func listText(t *testing.T, r *rig) {
 	for i, title := range []string{"Show go.mod", "Größe ÄNDERN", "100% of a_b", "go home", "back\\slash"} {
-		r.at(fold.ID(fmt.Sprint("s", i)), i, title)
+		r.at(eventlog.ID(fmt.Sprint("s", i)), i, title)
 	}
 	for text, want := range map[string]string{
 		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2", "a_b": "s2", "a?b": "",
@@ -195,7 +194,7 @@ func listKinds(t *testing.T, r *rig) {
 	tool := r.add(r.begin("tool", 1), event.ToolExecutionStart{ToolCallID: "c", ToolName: "x"})
 	done := r.add(r.begin("done", 1), event.TurnStart{TurnID: "t", MessageID: "m"})
 	r.add(done, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Completed})
-	for _, id := range []fold.ID{"running", "idle"} {
+	for _, id := range []eventlog.ID{"running", "idle"} {
 		if err := r.Mark(t.Context(), id, sessions.Mark{DeletedAt: ptr(epoch)}); err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +243,7 @@ func deletion(t *testing.T, r *rig) {
 	}
 	check("deleted")
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "late"})
-	if err := r.Append(t.Context(), "a", []event.Entry{e}, fold.Summarize(s, e)); !errors.Is(err, r.notNext) {
+	if err := r.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err, r.notNext) {
 		t.Errorf("Append to a deleted session: %v", err)
 	}
 	r.again()
@@ -286,13 +285,13 @@ func drafts(t *testing.T, r *rig) {
 
 // listFilters: what keeps sessions out of a list, page by page.
 func listFilters(t *testing.T, r *rig) {
-	in := func(id fold.ID, workspace string, data ...event.Data) {
+	in := func(id eventlog.ID, workspace string, data ...event.Data) {
 		t.Helper()
 		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: workspace, Backend: "offline"})}
 		for _, d := range data {
 			entries = append(entries, Entry(t, int64(len(entries)+1), d))
 		}
-		if err := r.Append(t.Context(), id, entries, Fold(fold.Summary{}, entries)); err != nil {
+		if err := r.Append(t.Context(), id, entries, Fold(eventlog.Summary{}, entries)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 )
 
 func exactBytes(t *testing.T, r *rig) {
@@ -58,7 +57,7 @@ func after(t *testing.T, r *rig) {
 func sequences(t *testing.T, r *rig) {
 	s := r.begin("a", 3)
 	before := r.all("a")
-	try := func(id fold.ID, seqs ...int64) {
+	try := func(id eventlog.ID, seqs ...int64) {
 		t.Helper()
 		var entries []event.Entry
 		for _, seq := range seqs {
@@ -94,12 +93,12 @@ func sequences(t *testing.T, r *rig) {
 func refusals(t *testing.T, r *rig) {
 	s := r.begin("a", 1)
 	e := Entry(t, 2, event.Abort{Reason: "x"})
-	next := fold.Summarize(s, e)
-	for name, f := range map[string]func(*event.Entry, *fold.Summary){
-		"ephemeral":         func(e *event.Entry, _ *fold.Summary) { e.Event.Ephemeral = true },
-		"not encoded":       func(e *event.Entry, _ *fold.Summary) { e.JSON = nil },
-		"other session":     func(_ *event.Entry, s *fold.Summary) { s.ID = "b" },
-		"other last number": func(_ *event.Entry, s *fold.Summary) { s.LastSeq = 7 },
+	next := eventlog.Summarize(s, e)
+	for name, f := range map[string]func(*event.Entry, *eventlog.Summary){
+		"ephemeral":         func(e *event.Entry, _ *eventlog.Summary) { e.Event.Ephemeral = true },
+		"not encoded":       func(e *event.Entry, _ *eventlog.Summary) { e.JSON = nil },
+		"other session":     func(_ *event.Entry, s *eventlog.Summary) { s.ID = "b" },
+		"other last number": func(_ *event.Entry, s *eventlog.Summary) { s.LastSeq = 7 },
 	} {
 		bad, sum := e, next
 		f(&bad, &sum)
@@ -122,7 +121,7 @@ func concurrent(t *testing.T, r *rig) {
 	var all sync.WaitGroup
 	for i := range sessions {
 		all.Go(func() {
-			id := fold.ID(fmt.Sprint("s", i))
+			id := eventlog.ID(fmt.Sprint("s", i))
 			entries, s := Start(t, id, 2)
 			for round := 0; ; round++ {
 				if err := r.Append(t.Context(), id, entries, s); err != nil {
@@ -144,7 +143,7 @@ func concurrent(t *testing.T, r *rig) {
 	all.Wait()
 	r.again()
 	for i := range sessions {
-		r.same(r.all(fold.ID(fmt.Sprint("s", i))), want[i])
+		r.same(r.all(eventlog.ID(fmt.Sprint("s", i))), want[i])
 	}
 }
 
@@ -154,7 +153,7 @@ func cancel(t *testing.T, r *rig) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for i := range others { // so that commits are shared and queues exist
-		s := r.begin(fold.ID(fmt.Sprint("other", i)), 1)
+		s := r.begin(eventlog.ID(fmt.Sprint("other", i)), 1)
 		all.Go(func() {
 			for {
 				select {
@@ -163,7 +162,7 @@ func cancel(t *testing.T, r *rig) {
 				default:
 				}
 				e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-				s = fold.Summarize(s, e)
+				s = eventlog.Summarize(s, e)
 				if err := r.Append(t.Context(), s.ID, []event.Entry{e}, s); err != nil {
 					t.Errorf("Append: %v", err)
 					return
@@ -176,7 +175,7 @@ func cancel(t *testing.T, r *rig) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
 		e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-		next := fold.Summarize(s, e)
+		next := eventlog.Summarize(s, e)
 		ctx, cancel := context.WithCancel(t.Context())
 		spins := rnd.IntN(20_000)
 		all.Go(func() {
@@ -205,7 +204,7 @@ func cancel(t *testing.T, r *rig) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-	if err := r.Append(ctx, "a", []event.Entry{e}, fold.Summarize(s, e)); !errors.Is(err, context.Canceled) {
+	if err := r.Append(ctx, "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
 	t.Logf("%d of 150 appends were withdrawn", cancelled)

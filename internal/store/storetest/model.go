@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 )
 
@@ -20,7 +20,7 @@ func model(t *testing.T, r *rig) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
-		m := &machine{rig: r, prefix: fmt.Sprintf("r%d-", round), have: map[fold.ID]*known{}}
+		m := &machine{rig: r, prefix: fmt.Sprintf("r%d-", round), have: map[eventlog.ID]*known{}}
 		rt.Repeat(rapid.StateMachineActions(m))
 		for id := range m.have { // the next round starts empty
 			if err := r.Delete(t.Context(), id); err != nil {
@@ -31,7 +31,7 @@ func model(t *testing.T, r *rig) {
 }
 
 type known struct {
-	fold.Summary
+	eventlog.Summary
 	log    []event.Entry
 	n      int // order of creation
 	active int // when it was active last
@@ -40,13 +40,13 @@ type known struct {
 type machine struct {
 	rig    *rig
 	prefix string
-	have   map[fold.ID]*known
+	have   map[eventlog.ID]*known
 	made   int
 	acts   int
 }
 
-func (m *machine) id(rt *rapid.T) fold.ID {
-	return fold.ID(m.prefix + rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id"))
+func (m *machine) id(rt *rapid.T) eventlog.ID {
+	return eventlog.ID(m.prefix + rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "id"))
 }
 
 // Append adds one to three entries, now and then in a wrong place.
@@ -54,7 +54,7 @@ func (m *machine) Append(rt *rapid.T) {
 	id := m.id(rt)
 	k := m.have[id]
 	if k == nil {
-		k = &known{Summary: fold.Summary{ID: id}, n: m.made}
+		k = &known{Summary: eventlog.Summary{ID: id}, n: m.made}
 	}
 	wrong := rapid.SampledFrom([]int64{0, 0, 0, 0, 1, -1}).Draw(rt, "wrong")
 	var entries []event.Entry

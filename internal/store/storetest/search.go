@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 )
 
 // talk makes a session with a prompt, a tool call and an answer.
-func (r *rig) talk(id fold.ID, prompt, path, answer string) fold.Summary {
+func (r *rig) talk(id eventlog.ID, prompt, path, answer string) eventlog.Summary {
 	r.t.Helper()
 	s := r.begin(id, 1)
 	s = r.add(s, event.UserMessage{MessageID: "m", Content: prompt})
@@ -89,7 +89,7 @@ func search(t *testing.T, r *rig) {
 func searchPages(t *testing.T, r *rig) {
 	var want []string
 	for i := range 60 {
-		id := fold.ID(fmt.Sprintf("s%02d", i))
+		id := eventlog.ID(fmt.Sprintf("s%02d", i))
 		r.talk(id, "all of them say seagull", "x.md", strings.Repeat("and more ", 100))
 		want = append([]string{string(id)}, want...)
 	}

@@ -19,7 +19,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/fold"
 	"webchat/internal/sessions"
 )
 
@@ -92,25 +91,25 @@ func Entry(t testing.TB, seq int64, d event.Data) event.Entry {
 }
 
 // Start returns the first entries of a session's log and its summary.
-func Start(t testing.TB, id fold.ID, n int64) ([]event.Entry, fold.Summary) {
+func Start(t testing.TB, id eventlog.ID, n int64) ([]event.Entry, eventlog.Summary) {
 	t.Helper()
 	entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Backend: "offline", Title: "Title of " + string(id)})}
 	for seq := int64(2); seq <= n; seq++ {
 		entries = append(entries, Entry(t, seq, event.AssistantMessage{MessageID: fmt.Sprint("m", seq), Content: "wörds 🚀 <>&\u2028"}))
 	}
-	return entries, Fold(fold.Summary{}, entries)
+	return entries, Fold(eventlog.Summary{}, entries)
 }
 
 // Fold folds entries into s.
-func Fold(s fold.Summary, entries []event.Entry) fold.Summary {
+func Fold(s eventlog.Summary, entries []event.Entry) eventlog.Summary {
 	for _, e := range entries {
-		s = fold.Summarize(s, e)
+		s = eventlog.Summarize(s, e)
 	}
 	return s
 }
 
 // begin makes a session with n entries.
-func (r *rig) begin(id fold.ID, n int64) fold.Summary {
+func (r *rig) begin(id eventlog.ID, n int64) eventlog.Summary {
 	r.t.Helper()
 	entries, s := Start(r.t, id, n)
 	if err := r.Append(r.t.Context(), id, entries, s); err != nil {
@@ -120,10 +119,10 @@ func (r *rig) begin(id fold.ID, n int64) fold.Summary {
 }
 
 // add appends one event.
-func (r *rig) add(s fold.Summary, d event.Data) fold.Summary {
+func (r *rig) add(s eventlog.Summary, d event.Data) eventlog.Summary {
 	r.t.Helper()
 	e := Entry(r.t, s.LastSeq+1, d)
-	s = fold.Summarize(s, e)
+	s = eventlog.Summarize(s, e)
 	if err := r.Append(r.t.Context(), s.ID, []event.Entry{e}, s); err != nil {
 		r.t.Fatalf("Append: %v", err)
 	}
@@ -131,7 +130,7 @@ func (r *rig) add(s fold.Summary, d event.Data) fold.Summary {
 }
 
 // all returns the whole log of a session.
-func (r *rig) all(id fold.ID) []event.Entry {
+func (r *rig) all(id eventlog.ID) []event.Entry {
 	r.t.Helper()
 	entries, err := r.After(r.t.Context(), id, 0, 1_000_000)
 	if err != nil {

@@ -1,4 +1,4 @@
-package fold
+package eventlog
 
 import (
 	"slices"

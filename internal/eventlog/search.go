@@ -1,7 +1,4 @@
-// Package search says what a log is searched by: the words of a query, which events
-// hold them, and the text around a hit. The stores share it, so that each finds the
-// same. Everything in it is safe for concurrent use.
-package search
+package eventlog
 
 import (
 	"encoding/json"

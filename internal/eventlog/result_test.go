@@ -1,15 +1,15 @@
-package fold_test
+package eventlog_test
 
 import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/fold"
+	"webchat/internal/eventlog"
 )
 
 // Outputs are told in the order of the calls, whichever ended first.
 func TestOutputsAreInTheOrderOfCalls(t *testing.T) {
-	r := fold.NewResult("m")
+	r := eventlog.NewResult("m")
 	call := func(id string) event.Data { return event.ToolExecutionStart{ToolCallID: id, By: event.ByAgent} }
 	end := func(id string) event.Data {
 		return event.ToolExecutionComplete{ToolCallID: id, Success: true, OutputID: "out_" + id, Result: &event.ToolResult{}}
