@@ -18,8 +18,8 @@ import (
 	"webchat/internal/agent/autohand"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/canary"
+	"webchat/internal/consent"
 	"webchat/internal/daemon"
-	"webchat/internal/hooks"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 )
@@ -74,7 +74,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	for _, missed := range missedRules(c, backends) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
 	}
-	if err := doctorBackends(ctx, backends, set.Demands(hooks.BeforeTool), say); err != nil {
+	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
 		return err
 	}
 	o.doctorSessions(ctx, backends, c, workspace, say)

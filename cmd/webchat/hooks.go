@@ -18,7 +18,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/hooks"
 	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/store"
@@ -26,17 +25,17 @@ import (
 
 // hookConfig is a hook as the configuration file has it.
 type hookConfig struct {
-	Event      hooks.Event `yaml:"event"`
-	Matcher    string      `yaml:"matcher"`
-	Command    string      `yaml:"command"`
-	Cwd        string      `yaml:"cwd"`
-	Timeout    string      `yaml:"timeout"`
-	BestEffort bool        `yaml:"best_effort"`
+	Event      consent.Moment `yaml:"event"`
+	Matcher    string         `yaml:"matcher"`
+	Command    string         `yaml:"command"`
+	Cwd        string         `yaml:"cwd"`
+	Timeout    string         `yaml:"timeout"`
+	BestEffort bool           `yaml:"best_effort"`
 }
 
 // hook returns what h says, or what is wrong with it.
-func (h hookConfig) hook() (hooks.Hook, error) {
-	hook := hooks.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Dir: h.Cwd, BestEffort: h.BestEffort}
+func (h hookConfig) hook() (consent.Hook, error) {
+	hook := consent.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Dir: h.Cwd, BestEffort: h.BestEffort}
 	if h.Timeout != "" {
 		d, err := time.ParseDuration(h.Timeout)
 		if err != nil || d <= 0 {
@@ -48,8 +47,8 @@ func (h hookConfig) hook() (hooks.Hook, error) {
 }
 
 // hooks makes the user's hooks. Commands get what the user's own commands get.
-func (o *options) hooks(c *config, workspace string) (*hooks.Set, error) {
-	var list []hooks.Hook
+func (o *options) hooks(c *config, workspace string) (*consent.Hooks, error) {
+	var list []consent.Hook
 	for i, h := range c.Hooks {
 		hook, err := h.hook()
 		if err != nil {
@@ -57,7 +56,7 @@ func (o *options) hooks(c *config, workspace string) (*hooks.Set, error) {
 		}
 		list = append(list, hook)
 	}
-	return hooks.New(hooks.Config{Hooks: list, Workspace: workspace, Env: policy.InheritWhole(o.env, c.keyVariables())})
+	return consent.NewHooks(consent.HookConfig{Hooks: list, Workspace: workspace, Env: policy.InheritWhole(o.env, c.keyVariables())})
 }
 
 // foreign are names a repository could hope to have its own settings read from.
@@ -98,7 +97,7 @@ func (o *options) consent(c *config) server.Consent {
 	for _, h := range c.Hooks {
 		timeout := h.Timeout
 		if timeout == "" {
-			timeout = hooks.DefaultTimeout.String()
+			timeout = consent.DefaultTimeout.String()
 		}
 		out.Hooks = append(out.Hooks, server.Hook{Event: string(h.Event), Matcher: h.Matcher, Command: h.Command, Timeout: timeout, BestEffort: h.BestEffort})
 	}

@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 )
 
 // What callers may ask errors.Is about.
@@ -46,7 +45,7 @@ type Config struct {
 	Kept    Kept
 
 	// Hook asks the user's hooks. The error is the context's.
-	Hook func(context.Context, hooks.Call) (hooks.Verdict, error)
+	Hook func(context.Context, HookCall) (HookVerdict, error)
 	// Stopped says in a sentence why a context of the session ended.
 	Stopped func(context.Context) string
 	// Usable returns why nothing new may begin, or nil. Lock is held.

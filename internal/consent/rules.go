@@ -11,11 +11,10 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/hooks"
 )
 
 // HookAsker asks hooks about an act.
-type HookAsker func(context.Context, agent.Permission) (hooks.Verdict, error)
+type HookAsker func(context.Context, agent.Permission) (HookVerdict, error)
 
 // decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The
 // error is ctx's.
@@ -31,7 +30,7 @@ func (q *Requests) decideWithoutUser(ctx context.Context, r *request, before Hoo
 		return v, true, nil
 	}
 	// A yes of these hooks changes nothing, a no also what a rule or the mode allows.
-	said, err := q.cfg.Hook(ctx, hooks.Call{RequestID: r.id, Event: hooks.PermissionRequested, Tool: r.perm.ToolName, Arguments: Describe(r.perm)})
+	said, err := q.cfg.Hook(ctx, HookCall{RequestID: r.id, Event: PermissionRequested, Tool: r.perm.ToolName, Arguments: Describe(r.perm)})
 	if err != nil || !said.Allow {
 		return Denial(event.DecidedByHook, said.Reason), true, err
 	}

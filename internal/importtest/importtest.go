@@ -51,11 +51,10 @@ var ours = map[string][]string{
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
-	"internal/hooks":           {"internal/event", "internal/proc", "internal/strictjson"},
 	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
-	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/hooks"},
+	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/branch":          {"internal/event", "internal/eventlog"},
-	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/screen", "internal/agent", "internal/hooks", "internal/strictjson", "internal/tokens", "internal/workspaces"},
+	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/screen", "internal/agent", "internal/strictjson", "internal/tokens", "internal/workspaces"},
 	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files", "internal/session", "internal/workspaces"},
 	"internal/outputs":         {},
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},

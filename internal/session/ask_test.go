@@ -12,7 +12,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 	"webchat/internal/policy"
 )
 
@@ -200,8 +199,8 @@ func TestPermissionHook(t *testing.T) {
 	for _, mode := range []consent.Mode{consent.ModeAsk, consent.ModeAllow} {
 		asker(t, func(c *Config, _ *agent.Permission) {
 			c.Permissions = mode
-			c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-				return hooks.Verdict{Allow: h.Event != hooks.PermissionRequested, Reason: "never"}, nil
+			c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+				return consent.HookVerdict{Allow: h.Event != consent.PermissionRequested, Reason: "never"}, nil
 			})
 		}, func(r *rig, effects *int) {
 			equal(t, "content", r.ask("go").Content, "denied: never")

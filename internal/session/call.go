@@ -14,7 +14,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 	"webchat/internal/screen"
 	"webchat/internal/strictjson"
 	"webchat/internal/wording"
@@ -193,7 +192,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
 	}
-	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hookForCall(c, consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: consent.BeforeTool, Tool: c.Name, Arguments: args})
 	switch {
 	case err != nil:
 		return stoppedResult(c.ctx)
@@ -264,7 +263,7 @@ func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result)
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hookForCall(c, hooks.Call{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: hooks.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hookForCall(c, consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: consent.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
 	if err != nil || v.Allow {
 		return res
 	}

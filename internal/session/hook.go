@@ -12,7 +12,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 	"webchat/internal/screen"
 )
 
@@ -24,7 +23,7 @@ func (s *Session) hooks() hookRunner {
 }
 
 // hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
-func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error) {
+func (s *Session) hook(ctx context.Context, c consent.HookCall) (consent.HookVerdict, error) {
 	return s.hooks().Run(ctx, c, func(d event.Data) error {
 		wait := ctx
 		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
@@ -36,7 +35,7 @@ func (s *Session) hook(ctx context.Context, c hooks.Call) (hooks.Verdict, error)
 
 // hookForCall asks the user's hooks about a call. The user's own does not wait for the
 // log.
-func (s *Session) hookForCall(c *call, about hooks.Call) (hooks.Verdict, error) {
+func (s *Session) hookForCall(c *call, about consent.HookCall) (consent.HookVerdict, error) {
 	if c.by != event.ByUser {
 		return s.hook(c.ctx, about)
 	}
@@ -76,7 +75,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	if err != nil {
 		return agent.HookVerdict{}, err
 	}
-	if e == hooks.BeforeTool {
+	if e == consent.BeforeTool {
 		clean, err := screen.Arguments(c.Arguments)
 		if err != nil {
 			return agent.HookVerdict{Reason: fmt.Sprintf("Tool '%s' was not run: %v.", c.Tool, err)}, nil
@@ -89,7 +88,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		call = c.RequestID
 	}
 	h.s.mu.Unlock()
-	v, err := h.s.hook(ctx, hooks.Call{Within: within, RequestID: c.RequestID, ToolCallID: call, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
+	v, err := h.s.hook(ctx, consent.HookCall{Within: within, RequestID: c.RequestID, ToolCallID: call, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
 		Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite})
 	if err == nil && v.Arguments != nil {
 		h.s.mu.Lock()
@@ -101,11 +100,11 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 
 // hookBeforeAsking asks the before_tool hooks about an act of an agent that tells of
 // its tools only when it asks for permission.
-func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (hooks.Verdict, error) {
+func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (consent.HookVerdict, error) {
 	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
-		return hooks.Verdict{Allow: true}, nil // it asked about the call itself
+		return consent.HookVerdict{Allow: true}, nil // it asked about the call itself
 	}
-	return h.s.hook(ctx, hooks.Call{Event: hooks.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
+	return h.s.hook(ctx, consent.HookCall{Event: consent.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
 }
 
 // hookSessionStart asks before the agent starts, unless its conversation only rested.
@@ -117,7 +116,7 @@ func (s *Session) hookSessionStart(ctx context.Context) error {
 	if rested {
 		return nil
 	}
-	v, err := s.hook(ctx, hooks.Call{Event: hooks.SessionStart})
+	v, err := s.hook(ctx, consent.HookCall{Event: consent.SessionStart})
 	if err == nil && !v.Allow {
 		return fmt.Errorf("%w to start the agent: %s", errHook, v.Reason)
 	}
@@ -129,7 +128,7 @@ func (s *Session) hookSessionStart(ctx context.Context) error {
 func (s *Session) hookSessionEnd() {
 	ctx, cancel := context.WithTimeout(context.Background(), endHookLimit)
 	defer cancel()
-	if _, err := s.hook(ctx, hooks.Call{Event: hooks.SessionEnd}); err != nil {
+	if _, err := s.hook(ctx, consent.HookCall{Event: consent.SessionEnd}); err != nil {
 		s.log().Warn("the hooks of the session's end were cut", "error", err)
 	}
 }
@@ -165,7 +164,7 @@ func (s *Session) hookError(ctx context.Context, e event.SessionError) {
 	if err != nil || ctx.Err() != nil {
 		return
 	}
-	if _, err := s.hook(ctx, hooks.Call{Event: hooks.Error, Result: b}); err != nil {
+	if _, err := s.hook(ctx, consent.HookCall{Event: consent.Error, Result: b}); err != nil {
 		s.log().Info("the hooks of an error were stopped", "error", err)
 	}
 }

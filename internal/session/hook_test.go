@@ -13,46 +13,45 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 )
 
 // hookFunc is Hooks made of a function.
-type hookFunc func(h hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
+type hookFunc func(h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error)
 
-func (f hookFunc) Run(_ context.Context, h hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+func (f hookFunc) Run(_ context.Context, h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
 	return f(h, report)
 }
 
-func (f hookFunc) Demands(hooks.Event) bool { return false }
+func (f hookFunc) Demands(consent.Moment) bool { return false }
 
 func TestHooks(t *testing.T) {
-	allow := hooks.Verdict{Allow: true}
+	allow := consent.HookVerdict{Allow: true}
 	for name, c := range map[string]struct {
-		event   hooks.Event
+		event   consent.Moment
 		hook    hookFunc
 		outcome agent.ResultType
 		says    string
 		ran     string // the arguments the tool ran with
 	}{
-		"allow": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) { return allow, nil }, agent.Success, "done", `{"a":1}`},
-		"veto": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{Reason: "not on Sundays"}, nil
+		"allow": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) { return allow, nil }, agent.Success, "done", `{"a":1}`},
+		"veto": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+			return consent.HookVerdict{Reason: "not on Sundays"}, nil
 		}, agent.Denied, "not on Sundays", ""},
-		"zero": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{}, nil
+		"zero": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+			return consent.HookVerdict{}, nil
 		}, agent.Denied, "without a reason", ""},
-		"error": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
+		"error": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
 			return allow, errors.New("crashed")
 		}, agent.Denied, "crashed", ""},
-		"panic": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) { panic("x") }, agent.Denied, "failed", ""},
-		"rewrite": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{Allow: true, Arguments: []byte(`{"b":2}`)}, nil
+		"panic": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) { panic("x") }, agent.Denied, "failed", ""},
+		"rewrite": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+			return consent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2}`)}, nil
 		}, agent.Success, "done", `{"b":2}`},
-		"bad keys": {"before_tool", func(hooks.Call, func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{Allow: true, Arguments: []byte(`{"b":2,"B":3}`)}, nil
+		"bad keys": {"before_tool", func(consent.HookCall, func(event.Data) error) (consent.HookVerdict, error) {
+			return consent.HookVerdict{Allow: true, Arguments: []byte(`{"b":2,"B":3}`)}, nil
 		}, agent.Denied, "twice", ""},
-		"after": {"after_tool", func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-			return hooks.Verdict{Reason: "secret in " + h.Tool}, nil
+		"after": {"after_tool", func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+			return consent.HookVerdict{Reason: "secret in " + h.Tool}, nil
 		}, agent.Denied, "secret in run", `{"a":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +61,7 @@ func TestHooks(t *testing.T) {
 					ran = string(args)
 					return agent.Result{TextForModel: "done"}, nil
 				})}
-				cfg.Hooks = hookFunc(func(h hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+				cfg.Hooks = hookFunc(func(h consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
 					if h.Event != c.event {
 						return allow, nil
 					}
@@ -88,11 +87,11 @@ func TestHooks(t *testing.T) {
 }
 
 func TestPromptHook(t *testing.T) {
-	verdict := hooks.Verdict{Allow: true, Prompt: "rewritten"}
+	verdict := consent.HookVerdict{Allow: true, Prompt: "rewritten"}
 	play(t, func(r *rig, c *Config) {
-		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-			if h.Event != hooks.PromptSubmitted {
-				return hooks.Verdict{Allow: true}, nil
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+			if h.Event != consent.PromptSubmitted {
+				return consent.HookVerdict{Allow: true}, nil
 			}
 			equal(t, "prompt", h.Prompt, "original")
 			return verdict, nil
@@ -100,7 +99,7 @@ func TestPromptHook(t *testing.T) {
 	}, func(r *rig) {
 		equal(t, "content", r.ask("original").Content, "You said rewritten")
 		equal(t, "logged", all[event.UserMessage](r)[0].Content, "original")
-		verdict = hooks.Verdict{Reason: "no swearing"}
+		verdict = consent.HookVerdict{Reason: "no swearing"}
 		res := r.ask("original")
 		equal(t, "outcome", res.Outcome, event.Failed)
 		equal(t, "error", res.Error, "A hook refused the prompt: no swearing")
@@ -109,20 +108,20 @@ func TestPromptHook(t *testing.T) {
 
 // moments is Hooks that allow, tell what they were asked, and demand to be.
 type moments struct {
-	asked   []hooks.Call
+	asked   []consent.HookCall
 	demands bool
-	verdict func(hooks.Call) hooks.Verdict
+	verdict func(consent.HookCall) consent.HookVerdict
 }
 
-func (m *moments) Run(_ context.Context, c hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
+func (m *moments) Run(_ context.Context, c consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
 	m.asked = append(m.asked, c)
 	if m.verdict != nil {
 		return m.verdict(c), nil
 	}
-	return hooks.Verdict{Allow: true}, nil
+	return consent.HookVerdict{Allow: true}, nil
 }
 
-func (m *moments) Demands(e hooks.Event) bool { return m.demands && e == hooks.BeforeTool }
+func (m *moments) Demands(e consent.Moment) bool { return m.demands && e == consent.BeforeTool }
 
 func (m *moments) events() string {
 	var out []string
@@ -159,9 +158,9 @@ func TestMoments(t *testing.T) {
 		for _, c := range m.asked {
 			equal(t, "session", c.SessionID, string(r.s.ID()))
 			switch c.Event {
-			case hooks.BeforeTool, hooks.AfterTool:
+			case consent.BeforeTool, consent.AfterTool:
 				equal(t, "call", c.RequestID+" "+c.Tool+" "+string(c.Arguments), `c run {"command":"make"}`)
-			case hooks.PermissionRequested:
+			case consent.PermissionRequested:
 				equal(t, "act", string(c.Arguments), `{"kind":"shell","action":"run a command","resource":"make test","cwd":"/w"}`)
 			}
 		}
@@ -170,8 +169,8 @@ func TestMoments(t *testing.T) {
 }
 
 func TestSessionStartHookKeepsTheAgentFromStarting(t *testing.T) {
-	m := &moments{verdict: func(c hooks.Call) hooks.Verdict {
-		return hooks.Verdict{Allow: c.Event != hooks.SessionStart, Reason: "not today"}
+	m := &moments{verdict: func(c consent.HookCall) consent.HookVerdict {
+		return consent.HookVerdict{Allow: c.Event != consent.SessionStart, Reason: "not today"}
 	}}
 	play(t, func(_ *rig, c *Config) { c.Hooks = m }, func(r *rig) {
 		equal(t, "error", r.ask("go").Error, "A hook refused to start the agent: not today")
@@ -186,11 +185,11 @@ func TestSessionStartHookKeepsTheAgentFromStarting(t *testing.T) {
 func TestSessionStartHookComesFirst(t *testing.T) {
 	var order []string
 	note := func(r *rig, c *Config) {
-		c.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-			if h.Event == hooks.SessionStart {
+		c.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+			if h.Event == consent.SessionStart {
 				order = append(order, "hook")
 			}
-			return hooks.Verdict{Allow: true}, nil
+			return consent.HookVerdict{Allow: true}, nil
 		})
 		r.backend.info = agent.Info{Available: true, CanResume: true}
 		r.backend.open = func(o agent.Options) error {
@@ -252,8 +251,10 @@ func TestHooksOfForeignTools(t *testing.T) {
 					t.Errorf("%+v %v", v, err)
 				}
 				equal(t, string(intercept), m.events(), want)
-				equal(t, "fixed", m.asked[0].Fixed, m.asked[0].Event == hooks.BeforeTool)
-				m.verdict = func(c hooks.Call) hooks.Verdict { return hooks.Verdict{Reason: "no " + string(c.Event)} }
+				equal(t, "fixed", m.asked[0].Fixed, m.asked[0].Event == consent.BeforeTool)
+				m.verdict = func(c consent.HookCall) consent.HookVerdict {
+					return consent.HookVerdict{Reason: "no " + string(c.Event)}
+				}
 				v, err := h.AskPermission(ctx, agent.Permission{ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"})
 				if err != nil || v.By != event.DecidedByHook || v.Reason != "no "+strings.Fields(want)[0] {
 					t.Errorf("%+v %v", v, err)
@@ -279,10 +280,10 @@ func TestHooksOfForeignTools(t *testing.T) {
 // slowErrors is Hooks that think about errors until they are stopped.
 type slowErrors struct{ moments }
 
-func (s *slowErrors) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
-	if c.Event == hooks.Error {
+func (s *slowErrors) Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+	if c.Event == consent.Error {
 		<-ctx.Done()
-		return hooks.Verdict{}, ctx.Err()
+		return consent.HookVerdict{}, ctx.Err()
 	}
 	return s.moments.Run(ctx, c, report)
 }

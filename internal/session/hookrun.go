@@ -7,22 +7,22 @@ import (
 	"slices"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 	"webchat/internal/screen"
 )
 
-// Hooks are the user's commands around events; [hooks.Set] is one. The methods may
+// Hooks are the user's commands around events; [consent.Hooks] is one. The methods may
 // be called concurrently.
 type Hooks interface {
 	// Run asks the hooks for the moment c and reports each run (hook.start,
 	// hook.end). Without a matching hook it allows. An error means deny. The same
 	// RequestID is decided once.
-	Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error)
+	Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error)
 	// Demands reports whether a hook for e has to be asked every time.
-	Demands(e hooks.Event) bool
+	Demands(e consent.Moment) bool
 }
 
 // hookRunner asks the hooks of one session.
@@ -34,14 +34,14 @@ type hookRunner struct {
 
 // Run runs the user's hooks, which log their runs by report. Whatever goes wrong is a
 // deny; the error is ctx's.
-func (r hookRunner) Run(ctx context.Context, c hooks.Call, report func(event.Data) error) (hooks.Verdict, error) {
+func (r hookRunner) Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
 	if r.Hooks == nil {
-		return hooks.Verdict{Allow: true}, nil
+		return consent.HookVerdict{Allow: true}, nil
 	}
 	if c.SessionID = r.SessionID; c.RequestID == "" {
 		c.RequestID = string(event.NewID())
 	}
-	v, err := contain.Call(r.Log, "the hook "+string(c.Event), func() (hooks.Verdict, error) {
+	v, err := contain.Call(r.Log, "the hook "+string(c.Event), func() (consent.HookVerdict, error) {
 		return r.Hooks.Run(ctx, c, func(d event.Data) error {
 			switch d.(type) {
 			case event.HookStart, event.HookEnd:
@@ -52,15 +52,15 @@ func (r hookRunner) Run(ctx context.Context, c hooks.Call, report func(event.Dat
 	})
 	switch {
 	case ctx.Err() != nil:
-		return hooks.Verdict{}, context.Cause(ctx)
+		return consent.HookVerdict{}, context.Cause(ctx)
 	case err != nil:
 		r.Log.Warn("a hook failed", "event", c.Event, "error", err)
-		return hooks.Verdict{Reason: "A hook failed: " + err.Error()}, nil
+		return consent.HookVerdict{Reason: "A hook failed: " + err.Error()}, nil
 	case !v.Allow && v.Reason == "":
 		v.Reason = "A hook refused it without a reason."
 	case v.Allow && v.Arguments != nil:
 		if v.Arguments, err = screen.Arguments(v.Arguments); err != nil {
-			return hooks.Verdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
+			return consent.HookVerdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
 		}
 	}
 	return v, nil
@@ -69,7 +69,7 @@ func (r hookRunner) Run(ctx context.Context, c hooks.Call, report func(event.Dat
 // checkReach returns why hooks that insist cannot reach all tool calls of the backend,
 // or nil.
 func checkReach(ctx context.Context, h Hooks, b agent.Backend) error {
-	if h == nil || !h.Demands(hooks.BeforeTool) {
+	if h == nil || !h.Demands(consent.BeforeTool) {
 		return nil
 	}
 	info := b.Info(ctx)
@@ -85,11 +85,11 @@ func checkReach(ctx context.Context, h Hooks, b agent.Backend) error {
 
 // agentMoments are the moments a backend may ask hooks about; the others are the
 // session's own to see.
-var agentMoments = []hooks.Event{hooks.PromptSubmitted, hooks.BeforeTool, hooks.AfterTool, hooks.Error}
+var agentMoments = []consent.Moment{consent.PromptSubmitted, consent.BeforeTool, consent.AfterTool, consent.Error}
 
 // hookMoment is the moment an agent asks about; [eventlog.ErrInvalid] for one that is not its.
-func hookMoment(c agent.HookCall) (hooks.Event, error) {
-	e := hooks.Event(c.Event)
+func hookMoment(c agent.HookCall) (consent.Moment, error) {
+	e := consent.Moment(c.Event)
 	if !slices.Contains(agentMoments, e) {
 		return "", fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
 	}

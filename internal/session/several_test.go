@@ -11,7 +11,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/hooks"
 	"webchat/internal/policy"
 )
 
@@ -103,11 +102,11 @@ func TestThreat53EveryPathIsJudged(t *testing.T) {
 					kept.held[g.ID] = g
 				}
 				cfg.Policy, cfg.Kept, cfg.Permissions = p, kept, c.mode
-				cfg.Hooks = hookFunc(func(h hooks.Call, _ func(event.Data) error) (hooks.Verdict, error) {
-					if h.Event == hooks.PermissionRequested {
+				cfg.Hooks = hookFunc(func(h consent.HookCall, _ func(event.Data) error) (consent.HookVerdict, error) {
+					if h.Event == consent.PermissionRequested {
 						told = h.Arguments
 					}
-					return hooks.Verdict{Allow: true}, nil
+					return consent.HookVerdict{Allow: true}, nil
 				})
 				r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) (err error) {
 					v, err = h.AskPermission(ctx, c.act)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/hooks"
 )
 
 // openLimit is how long opening a conversation may take.
@@ -266,7 +266,7 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 
 // hookPrompt asks the hooks about the prompt and returns it as they left it.
 func (s *Session) hookPrompt(t *turn) (string, error) {
-	v, err := s.hook(t.ctx, hooks.Call{RequestID: t.prompt.id, Event: hooks.PromptSubmitted, Prompt: t.prompt.content})
+	v, err := s.hook(t.ctx, consent.HookCall{RequestID: t.prompt.id, Event: consent.PromptSubmitted, Prompt: t.prompt.content})
 	switch {
 	case err != nil:
 		return "", err

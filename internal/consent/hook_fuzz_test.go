@@ -1,4 +1,4 @@
-package hooks
+package consent
 
 import (
 	"encoding/json"

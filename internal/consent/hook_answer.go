@@ -1,4 +1,4 @@
-package hooks
+package consent
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 )
 
 // no is a verdict that refuses, with a reason a person and a model can read.
-func no(format string, args ...any) Verdict {
+func no(format string, args ...any) HookVerdict {
 	reason := presentable(fmt.Sprintf(format, args...))
 	if reason == "" {
 		reason = "The hook refused it without a reason."
 	}
-	return Verdict{Reason: reason}
+	return HookVerdict{Reason: reason}
 }
 
 // presentable returns text without characters that hide, reorder or command, not
@@ -42,7 +42,7 @@ func presentable(text string) string {
 }
 
 // verdict is what a command said by its status and what it printed.
-func verdict(code int, stdout, stderr []byte) Verdict {
+func verdict(code int, stdout, stderr []byte) HookVerdict {
 	switch code {
 	case 0:
 	case 2:
@@ -54,7 +54,7 @@ func verdict(code int, stdout, stderr []byte) Verdict {
 		return no("The hook failed with status %d.", code)
 	}
 	if len(bytes.TrimSpace(stdout)) == 0 {
-		return Verdict{Allow: true}
+		return HookVerdict{Allow: true}
 	}
 	v, err := parse(stdout)
 	if err != nil {
@@ -64,7 +64,7 @@ func verdict(code int, stdout, stderr []byte) Verdict {
 }
 
 // parse reads an answer: one object with these keys and no other, each once.
-func parse(b []byte) (Verdict, error) {
+func parse(b []byte) (HookVerdict, error) {
 	var said struct {
 		Allow     *bool           `json:"allow"`
 		Reason    string          `json:"reason"`
@@ -72,16 +72,16 @@ func parse(b []byte) (Verdict, error) {
 		Prompt    string          `json:"prompt"`
 	}
 	if err := strictjson.Decode(b, &said); err != nil {
-		return Verdict{}, err
+		return HookVerdict{}, err
 	}
 	if said.Allow == nil {
-		return Verdict{}, errors.New(`it has no "allow"`)
+		return HookVerdict{}, errors.New(`it has no "allow"`)
 	}
-	v := Verdict{Allow: *said.Allow, Reason: said.Reason, Prompt: said.Prompt}
+	v := HookVerdict{Allow: *said.Allow, Reason: said.Reason, Prompt: said.Prompt}
 	switch {
 	case len(said.Arguments) == 0 || string(said.Arguments) == "null":
 	case said.Arguments[0] != '{':
-		return Verdict{}, errors.New(`"arguments" is not an object`)
+		return HookVerdict{}, errors.New(`"arguments" is not an object`)
 	default:
 		v.Arguments = said.Arguments
 	}

@@ -1,41 +1,4 @@
-// Package hooks runs what a user set around the moments of a session: commands
-// that read JSON and may say no, or change what is about to happen.
-//
-// # Guarantees
-//
-//   - Hooks come from [Config] only. Nothing is ever looked for in a workspace.
-//   - Whatever is not a clear yes is a no: a command that cannot be started,
-//     crashes, takes too long, prints something else than an answer or more than
-//     64 KiB denies, and so does an answer that changes what cannot be changed.
-//   - Each run is reported as hook.start before it and hook.end after the command
-//     and everything it started has ended, with what the hook changed. What cannot be
-//     reported does not run.
-//   - A moment is decided once: a repeated question about the same request, also
-//     meanwhile, gets the same verdict without another run. If the request has
-//     other content than before, the verdict is no.
-//
-// # The protocol
-//
-// A command runs by sh -c in the workspace, or in [Hook].Dir, in a process tree of
-// its own (package proc), which is ended when it is done. Standard input is the
-// [Call] as JSON. Standard output may be empty or
-//
-//	{"allow": true|false, "reason": "…", "arguments": {…}, "prompt": "…"}
-//
-// Exit 0 with nothing printed allows; exit 2 denies with standard error as the
-// reason; every other status denies. "arguments" replace those of before_tool,
-// "prompt" that of prompt_submitted. Hooks of one moment run in their order, each
-// sees what those before it made, and the first no ends it.
-//
-// # Concurrency
-//
-// A [Set] may be used by any number of goroutines.
-//
-// # Usage
-//
-//	set, err := hooks.New(hooks.Config{Hooks: []hooks.Hook{{Event: hooks.BeforeTool, Command: "/home/me/check.sh"}}, Workspace: dir, Env: env})
-//	verdict, err := set.Run(ctx, hooks.Call{RequestID: id, SessionID: s, Event: hooks.BeforeTool, Tool: "bash", Arguments: args}, report)
-package hooks
+package consent
 
 import (
 	"context"
@@ -61,38 +24,38 @@ const (
 )
 
 // Event is a moment hooks can have a say in.
-type Event string
+type Moment string
 
 // The moments. A no to SessionStart, PromptSubmitted, BeforeTool and
 // PermissionRequested keeps the thing from happening, one to AfterTool keeps the
 // result from the model; SessionEnd and Error are only told.
 const (
-	SessionStart        Event = "session_start" // before the agent of a session starts
-	SessionEnd          Event = "session_end"   // after it ended
-	PromptSubmitted     Event = "prompt_submitted"
-	BeforeTool          Event = "before_tool"
-	AfterTool           Event = "after_tool"
-	Error               Event = "error"                // what the user is told of
-	PermissionRequested Event = "permission_requested" // before an act is allowed or asked about
+	SessionStart        Moment = "session_start" // before the agent of a session starts
+	SessionEnd          Moment = "session_end"   // after it ended
+	PromptSubmitted     Moment = "prompt_submitted"
+	BeforeTool          Moment = "before_tool"
+	AfterTool           Moment = "after_tool"
+	Error               Moment = "error"                // what the user is told of
+	PermissionRequested Moment = "permission_requested" // before an act is allowed or asked about
 )
 
 // Events returns all moments.
-func Events() []Event {
-	return []Event{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
+func Moments() []Moment {
+	return []Moment{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
 }
 
 // ofTool reports whether the moment is about a tool, which a matcher can match.
-func (e Event) ofTool() bool {
+func (e Moment) ofTool() bool {
 	return e == BeforeTool || e == AfterTool || e == PermissionRequested
 }
 
 // Call is a moment, as a command reads it.
-type Call struct {
+type HookCall struct {
 	// RequestID names the moment together with SessionID and Event; empty: every
 	// Run is a moment of its own.
 	RequestID string `json:"requestId"`
 	SessionID string `json:"sessionId"`
-	Event     Event  `json:"event"`
+	Event     Moment `json:"event"`
 	Tool      string `json:"tool,omitempty"`
 	// Arguments are a tool's; of PermissionRequested what is asked about.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -111,7 +74,7 @@ type Call struct {
 }
 
 // Verdict is what hooks decided.
-type Verdict struct {
+type HookVerdict struct {
 	Allow     bool
 	Reason    string          // of a no; never empty then
 	Arguments json.RawMessage // nil: unchanged
@@ -120,7 +83,7 @@ type Verdict struct {
 
 // Hook is one thing a user set.
 type Hook struct {
-	Event   Event
+	Event   Moment
 	Matcher string // RE2, anchored, on the tool's name; empty: every tool
 	Command string
 	Dir     string        // where the command runs, absolute; empty: the workspace
@@ -139,8 +102,8 @@ func (h Hook) Check() error {
 // compile returns the matcher.
 func (h Hook) compile() (*regexp.Regexp, error) {
 	switch {
-	case !slices.Contains(Events(), h.Event):
-		return nil, fmt.Errorf("the event %q is none of %s", h.Event, words(Events()))
+	case !slices.Contains(Moments(), h.Event):
+		return nil, fmt.Errorf("the event %q is none of %s", h.Event, words(Moments()))
 	case strings.TrimSpace(h.Command) == "":
 		return nil, errors.New("the command is missing")
 	case strings.ContainsRune(h.Command, 0):
@@ -162,7 +125,7 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func words(events []Event) string {
+func words(events []Moment) string {
 	var b strings.Builder
 	for i, e := range events {
 		if i > 0 {
@@ -174,15 +137,36 @@ func words(events []Event) string {
 }
 
 // Config is what a [Set] works with.
-type Config struct {
+type HookConfig struct {
 	Hooks     []Hook
 	Workspace string   // absolute path
 	Env       []string // the whole environment of commands
 }
 
-// Set is a user's hooks.
-type Set struct {
-	Config
+// Hooks runs what a user set around the moments of a session: commands that read JSON and may
+// deny, or change what is about to happen. It is safe for concurrent use.
+//
+//   - Hooks come from [HookConfig] only; a workspace is never searched for them.
+//   - Whatever is not a clear yes is a no: a command that cannot be started, crashes, takes too
+//     long, prints something else than an answer or more than 64 KiB denies, and so does an
+//     answer that changes what cannot be changed.
+//   - Each run is reported as hook.start before it and hook.end after the command and everything
+//     it started has ended, with what the hook changed. What cannot be reported does not run.
+//   - A moment is decided once: a repeated request, also a concurrent one, gets the same verdict
+//     without another run. If the request has other content than before, the verdict is no.
+//
+// A command runs by sh -c in the workspace, or in [Hook].Dir, in a process tree of its own
+// (package proc), which is ended when it is done. Standard input is the [HookCall] as JSON.
+// Standard output may be empty or
+//
+//	{"allow": true|false, "reason": "…", "arguments": {…}, "prompt": "…"}
+//
+// Exit 0 with nothing printed allows; exit 2 denies with standard error as the reason; every
+// other status denies. "arguments" replace those of before_tool, "prompt" that of
+// prompt_submitted. Hooks of one moment run in their order, each reads what those before it
+// made, and the first no ends it.
+type Hooks struct {
+	HookConfig
 	hooks []hook
 	once  decisions
 }
@@ -194,11 +178,11 @@ type hook struct {
 }
 
 // New returns the hooks of c; the error names the one that is wrong.
-func New(c Config) (*Set, error) {
+func NewHooks(c HookConfig) (*Hooks, error) {
 	if !filepath.IsAbs(c.Workspace) {
 		return nil, fmt.Errorf("hooks: the workspace %q is not an absolute path", c.Workspace)
 	}
-	s := &Set{Config: c}
+	s := &Hooks{HookConfig: c}
 	for i, h := range c.Hooks {
 		re, err := h.compile()
 		if err != nil {
@@ -213,14 +197,14 @@ func New(c Config) (*Set, error) {
 }
 
 // Demands reports whether a hook for e insists on being asked every time.
-func (s *Set) Demands(e Event) bool {
+func (s *Hooks) Demands(e Moment) bool {
 	return slices.ContainsFunc(s.hooks, func(h hook) bool { return h.Event == e && !h.BestEffort })
 }
 
 // Run asks the hooks that match c, in their order, and reports hook.start and
 // hook.end of each. Without one it allows. An error is report's and means no, as
 // does the end of ctx, which ends the command that runs.
-func (s *Set) Run(ctx context.Context, c Call, report func(event.Data) error) (Verdict, error) {
+func (s *Hooks) Run(ctx context.Context, c HookCall, report func(event.Data) error) (HookVerdict, error) {
 	c.Workspace = s.Workspace
 	var mine []hook
 	for _, h := range s.hooks {
@@ -229,14 +213,14 @@ func (s *Set) Run(ctx context.Context, c Call, report func(event.Data) error) (V
 		}
 	}
 	if len(mine) == 0 {
-		return Verdict{Allow: true}, nil
+		return HookVerdict{Allow: true}, nil
 	}
-	return s.once.do(ctx, c, func() (Verdict, error) { return s.ask(ctx, mine, c, report) })
+	return s.once.do(ctx, c, func() (HookVerdict, error) { return s.ask(ctx, mine, c, report) })
 }
 
 // ask runs hooks until one says no.
-func (s *Set) ask(ctx context.Context, mine []hook, c Call, report func(event.Data) error) (Verdict, error) {
-	all := Verdict{Allow: true}
+func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
+	all := HookVerdict{Allow: true}
 	for _, h := range mine {
 		v, err := s.one(ctx, h, c, report)
 		if err != nil {
@@ -256,10 +240,10 @@ func (s *Set) ask(ctx context.Context, mine []hook, c Call, report func(event.Da
 }
 
 // one runs one hook between its two events.
-func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) error) (Verdict, error) {
+func (s *Hooks) one(ctx context.Context, h hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
 	id := string(event.NewID())
 	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: h.Command, ToolCallID: c.ToolCallID}); err != nil {
-		return Verdict{}, fmt.Errorf("log the start of a hook: %w", err)
+		return HookVerdict{}, fmt.Errorf("log the start of a hook: %w", err)
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errTimeout)
@@ -269,7 +253,7 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: h.Command, ExitCode: code,
 		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
 	if err != nil {
-		return Verdict{}, fmt.Errorf("log the end of a hook: %w", err)
+		return HookVerdict{}, fmt.Errorf("log the end of a hook: %w", err)
 	}
 	return v, nil
 }
@@ -277,7 +261,7 @@ func (s *Set) one(ctx context.Context, h hook, c Call, report func(event.Data) e
 var errTimeout = errors.New("the hook took too long")
 
 // stopped is the verdict when ctx ended a hook.
-func (h hook) stopped(ctx context.Context) Verdict {
+func (h hook) stopped(ctx context.Context) HookVerdict {
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return no("The hook did not answer within %v.", h.Timeout)
 	}
@@ -285,7 +269,7 @@ func (h hook) stopped(ctx context.Context) Verdict {
 }
 
 // checked denies the call if the verdict changes what cannot be changed.
-func (v Verdict) checked(c Call) Verdict {
+func (v HookVerdict) checked(c HookCall) HookVerdict {
 	switch {
 	case !v.Allow:
 		return no("%s", v.Reason)

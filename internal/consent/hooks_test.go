@@ -1,6 +1,6 @@
 //go:build unix
 
-package hooks_test
+package consent_test
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"webchat/internal/consent"
 	"webchat/internal/event"
-	"webchat/internal/hooks"
 	"webchat/internal/proc"
 )
 
@@ -48,33 +48,33 @@ func (a *audit) report(d event.Data) error {
 	return a.fail
 }
 
-func newSet(t *testing.T, list ...hooks.Hook) (*hooks.Set, string) {
+func newSet(t *testing.T, list ...consent.Hook) (*consent.Hooks, string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := hooks.New(hooks.Config{Hooks: list, Workspace: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "MINE=1"}})
+	s, err := consent.NewHooks(consent.HookConfig{Hooks: list, Workspace: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "MINE=1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, dir
 }
 
-func before(command string) hooks.Hook {
-	return hooks.Hook{Event: hooks.BeforeTool, Command: command}
+func before(command string) consent.Hook {
+	return consent.Hook{Event: consent.BeforeTool, Command: command}
 }
 
-func call() hooks.Call {
-	return hooks.Call{RequestID: "r1", ToolCallID: "c1", SessionID: "s1", Event: hooks.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
+func call() consent.HookCall {
+	return consent.HookCall{RequestID: "r1", ToolCallID: "c1", SessionID: "s1", Event: consent.BeforeTool, Tool: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}
 }
 
-func run(t *testing.T, s *hooks.Set, c hooks.Call) (hooks.Verdict, *audit) {
+func run(t *testing.T, s *consent.Hooks, c consent.HookCall) (consent.HookVerdict, *audit) {
 	t.Helper()
 	return runWithin(t.Context(), t, s, c)
 }
 
-func runWithin(ctx context.Context, t *testing.T, s *hooks.Set, c hooks.Call) (hooks.Verdict, *audit) {
+func runWithin(ctx context.Context, t *testing.T, s *consent.Hooks, c consent.HookCall) (consent.HookVerdict, *audit) {
 	t.Helper()
 	a := &audit{}
 	v, err := s.Run(ctx, c, a.report)
@@ -135,7 +135,7 @@ func TestThreat58FailClosed(t *testing.T) {
 					if _, err := os.ReadFile(fifo); err != nil {
 						t.Error(err)
 					}
-					end(hooks.ErrTimeout)
+					end(consent.ErrTimeout)
 				}()
 			}
 			v, a := runWithin(ctx, t, s, call())
@@ -200,9 +200,9 @@ func read(t *testing.T, dir, name string) string {
 func TestRewriteAndOrder(t *testing.T) {
 	s, dir := newSet(t,
 		before(`cat > one; echo '{"allow":true,"arguments":{"command":"ls -l"}}'`),
-		hooks.Hook{Event: hooks.BeforeTool, Matcher: "ba|sh", Command: `touch never`},
-		hooks.Hook{Event: hooks.BeforeTool, Matcher: "sh|ba.*", Command: `cat > two`},
-		hooks.Hook{Event: hooks.AfterTool, Command: `touch never`},
+		consent.Hook{Event: consent.BeforeTool, Matcher: "ba|sh", Command: `touch never`},
+		consent.Hook{Event: consent.BeforeTool, Matcher: "sh|ba.*", Command: `cat > two`},
+		consent.Hook{Event: consent.AfterTool, Command: `touch never`},
 	)
 	v, a := run(t, s, call())
 	if !v.Allow || string(v.Arguments) != `{"command":"ls -l"}` || len(a.ends) != 2 {
@@ -222,8 +222,8 @@ func TestRewriteAndOrder(t *testing.T) {
 	if v, a := run(t, s, c); v.Allow || !strings.Contains(v.Reason, "cannot be changed") || len(a.ends) != 1 || a.ends[0].Allow || a.ends[0].Arguments != nil {
 		t.Errorf("a rewrite where none is possible: %+v %+v", v, a.ends)
 	}
-	s, _ = newSet(t, hooks.Hook{Event: hooks.PromptSubmitted, Command: `echo '{"allow":true,"prompt":"better"}'`})
-	if v, a := run(t, s, hooks.Call{Event: hooks.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" || a.ends[0].Prompt != "better" {
+	s, _ = newSet(t, consent.Hook{Event: consent.PromptSubmitted, Command: `echo '{"allow":true,"prompt":"better"}'`})
+	if v, a := run(t, s, consent.HookCall{Event: consent.PromptSubmitted, Prompt: "x"}); !v.Allow || v.Prompt != "better" || a.ends[0].Prompt != "better" {
 		t.Errorf("%+v %+v", v, a.ends)
 	}
 }
@@ -247,7 +247,7 @@ func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
 	if got := read(t, dir, "ran"); got != "x\n" || len(a.starts) != 1 || len(a.ends) != 1 {
 		t.Errorf("it ran %q, %d starts, %d ends", got, len(a.starts), len(a.ends))
 	}
-	ask := func(change func(*hooks.Call)) hooks.Verdict {
+	ask := func(change func(*consent.HookCall)) consent.HookVerdict {
 		c := call()
 		change(&c)
 		v, err := s.Run(t.Context(), c, a.report)
@@ -256,23 +256,23 @@ func TestThreat59AskedTwiceDecidedOnce(t *testing.T) {
 		}
 		return v
 	}
-	if v := ask(func(c *hooks.Call) { c.Arguments = json.RawMessage(`{"command":"ls -l"}`) }); !v.Allow || v.Arguments != nil {
+	if v := ask(func(c *consent.HookCall) { c.Arguments = json.RawMessage(`{"command":"ls -l"}`) }); !v.Allow || v.Arguments != nil {
 		t.Errorf("what the hook made of it: %+v", v)
 	}
-	if v := ask(func(c *hooks.Call) { c.Arguments = json.RawMessage(`{"command":"rm"}`) }); v.Allow {
+	if v := ask(func(c *consent.HookCall) { c.Arguments = json.RawMessage(`{"command":"rm"}`) }); v.Allow {
 		t.Errorf("other content under the same id: %+v", v)
 	}
-	if v := ask(func(c *hooks.Call) { c.Tool = "shell" }); v.Allow {
+	if v := ask(func(c *consent.HookCall) { c.Tool = "shell" }); v.Allow {
 		t.Errorf("another tool under the same id: %+v", v)
 	}
 	if len(a.ends) != 1 {
 		t.Errorf("%d ends", len(a.ends))
 	}
-	ask(func(c *hooks.Call) { c.SessionID = "s2" })
-	ask(func(c *hooks.Call) { c.RequestID = "r2" })
-	ask(func(c *hooks.Call) { c.Within = "t2" })
-	ask(func(c *hooks.Call) { c.RequestID = "" })
-	ask(func(c *hooks.Call) { c.RequestID = "" })
+	ask(func(c *consent.HookCall) { c.SessionID = "s2" })
+	ask(func(c *consent.HookCall) { c.RequestID = "r2" })
+	ask(func(c *consent.HookCall) { c.Within = "t2" })
+	ask(func(c *consent.HookCall) { c.RequestID = "" })
+	ask(func(c *consent.HookCall) { c.RequestID = "" })
 	if len(a.ends) != 6 {
 		t.Errorf("%d ends", len(a.ends))
 	}
@@ -354,7 +354,7 @@ func TestReasonsArePresentable(t *testing.T) {
 		t.Errorf("%q", v.Reason)
 	}
 	s, _ = newSet(t, before(`yes é | head -c 100000 | tr -d '\n' >&2; exit 2`))
-	if v, _ := run(t, s, call()); len(v.Reason) > hooks.MaxReason || len(v.Reason) < hooks.MaxReason-8 || !strings.HasSuffix(v.Reason, "é…") {
+	if v, _ := run(t, s, call()); len(v.Reason) > consent.MaxReason || len(v.Reason) < consent.MaxReason-8 || !strings.HasSuffix(v.Reason, "é…") {
 		t.Errorf("%d bytes, …%q", len(v.Reason), v.Reason[len(v.Reason)-8:])
 	}
 }

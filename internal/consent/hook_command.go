@@ -1,4 +1,4 @@
-package hooks
+package consent
 
 import (
 	"context"
@@ -16,7 +16,7 @@ const grace = 300 * time.Millisecond
 
 // execute runs a command until nothing of it is left, and returns its status, -1
 // if it has none.
-func (s *Set) execute(ctx context.Context, h hook, c Call) (code int, v Verdict) {
+func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v HookVerdict) {
 	in, err := json.Marshal(c)
 	if err != nil {
 		return -1, no("The hook was not asked: %v", err)

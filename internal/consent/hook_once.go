@@ -1,4 +1,4 @@
-package hooks
+package consent
 
 import (
 	"context"
@@ -26,12 +26,12 @@ type decision struct {
 	asked [sha256.Size]byte // what was asked
 	done  chan struct{}     // closed after what follows is set
 	given [sha256.Size]byte // the same as the verdict changed it
-	v     Verdict
+	v     HookVerdict
 	err   error
 }
 
 // do returns the verdict about c, and calls f for it the first time.
-func (d *decisions) do(ctx context.Context, c Call, f func() (Verdict, error)) (Verdict, error) {
+func (d *decisions) do(ctx context.Context, c HookCall, f func() (HookVerdict, error)) (HookVerdict, error) {
 	if c.RequestID == "" {
 		return f()
 	}
@@ -66,7 +66,7 @@ func (d *decisions) do(ctx context.Context, c Call, f func() (Verdict, error)) (
 
 // again answers a repeated question. A question about what the verdict made of
 // it needs no further change.
-func (one *decision) again(ctx context.Context, asked [sha256.Size]byte) (Verdict, error) {
+func (one *decision) again(ctx context.Context, asked [sha256.Size]byte) (HookVerdict, error) {
 	select {
 	case <-one.done:
 	case <-ctx.Done():
@@ -76,13 +76,13 @@ func (one *decision) again(ctx context.Context, asked [sha256.Size]byte) (Verdic
 	case one.err != nil || !one.v.Allow, asked == one.asked:
 		return one.v, one.err
 	case asked == one.given:
-		return Verdict{Allow: true}, nil
+		return HookVerdict{Allow: true}, nil
 	}
 	return no("It was asked about before, with other content."), nil
 }
 
 // content is the SHA-256 of everything c is about. JSON counts by its meaning.
-func content(c Call) [sha256.Size]byte {
+func content(c HookCall) [sha256.Size]byte {
 	parts := [][]byte{[]byte(c.Tool), event.Canonical(c.Arguments), event.Canonical(c.Result), []byte(c.Prompt)}
 	b, err := json.Marshal(parts)
 	if err != nil {
