@@ -30,7 +30,7 @@ fuzz internal/sse FuzzFrame
 fuzz internal/jsonrpc FuzzFrames
 fuzz internal/render/terminal FuzzTerminal
 fuzz internal/displaytools FuzzRelative
-fuzz internal/screen FuzzArguments
+fuzz internal/session FuzzArguments
 
 status=0
 # shellcheck disable=SC2086 # RACE is a flag or nothing

@@ -36,7 +36,6 @@ var ours = map[string][]string{
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
-	"internal/screen":          {"internal/event", "internal/eventlog", "internal/strictjson"},
 	"internal/eventlog":        {"internal/event"},
 	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
 
@@ -51,11 +50,9 @@ var ours = map[string][]string{
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
-	"internal/attachments":     {"internal/agent", "internal/event", "internal/eventlog", "internal/kind", "internal/policy", "internal/tokens"}, // a prompt names them, an agent gets them; errors are the log's
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
-	"internal/branch":          {"internal/event", "internal/eventlog"},
-	"internal/session":         {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/screen", "internal/agent", "internal/strictjson", "internal/tokens", "internal/workspaces"},
-	"internal/sessions":        {"internal/attachments", "internal/contain", "internal/branch", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files", "internal/session", "internal/workspaces"},
+	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/workspaces", "internal/kind", "internal/policy"},
+	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files", "internal/workspaces"},
 	"internal/outputs":         {},
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
@@ -70,7 +67,7 @@ var ours = map[string][]string{
 	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
 	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/attachments", "internal/changes", "internal/eventlog", "internal/consent", "internal/session", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
@@ -144,7 +141,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/attachments", "internal/contain", "internal/event", "internal/agent", "internal/session", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
+	"net/http": {"internal/session", "internal/contain", "internal/event", "internal/agent", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
 	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
 	"flag":     {"*"},                                                                                   // kong reads the command line
 }

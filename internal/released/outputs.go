@@ -20,7 +20,7 @@ const maxAttached = 1 << 20
 // Outputs are the outputs of sessions. It may be used concurrently.
 type Outputs struct{ Store *outputs.Store }
 
-// Read implements [attachments.Outputs].
+// Read implements [session.AttachableOutputs].
 func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {

@@ -34,7 +34,7 @@ func (r *Releases) shelf(id eventlog.ID) *Shelf {
 	return r.shelves[id]
 }
 
-// Read implements [attachments.Outputs].
+// Read implements [session.AttachableOutputs].
 func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines)
 	if err == nil {
@@ -43,7 +43,7 @@ func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines str
 	return a, err
 }
 
-// Keep implements [attachments.Keeper]: what the agent's own tool returned is released
+// Keep implements [session.OutputKeeper]: what the agent's own tool returned is released
 // to it.
 func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error) {
 	out, err := r.Store.Put(outputs.Meta{Type: outputs.Terminal, SessionID: string(id), ToolCallID: w.ToolCallID,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"webchat/internal/attachments"
 	"webchat/internal/kind"
 	"webchat/internal/policy"
+	"webchat/internal/session"
 )
 
 type attachReply struct {
@@ -51,14 +51,14 @@ type filePrices struct {
 
 // filePrice is what of a file or folder would go with a prompt, and what that costs.
 type filePrice struct {
-	Path      string           `json:"path"`
-	Lines     string           `json:"lines,omitempty"`
-	What      attachments.What `json:"what"`              // text, picture, folder; other: only its name goes
-	Why       string           `json:"why,omitempty"`     // of other
-	Refused   string           `json:"refused,omitempty"` // why such a prompt is refused
-	Tokens    int              `json:"tokens"`
-	Estimated bool             `json:"estimated,omitempty"`
-	Sensitive bool             `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
+	Path      string                 `json:"path"`
+	Lines     string                 `json:"lines,omitempty"`
+	What      session.AttachmentKind `json:"what"`              // text, picture, folder; other: only its name goes
+	Why       string                 `json:"why,omitempty"`     // of other
+	Refused   string                 `json:"refused,omitempty"` // why such a prompt is refused
+	Tokens    int                    `json:"tokens"`
+	Estimated bool                   `json:"estimated,omitempty"`
+	Sensitive bool                   `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
 }
 
 func (s *Server) filePrices(w http.ResponseWriter, r *http.Request) error {
@@ -76,7 +76,7 @@ func (s *Server) filePrices(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := filePrices{Files: map[string]filePrice{}}
 	for _, name := range names {
-		f, err := attachments.Named(room.Policy, in.Path, name)
+		f, err := session.NamedAttachment(room.Policy, in.Path, name)
 		if f == nil {
 			continue
 		}

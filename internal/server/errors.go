@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
-	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
@@ -46,7 +45,7 @@ var refusals = []struct {
 	{consent.ErrGone, refusal{410, "gone", "", ""}},
 	{session.ErrBusy, refusal{429, "queue_full", "", "5"}},
 	{session.ErrWorking, refusal{409, "turn_running", "", ""}},
-	{attachments.ErrSensitive, refusal{400, "sensitive", "", ""}},
+	{session.ErrSensitive, refusal{400, "sensitive", "", ""}},
 	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},

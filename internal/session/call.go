@@ -14,7 +14,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 	"webchat/internal/strictjson"
 	"webchat/internal/wording"
 )
@@ -87,7 +86,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	other := false
 	switch reported := s.events.Open.Tool(tc.ID); {
 	case reported == nil:
-		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: screen.Loggable(tc.Arguments),
+		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: LoggableArguments(tc.Arguments),
 			By: by, ParentToolCallID: tc.ParentToolCallID})
 		if err != nil {
 			return nil, err
@@ -132,7 +131,7 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 		return true
 	}
 	same := func(raw json.RawMessage) []byte { return event.Canonical(strictjson.Whole(raw)) }
-	args, said := same(screen.Loggable(tc.Arguments)), same(announced.Arguments)
+	args, said := same(LoggableArguments(tc.Arguments)), same(announced.Arguments)
 	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
 }
 
@@ -184,7 +183,7 @@ func (s *Session) act(c *call) agent.Result {
 		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
 		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
 	}
-	args, err := screen.Arguments(c.Arguments)
+	args, err := CleanArguments(c.Arguments)
 	if err != nil {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -23,7 +22,7 @@ const (
 // Policy rules on acts and on files. Its methods may be called concurrently.
 type Policy interface {
 	consent.Policy
-	attachments.Judge
+	Judge
 }
 
 // Config is what a session works with. Log, Backend, Context, Owner and Workspace are
@@ -55,8 +54,8 @@ type Config struct {
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 
-	Attachments attachments.Uploads // nil: uploads are refused
-	Outputs     attachments.Outputs // nil: outputs cannot be attached
+	Attachments Uploads           // nil: uploads are refused
+	Outputs     AttachableOutputs // nil: outputs cannot be attached
 
 	Permissions       consent.Mode  // empty: consent.ModeAsk
 	PermissionTimeout time.Duration // 0: five minutes

@@ -10,7 +10,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 	"webchat/internal/wording"
 )
 
@@ -26,7 +25,7 @@ import (
 // before is not taken for one that the user typed ([agent.CallInfo].Typed).
 // [eventlog.ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
-	clean, err := screen.Arguments(args)
+	clean, err := CleanArguments(args)
 	if err != nil {
 		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}

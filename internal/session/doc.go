@@ -53,4 +53,11 @@
 //	snap, err := s.Join(ctx)                       // the past is Events(ctx, 0, n) up to snap.LastSeq
 //	id, err := s.Send(ctx, session.Message{Content: "show me go.mod"})
 //	result, err := s.WaitTurn(ctx, id)
+//
+// Reports of an agent are the one way foreign events reach a log: [Screening] refuses what is
+// not listed, leaves out what is known already, and takes out what only the session itself may
+// report (outputs, tokens, who decided). What a prompt names becomes what its agent gets by an
+// [AttachmentResolver]: a file that may hold secrets only where the user confirmed it, webchat's
+// own secrets never, and what [FindAttachment] prices is what is given. A branch begins with
+// [BranchEvents], which count nothing, grant nothing and name no conversation of an agent.
 package session

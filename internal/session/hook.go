@@ -12,7 +12,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 )
 
 // endHookLimit is how long the hooks of session_end may take when the program ends.
@@ -76,7 +75,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		return agent.HookVerdict{}, err
 	}
 	if e == consent.BeforeTool {
-		clean, err := screen.Arguments(c.Arguments)
+		clean, err := CleanArguments(c.Arguments)
 		if err != nil {
 			return agent.HookVerdict{Reason: fmt.Sprintf("Tool '%s' was not run: %v.", c.Tool, err)}, nil
 		}

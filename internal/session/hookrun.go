@@ -11,7 +11,6 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 )
 
 // Hooks are the user's commands around events; [consent.Hooks] is one. The methods may
@@ -59,7 +58,7 @@ func (r hookRunner) Run(ctx context.Context, c consent.HookCall, report func(eve
 	case !v.Allow && v.Reason == "":
 		v.Reason = "A hook refused it without a reason."
 	case v.Allow && v.Arguments != nil:
-		if v.Arguments, err = screen.Arguments(v.Arguments); err != nil {
+		if v.Arguments, err = CleanArguments(v.Arguments); err != nil {
 			return consent.HookVerdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
 		}
 	}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 
 	"webchat/internal/agent"
-	"webchat/internal/attachments"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 )
 
 // maxErrors is how many errors of one turn hooks are told.
@@ -84,7 +82,7 @@ func (h *host) reportLocked(data event.Data) error {
 		return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
 	}
 	t, err := h.turnLocked(s.events.Open.ParentOf(data))
-	if err != nil && !screen.BetweenTurns(data) {
+	if err != nil && !BetweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
 	before := s.events.Summary().Open.Mode
@@ -119,7 +117,7 @@ func (h *host) reportLocked(data event.Data) error {
 // Keep implements [agent.Keeper]. That the call has an output its progress tells, which
 // an agent's own never does.
 func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err error) {
-	k, ok := h.s.cfg.Outputs.(attachments.Keeper)
+	k, ok := h.s.cfg.Outputs.(OutputKeeper)
 	if !ok {
 		return "", agent.ErrUnsupported
 	}
@@ -161,9 +159,9 @@ func (t *turn) count(d event.Data) {
 }
 
 // stateLocked is what a report of the agent is screened by.
-func (s *Session) stateLocked() screen.State {
+func (s *Session) stateLocked() Screening {
 	sum := s.events.Summary()
-	st := screen.State{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
+	st := Screening{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
 		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
 		st.Turn, st.Stopper = s.turn.id, stoppedBy(s.turn.ctx)

@@ -18,7 +18,6 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 )
 
 // during runs f as the agent's work on a prompt.
@@ -197,7 +196,7 @@ func TestCallToolRefuses(t *testing.T) {
 				{"run", `"x"`, "must be a JSON object"},
 				{"run", `{} {}`, "something follows the object"},
 				{"run", `{"a":`, "are not JSON"},
-				{"run", `{"a":"` + strings.Repeat("x", screen.MaxArguments) + `"}`, "limit"},
+				{"run", `{"a":"` + strings.Repeat("x", MaxArguments) + `"}`, "limit"},
 				{"plan-fails", `{}`, "path is outside the workspace"},
 				{"plan-panics", `{}`, "failed"},
 				{"run-panics", `{}`, "failed"},

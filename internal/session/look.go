@@ -9,7 +9,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/screen"
 )
 
 // Look is what came of a preview: a display that the log does not know.
@@ -37,7 +36,7 @@ var errLook = errors.New("it is only a preview")
 // read is refused. It holds until the next preview. When ctx ends, the tool is
 // stopped. [eventlog.ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
-	clean, err := screen.Arguments(args)
+	clean, err := CleanArguments(args)
 	if err != nil {
 		return Look{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
@@ -102,7 +101,7 @@ func (s *Session) Looked(outputID string) []event.Entry {
 
 // events are what a display of the same file would have logged.
 func (l *look) events() []event.Data {
-	return []event.Data{event.ToolExecutionStart{ToolCallID: l.call.ID, ToolName: l.call.Name, Arguments: screen.Loggable(l.call.Arguments), By: event.ByUser}, l.end}
+	return []event.Data{event.ToolExecutionStart{ToolCallID: l.call.ID, ToolName: l.call.Name, Arguments: LoggableArguments(l.call.Arguments), By: event.ByUser}, l.end}
 }
 
 // Keep logs a preview as the display it would have been. What is in the log already is

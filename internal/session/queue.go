@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
-	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
@@ -67,7 +66,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 
 // resolve returns what an agent is given of the attachments of a prompt.
 func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
-	return attachments.Resolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
+	return AttachmentResolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
 }
 
 // acceptLocked logs a prompt and gives it its turn.

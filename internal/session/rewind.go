@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"webchat/internal/agent"
-	"webchat/internal/branch"
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -75,7 +74,7 @@ func (s *Session) readTaken(ctx context.Context, forgot bool) error {
 	if !sum.Open.Branched {
 		return nil
 	}
-	var taken branch.Text
+	var taken BranchText
 	knows := false
 	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
 		if eventlog.IsLeft(sum.Open.Left, e.Seq) {

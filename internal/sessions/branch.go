@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"webchat/internal/branch"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
@@ -38,7 +37,7 @@ func (m *Manager) Branch(ctx context.Context, id eventlog.ID, messageID string) 
 		return nil, err
 	}
 	sum := from.Summary()
-	taken := branch.Events(before, sum.Open.Left)
+	taken := session.BranchEvents(before, sum.Open.Left)
 	o := Options{Workspace: m.workspaceOf(sum), Backend: sum.Backend, Model: sum.Model, Title: wording.Cut(sum.Title, 180) + " (branch)"}
 	return m.create(ctx, o, append(taken, event.SessionBranched{From: string(id), MessageID: messageID, Title: sum.Title})...)
 }

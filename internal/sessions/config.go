@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/attachments"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -48,14 +47,14 @@ type Config struct {
 
 // Attachments keeps what users upload for their prompts.
 type Attachments interface {
-	attachments.Uploads
+	session.Uploads
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }
 
 // Outputs is what was shown.
 type Outputs interface {
-	attachments.Outputs
+	session.AttachableOutputs
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }

@@ -1,13 +1,13 @@
-package branch_test
+package session_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"webchat/internal/branch"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/session"
 )
 
 // TestEvents takes over whole turns only, without what they cost, what was granted in
@@ -32,7 +32,7 @@ func TestEvents(t *testing.T) {
 		entries = append(entries, event.Entry{Seq: int64(i + 1), Event: event.Event{Data: d}})
 	}
 	var types []string
-	for _, d := range branch.Events(entries, []eventlog.Stretch{{After: 1, Before: 5}}) {
+	for _, d := range session.BranchEvents(entries, []eventlog.Stretch{{After: 1, Before: 5}}) {
 		types = append(types, string(event.TypeOf(d)))
 		switch d := d.(type) {
 		case event.TurnEnd:
@@ -49,7 +49,7 @@ func TestEvents(t *testing.T) {
 	if got := strings.Join(types, " "); got != want {
 		t.Errorf("taken over: %s\nwant %s", got, want)
 	}
-	var text branch.Text
+	var text session.BranchText
 	if text.String() != "" {
 		t.Error("a conversation in which nothing was said has a text")
 	}

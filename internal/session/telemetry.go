@@ -1,4 +1,4 @@
-package screen
+package session
 
 import (
 	"encoding/json"

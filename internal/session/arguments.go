@@ -1,4 +1,4 @@
-package screen
+package session
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ const MaxArguments = 1 << 20
 // Arguments returns raw as a JSON object, or why it is none that a tool may
 // see. A key that occurs twice, or again in another case, in any object of it is
 // refused: decoders disagree about which one counts.
-func Arguments(raw json.RawMessage) (json.RawMessage, error) {
+func CleanArguments(raw json.RawMessage) (json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}"), nil
@@ -32,7 +32,7 @@ func Arguments(raw json.RawMessage) (json.RawMessage, error) {
 
 // Loggable returns arguments as they can be logged: text that is not JSON becomes a
 // string, what is too long is cut.
-func Loggable(raw json.RawMessage) json.RawMessage {
+func LoggableArguments(raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:
 		return json.RawMessage("{}")

@@ -1,11 +1,4 @@
-// Package attachments turns what a prompt names into what its agent gets: the content of
-// files of the workspace or of some of their lines, listings of folders, uploads, and
-// outputs; or only the names of these.
-//
-// A file that may hold secrets is given only where the user said so again
-// ([event.Attachment].Sensitive), and one of webchat's own secrets never, nor is it named. What [Find] says that something costs is what it costs:
-// the same bytes are counted and given.
-package attachments
+package session
 
 import (
 	"cmp"
@@ -33,7 +26,7 @@ type Uploads interface {
 }
 
 // Outputs is what was shown. Its methods may be called concurrently.
-type Outputs interface {
+type AttachableOutputs interface {
 	// Read returns an output of this very session, whole or the lines "A-B" as
 	// they are numbered on the card, as an attachment for a prompt; the error
 	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
@@ -41,7 +34,7 @@ type Outputs interface {
 }
 
 // Keeper is an Outputs that takes what agents' own tools returned.
-type Keeper interface {
+type OutputKeeper interface {
 	// Keep stores w as an output of the session; readers are as of [agent.Keeper].
 	Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error)
 }
@@ -56,16 +49,16 @@ type Judge interface {
 }
 
 // Resolver resolves for one session.
-type Resolver struct {
+type AttachmentResolver struct {
 	Session   eventlog.ID
-	Workspace string  // absolute path
-	Judge     Judge   // nil: one that knows none of webchat's own files
-	Uploads   Uploads // nil: there are none
-	Outputs   Outputs // nil: they cannot be attached
+	Workspace string            // absolute path
+	Judge     Judge             // nil: one that knows none of webchat's own files
+	Uploads   Uploads           // nil: there are none
+	Outputs   AttachableOutputs // nil: they cannot be attached
 }
 
 // Resolve turns what a prompt names into what an agent gets.
-func (r Resolver) Resolve(ctx context.Context, named []event.Attachment) ([]agent.Attachment, error) {
+func (r AttachmentResolver) Resolve(ctx context.Context, named []event.Attachment) ([]agent.Attachment, error) {
 	var out []agent.Attachment
 	for i, n := range named {
 		a, err := r.resolveOne(ctx, n)
@@ -88,7 +81,7 @@ func unnamed(n int, mediaType string) string {
 	return fmt.Sprintf("attachment-%d%s", n, ext)
 }
 
-func (r Resolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
+func (r AttachmentResolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
 	set := 0
 	for _, v := range []string{n.ID, n.Path, n.OutputID} {
 		if v != "" {
@@ -117,7 +110,7 @@ func (r Resolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Att
 }
 
 // mention says what the user looks at, and gives nothing of its content.
-func (r Resolver) mention(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
+func (r AttachmentResolver) mention(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
 	line, _, _ := strings.Cut(n.Lines, "-")
 	a, err := r.Outputs.Read(ctx, r.Session, n.OutputID, line)
 	if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named

@@ -1,15 +1,15 @@
-package attachments_test
+package session_test
 
 import (
 	"slices"
 	"testing"
 
-	"webchat/internal/attachments"
 	"webchat/internal/event"
+	"webchat/internal/session"
 )
 
 // uploaded has two uploads.
-type uploaded struct{ attachments.Uploads }
+type uploaded struct{ session.Uploads }
 
 func (uploaded) Get(_, id string) (string, []byte, error) {
 	if id == "dot" {
@@ -20,7 +20,7 @@ func (uploaded) Get(_, id string) (string, []byte, error) {
 
 // What was uploaded without a name has one for the agent, and keeps its own if it has one.
 func TestUploadsHaveNames(t *testing.T) {
-	r := attachments.Resolver{Session: "s", Workspace: t.TempDir(), Uploads: uploaded{}}
+	r := session.AttachmentResolver{Session: "s", Workspace: t.TempDir(), Uploads: uploaded{}}
 	got, err := r.Resolve(t.Context(), []event.Attachment{{ID: "text"}, {ID: "dot"}, {ID: "text", Name: "notes.md"}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package screen
+package session
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 		event.ToolExecutionStart{ToolCallID: "ours", By: event.ByAgent}} {
 		work.Apply(event.Entry{Seq: int64(i + 1), Event: event.New(d, "", now)})
 	}
-	s := State{Work: work, Turn: "t", Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
+	s := Screening{Work: work, Turn: "t", Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
 		Ours: func(id string) bool { return id == "ours" }}
 	forged := json.RawMessage(`{"outputId":"out_1","tokensShown":5,"exitCode":3}`)
 	odd := json.RawMessage(`{"text":"secret","all":["secret"],"the secret":1,"none":null,"ok":true,"metrics":{"ms":1.5,"path":"secret","deeper":{"n":1}},"OutputType":{"x":1}}`)

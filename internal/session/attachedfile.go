@@ -1,4 +1,4 @@
-package attachments
+package session
 
 import (
 	"bufio"
@@ -35,21 +35,21 @@ const (
 var ErrSensitive = errors.New("it may hold secrets")
 
 // What says what something in the workspace is.
-type What string
+type AttachmentKind string
 
 // What can be named.
 const (
-	Text    What = "text"
-	Picture What = "picture"
-	Folder  What = "folder"
-	Other   What = "other" // an agent gets its path: it is neither text nor a picture, or has more than goes with a prompt
+	AttachedText    AttachmentKind = "text"
+	AttachedPicture AttachmentKind = "picture"
+	AttachedFolder  AttachmentKind = "folder"
+	AttachedOther   AttachmentKind = "other" // an agent gets its path: it is neither text nor a picture, or has more than goes with a prompt
 )
 
 // Found is something in the workspace that a prompt can name.
-type Found struct {
+type AttachedFile struct {
 	Path      string // relative to the workspace, with slashes; that of a folder ends in one
 	Lines     string // "A-B", where lines of a file were asked for
-	What      What
+	What      AttachmentKind
 	Size      int64  // bytes of the file; of a folder, of its listing
 	Sensitive bool   // it may hold secrets
 	Why       string // of Other: a sentence
@@ -61,8 +61,8 @@ type Found struct {
 }
 
 // Tokens is what it costs a model to get it; false: that is an estimate.
-func (f *Found) Tokens() (n int, exact bool) {
-	if f.What == Picture {
+func (f *AttachedFile) Tokens() (n int, exact bool) {
+	if f.What == AttachedPicture {
 		w, h, err := kind.Size(f.data)
 		if err != nil {
 			return 0, false
@@ -73,8 +73,8 @@ func (f *Found) Tokens() (n int, exact bool) {
 }
 
 // file is what an agent gets of a file or folder.
-func (r Resolver) file(n event.Attachment) (agent.Attachment, error) {
-	f, err := Find(r.Judge, r.Workspace, n.Path, n.Lines)
+func (r AttachmentResolver) file(n event.Attachment) (agent.Attachment, error) {
+	f, err := FindAttachment(r.Judge, r.Workspace, n.Path, n.Lines)
 	switch {
 	case err != nil:
 		return agent.Attachment{}, err
@@ -84,7 +84,7 @@ func (r Resolver) file(n event.Attachment) (agent.Attachment, error) {
 		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, ErrSensitive)
 	case f.large:
 		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
-	case f.What == Other:
+	case f.What == AttachedOther:
 		return agent.Attachment{Name: filepath.Base(f.full), Path: f.full}, nil
 	}
 	name := f.Path
@@ -95,7 +95,7 @@ func (r Resolver) file(n event.Attachment) (agent.Attachment, error) {
 }
 
 // mention names it, and gives nothing of its content.
-func (f *Found) mention() agent.Attachment {
+func (f *AttachedFile) mention() agent.Attachment {
 	text := "The user points to " + f.Path
 	if f.Lines != "" {
 		text += ", lines " + f.Lines
@@ -107,7 +107,7 @@ func (f *Found) mention() agent.Attachment {
 // and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text.
 // What is judged is what was opened. The error wraps [eventlog.ErrNotFound] or
 // [eventlog.ErrInvalid].
-func Find(judge Judge, workspace, name, lines string) (*Found, error) {
+func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, error) {
 	rel, err := inside(workspace, name)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func Find(judge Judge, workspace, name, lines string) (*Found, error) {
 		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
 	}
 	defer file.Close()
-	f := &Found{Path: filepath.ToSlash(rel), Lines: lines, Size: info.Size(), full: filepath.Join(workspace, rel)}
+	f := &AttachedFile{Path: filepath.ToSlash(rel), Lines: lines, Size: info.Size(), full: filepath.Join(workspace, rel)}
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: workspace})
 	}
@@ -146,19 +146,19 @@ func Find(judge Judge, workspace, name, lines string) (*Found, error) {
 
 // Named finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil:
 // nothing that can be named. With both, the error says why it would be refused.
-func Named(judge Judge, workspace, name string) (*Found, error) {
+func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
 		if _, _, err := span(name[i+1:]); err == nil {
 			path, lines = name[:i], name[i+1:]
 		}
 	}
-	f, err := Find(judge, workspace, path, lines)
+	f, err := FindAttachment(judge, workspace, path, lines)
 	if err == nil {
 		return f, nil
 	}
-	if f, missing := Find(judge, workspace, path, ""); lines != "" && missing == nil {
-		f.Lines, f.data, f.What = lines, nil, Other
+	if f, missing := FindAttachment(judge, workspace, path, ""); lines != "" && missing == nil {
+		f.Lines, f.data, f.What = lines, nil, AttachedOther
 		return f, err
 	}
 	return nil, err
@@ -182,11 +182,11 @@ func inside(workspace, name string) (string, error) {
 }
 
 // list takes the names in a folder, one a line, folders first and with a slash.
-func (f *Found) list(dir *os.File, judge Judge) error {
+func (f *AttachedFile) list(dir *os.File, judge Judge) error {
 	if f.Lines != "" {
 		return fmt.Errorf("%w: %s is a folder, so it has no lines", eventlog.ErrInvalid, f.Path)
 	}
-	f.Path, f.What, f.mediaType = strings.TrimSuffix(f.Path, "/")+"/", Folder, "text/plain"
+	f.Path, f.What, f.mediaType = strings.TrimSuffix(f.Path, "/")+"/", AttachedFolder, "text/plain"
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
 		return fmt.Errorf("%w: %s cannot be listed", eventlog.ErrInvalid, f.Path)
@@ -219,7 +219,7 @@ func (f *Found) list(dir *os.File, judge Judge) error {
 }
 
 // read takes the content of a file, or some of its lines.
-func (f *Found) read(file *os.File) error {
+func (f *AttachedFile) read(file *os.File) error {
 	r := bufio.NewReaderSize(io.LimitReader(file, mostPassed), 64<<10)
 	head, err := r.Peek(16 << 10)
 	if err != nil && err != io.EOF {
@@ -228,12 +228,12 @@ func (f *Found) read(file *os.File) error {
 	picture := kind.Picture(head)
 	switch {
 	case picture != "" && picture != kind.SVG:
-		f.What, f.mediaType = Picture, picture
+		f.What, f.mediaType = AttachedPicture, picture
 		return f.all(r, mostPicture)
 	case kind.Binary(head):
-		f.What, f.Why = Other, f.Path+" is neither text nor a picture."
+		f.What, f.Why = AttachedOther, f.Path+" is neither text nor a picture."
 	default:
-		f.What, f.mediaType = Text, "text/plain"
+		f.What, f.mediaType = AttachedText, "text/plain"
 		if f.Lines != "" {
 			return f.some(r)
 		}
@@ -246,7 +246,7 @@ func (f *Found) read(file *os.File) error {
 }
 
 // all takes the whole file, if it is not too large.
-func (f *Found) all(r io.Reader, most int64) (err error) {
+func (f *AttachedFile) all(r io.Reader, most int64) (err error) {
 	if f.Lines != "" {
 		return fmt.Errorf("%w: %s is a picture, so it has no lines", eventlog.ErrInvalid, f.Path)
 	}
@@ -255,20 +255,20 @@ func (f *Found) all(r io.Reader, most int64) (err error) {
 	}
 	if int64(len(f.data)) > most {
 		f.tooMuch("Name some of its lines, as in " + f.Path + ":1-200")
-	} else if f.What == Text {
+	} else if f.What == AttachedText {
 		f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
 	}
 	return nil
 }
 
 // tooMuch says that it is more than goes with a prompt, and what to do.
-func (f *Found) tooMuch(do string) {
+func (f *AttachedFile) tooMuch(do string) {
 	f.Why = f.Path + " has more than 1 MB. " + do + "."
-	f.What, f.data, f.large = Other, nil, true
+	f.What, f.data, f.large = AttachedOther, nil, true
 }
 
 // some takes the lines that were asked for.
-func (f *Found) some(r *bufio.Reader) error {
+func (f *AttachedFile) some(r *bufio.Reader) error {
 	from, to, err := span(f.Lines)
 	if err != nil {
 		return err
@@ -307,7 +307,7 @@ func (f *Found) some(r *bufio.Reader) error {
 	return nil
 }
 
-func (f *Found) beyond(last int) error {
+func (f *AttachedFile) beyond(last int) error {
 	if last == 0 {
 		return fmt.Errorf("%w: %s is empty, so it has no lines", eventlog.ErrInvalid, f.Path)
 	}

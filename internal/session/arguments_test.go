@@ -1,4 +1,4 @@
-package screen
+package session
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		clean, err := Arguments(raw)
+		clean, err := CleanArguments(raw)
 		var object map[string]json.RawMessage
 		valid := json.Unmarshal(raw, &object) == nil && object != nil
 		empty := len(bytes.TrimSpace(raw)) == 0 || string(bytes.TrimSpace(raw)) == "null"
@@ -90,7 +90,7 @@ func FuzzArguments(f *testing.F) {
 		case err == nil && !json.Valid(clean):
 			t.Errorf("made %q of %q", clean, raw)
 		}
-		if !json.Valid(Loggable(raw)) {
+		if !json.Valid(LoggableArguments(raw)) {
 			t.Errorf("%q cannot be logged", raw)
 		}
 	})

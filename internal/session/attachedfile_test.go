@@ -1,4 +1,4 @@
-package attachments_test
+package session_test
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/attachments"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/session"
 	"webchat/internal/tokens"
 )
 
@@ -51,27 +51,27 @@ func workspace(t *testing.T) string {
 // What a price says is what goes with the prompt, to the token.
 func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 	dir := workspace(t)
-	r := attachments.Resolver{Workspace: dir}
+	r := session.AttachmentResolver{Workspace: dir}
 	for _, c := range []struct {
 		path, lines string
-		what        attachments.What
+		what        session.AttachmentKind
 		name, data  string
 	}{
-		{"main.go", "", attachments.Text, "main.go", "package main\n\nfunc main() {\n}"},
-		{"./main.go", "1-3", attachments.Text, "main.go:1-3", "package main\n\nfunc main() {\n"},
-		{"main.go", "4", attachments.Text, "main.go:4", "}"},
-		{"main.go", "3-3", attachments.Text, "main.go:3", "func main() {\n"},
-		{"latin.txt", "", attachments.Text, "latin.txt", "Gr\uFFFDe\n"},
-		{"empty", "", attachments.Text, "empty", ""},
-		{"sub", "", attachments.Folder, "sub/", "deep/\na\\nb\n"},
-		{"sub/", "", attachments.Folder, "sub/", "deep/\na\\nb\n"},
-		{"huge.log", "2-3", attachments.Text, "huge.log:2-3", "0123456789abcde\n0123456789abcde\n"},
-		{"huge.log", "131072", attachments.Text, "huge.log:131072", "0123456789abcde\n"},
+		{"main.go", "", session.AttachedText, "main.go", "package main\n\nfunc main() {\n}"},
+		{"./main.go", "1-3", session.AttachedText, "main.go:1-3", "package main\n\nfunc main() {\n"},
+		{"main.go", "4", session.AttachedText, "main.go:4", "}"},
+		{"main.go", "3-3", session.AttachedText, "main.go:3", "func main() {\n"},
+		{"latin.txt", "", session.AttachedText, "latin.txt", "Gr\uFFFDe\n"},
+		{"empty", "", session.AttachedText, "empty", ""},
+		{"sub", "", session.AttachedFolder, "sub/", "deep/\na\\nb\n"},
+		{"sub/", "", session.AttachedFolder, "sub/", "deep/\na\\nb\n"},
+		{"huge.log", "2-3", session.AttachedText, "huge.log:2-3", "0123456789abcde\n0123456789abcde\n"},
+		{"huge.log", "131072", session.AttachedText, "huge.log:131072", "0123456789abcde\n"},
 	} {
 		if runtime.GOOS == "windows" && strings.HasPrefix(c.path, "sub") {
 			continue // names hold no line ends there
 		}
-		f, err := attachments.Find(nil, dir, c.path, c.lines)
+		f, err := session.FindAttachment(nil, dir, c.path, c.lines)
 		if err != nil {
 			t.Errorf("%s:%s: %v", c.path, c.lines, err)
 			continue
@@ -86,11 +86,11 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 			t.Errorf("%s:%s is %s and costs %d, exactly %v; want %d", c.path, c.lines, f.What, n, exact, want)
 		}
 	}
-	f, err := attachments.Find(nil, dir, "logo.png", "")
+	f, err := session.FindAttachment(nil, dir, "logo.png", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, exact := f.Tokens(); f.What != attachments.Picture || n != 85+170*2 || exact {
+	if n, exact := f.Tokens(); f.What != session.AttachedPicture || n != 85+170*2 || exact {
 		t.Errorf("a picture is %s and costs %d", f.What, n)
 	}
 	got, err := r.Resolve(t.Context(), []event.Attachment{{Path: "bin"}})
@@ -101,7 +101,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 
 // Of what is only named nothing goes but its name.
 func TestNameOnly(t *testing.T) {
-	r := attachments.Resolver{Workspace: workspace(t)}
+	r := session.AttachmentResolver{Workspace: workspace(t)}
 	for path, want := range map[string]string{"main.go": "The user points to main.go, lines 2-3. You were not given its content.", ".env": "The user points to .env, lines 1. You were not given its content."} {
 		lines := "1"
 		if path == "main.go" {
@@ -124,10 +124,10 @@ func TestSensitiveNeedsASecondWord(t *testing.T) {
 	if err := os.Link(filepath.Join(dir, ".env"), filepath.Join(dir, "other.txt")); err == nil && runtime.GOOS != "windows" {
 		names = append(names, "other.txt")
 	}
-	r := attachments.Resolver{Workspace: dir}
+	r := session.AttachmentResolver{Workspace: dir}
 	for _, name := range names {
 		got, err := r.Resolve(t.Context(), []event.Attachment{{Path: name}})
-		if !errors.Is(err, attachments.ErrSensitive) {
+		if !errors.Is(err, session.ErrSensitive) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		got, err = r.Resolve(t.Context(), []event.Attachment{{Path: name, Sensitive: true}})
@@ -143,7 +143,7 @@ func TestRefusedFiles(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
 		t.Skip(err)
 	}
-	r := attachments.Resolver{Workspace: dir}
+	r := session.AttachmentResolver{Workspace: dir}
 	for _, c := range []struct {
 		a    event.Attachment
 		says string

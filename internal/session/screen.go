@@ -1,11 +1,4 @@
-// Package screen says what an agent may report: which events, in which state of its
-// session, and what of them is believed. It changes nothing but the text of messages in
-// flight.
-//
-// Reports of an agent are the one way foreign events reach a log, so what is not listed
-// here is refused, what is known already is left out, and what only the session itself
-// may say (outputs, tokens, who decided) is taken out.
-package screen
+package session
 
 import (
 	"cmp"
@@ -30,7 +23,7 @@ const (
 )
 
 // State is what a report is screened by.
-type State struct {
+type Screening struct {
 	Work    *eventlog.Work // a delta is added to it
 	Title   string         // of the session
 	Model   string
@@ -60,7 +53,7 @@ func BetweenTurns(d event.Data) bool {
 
 // Report returns a report as it may be relayed; nil for one that says what is
 // known.
-func (s State) Report(data event.Data) (event.Data, error) {
+func (s Screening) Report(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
 	case event.SessionError:
 		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
@@ -108,7 +101,7 @@ func (s State) Report(data event.Data) (event.Data, error) {
 }
 
 // todos is a plan as it is kept; nil for one that is known.
-func (s State) todos(d event.SessionTodosChanged) event.Data {
+func (s Screening) todos(d event.SessionTodosChanged) event.Data {
 	kept := make([]event.Todo, 0, len(d.Todos))
 	for _, t := range d.Todos[:min(len(d.Todos), maxTodos)] {
 		if t.Text = wording.Cut(wording.Line(t.Text), maxTodo); t.Text == "" {
@@ -125,7 +118,7 @@ func (s State) todos(d event.SessionTodosChanged) event.Data {
 	return d
 }
 
-func (s State) message(data event.Data) (event.Data, error) {
+func (s Screening) message(data event.Data) (event.Data, error) {
 	var n eventlog.Message
 	var offset int64
 	var text string
@@ -166,7 +159,7 @@ func typed(requests []event.ToolRequest) []event.ToolRequest {
 }
 
 // ignoreIfDone returns the end of a message, nil for its second one.
-func ignoreIfDone(s State, d event.Data, id string, size int) (event.Data, error) {
+func ignoreIfDone(s Screening, d event.Data, id string, size int) (event.Data, error) {
 	switch {
 	case id == "":
 		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
@@ -178,7 +171,7 @@ func ignoreIfDone(s State, d event.Data, id string, size int) (event.Data, error
 	return d, nil
 }
 
-func (s State) tool(data event.Data) (event.Data, error) {
+func (s Screening) tool(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
 	case event.ToolExecutionStart:
 		switch {
@@ -188,7 +181,7 @@ func (s State) tool(data event.Data) (event.Data, error) {
 			return nil, nil
 		}
 		d.By = event.ByAgent
-		d.Arguments = Loggable(d.Arguments)
+		d.Arguments = LoggableArguments(d.Arguments)
 		return d, nil
 	case event.ToolExecutionProgress:
 		if !s.agentsTool(d.ToolCallID) {
@@ -212,14 +205,14 @@ func (s State) tool(data event.Data) (event.Data, error) {
 
 // agentsTool reports whether the call runs and is the agent's own affair: not
 // one that the session runs and tells about itself.
-func (s State) agentsTool(toolCallID string) bool {
+func (s Screening) agentsTool(toolCallID string) bool {
 	t := s.Work.Tool(toolCallID)
 	return t != nil && t.Start.By == event.ByAgent && !s.Ours(toolCallID)
 }
 
 // complete lets an agent end its own calls once. What it says about
 // outputs and their tokens is not believed: only our own tools make those.
-func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
+func (s Screening) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
 	case s.Ours(d.ToolCallID) || s.Work.Done[eventlog.ToolKey(d.ToolCallID)]:
 		return nil, nil
@@ -261,7 +254,7 @@ func (s State) complete(d event.ToolExecutionComplete) (event.Data, error) {
 }
 
 // task returns a report about a task as it may be relayed.
-func (s State) task(data event.Data) (event.Data, error) {
+func (s Screening) task(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
 	case event.TaskStarted:
 		switch {

@@ -1,13 +1,4 @@
-// Package branch makes a new session out of the beginning of another: the events its log
-// begins with, and the same as a text for an agent that was not there.
-//
-// What is taken over counts nothing, grants nothing and names no conversation of an agent.
-//
-//	data := branch.Events(entries, left)
-//	var t branch.Text
-//	for _, e := range entries { t.Take(e) }
-//	prompt := t.String()
-package branch
+package session
 
 import (
 	"encoding/json"
@@ -19,7 +10,7 @@ import (
 
 // Events returns what a branch begins with: the turns in entries that have ended and were
 // not left behind, the user's displays, and what was said in them.
-func Events(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
+func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
 	begun, ended := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
@@ -51,7 +42,7 @@ func Events(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) 
 				data = append(data, d)
 			}
 		default:
-			if kept := keep(d); kept != nil && inTurn {
+			if kept := keepInBranch(d); kept != nil && inTurn {
 				data = append(data, kept)
 			}
 		}
@@ -60,7 +51,7 @@ func Events(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) 
 }
 
 // keep returns an event as a branch has it; nil: it has not.
-func keep(data event.Data) event.Data {
+func keepInBranch(data event.Data) event.Data {
 	switch d := data.(type) {
 	case event.TurnEnd:
 		d.Usage, d.Fill = event.Usage{}, nil
@@ -95,13 +86,13 @@ func uncounted(raw json.RawMessage) json.RawMessage {
 }
 
 // most is how many bytes of a conversation an agent is given: its end matters more.
-const most = 400_000
+const mostBranchText = 400_000
 
 // Text is a conversation as an agent reads it. The zero value is ready.
-type Text struct{ b strings.Builder }
+type BranchText struct{ b strings.Builder }
 
 // Take adds an entry.
-func (t *Text) Take(e event.Entry) {
+func (t *BranchText) Take(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
 		t.say("User", d.Content)
@@ -116,18 +107,18 @@ func (t *Text) Take(e event.Entry) {
 	}
 }
 
-func (t *Text) say(who, text string) {
+func (t *BranchText) say(who, text string) {
 	if text != "" {
 		t.b.WriteString("## " + who + "\n\n" + text + "\n\n")
 	}
 }
 
 // String is the text; empty: nothing was said.
-func (t *Text) String() string {
+func (t *BranchText) String() string {
 	all := t.b.String()
 	if all == "" {
 		return ""
 	}
 	const head = "This conversation was branched from another one. What was said in it so far, for you to go on from:\n\n"
-	return head + strings.ToValidUTF8(all[max(0, len(all)-most):], "")
+	return head + strings.ToValidUTF8(all[max(0, len(all)-mostBranchText):], "")
 }
