@@ -60,14 +60,12 @@ var ours = map[string][]string{
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
-	"internal/card":            {"internal/event", "internal/kind", "internal/render", "internal/render/code", "internal/views"},
-	"internal/transcript":      {"internal/card", "internal/event", "internal/render", "internal/render/markdown", "internal/views"},
-	"internal/page":            {"internal/card", "internal/event", "internal/render", "internal/tokens", "internal/transcript", "internal/views", "web"},
-	"internal/page/pagetest":   {"internal/transcript"},
+	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
+	"internal/page/pagetest":   {"internal/page"},
 	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
 	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/transcript", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
@@ -141,7 +139,7 @@ var forTests = []string{
 // standardRefused keeps parts of the standard library out of rooms that must
 // not know them.
 var standardRefused = map[string][]string{
-	"net/http": {"internal/session", "internal/contain", "internal/event", "internal/agent", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/transcript", "internal/card", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
+	"net/http": {"internal/session", "internal/contain", "internal/event", "internal/agent", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
 	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
 	"flag":     {"*"},                                                                                   // kong reads the command line
 }

@@ -10,7 +10,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/render/markdown"
-	"webchat/internal/transcript"
 )
 
 // essay is n bytes of prose with lists and tables.
@@ -56,7 +55,7 @@ func BenchmarkDeltas(b *testing.B) {
 		text := essay(message)
 		start := time.Now()
 		for at := 20; at <= message; at += 20 * 200 { // one of 200, counted for all
-			f := transcript.Frame{Ops: []transcript.Op{{Action: "replace", Target: "m-a1", HTML: string(markdown.HTML(text[:at]))}}}
+			f := page.Frame{Ops: []page.Op{{Action: "replace", Target: "m-a1", HTML: string(markdown.HTML(text[:at]))}}}
 			f.Data()
 		}
 		again += 200 * time.Since(start)

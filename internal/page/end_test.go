@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"webchat/internal/event"
+	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
-	"webchat/internal/transcript"
 )
 
 // life is a session with prompts that wait, displays beside and between turns, things
@@ -91,9 +91,9 @@ func life(seed uint64, turns int) []event.Entry {
 }
 
 // totals are those of a log, as a session has them.
-func totals(entries []event.Entry) transcript.Totals {
+func totals(entries []event.Entry) page.Totals {
 	names := map[string]string{}
-	w := transcript.Totals{Cwd: "/home/me/code/relay", Outputs: new(int), Begun: new(false)}
+	w := page.Totals{Cwd: "/home/me/code/relay", Outputs: new(int), Begun: new(false)}
 	for _, e := range entries {
 		if event.VoidsFill(e.Event.Data) {
 			w.Fill, w.FillAt = event.Fill{}, time.Time{}
@@ -119,7 +119,7 @@ func totals(entries []event.Entry) transcript.Totals {
 		case event.ToolExecutionComplete:
 			*w.Outputs++
 			if _, ok := stored[d.OutputID]; ok {
-				w.Readable = append(w.Readable, transcript.Readable{Call: d.ToolCallID, Output: d.OutputID, Type: "file", Name: names[d.ToolCallID], Complete: true})
+				w.Readable = append(w.Readable, page.Readable{Call: d.ToolCallID, Output: d.OutputID, Type: "file", Name: names[d.ToolCallID], Complete: true})
 			}
 			var shown int64
 			if _, err := fmt.Sscanf(string(d.ToolTelemetry), `{"outputType":"file","bytes":10,"tokensShown":%d,`, &shown); err == nil && shown > 0 {

@@ -16,7 +16,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
-	"webchat/internal/transcript"
 )
 
 // stories are sessions that between them hold every kind of event a page shows.
@@ -123,7 +122,7 @@ func manySteps(n int) []event.Data {
 	return out
 }
 
-func wholePage(t *testing.T, p *page.Pages, pr *transcript.Projector) string {
+func wholePage(t *testing.T, p *page.Pages, pr *page.Projector) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Session(&b, page.View{}, pr); err != nil {
@@ -168,7 +167,7 @@ func TestStreamEqualsReload(t *testing.T) {
 func TestJoinFromAnywhere(t *testing.T) {
 	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
 		type moment struct {
-			pr   *transcript.Projector
+			pr   *page.Projector
 			want string
 		}
 		at := make([]moment, len(entries)+1)

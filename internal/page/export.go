@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"webchat/internal/card"
 	"webchat/internal/event"
-	"webchat/internal/transcript"
 	"webchat/internal/wording"
 	"webchat/web"
 )
@@ -42,22 +40,22 @@ func (p *Pages) about(x Export) string {
 // ForExport returns a projector that keeps all turns, with the outputs that still
 // exist shown far more than a page does. It is fed and given to
 // [Pages.Export].
-func (p *Pages) ForExport(sessionID string) *transcript.Projector {
+func (p *Pages) ForExport(sessionID string) *Projector {
 	cfg := p.cfg.fold
 	cfg.Whole, cfg.Write = true, (&Pages{tmpl: p.export()}).write
-	pr := transcript.New(&cfg, sessionID)
+	pr := NewProjector(&cfg, sessionID)
 	pr.KeepFrom(1)
 	return pr
 }
 
 // Export writes the session as one HTML page that loads nothing and needs no
 // script: styles and pictures are in it, as are outputs whose life is not over.
-func (p *Pages) Export(w io.Writer, x Export, pr *transcript.Projector) error {
+func (p *Pages) Export(w io.Writer, x Export, pr *Projector) error {
 	style, err := stylesheet()
 	if err != nil {
 		return err
 	}
-	return pr.Read(func(f *transcript.State) error {
+	return pr.Read(func(f *State) error {
 		return (&Pages{tmpl: p.export()}).write(w, "export", struct {
 			Title, About string
 			Style        template.CSS
@@ -129,7 +127,7 @@ func (m *Markdown) event(e event.Entry) {
 			m.write("", "*(it was cut off here)*")
 		}
 	case event.ToolExecutionStart:
-		c := card.Call{Tool: d.ToolName, Args: d.Arguments}
+		c := Call{Tool: d.ToolName, Args: d.Arguments}
 		m.calls[d.ToolCallID] = c.Name()
 		m.write("", "- **"+wording.Plain(d.ToolName)+"** "+verbatim(c.Name()))
 	case event.ToolExecutionComplete:
@@ -153,7 +151,7 @@ func (m *Markdown) event(e event.Entry) {
 	case event.UserInputCompleted:
 		m.write("", quote(d.Answer))
 	case event.SessionDamaged:
-		m.write("", "*"+transcript.Damaged(1, d.Copy)+".*")
+		m.write("", "*"+Damaged(1, d.Copy)+".*")
 	case event.SessionError:
 		m.write("", "*"+wording.FirstLine(d.Message, 500)+"*")
 	case event.TurnEnd:

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/transcript"
+	"webchat/internal/page"
 )
 
 var bars = regexp.MustCompile(`class="out" x="([\d.]+)%" width="([\d.]+)%"[^>]*/>\s*<rect class="held" width="([\d.]+)%"`)
@@ -59,11 +59,11 @@ func TestMeterOfALog(t *testing.T) {
 	fill := event.SessionUsageInfo{CurrentTokens: 14_200, TokenLimit: 128_000}
 	end := event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{InputTokens: 900, Calls: 2}, Fill: &event.Fill{CurrentTokens: 14_200, TokenLimit: 128_000}}
 	const now, sent = "14.2k of 128k in context", "900 tokens sent in 2 calls"
-	old := &transcript.Totals{Backend: "copilot"}
+	old := &page.Totals{Backend: "copilot"}
 	for _, c := range []struct {
 		name string
 		data []event.Data
-		late *transcript.Totals // a page of the end of that log
+		late *page.Totals // a page of the end of that log
 		want string
 	}{
 		{"new", opening()[:1], nil, "Nothing sent yet"},
@@ -79,7 +79,7 @@ func TestMeterOfALog(t *testing.T) {
 		{"a branch", join(opening(), event.TurnEnd{TurnID: "t1", MessageID: "m1"}, event.SessionBranched{From: "s0"}), nil, "Nothing sent yet"},
 		{"the end of an older log that was sent", opening()[1:], old, "Sent, no size reported yet"},
 		{"the end of an older log of looks", show("c1", "render_file_contents", `{"path":"a.txt"}`, "o1", `{}`), old, ""},
-		{"the day before", opening()[1:], &transcript.Totals{Backend: "copilot", Begun: new(true), Fill: *end.Fill, FillAt: start.AddDate(0, 0, -1)}, now + " on 19 November"},
+		{"the day before", opening()[1:], &page.Totals{Backend: "copilot", Begun: new(true), Fill: *end.Fill, FillAt: start.AddDate(0, 0, -1)}, now + " on 19 November"},
 	} {
 		p := pages(t, 3)
 		pr := p.Projector("s1")

@@ -9,15 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"webchat/internal/card"
 	"webchat/internal/event"
-	"webchat/internal/transcript"
 	"webchat/web"
 )
 
 // Config is what pages need to know. Outputs is needed; the rest has a default.
 type Config struct {
-	Outputs   card.Outputs
+	Outputs   Outputs
 	Home      string        // the user's home folder, written as ~; empty: unknown
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
@@ -36,7 +34,7 @@ type Config struct {
 	// Editor is the address that opens a file in the user's editor, with {path} and {line}; empty: none.
 	Editor string
 
-	fold transcript.Config
+	fold ProjectorConfig
 }
 
 // Pages writes pages and makes projectors.
@@ -77,9 +75,9 @@ func New(cfg Config) (*Pages, error) {
 		}
 		return x
 	})}
-	p.cfg.fold = transcript.Config{
-		Config: card.Config{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()},
-		Turns:  cfg.Turns, Price: cfg.Price, NoModel: cfg.NoModel, Elsewhere: cfg.Elsewhere, Write: p.write,
+	p.cfg.fold = ProjectorConfig{
+		CardConfig: CardConfig{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()},
+		Turns:      cfg.Turns, Price: cfg.Price, NoModel: cfg.NoModel, Elsewhere: cfg.Elsewhere, Write: p.write,
 	}
 	return p, nil
 }
@@ -95,14 +93,14 @@ func parse(base string, also ...string) (*template.Template, error) {
 
 // Projector returns what folds a session: feed it the log from its start
 // (or from the start of a turn), then the events in flight, then what comes.
-func (p *Pages) Projector(sessionID string) *transcript.Projector {
-	return transcript.New(&p.cfg.fold, sessionID)
+func (p *Pages) Projector(sessionID string) *Projector {
+	return NewProjector(&p.cfg.fold, sessionID)
 }
 
 // ProjectorFrom returns a projector that keeps every turn from the one of event
 // seq on, however many there are; 1 keeps all. It is for one page: what follows a
 // session for long is a [Pages.Projector].
-func (p *Pages) ProjectorFrom(sessionID string, seq int64) *transcript.Projector {
+func (p *Pages) ProjectorFrom(sessionID string, seq int64) *Projector {
 	pr := p.Projector(sessionID)
 	pr.KeepFrom(seq)
 	return pr

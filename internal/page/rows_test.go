@@ -10,13 +10,12 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
-	"webchat/internal/transcript"
 )
 
 var folded = regexp.MustCompile(`<div data-more><a href="([^"]*)">[^<]*</a></div>`)
 
 // opened is a page with the inside of every folded row in its place.
-func opened(t *testing.T, src string, pr *transcript.Projector) string {
+func opened(t *testing.T, src string, pr *page.Projector) string {
 	t.Helper()
 	return folded.ReplaceAllStringFunc(src, func(box string) string {
 		address := html.UnescapeString(folded.FindStringSubmatch(box)[1])

@@ -16,7 +16,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
-	"webchat/internal/transcript"
 	"webchat/internal/wording"
 )
 
@@ -193,7 +192,7 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			p, entries := pages(t, 3), spoiledStory(all[name], hiding)
 			pr := p.Projector("s1")
 			frame, _ := pr.Feed(entries...)
-			var sent transcript.Frame
+			var sent page.Frame
 			if err := json.Unmarshal(frame.Data(), &sent); err != nil || len(sent.Ops) == 0 {
 				t.Fatalf("%v: %s", err, frame.Data())
 			}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/transcript"
 	"webchat/internal/wording"
 )
 
@@ -214,7 +213,7 @@ func (p *Pages) side(v View, current string) *side {
 
 // SessionsList writes the inner HTML of #sessions, and of #today in a template.
 func (p *Pages) SessionsList(w io.Writer, v View, current string) error {
-	return p.write(w, "sessions.now", &chrome{View: v, fold: &transcript.State{}, Sessions: p.side(v, current)})
+	return p.write(w, "sessions.now", &chrome{View: v, fold: &State{}, Sessions: p.side(v, current)})
 }
 
 // SessionsPart writes the rows of the one part that v has, for the end of its list.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"webchat/internal/event"
-	"webchat/internal/transcript"
 	"webchat/internal/wording"
 )
 
@@ -38,7 +37,7 @@ type Backend struct {
 type chrome struct {
 	layout
 	View
-	fold     *transcript.State
+	fold     *State
 	ID       string
 	home     string
 	cfg      *Config
@@ -50,19 +49,19 @@ type chrome struct {
 }
 
 // Session writes the page of a session: v around what p has folded.
-func (p *Pages) Session(w io.Writer, v View, pr *transcript.Projector) error {
-	return pr.Read(func(f *transcript.State) error { return p.write(w, "session", p.chrome("session", v, f)) })
+func (p *Pages) Session(w io.Writer, v View, pr *Projector) error {
+	return pr.Read(func(f *State) error { return p.write(w, "session", p.chrome("session", v, f)) })
 }
 
 // Home writes the page of a session that does not exist yet: the first prompt
 // makes it.
 func (p *Pages) Home(w io.Writer, v View) error {
-	f := transcript.NewState(&p.cfg.fold)
+	f := NewState(&p.cfg.fold)
 	f.Backend, f.Model = v.Backend, v.Model
 	return p.write(w, "session", p.chrome("home", v, f))
 }
 
-func (p *Pages) chrome(page string, v View, f *transcript.State) *chrome {
+func (p *Pages) chrome(page string, v View, f *State) *chrome {
 	id := f.Session()
 	v.Backend, v.Model = f.Backend, f.Model
 	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home, cfg: &p.cfg,
@@ -85,13 +84,13 @@ func newIn(base, path string) string {
 }
 
 // Rail is the right column.
-func (c *chrome) Rail() *transcript.Rail { return c.fold.Rail() }
+func (c *chrome) Rail() *Rail { return c.fold.Rail() }
 
 // Desk reports whether something can be on it: what is over says so there.
 func (c *chrome) Desk() bool { return len(c.Rail().Outputs()) > 0 }
 
 // Earlier leads to older turns.
-func (c *chrome) Earlier() transcript.Earlier { return c.fold.Earlier() }
+func (c *chrome) Earlier() Earlier { return c.fold.Earlier() }
 
 // Status is what the composer shows.
 func (c *chrome) Status() event.Status { return c.fold.Status }
@@ -103,16 +102,16 @@ func (c *chrome) Heading() string { return c.fold.Title() }
 func (c *chrome) Answers() string { return c.fold.Answers() }
 
 // Dock are the open questions.
-func (c *chrome) Dock() transcript.Dock { return c.fold.Dock() }
+func (c *chrome) Dock() Dock { return c.fold.Dock() }
 
 // Working is what runs in the background.
-func (c *chrome) Working() transcript.Working { return c.fold.Working() }
+func (c *chrome) Working() Working { return c.fold.Working() }
 
 // Queue is the prompts that wait.
-func (c *chrome) Queue() transcript.Queue { return c.fold.Queue() }
+func (c *chrome) Queue() Queue { return c.fold.Queue() }
 
 // Plan is what the agent means to do.
-func (c *chrome) Plan() transcript.Plan { return c.fold.Plan() }
+func (c *chrome) Plan() Plan { return c.fold.Plan() }
 
 // NoModel says that no backend with a model is available.
 func (c *chrome) NoModel() bool {

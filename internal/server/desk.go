@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"webchat/internal/transcript"
+	"webchat/internal/page"
 )
 
 // deskPane draws an output, or what is left of it, as the Desk shows it.
@@ -25,10 +25,10 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	draw := func(p *transcript.Projector) error {
+	draw := func(p *page.Projector) error {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return p.Pane(b, target) })
 	}
-	if err = draw(src.projector); !errors.Is(err, transcript.ErrNoOutput) {
+	if err = draw(src.projector); !errors.Is(err, page.ErrNoOutput) {
 		return err
 	}
 	whole := s.Pages.pages.ProjectorFrom(string(one.ID()), 1) // it may be of a turn from before those that are kept

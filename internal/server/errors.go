@@ -18,10 +18,10 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
-	"webchat/internal/transcript"
 	"webchat/internal/wording"
 	"webchat/internal/workspaces"
 )
@@ -50,7 +50,7 @@ var refusals = []struct {
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
 	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
-	{transcript.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
+	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{workspaces.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{workspaces.ErrFolder, refusal{400, "not_a_folder", "", ""}},
 	{workspaces.ErrUnknown, refusal{404, "not_open", "", ""}},

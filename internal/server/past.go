@@ -9,8 +9,8 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
+	"webchat/internal/page"
 	"webchat/internal/session"
-	"webchat/internal/transcript"
 )
 
 // past is what a projector is fed before it follows a session: the end of its log, as
@@ -18,7 +18,7 @@ import (
 type past struct {
 	outputs   *outputs.Store
 	session   *session.Session
-	projector *transcript.Projector
+	projector *page.Projector
 }
 
 // catchUp feeds all up to now, and says up to which Pos that is.
@@ -36,7 +36,7 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 	return now.Pos, nil
 }
 
-func inFlight(p *transcript.Projector, now eventlog.Snapshot) {
+func inFlight(p *page.Projector, now eventlog.Snapshot) {
 	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Fill, now.Trouble)...)
 }
 
@@ -46,7 +46,7 @@ func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum eventlog
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	whole := transcript.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
+	whole := page.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
 		Estimated: sum.Open.Estimated, Usage: sum.Usage, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum), Begun: sum.Open.Begun}
 	if f := sum.Open.Fill; f != nil {
 		whole.Fill, whole.FillAt = f.Fill, time.UnixMilli(f.At)
@@ -72,10 +72,10 @@ func (p past) folder(ctx context.Context) (string, error) {
 }
 
 // readable are the session's outputs from before an event.
-func (p past) readable(first event.Entry) (list []transcript.Readable) {
+func (p past) readable(first event.Entry) (list []page.Readable) {
 	for _, o := range p.outputs.Session(string(p.session.ID())) {
 		if o.CreatedAt.Before(first.Event.Timestamp) && !p.session.Looks(string(o.ID)) {
-			list = append(list, transcript.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
+			list = append(list, page.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
 				Name: cmp.Or(o.Meta.Command, o.Meta.Path), Complete: o.Complete})
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
-	"webchat/internal/transcript"
 )
 
 // sessionShape is a session as the API shows it.
@@ -98,7 +98,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 func foundOf(f sessions.Found) foundShape {
 	out := foundShape{sessionShape: shapeOf(f.Summary)}
 	if h := f.Hit; h != nil {
-		out.Snippet, out.Parts, out.Seq, out.URL = h.Snippet(), h.Parts, h.Seq, transcript.Place(string(f.ID), h.Seq, h.Data)
+		out.Snippet, out.Parts, out.Seq, out.URL = h.Snippet(), h.Parts, h.Seq, page.Place(string(f.ID), h.Seq, h.Data)
 	}
 	return out
 }

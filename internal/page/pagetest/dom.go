@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"webchat/internal/transcript"
+	"webchat/internal/page"
 )
 
 // DOM does to a parsed page exactly what the script does to a live one.
@@ -96,7 +96,7 @@ func (d *DOM) Apply(data []byte) {
 	if bytes.ContainsAny(data, "\n\r") {
 		d.t.Fatalf("a frame of several lines: %q", data)
 	}
-	var f transcript.Frame
+	var f page.Frame
 	if err := json.Unmarshal(data, &f); err != nil {
 		d.t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func (d *DOM) Apply(data []byte) {
 	}
 }
 
-func (d *DOM) op(op transcript.Op) {
+func (d *DOM) op(op page.Op) {
 	switch op.Action {
 	case "title":
 		d.Title = op.HTML
@@ -143,7 +143,7 @@ func (d *DOM) op(op transcript.Op) {
 	}
 }
 
-func (d *DOM) insert(op transcript.Op, target *html.Node) {
+func (d *DOM) insert(op page.Op, target *html.Node) {
 	context := target
 	if op.Action != "append" {
 		context = target.Parent

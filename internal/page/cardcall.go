@@ -1,0 +1,129 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// maxShown is how many bytes of arguments and results an unfolded row has.
+const maxShown = 16 << 10
+
+// Call is a tool call: a row, or for a display tool the card of its output.
+type Call struct {
+	ID, Tool string
+	Kind     string // of card: file, terminal, image; empty for a row
+	Args     json.RawMessage
+	By       event.Actor
+	Agent    string          // the helper agent that works in it
+	State    string          // starting, running, done, failed
+	Output   string          // its id
+	Line     string          // what the model read; of a failure, what the user reads of it
+	Log      string          // what only the user reads
+	Fault    event.ToolError // why it failed
+	Partial  string          // what a foreign tool wrote so far
+	Waited   time.Duration   // for the answers to questions about it, which is no time of its own
+	Took     time.Duration   // without what it waited
+	Tokens   int64           // that what the model read costs
+	Asked    int             // open questions about it
+	Refused  bool
+	Allowed  *Ask      // the rule that allowed it, if one did
+	Rewrites []Rewrite // what hooks changed in its arguments
+
+	Given       int64    // tokens of it that the user let the agent read
+	GivenOf     []string // which lines; "" is all of it
+	Telemetry   Telemetry
+	Fingerprint *event.Fingerprint
+	ShownAt     time.Time
+	before      *Call // the display of the same before it, and the one after it
+	later       *Call
+	Progress    event.ToolExecutionProgress
+	StartedAt   time.Time
+	EndedAt     time.Time // when it was over
+	DeletedAt   time.Time // when the user deleted its output; zero: not
+	Rev         int64     // changes whenever the card does, so that a page may keep the one it has
+	Gone        bool      // its turn is not kept any more
+	Early       bool      // its start was not seen, a helper agent's was
+	From        int64     // the first event of its turn
+	Element     string
+	In          *CardSession
+	Rewritten   json.RawMessage // its arguments as hooks left them; nil: as they came
+}
+
+// Telemetry is what a display tool says beside its result.
+type Telemetry struct {
+	OutputType      string `json:"outputType"`
+	Bytes           int64  `json:"bytes"`
+	Lines           int64  `json:"lines"`
+	TokensShown     int64  `json:"tokensShown"`
+	TokensSent      int64  `json:"tokensSent"`
+	TokensEstimated bool   `json:"tokensEstimated"`
+	ExitCode        *int   `json:"exitCode"`
+}
+
+// displays are the tools whose call is a card.
+var displays = map[string]string{
+	"render_file_contents": "file",
+	"run_and_display":      "terminal",
+	"display_image":        "image",
+	"show_input":           "terminal",
+	"show_change":          "file",
+}
+
+// KindOf finds a display tool under the longer name an agent may give it.
+func KindOf(tool string) string {
+	if k, ok := displays[tool]; ok {
+		return k
+	}
+	for name, k := range displays {
+		rest, ok := strings.CutSuffix(tool, name)
+		if ok && (strings.HasSuffix(rest, "-") || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, "/")) {
+			return k
+		}
+	}
+	return ""
+}
+
+// Awaited reports a display call that has nothing to show yet.
+func (c *Call) Awaited() bool { return c.Kind != "" && c.State == "starting" }
+
+// Done reports whether it is over.
+func (c *Call) Done() bool { return c.State == "done" || c.State == "failed" }
+
+// Hidden says that a question or its answer stands for the call.
+func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
+
+// El is the id of the row or card.
+func (c *Call) El() string { return c.Element + ".r" }
+
+// CommandLine is how the user asked for a display of their own.
+func CommandLine(c *Call) string {
+	if c.Tool == "show_input" {
+		return "webchat show --name " + c.Name()
+	}
+	switch c.Kind {
+	case "terminal":
+		return "/run " + c.Name()
+	case "image":
+		return "/image " + wording.Plain(c.Name())
+	}
+	return "/show " + wording.Plain(c.Name())
+}
+
+// Following is the line below a command that runs.
+func (c *Call) Following() string {
+	p := c.Progress
+	s := "Following · " + wording.Plural(p.Lines, "line")
+	if p.ElapsedMs > 0 && p.Bytes > 0 {
+		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
+	}
+	return s
+}
+
+// Elapsed is how long it has been running.
+func (c *Call) Elapsed() string {
+	return wording.Clock(time.Duration(c.Progress.ElapsedMs) * time.Millisecond)
+}

@@ -1,0 +1,80 @@
+package page
+
+import (
+	"html/template"
+	"path/filepath"
+	"strings"
+
+	"webchat/internal/render"
+)
+
+// Edit is what an edit changed, as a diff with the numbers of lines; empty for other
+// calls, and where the agent did not tell.
+func (c *Call) Edit() template.HTML {
+	if v, _ := verbOf(c.Tool); v.done == "Ran" || c.State == "failed" || !strings.Contains("\n"+c.Log, "\n@@ -") {
+		return ""
+	}
+	return render.Diff(c.withoutHeads(cut(c.Log)))
+}
+
+// withoutHeads is a diff without what stands before the hunks of a file but its path,
+// relative to the workspace, and without that too if there is one file, which the row
+// names.
+func (c *Call) withoutHeads(diff string) string {
+	var out []string
+	path, files := "", strings.Count("\n"+diff, "\n+++ ")
+	head, old := true, ""
+	for line := range strings.Lines(diff) {
+		name, isNew := strings.CutPrefix(line, "+++ ")
+		was, isOld := strings.CutPrefix(line, "--- ")
+		switch {
+		case strings.HasPrefix(line, "@@ -"):
+			if head && path != "" && files > 1 {
+				out = append(out, path+"\n")
+			}
+			head = false
+			out = append(out, line)
+		case strings.HasPrefix(line, "diff --git "):
+			if n := len(out); n > 0 && out[n-1] == "\n" { // the first line of the next diff
+				out = out[:n-1]
+			}
+			head = true
+		case head && isOld:
+			old = c.relative(was)
+		case head && isNew:
+			if path = c.relative(name); path == "/dev/null" {
+				path = old
+			}
+		case !head:
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "")
+}
+
+// relative is a name of a diff without the folder of the workspace, and without the a/
+// or b/ that git puts before it.
+func (c *Call) relative(name string) string {
+	name, _, _ = strings.Cut(strings.TrimRight(name, "\r\n"), "\t")
+	for _, prefix := range []string{"a/", "b/"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if in := c.inWorkspace("/" + rest); in != "/"+rest {
+				return in
+			}
+			return rest
+		}
+	}
+	return c.inWorkspace(name)
+}
+
+// inWorkspace is a path relative to the workspace, if it is absolute and in there.
+func (c *Call) inWorkspace(path string) string {
+	if c.In == nil || c.In.Cwd == "" || !filepath.IsAbs(path) {
+		return path
+	}
+	rel, err := filepath.Rel(c.In.Cwd, path)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,256 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// verb is what a tool does, in words.
+type verb struct {
+	done, doing string
+	tools       []string
+}
+
+var verbs = []verb{
+	{"Read", "Reading", []string{"view", "read", "read_file", "readfile", "cat", "open_file", "render_file_contents", "display_image"}},
+	{"Listed", "Listing", []string{"ls", "list", "glob", "list_dir", "list_directory"}},
+	{"Searched", "Searching", []string{"grep", "search", "rg", "find", "search_files", "code_search", "file_search"}},
+	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch", "multi_edit", "edit_file"}},
+	{"Wrote", "Writing", []string{"write", "create", "write_file", "create_file"}},
+	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell", "run_command", "run_and_display", "terminal"}},
+	{"Fetched", "Fetching", []string{"fetch", "web_fetch", "fetch_url", "http"}},
+	{"Searched the web", "Searching the web", []string{"web_search"}},
+	{"Asked", "Asking", []string{"task", "agent", "subagent"}},
+}
+
+func verbOf(tool string) (verb, bool) {
+	tool = strings.ToLower(tool)
+	for _, v := range verbs {
+		if slices.Contains(v.tools, tool) {
+			return v, true
+		}
+	}
+	return verb{done: "Used", doing: "Using"}, false
+}
+
+// Verb is the word the row begins with.
+func (c *Call) Verb() string {
+	v, _ := verbOf(c.Tool)
+	switch {
+	case !c.Done():
+		return v.doing
+	case c.Fault.Code == "aborted":
+		return "Stopped"
+	case c.Fault.Code == "denied" || c.Fault.Code == "rejected":
+		return "Denied"
+	}
+	return v.done
+}
+
+// Icon is the row's mark; empty while it runs, when a spinner stands there.
+func (c *Call) Icon() string {
+	switch {
+	case !c.Done():
+		return ""
+	case c.State == "failed":
+		return "x"
+	}
+	return "check"
+}
+
+// arguments are a call's, as far as they are an object of simple values.
+func (c *Call) arguments() map[string]any {
+	var m map[string]any
+	_ = json.Unmarshal(c.CurrentArgs(), &m) // arguments of another shape have no names to show
+	return m
+}
+
+var named = []string{"path", "file_path", "filePath", "file", "filename", "command", "cmd", "pattern", "query", "url", "prompt", "description", "name"}
+
+// Name is the argument that says most: a path, a command, a pattern.
+func (c *Call) Name() string {
+	if s := c.pattern(); s != "" {
+		return s
+	}
+	m := c.arguments()
+	for _, k := range named {
+		if s, ok := m[k].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// pattern is what a search looks for, which says more than where; empty for other
+// calls.
+func (c *Call) pattern() string {
+	v, _ := verbOf(c.Tool)
+	s, _ := c.arguments()["pattern"].(string)
+	if v.done != "Searched" && v.done != "Listed" {
+		return ""
+	}
+	return s
+}
+
+// Searches is what a search looks for, and where; empty for other calls.
+func (c *Call) Searches() string {
+	s := c.pattern()
+	if s == "" {
+		return ""
+	}
+	return s + c.searchedIn(c.arguments())
+}
+
+// searchedIn says where a search looks.
+func (c *Call) searchedIn(m map[string]any) string {
+	var in []string
+	for _, k := range []string{"glob", "include", "path"} {
+		if s, ok := m[k].(string); ok && s != "" {
+			in = append(in, s)
+		}
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(in, ", ")
+}
+
+// What is what the row shows behind its verb.
+func (c *Call) What() string {
+	m := c.arguments()
+	s := wording.FirstLine(wording.Plain(c.inWorkspace(c.Name())), 200)
+	if c.Agent != "" {
+		return strings.TrimSuffix(wording.Plain(c.Agent)+": "+s, ": ")
+	}
+	if _, known := verbOf(c.Tool); !known {
+		s = strings.TrimSpace(wording.Plain(c.Tool) + " " + s)
+	}
+	if _, isPattern := m["pattern"].(string); isPattern && c.Name() == m["pattern"] {
+		return s + wording.Plain(c.searchedIn(m))
+	}
+	if from, to := lineRange(m); from > 0 {
+		s += ":" + strconv.Itoa(from)
+		if to > from {
+			s += "–" + strconv.Itoa(to)
+		}
+	}
+	return s
+}
+
+func lineRange(m map[string]any) (from, to int) {
+	for _, k := range [][2]string{{"startLine", "endLine"}, {"start_line", "end_line"}} {
+		if a, ok := m[k[0]].(float64); ok {
+			b, _ := m[k[1]].(float64)
+			return int(a), int(b)
+		}
+	}
+	if r, ok := m["view_range"].([]any); ok && len(r) == 2 {
+		a, _ := r[0].(float64)
+		b, _ := r[1].(float64)
+		return int(a), int(b)
+	}
+	return 0, 0
+}
+
+// Duration is how long it took; empty while it runs.
+func (c *Call) Duration() string {
+	if !c.Done() || c.Took == 0 {
+		return ""
+	}
+	return wording.Took(c.Took)
+}
+
+// Price is what its result costs the model.
+func (c *Call) Price() string {
+	if c.Tokens == 0 || c.State != "done" {
+		return ""
+	}
+	return "+" + wording.Count(c.Tokens)
+}
+
+// Why is the reason of a failure.
+func (c *Call) Why() string {
+	if c.State != "failed" {
+		return ""
+	}
+	if c.Fault.Code == "aborted" && c.Fault.By == event.DecidedByUser {
+		return "by you"
+	}
+	return wording.FirstLine(wording.Plain(c.Line), 90)
+}
+
+// Folded reports whether the row has something inside.
+func (c *Call) Folded() bool {
+	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" || c.Progress.ProgressMessage != "" ||
+		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
+}
+
+// More is where the inside of the row is, without the path the server may be below. An
+// agent may use an id twice, but hardly in one turn.
+func (c *Call) More() string {
+	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" + itoa(c.From)
+}
+
+// CurrentArgs are its arguments as hooks left them.
+func (c *Call) CurrentArgs() json.RawMessage {
+	if c.Rewritten != nil {
+		return c.Rewritten
+	}
+	return c.Args
+}
+
+// Arguments are all of them, for the unfolded row.
+func (c *Call) Arguments() string {
+	s := ReadableArgs(c.Args)
+	if s == "{}" || s == "null" {
+		return ""
+	}
+	return wording.Revealed(cut(s))
+}
+
+// Readable is JSON for a reader; what is none is empty.
+func ReadableArgs(j json.RawMessage) string {
+	var b bytes.Buffer
+	if len(j) == 0 || json.Indent(&b, j, "", "  ") != nil {
+		return ""
+	}
+	if strings.Count(b.String(), "\n") > 3 {
+		return b.String()
+	}
+	b.Reset()               // few enough for one line
+	_ = json.Compact(&b, j) // it was valid a moment ago
+	return b.String()
+}
+
+// Result is what came of it, for the unfolded row.
+func (c *Call) Result() string {
+	switch {
+	case c.Log != "":
+		return wording.Revealed(cut(c.Log))
+	case c.Line != "":
+		return wording.Revealed(cut(c.Line))
+	case c.Partial != "":
+		return wording.Revealed(c.Partial)
+	}
+	return wording.Revealed(c.Progress.ProgressMessage)
+}
+
+// Detail is what only the user reads about it, on its card.
+func (c *Call) Detail() string { return wording.Revealed(c.Log) }
+
+// cut bounds what an unfolded row holds; the log has all of it.
+func cut(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + wording.Size(int64(len(s)-maxShown)) + " more in the log"
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

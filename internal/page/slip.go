@@ -1,0 +1,156 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// slip is what the conversation says of a display: the literal line that the model
+// read, and its price. It leads to the output on the Desk.
+type slip struct {
+	Target string // behind #out/ in the address
+	Icon   string // empty while it runs
+	Class  string
+	Line   string
+	Paid   string // tokens that the model read; empty: none
+	Of     string // tokens of the whole; empty: unknown
+	Right  string // in place of the price
+	Also   string // below it
+}
+
+// maxLine is how many characters of what the model read the foot holds.
+const maxLine = 400
+
+// Slip is the foot of the card, and all there is of it beside the Desk.
+func (c *card) Slip() *slip {
+	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
+	if KindOf(c.Tool) == "" { // of a tool of the agent's the model reads more than that
+		s.Line = wording.FirstLine(s.Line, maxLine)
+	}
+	switch c.State {
+	case "running", "starting":
+		s.Icon, s.Class, s.Line, s.Right = "", "is-live", c.Dir+c.Base, "nothing sent yet"
+		if c.State == "running" {
+			s.Right = c.Elapsed() + " · " + s.Right
+		}
+		return s
+	case "failed":
+		s.Class = "is-bad"
+	case "expired":
+		s.Class = "is-off"
+	}
+	if c.ExitClass == "no" {
+		s.Class = "is-bad"
+	}
+	if s.Also = c.givenText(); s.Also != "" {
+		s.Class, s.Icon = "is-cost", "read"
+	}
+	if c.By == event.ByUser {
+		s.Class += " is-own"
+		s.Right = "Opened by you. The model was not told"
+		return s
+	}
+	if c.Tokens > 0 {
+		s.Paid = wording.Count(c.Tokens + c.Given)
+	}
+	if shown := c.Telemetry.TokensShown; shown > 0 && c.Output != "" {
+		if s.Of = wording.Count(shown); shown > c.In.Window {
+			s.Of = ">" + wording.Short(c.In.Window)
+		}
+	}
+	return s
+}
+
+// RightID is the element that frames fill while it runs.
+func (c *card) RightID() string { return c.Element + ".s" }
+
+// Words are the slip for who hears it.
+func (s *slip) Words() string {
+	words := strings.TrimSuffix(s.Line, ".") + ". "
+	switch {
+	case s.Icon == "": // its time goes on
+		words += "Running. "
+	case s.Right != "":
+		words += s.Right + ". "
+	case s.Paid != "" && s.Of != "":
+		words += "The model read " + s.Paid + " of " + s.Of + " tokens. "
+	case s.Paid != "":
+		words += "The model read " + s.Paid + " tokens. "
+	}
+	return words + "Open on the Desk"
+}
+
+// Target names the call in addresses: by its output, or by itself if it has none.
+func (c *Call) Target() string { return cmp.Or(c.Output, c.Element) }
+
+// Gesture is what handing the whole to the agent is called.
+func (c *card) Gesture() string {
+	switch c.Kind {
+	case "terminal":
+		return "Let the agent read the output"
+	case "image":
+		return "Let the agent see the picture"
+	}
+	if c.Folder {
+		return "Let the agent read the names"
+	}
+	return "Let the agent read the file"
+}
+
+// GivesPrice is what the whole costs.
+func (c *card) GivesPrice() string { return "+" + wording.Count(c.Telemetry.TokensShown) }
+
+// Opened reports whether the user opened it.
+func (c *card) Opened() bool { return c.By == event.ByUser }
+
+// At is when it was shown, as a clock shows it.
+func (c *card) At() string { return c.StartedAt.In(c.In.Location).Format("15:04") }
+
+// CountGiven counts lines of the output that the user let the agent read; empty: all of it.
+func (c *Call) CountGiven(lines string) {
+	c.Given += c.cost(lines)
+	c.GivenOf = append(c.GivenOf, strings.ReplaceAll(lines, "-", "–"))
+}
+
+// cost is what some lines of an output cost, "3,7-9": by their part of the whole.
+func (c *Call) cost(lines string) int64 {
+	all, total := c.Telemetry.TokensShown, c.Telemetry.Lines
+	if lines == "" || total <= 0 {
+		return all
+	}
+	var n int64
+	for part := range strings.SplitSeq(lines, ",") {
+		from, to, ok := strings.Cut(part, "-")
+		a, _ := strconv.ParseInt(from, 10, 64)
+		b, _ := strconv.ParseInt(to, 10, 64)
+		if !ok {
+			b = a
+		}
+		n += max(0, b-a+1)
+	}
+	return min(all, max(1, all*n/total))
+}
+
+// givenText says what the agent read beside the line.
+func (c *Call) givenText() string {
+	if c.Given == 0 {
+		return ""
+	}
+	what := "all of it"
+	if !slices.Contains(c.GivenOf, "") {
+		what = "lines " + strings.Join(c.GivenOf, ", ")
+	}
+	text := "about " + wording.Count(c.Given) + " for " + what + ", which you let it read"
+	if c.Tokens > 0 && c.By != event.ByUser {
+		text = wording.Count(c.Tokens) + " for the line, " + text
+	}
+	return text
+}
+
+// Head is what a pane without content says first.
+func (s *say) Head() string { return strings.TrimSuffix(cmp.Or(s.Bold, s.Text), ".") }
