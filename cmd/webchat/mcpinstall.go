@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"webchat/internal/daemon"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
-	"webchat/internal/workspaces"
 )
 
 // mcpInstall is "webchat mcp install".
@@ -60,7 +60,7 @@ func (o *options) mcpAddress(dir string, g *guard.Guard, client string) (url, ke
 	if err != nil || info.URL == "" {
 		return "", "", errors.New("start webchat first, with a --listen address that stays")
 	}
-	id := workspaces.ID(workspace)
+	id := files.WorkspaceID(workspace)
 	key, err = g.MCPKey(client + "-" + id)
 	return info.URL + "/mcp/w/" + id, key, err
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"webchat/internal/daemon"
+	"webchat/internal/files"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
-	"webchat/internal/workspaces"
 )
 
 // open is "webchat", "webchat DIR" and "webchat open": it opens folders, or shows a
@@ -243,14 +243,14 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 	case info.IsDir():
 		return real, "", 0, nil
 	}
-	open, _ := workspaces.Peek(filepath.Join(o.dataPath(), workspacesFile))
+	open, _ := files.Peek(filepath.Join(o.dataPath(), workspacesFile))
 	for _, w := range open {
 		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) && len(w) > len(folder) {
 			folder = w
 		}
 	}
 	if folder == "" {
-		folder = workspaces.RepositoryOf(filepath.Dir(real))
+		folder = files.RepositoryOf(filepath.Dir(real))
 	}
 	return folder, real, line, nil
 }
@@ -267,11 +267,11 @@ func resolved(name string) (string, error) {
 // open.
 func (o *options) agree(folder string, stderr io.Writer) error {
 	home, _ := lookup(o.env, "HOME")
-	why := workspaces.Warn(folder, home)
+	why := files.Warn(folder, home)
 	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	open, closed := workspaces.Peek(filepath.Join(o.dataPath(), workspacesFile))
+	open, closed := files.Peek(filepath.Join(o.dataPath(), workspacesFile))
 	if slices.Contains(open, folder) || slices.Contains(closed, folder) {
 		return nil
 	}

@@ -15,10 +15,10 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/daemon"
+	"webchat/internal/files"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
-	"webchat/internal/workspaces"
 )
 
 // age is a duration that may be given in days and weeks.
@@ -91,7 +91,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	folders, err := workspaces.In(path) // nothing works anywhere
+	folders, err := files.WorkspaceIn(path) // nothing works anywhere
 	if err != nil {
 		return p, err
 	}

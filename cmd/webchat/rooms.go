@@ -26,7 +26,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/workspaces"
 )
 
 // keptAttachments is the memory for uploads, in bytes.
@@ -181,8 +180,8 @@ const (
 )
 
 // openWorkspaces reads which folders are open, and opens the first.
-func openWorkspaces(dir string, first []string, log *slog.Logger) (*workspaces.List, error) {
-	list, moved, err := workspaces.New(workspaces.Config{File: filepath.Join(dir, workspacesFile), First: first, Logger: log})
+func openWorkspaces(dir string, first []string, log *slog.Logger) (*files.Workspaces, error) {
+	list, moved, err := files.NewWorkspaces(files.WorkspacesConfig{File: filepath.Join(dir, workspacesFile), First: first, Logger: log})
 	if moved != "" {
 		log.Warn("the list of open folders was damaged: those with sessions are listed again", "moved to", moved)
 	}

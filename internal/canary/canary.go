@@ -24,13 +24,13 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
-	"webchat/internal/workspaces"
 )
 
 // Limit bounds the whole try; a model of one's own may be slow.
@@ -172,7 +172,7 @@ func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error
 	}
 	db := store.NewMemory()
 	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
-	folders, err := workspaces.In(t.workspace)
+	folders, err := files.WorkspaceIn(t.workspace)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,8 +25,6 @@ var ours = map[string][]string{
 
 	"internal/contain": {},
 
-	"internal/workspaces": {}, // which folders sessions work in, apart from sessions, which are many
-
 	"internal/render/code":       {"internal/render"},
 	"internal/render/markdown":   {"internal/render", "internal/render/code"},
 	"internal/render/terminal":   {"internal/render"},
@@ -51,25 +49,25 @@ var ours = map[string][]string{
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/workspaces", "internal/kind", "internal/policy"},
-	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files", "internal/workspaces"},
+	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
+	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	"internal/outputs":         {},
 	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
-	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/workspaces"}, // the display tools are lent
+	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
 	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "internal/workspaces", "web"},
+	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/workspaces"},
+	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/files"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},

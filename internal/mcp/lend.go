@@ -13,15 +13,15 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/sessions"
-	"webchat/internal/workspaces"
 )
 
 // LenderConfig is what a [Lender] works with. Guard, Folders and Outputs are needed.
 type LenderConfig struct {
 	Guard   *guard.Guard
-	Folders *workspaces.List
+	Folders *files.Workspaces
 	Reads   bool // hosts may read what the user released to them
 	Outputs shownOutputs
 	Watched func() bool // as [ServerConfig] has it
@@ -40,7 +40,7 @@ type Lender struct {
 	*Server
 	Sessions *sessions.Manager        // set before anybody is let in
 	base     atomic.Pointer[lentBase] // nil: the server does not listen yet
-	folders  *workspaces.List
+	folders  *files.Workspaces
 	keys     *guard.Guard
 }
 

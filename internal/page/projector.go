@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"webchat/internal/event"
@@ -32,17 +31,6 @@ func NewProjector(c *ProjectorConfig, sessionID string) *Projector {
 // KeepFrom has a new projector keep every turn from the one of event seq on, however
 // many there are; 1 keeps all. It is for one page.
 func (p *Projector) KeepFrom(seq int64) { p.fold.keep = seq }
-
-// Transcript returns the HTML of all turns, as a whole page holds them.
-func (p *Projector) Transcript() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var b strings.Builder
-	for _, t := range p.fold.root.Kids {
-		b.WriteString(p.cfg.render("node", t))
-	}
-	return b.String()
-}
 
 // Read calls f with what is folded, which f must not keep.
 func (p *Projector) Read(f func(*State) error) error {

@@ -16,6 +16,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -23,7 +24,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/wording"
-	"webchat/internal/workspaces"
 )
 
 // refusal is what a kind of error means to a client. An empty sentence says that
@@ -51,10 +51,10 @@ var refusals = []struct {
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
 	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
-	{workspaces.ErrMissing, refusal{409, "folder_missing", "", ""}},
-	{workspaces.ErrFolder, refusal{400, "not_a_folder", "", ""}},
-	{workspaces.ErrUnknown, refusal{404, "not_open", "", ""}},
-	{workspaces.ErrLast, refusal{409, "last_workspace", "", ""}},
+	{files.ErrMissing, refusal{409, "folder_missing", "", ""}},
+	{files.ErrFolder, refusal{400, "not_a_folder", "", ""}},
+	{files.ErrUnknown, refusal{404, "not_open", "", ""}},
+	{files.ErrLast, refusal{409, "last_workspace", "", ""}},
 	{sessions.ErrWorking, refusal{409, "workspace_busy", "", ""}},
 	{eventlog.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
 	{eventlog.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},

@@ -10,11 +10,11 @@ import (
 
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/views"
-	"webchat/internal/workspaces"
 	"webchat/web"
 )
 
@@ -111,7 +111,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
-	v = page.View{Workspace: wish.Workspace, Missing: workspaces.Check(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
+	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)

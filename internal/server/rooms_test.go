@@ -30,7 +30,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/workspaces"
 )
 
 func TestMain(m *testing.M) {
@@ -95,7 +94,7 @@ func newHouseOn(t testing.TB, db interface {
 	must(err)
 	kept, _, err := policy.OpenKept(filepath.Join(t.TempDir(), "grants.json"))
 	must(err)
-	folders, err := workspaces.In(h.workspace)
+	folders, err := files.WorkspaceIn(h.workspace)
 	must(err)
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/page"
 	"webchat/internal/sessions"
-	"webchat/internal/workspaces"
 )
 
 const (
@@ -38,7 +38,7 @@ func filter(m *sessions.Manager, wish sidebarWish, key string) (sessions.Filter,
 	}
 	w, ok := m.Workspaces().ByID(key)
 	if !ok {
-		return sessions.Filter{}, workspaces.ErrUnknown
+		return sessions.Filter{}, files.ErrUnknown
 	}
 	return sessions.Filter{Workspaces: []string{w.Path}, State: sessions.Resting, Begun: true}, nil
 }
@@ -125,9 +125,9 @@ func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side
 
 // folders are the open workspaces: the page's own, then those in which something
 // happened last.
-func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspace) []workspaces.Workspace {
+func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspace) []files.Workspace {
 	all := m.Workspaces().All()
-	slices.SortStableFunc(all, func(a, b workspaces.Workspace) int {
+	slices.SortStableFunc(all, func(a, b files.Workspace) int {
 		switch {
 		case a.Path == own:
 			return -1

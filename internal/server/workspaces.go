@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/files"
 	"webchat/internal/sessions"
 	"webchat/internal/wording"
-	"webchat/internal/workspaces"
 )
 
 // workspaceShape is a workspace as the API shows it.
@@ -20,7 +20,7 @@ type workspaceShape struct {
 	Available bool   `json:"available"` // the folder is there now
 }
 
-func shapeOfWorkspace(w workspaces.Workspace) workspaceShape {
+func shapeOfWorkspace(w files.Workspace) workspaceShape {
 	return workspaceShape{w.ID, w.Path, w.Name, w.Available()}
 }
 
@@ -63,12 +63,12 @@ func (s *Server) closeWorkspace(w http.ResponseWriter, r *http.Request) error {
 
 // folderShape is a folder that could be opened.
 type folderShape struct {
-	Path    string             `json:"path"`
-	Shown   string             `json:"shown"` // as people write it
-	Open    bool               `json:"open"`
-	Warning workspaces.Warning `json:"warning,omitempty"` // root, home, inside or repository: why to think about it
-	Text    string             `json:"text,omitempty"`    // the warning in words
-	Known   bool               `json:"known"`             // it was open before
+	Path    string        `json:"path"`
+	Shown   string        `json:"shown"` // as people write it
+	Open    bool          `json:"open"`
+	Warning files.Warning `json:"warning,omitempty"` // root, home, inside or repository: why to think about it
+	Text    string        `json:"text,omitempty"`    // the warning in words
+	Known   bool          `json:"known"`             // it was open before
 }
 
 type folderList struct {
@@ -90,10 +90,10 @@ func (s *Server) completeFolders(w http.ResponseWriter, r *http.Request) error {
 }
 
 // workspace finds the workspace that ?workspace= names, or the first.
-func (s *Server) workspace(r *http.Request) (workspaces.Workspace, error) {
+func (s *Server) workspace(r *http.Request) (files.Workspace, error) {
 	path := r.URL.Query().Get("workspace")
 	if path != "" && !filepath.IsAbs(path) {
-		return workspaces.Workspace{}, invalid("bad_query", "Give workspace as an absolute path.")
+		return files.Workspace{}, invalid("bad_query", "Give workspace as an absolute path.")
 	}
 	return s.Sessions.Workspaces().Find(path)
 }
@@ -136,7 +136,7 @@ func (s *Server) completeFiles(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := workspaces.Check(in.Path); err != nil {
+	if err := files.CheckWorkspace(in.Path); err != nil {
 		return err
 	}
 	names, err := s.filesOf(r.Context(), in.Path, q.Get("q"), limit)

@@ -11,7 +11,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
-	"webchat/internal/workspaces"
+	"webchat/internal/files"
 )
 
 // liveConn is an open conversation with its host.
@@ -108,7 +108,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err := checkReach(ctx, s.cfg.Hooks, s.cfg.Backend); err != nil {
 		return nil, err
 	}
-	if err := workspaces.Check(s.cfg.Workspace); err != nil {
+	if err := files.CheckWorkspace(s.cfg.Workspace); err != nil {
 		return nil, err
 	}
 	if err := s.hookSessionStart(ctx); err != nil {

@@ -16,8 +16,8 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/wording"
-	"webchat/internal/workspaces"
 )
 
 // steerLimit is how long an agent may take to say whether a prompt joins its turn.
@@ -49,7 +49,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 			return msg.ID, err
 		}
 	}
-	if err := workspaces.Check(s.cfg.Workspace); err != nil {
+	if err := files.CheckWorkspace(s.cfg.Workspace); err != nil {
 		return "", err
 	}
 	attached, err := s.resolve(ctx, msg.Attachments)

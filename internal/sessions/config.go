@@ -10,8 +10,8 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/session"
-	"webchat/internal/workspaces"
 )
 
 // Config is what a [Manager] works with. Log, Catalog, Backends and Workspaces
@@ -27,7 +27,7 @@ type Config struct {
 	// asked once, when that is first needed: looking for agents may take a while.
 	Choose func(ctx context.Context) string
 
-	Workspaces *workspaces.List
+	Workspaces *files.Workspaces
 	// Room makes what the sessions of a workspace work with, at its first use. It does
 	// not need the folder to be there. nil: they have nothing.
 	Room func(workspace string) (Room, error)

@@ -15,10 +15,10 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
-	"webchat/internal/workspaces"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -176,9 +176,9 @@ func play(t *testing.T, change func(*rig, *sessions.Config), test func(*rig)) {
 }
 
 // folder is a list of one new folder.
-func folder(t *testing.T) *workspaces.List {
+func folder(t *testing.T) *files.Workspaces {
 	t.Helper()
-	list, err := workspaces.In(t.TempDir())
+	list, err := files.WorkspaceIn(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

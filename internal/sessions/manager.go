@@ -13,8 +13,8 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/session"
-	"webchat/internal/workspaces"
 )
 
 // shutdownLimit is how long Run waits for sessions that do not end.
@@ -211,7 +211,7 @@ func (m *Manager) await(ctx context.Context) error {
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid]
 // for an unknown backend, a workspace that is not open or a title that is too long;
-// [workspaces.ErrMissing] for a workspace that is not there; [agent.ErrUnsupported] for a
+// [files.ErrMissing] for a workspace that is not there; [agent.ErrUnsupported] for a
 // backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	return m.create(ctx, o)
@@ -233,7 +233,7 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
 	}
-	if err := workspaces.Check(w.Path); err != nil {
+	if err := files.CheckWorkspace(w.Path); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {

@@ -12,7 +12,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/session"
-	"webchat/internal/workspaces"
 )
 
 // ErrWorking: something runs or waits in a workspace.
@@ -63,13 +62,13 @@ func (r *rooms) close() {
 }
 
 // Workspaces are the folders that sessions may work in.
-func (m *Manager) Workspaces() *workspaces.List { return m.cfg.Workspaces }
+func (m *Manager) Workspaces() *files.Workspaces { return m.cfg.Workspaces }
 
 // Room returns what the sessions of a workspace work with, made at its first use.
 func (m *Manager) Room(workspace string) (Room, error) { return m.rooms.of(workspace) }
 
 // CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something
-// runs or waits in one of them; else the errors of [workspaces.List.Close].
+// runs or waits in one of them; else the errors of [files.Workspaces.Close].
 func (m *Manager) CloseWorkspace(ctx context.Context, id string) error {
 	w, ok := m.cfg.Workspaces.ByID(id)
 	if !ok {

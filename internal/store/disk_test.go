@@ -15,10 +15,10 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/store/storetest"
-	"webchat/internal/workspaces"
 )
 
 // mood is how a disk behaves.
@@ -169,7 +169,7 @@ func start(t testing.TB, dir string, m mood) *program {
 		t.Fatal(err)
 	}
 	p := &program{disk: &disk{DB: db, now: m}}
-	folders, err := workspaces.In(dir)
+	folders, err := files.WorkspaceIn(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

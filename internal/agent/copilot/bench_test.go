@@ -22,6 +22,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/server"
@@ -29,7 +30,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/workspaces"
 )
 
 // BenchmarkFrameToWire measures an event from the moment a CLI writes its frame
@@ -166,7 +166,7 @@ func site(b *testing.B, backend agent.Backend) (url, token string, manager *sess
 	must(err)
 	db, err := store.Open(store.Config{Dir: b.TempDir()})
 	must(err)
-	folders, err := workspaces.In(b.TempDir())
+	folders, err := files.WorkspaceIn(b.TempDir())
 	must(err)
 	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend}, Workspaces: folders, Logger: quiet})
 	must(err)

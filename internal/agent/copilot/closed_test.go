@@ -140,7 +140,7 @@ func TestRealThreat74UnderDeny(t *testing.T) {
 func TestRealThreat77Names(t *testing.T) {
 	model := copilottest.New(t)
 	b := backend(t, real(t, model))
-	ws := files(t, "ws/a.txt", "ws/sub/b.txt", "out/in/x", "out/secret.txt", "ws/link -> ../out/in")
+	ws := plant(t, "ws/a.txt", "ws/sub/b.txt", "out/in/x", "out/secret.txt", "ws/link -> ../out/in")
 	out, ws := filepath.Join(ws, "out"), filepath.Join(ws, "ws")
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	conn, err := b.Open(t.Context(), agent.Options{SessionID: "names", Workspace: ws, Tools: agenttest.DisplayTools()}, host)

@@ -86,7 +86,7 @@ func TestRealDay(t *testing.T) {
 	for i := range 10 {
 		contents = append(contents, fmt.Sprintf("a%d.txt: line %d", i, i))
 	}
-	ws := files(t, contents...)
+	ws := plant(t, contents...)
 	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
 	s := h.session()
 	d := &decider{s: s}

@@ -19,7 +19,7 @@ func helps(prompt string) string {
 // What the calls of a helper become is told before they start: its searches leave
 // sensitive files out and say so, its large results are cards.
 func TestRealHelpersAreLikeTheMainAgent(t *testing.T) {
-	ws := files(t, "a.txt: plain", ".env: canaryb19e55")
+	ws := plant(t, "a.txt: plain", ".env: canaryb19e55")
 	h := newHouseIn(t, ws, consent.ModeAllow, func(c *copilot.Config) { c.SearchHits = searchHits })
 	s := h.session()
 	for range 3 {

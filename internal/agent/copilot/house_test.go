@@ -17,6 +17,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/released"
@@ -24,7 +25,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/tokens"
-	"webchat/internal/workspaces"
 )
 
 // house is sessions on the real CLI, with the real display tools.
@@ -66,7 +66,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
 	}
 	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}}
-	folders, err := workspaces.In(h.dir)
+	folders, err := files.WorkspaceIn(h.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

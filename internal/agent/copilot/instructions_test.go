@@ -16,9 +16,9 @@ import (
 	"webchat/internal/event"
 )
 
-// files makes files and links ("name -> target") below a new folder, each with its
+// plant makes files and links ("name -> target") below a new folder, each with its
 // name as content unless it says another ("name: content").
-func files(t testing.TB, all ...string) (dir string) {
+func plant(t testing.TB, all ...string) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -54,7 +54,7 @@ func TestInstructions(t *testing.T) {
 			all = append(all, dir+f)
 		}
 	}
-	dir := files(t, append(all, "out/top/.git/HEAD")...)
+	dir := plant(t, append(all, "out/top/.git/HEAD")...)
 	ws := filepath.Join(dir, "out", "top", "mid", "ws")
 	b := backend(t, copilot.Config{Home: dir})
 	var got []string
@@ -101,7 +101,7 @@ func TestInstructionsThatLeadAway(t *testing.T) {
 		"imports a settings": {[]string{"ws/CLAUDE.md: @.git/config", "ws/.git/config: [remote]\nurl = https://me:secret@example.com/\n", "ws/.git/HEAD: x"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ws := filepath.Join(files(t, c.files...), "ws")
+			ws := filepath.Join(plant(t, c.files...), "ws")
 			if got := backend(t, copilot.Config{Home: ws}).Instructions(ws); len(got) != c.loaded {
 				t.Errorf("%q are loaded, want %d", got, c.loaded)
 			}
@@ -132,7 +132,7 @@ func TestInstructionsThatLeadAway(t *testing.T) {
 
 // What a turn wrote counts from the next prompt on.
 func TestInstructionsThatChange(t *testing.T) {
-	ws := files(t, "AGENTS.md", ".env")
+	ws := plant(t, "AGENTS.md", ".env")
 	cfg, dir := scripted(t, nil)
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	conn, err := backend(t, cfg).Open(t.Context(), agent.Options{SessionID: "s", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
@@ -218,7 +218,7 @@ func TestRealInstructions(t *testing.T) {
 			all = append(all, dir+f+": MARK["+dir+f+"]\n@sub/imported.md\n")
 		}
 	}
-	dir := files(t, append(all, "top/mid/ws/sub/imported.md", "top/sub/imported.md")...)
+	dir := plant(t, append(all, "top/mid/ws/sub/imported.md", "top/sub/imported.md")...)
 	repository(t, filepath.Join(dir, "top"))
 	ws := filepath.Join(dir, "top", "mid", "ws")
 	var want []string
@@ -242,14 +242,14 @@ func TestRealInstructions(t *testing.T) {
 		{"ws/CLAUDE.md: read\n@.env\n", "ws/.env"},
 		{"ws/AGENTS.md: @a.md, please", "ws/a.md: @prod.env", "ws/prod.env"},
 	} {
-		ws := filepath.Join(files(t, c...), "ws")
+		ws := filepath.Join(plant(t, c...), "ws")
 		repository(t, ws)
 		if got := loads(on, ws, nothing); len(got) > 0 {
 			t.Errorf("%q: the CLI loads %q", c, got)
 		}
 	}
 	// What a turn writes counts from the next prompt on.
-	later := filepath.Join(files(t, "ws/.env", "ws/AGENTS.md: be kind"), "ws")
+	later := filepath.Join(plant(t, "ws/.env", "ws/AGENTS.md: be kind"), "ws")
 	repository(t, later)
 	if got := loads(on, later, nothing, func(ws string) { write(t, filepath.Join(ws, "AGENTS.md"), []byte("be kind\n@.env\n")) }); len(got) > 0 {
 		t.Errorf("the CLI loads %q later", got)

@@ -33,7 +33,7 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 	for _, name := range []string{"prod.env", "secrets.yml", ".env", "sub/.env", "sub/q/.ssh/config", "we[i]rd {x}!.env"} {
 		all = append(all, name+": "+canary)
 	}
-	ws := files(t, append(all, "a.txt: plain "+"text", "sub/b.go: plain", "sub/secrets.txt: "+canary)...)
+	ws := plant(t, append(all, "a.txt: plain "+"text", "sub/b.go: plain", "sub/secrets.txt: "+canary)...)
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	cfg.SearchHits = searchHits
@@ -95,7 +95,7 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 // looked for, and says by which rule; it does ask where secrets could be shown.
 func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	const canary = "canary52e19f7b03"
-	ws := files(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
+	ws := plant(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
 	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
 	s := h.session()
 	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`, `call glob {"pattern":"**/*"}`} {
@@ -164,7 +164,7 @@ func TestRealHooksRewrite(t *testing.T) {
 	if b.Info(t.Context()).Intercept != agent.InterceptRewrite {
 		t.Error("hooks are said not to change arguments")
 	}
-	ws := files(t, "a.txt: plain", "b.txt: plain", ".env: plain")
+	ws := plant(t, "a.txt: plain", "b.txt: plain", ".env: plain")
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	var ids []string
 	conn, err := b.Open(t.Context(), agent.Options{SessionID: "rewrite", Workspace: ws, Tools: agenttest.DisplayTools()}, rewriting{host, func(c agent.HookCall) json.RawMessage {
@@ -216,7 +216,7 @@ func TestNoTurnNoTool(t *testing.T) {
 // A search that is not understood, or whose restriction the CLI would not see, is
 // never taken for a harmless one.
 func TestSearchesThatAreNotUnderstood(t *testing.T) {
-	ws := files(t, ".env", "src/a.go")
+	ws := plant(t, ".env", "src/a.go")
 	for arguments, want := range map[string]string{
 		`{"pattern":"x","Glob":"*.go"}`:     "glob ''",
 		`{"pattern":"x","Paths":["src"]}`:   "path ''",

@@ -174,7 +174,7 @@ func TestRealClear(t *testing.T) {
 
 // What the agent works with is told before the first prompt, in parts that add up.
 func TestRealInside(t *testing.T) {
-	dir := files(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
+	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
 	h := newHouseIn(t, dir, consent.ModeAllow, func(c *copilot.Config) {
 		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: self(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}, "gone": {Type: "stdio", Command: "/nowhere/at/all"}}
 	})

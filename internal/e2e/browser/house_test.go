@@ -28,7 +28,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/workspaces"
 )
 
 // house is a server in this process, whose agent says what a test tells it to.
@@ -64,7 +63,7 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	db := &fillable{Memory: store.NewMemory()}
 	h.disk = db
-	folders, err := workspaces.In(h.site.workspace)
+	folders, err := files.WorkspaceIn(h.site.workspace)
 	must(err)
 	manager, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
 		Room: func(workspace string) (sessions.Room, error) {

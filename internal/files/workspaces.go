@@ -1,23 +1,4 @@
-// Package workspaces holds the folders that sessions work in: it resolves and admits
-// them, and remembers which are open.
-//
-// # Guarantees
-//
-//   - A workspace's path is absolute and without symbolic links, so that one folder is
-//     one workspace. Its id follows from its path and is the same at every start.
-//   - Only [List.Open] admits a folder, and only one that is there and can be read. A
-//     folder that is removed or unmounted later stays on the list, not available.
-//   - A closed workspace is hidden, not forgotten: opened again, it is as it was.
-//
-// # Concurrency
-//
-// All methods may be called from any goroutine.
-//
-// # Usage
-//
-//	list, moved, err := workspaces.New(workspaces.Config{File: file, First: []string{dir}})
-//	w, err := list.Open("/home/me/code/relay")
-package workspaces
+package files
 
 import (
 	"cmp"
@@ -56,11 +37,11 @@ type Workspace struct {
 }
 
 // Available reports whether the folder is there now.
-func (w Workspace) Available() bool { return Check(w.Path) == nil }
+func (w Workspace) Available() bool { return CheckWorkspace(w.Path) == nil }
 
 // Check returns an error that wraps [ErrMissing] and says what to do if the folder of a
 // workspace is not there now.
-func Check(path string) error {
+func CheckWorkspace(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil && real != path {
 		return fmt.Errorf("the folder %s %w: a link to another one is in its place; open that one instead", path, ErrMissing)
@@ -72,16 +53,23 @@ func Check(path string) error {
 }
 
 // Config is what a List is made of. First is needed.
-type Config struct {
+type WorkspacesConfig struct {
 	File   string   // where the list is kept; empty: nowhere
 	First  []string // the folders that are open from the start; the first is what requests without a workspace are about
 	Logger *slog.Logger
 	Now    func() time.Time // nil: time.Now
 }
 
-// List is the folders that sessions work in.
-type List struct {
-	cfg   Config
+// Workspaces holds the folders that sessions work in: it resolves and admits them, and
+// remembers which are open. Its methods may be called concurrently.
+//
+//   - A workspace's path is absolute and without symbolic links, so that one folder is one
+//     workspace. Its id follows from its path and is the same at every start.
+//   - Only [Workspaces.Open] admits a folder, and only one that exists and can be read. A folder
+//     that is removed or unmounted later stays on the list, not available.
+//   - A closed workspace is hidden, not forgotten: opened again, it is as it was.
+type Workspaces struct {
+	cfg   WorkspacesConfig
 	first string
 
 	mu    sync.Mutex
@@ -97,7 +85,7 @@ type kept struct {
 
 // New reads the list and opens the first folders. A file that cannot be understood is
 // renamed to moved.
-func New(c Config) (l *List, moved string, err error) {
+func NewWorkspaces(c WorkspacesConfig) (l *Workspaces, moved string, err error) {
 	if len(c.First) == 0 {
 		return nil, "", errors.New("workspaces: a first folder is needed")
 	}
@@ -105,9 +93,9 @@ func New(c Config) (l *List, moved string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	l = &List{cfg: c}
+	l = &Workspaces{cfg: c}
 	if c.File != "" {
-		if l.known, moved, err = read(c.File); err != nil {
+		if l.known, moved, err = readWorkspaces(c.File); err != nil {
 			return nil, "", err
 		}
 	}
@@ -122,19 +110,19 @@ func New(c Config) (l *List, moved string, err error) {
 }
 
 // In returns a list of one folder that is kept nowhere.
-func In(path string) (*List, error) {
-	l, _, err := New(Config{First: []string{path}})
+func WorkspaceIn(path string) (*Workspaces, error) {
+	l, _, err := NewWorkspaces(WorkspacesConfig{First: []string{path}})
 	return l, err
 }
 
 // First is the path of the folder that requests are about which name none, and to
 // which sessions belong whose log does not say where they work.
-func (l *List) First() string { return l.first }
+func (l *Workspaces) First() string { return l.first }
 
 // Open admits a folder by its absolute path; added is false if it was open. The error
 // wraps [ErrFolder] and says what to do.
-func (l *List) Open(path string) (w Workspace, added bool, err error) {
-	real, err := resolve(path)
+func (l *Workspaces) Open(path string) (w Workspace, added bool, err error) {
+	real, err := resolveWorkspace(path)
 	if err != nil {
 		return Workspace{}, false, err
 	}
@@ -151,7 +139,7 @@ func (l *List) Open(path string) (w Workspace, added bool, err error) {
 
 // Add lists folders that sessions work in and that are not known, without looking at
 // them.
-func (l *List) Add(used map[string]time.Time) {
+func (l *Workspaces) Add(used map[string]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := len(l.known)
@@ -166,14 +154,14 @@ func (l *List) Add(used map[string]time.Time) {
 }
 
 // Close hides a workspace. The error wraps [ErrUnknown] or [ErrLast].
-func (l *List) Close(id string) error {
+func (l *Workspaces) Close(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.known, func(k kept) bool { return !k.Closed && ID(k.Path) == id })
+	i := slices.IndexFunc(l.known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) == id })
 	if i < 0 {
 		return fmt.Errorf("workspace %s: %w; GET /api/workspaces lists those that are", id, ErrUnknown)
 	}
-	if !slices.ContainsFunc(l.known, func(k kept) bool { return !k.Closed && ID(k.Path) != id }) {
+	if !slices.ContainsFunc(l.known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) != id }) {
 		return fmt.Errorf("%s is %w: open another one first", l.known[i].Path, ErrLast)
 	}
 	l.known[i].Closed = true
@@ -182,12 +170,12 @@ func (l *List) Close(id string) error {
 }
 
 // All returns the open workspaces, the one opened last first.
-func (l *List) All() []Workspace { return l.list(false) }
+func (l *Workspaces) All() []Workspace { return l.list(false) }
 
 // Closed returns those that were closed, the one opened last first.
-func (l *List) Closed() []Workspace { return l.list(true) }
+func (l *Workspaces) Closed() []Workspace { return l.list(true) }
 
-func (l *List) list(closed bool) (all []Workspace) {
+func (l *Workspaces) list(closed bool) (all []Workspace) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range l.known {
@@ -202,7 +190,7 @@ func (l *List) list(closed bool) (all []Workspace) {
 // Find returns the open workspace with that absolute path, or one that leads there;
 // without a path the first, or if that is closed the one opened last. The error wraps
 // [ErrUnknown].
-func (l *List) Find(path string) (Workspace, error) {
+func (l *Workspaces) Find(path string) (Workspace, error) {
 	all := l.All()
 	names := []string{filepath.Clean(path)}
 	if path == "" {
@@ -219,7 +207,7 @@ func (l *List) Find(path string) (Workspace, error) {
 }
 
 // ByID returns the open workspace of that id.
-func (l *List) ByID(id string) (Workspace, bool) {
+func (l *Workspaces) ByID(id string) (Workspace, bool) {
 	all := l.All()
 	i := slices.IndexFunc(all, func(w Workspace) bool { return w.ID == id })
 	if i < 0 {
@@ -229,29 +217,29 @@ func (l *List) ByID(id string) (Workspace, bool) {
 }
 
 // knows reports whether the folder was ever open.
-func (l *List) knows(path string) bool {
+func (l *Workspaces) knows(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.index(path) >= 0
 }
 
 // ID names a folder in addresses.
-func ID(path string) string {
+func WorkspaceID(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:6])
 }
 
 func (k kept) workspace() Workspace {
-	return Workspace{ID: ID(k.Path), Path: k.Path, Name: filepath.Base(k.Path), Used: k.Used}
+	return Workspace{ID: WorkspaceID(k.Path), Path: k.Path, Name: filepath.Base(k.Path), Used: k.Used}
 }
 
 // index finds a path among those that are known. The caller holds mu.
-func (l *List) index(path string) int {
+func (l *Workspaces) index(path string) int {
 	return slices.IndexFunc(l.known, func(k kept) bool { return k.Path == path })
 }
 
 // resolve returns the one path of a folder that can be worked in.
-func resolve(path string) (string, error) {
+func resolveWorkspace(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%w: %q is not an absolute path; give the whole one", ErrFolder, path)
 	}

@@ -1,4 +1,4 @@
-package workspaces_test
+package files_test
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"webchat/internal/workspaces"
+	"webchat/internal/files"
 )
 
 // tree makes folders below a new one, without symbolic links in its path.
-func tree(t *testing.T, names ...string) (top string) {
+func folders(t *testing.T, names ...string) (top string) {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -26,16 +26,16 @@ func tree(t *testing.T, names ...string) (top string) {
 	return top
 }
 
-func open(t *testing.T, c workspaces.Config) *workspaces.List {
+func open(t *testing.T, c files.WorkspacesConfig) *files.Workspaces {
 	t.Helper()
-	l, moved, err := workspaces.New(c)
+	l, moved, err := files.NewWorkspaces(c)
 	if err != nil || moved != "" {
 		t.Fatal(moved, err)
 	}
 	return l
 }
 
-func paths(list []workspaces.Workspace) (all []string) {
+func paths(list []files.Workspace) (all []string) {
 	for _, w := range list {
 		all = append(all, w.Path)
 	}
@@ -45,16 +45,16 @@ func paths(list []workspaces.Workspace) (all []string) {
 // TestList: one folder is one workspace, what was opened and closed is so at the next
 // start, and a folder that went away stays listed.
 func TestList(t *testing.T) {
-	top := tree(t, "a", "b", "c", "data")
+	top := folders(t, "a", "b", "c", "data")
 	in := func(name string) string { return filepath.Join(top, name) }
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	c := workspaces.Config{File: in("data/workspaces.json"), First: []string{in("a")}, Now: func() time.Time { now = now.Add(time.Second); return now }}
+	c := files.WorkspacesConfig{File: in("data/workspaces.json"), First: []string{in("a")}, Now: func() time.Time { now = now.Add(time.Second); return now }}
 	l := open(t, c)
 	if err := os.Symlink(in("b"), in("link")); err != nil {
 		t.Skip("no symbolic links here")
 	}
 	b, added, err := l.Open(in("link"))
-	if err != nil || !added || b.Path != in("b") || b.Name != "b" || b.ID != workspaces.ID(in("b")) {
+	if err != nil || !added || b.Path != in("b") || b.Name != "b" || b.ID != files.WorkspaceID(in("b")) {
 		t.Fatal(b, added, err)
 	}
 	if _, added, err := l.Open(in("b")); added || err != nil {
@@ -73,10 +73,10 @@ func TestList(t *testing.T) {
 	if err := l.Close(b.ID); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Find(in("b")); !errors.Is(err, workspaces.ErrUnknown) {
+	if _, err := l.Find(in("b")); !errors.Is(err, files.ErrUnknown) {
 		t.Error(err)
 	}
-	if err := l.Close(b.ID); !errors.Is(err, workspaces.ErrUnknown) {
+	if err := l.Close(b.ID); !errors.Is(err, files.ErrUnknown) {
 		t.Error(err)
 	}
 	c.First = []string{in("c")}
@@ -90,7 +90,7 @@ func TestList(t *testing.T) {
 	if w, err := l.Find(""); err != nil || w.Path != in("c") || !w.Available() {
 		t.Error("the first is", w, err)
 	}
-	if w, ok := l.ByID(workspaces.ID(in("gone"))); !ok || w.Available() {
+	if w, ok := l.ByID(files.WorkspaceID(in("gone"))); !ok || w.Available() {
 		t.Error(w, ok)
 	}
 	for _, w := range l.All() {
@@ -100,22 +100,22 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	if err := l.Close(workspaces.ID(in("c"))); !errors.Is(err, workspaces.ErrLast) {
+	if err := l.Close(files.WorkspaceID(in("c"))); !errors.Is(err, files.ErrLast) {
 		t.Error("the last one was closed:", err)
 	}
 }
 
 // TestRefused: what is not a folder, or not one by an absolute path, is not opened.
 func TestRefused(t *testing.T) {
-	top := tree(t, "a")
-	l := open(t, workspaces.Config{First: []string{top}})
+	top := folders(t, "a")
+	l := open(t, files.WorkspacesConfig{First: []string{top}})
 	if err := os.WriteFile(filepath.Join(top, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	strange := filepath.Join(top, "\xff") // which no JSON can hold
 	_ = os.Mkdir(strange, 0o700)          // some systems refuse it, too
 	for _, path := range []string{"", ".", "a", "~/a", filepath.Join(top, "none"), filepath.Join(top, "file"), filepath.Join(top, "file", "x"), top + "\x00", strange} {
-		if w, _, err := l.Open(path); !errors.Is(err, workspaces.ErrFolder) {
+		if w, _, err := l.Open(path); !errors.Is(err, files.ErrFolder) {
 			t.Errorf("%q: %v, %v", path, w, err)
 		}
 	}
@@ -126,12 +126,12 @@ func TestRefused(t *testing.T) {
 
 // TestDamaged: a list that cannot be read is kept aside and begun anew.
 func TestDamaged(t *testing.T) {
-	top := tree(t)
+	top := folders(t)
 	file := filepath.Join(top, "workspaces.json")
 	if err := os.WriteFile(file, []byte("[{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, moved, err := workspaces.New(workspaces.Config{File: file, First: []string{top}})
+	l, moved, err := files.NewWorkspaces(files.WorkspacesConfig{File: file, First: []string{top}})
 	if err != nil || moved == "" || len(l.All()) != 1 {
 		t.Fatal(moved, err)
 	}
@@ -142,29 +142,29 @@ func TestDamaged(t *testing.T) {
 
 // TestWarn: what is unusual about a folder.
 func TestWarn(t *testing.T) {
-	home := tree(t, "code/relay/.git", "code/relay/internal", "notes")
-	for name, want := range map[string]workspaces.Warning{
-		"code/relay": "", "code/relay/internal": workspaces.WarnInside, "notes": workspaces.WarnRepository, "code": workspaces.WarnRepository,
-		".": workspaces.WarnHome, "..": workspaces.WarnHome,
+	home := folders(t, "code/relay/.git", "code/relay/internal", "notes")
+	for name, want := range map[string]files.Warning{
+		"code/relay": "", "code/relay/internal": files.WarnInside, "notes": files.WarnRepository, "code": files.WarnRepository,
+		".": files.WarnHome, "..": files.WarnHome,
 	} {
-		got := workspaces.Warn(filepath.Join(home, name), home)
+		got := files.Warn(filepath.Join(home, name), home)
 		if got != want || (got.Text() == "") != (want == "") {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got := workspaces.Warn(filepath.VolumeName(home)+string(filepath.Separator), home); got != workspaces.WarnRoot {
+	if got := files.Warn(filepath.VolumeName(home)+string(filepath.Separator), home); got != files.WarnRoot {
 		t.Errorf("the root: %q", got)
 	}
 }
 
 // TestComplete: folders are offered below the home folder only, closed ones first.
 func TestComplete(t *testing.T) {
-	top := tree(t, "home/code/relay", "home/code/Reader", "home/.config/x", "base", "home/notes", "other/place", "old")
+	top := folders(t, "home/code/relay", "home/code/Reader", "home/.config/x", "base", "home/notes", "other/place", "old")
 	home := filepath.Join(top, "home")
 	if err := os.Symlink(filepath.Join(top, "other"), filepath.Join(home, "way")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	l := open(t, workspaces.Config{First: []string{filepath.Join(top, "base")}})
+	l := open(t, files.WorkspacesConfig{First: []string{filepath.Join(top, "base")}})
 	old, _, err := l.Open(filepath.Join(top, "old"))
 	if err != nil {
 		t.Fatal(err)

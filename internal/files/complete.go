@@ -1,4 +1,4 @@
-package workspaces
+package files
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ type Folder struct {
 // first, then those that were, then folders below the home folder whose name begins so. q may begin
 // with ~; a folder named in full is found wherever it is. What begins with a dot is
 // offered when the dot is typed.
-func (l *List) Complete(home, q string, limit int) (found []Folder) {
+func (l *Workspaces) Complete(home, q string, limit int) (found []Folder) {
 	q = strings.TrimSpace(q)
 	path := expand(home, q)
 	if q == "~" || q == "~/" {
@@ -36,7 +36,7 @@ func (l *List) Complete(home, q string, limit int) (found []Folder) {
 			found = append(found, Folder{path, Warn(path, home), l.knows(path), slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
 		}
 	}
-	if real, err := resolve(path); err == nil && q != "" {
+	if real, err := resolveWorkspace(path); err == nil && q != "" {
 		add(real)
 	}
 	for _, w := range append(open, l.Closed()...) {
@@ -73,7 +73,7 @@ func below(home, path string) (found []string) {
 	if err != nil || home == "" {
 		return nil
 	}
-	if top, err := filepath.EvalSymlinks(home); err != nil || !inside(top, real) {
+	if top, err := filepath.EvalSymlinks(home); err != nil || !insideFolder(top, real) {
 		return nil
 	}
 	f, err := os.Open(real)
@@ -94,7 +94,7 @@ func below(home, path string) (found []string) {
 	return found
 }
 
-func inside(top, path string) bool {
+func insideFolder(top, path string) bool {
 	rel, err := filepath.Rel(top, path)
 	return err == nil && filepath.IsLocal(rel)
 }

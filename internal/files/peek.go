@@ -1,4 +1,4 @@
-package workspaces
+package files
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package workspaces
+package files
 
 import (
 	"os"
@@ -58,7 +58,7 @@ func isHome(path, home string) bool {
 		if real, err := filepath.EvalSymlinks(home); err == nil {
 			home = real
 		}
-		if inside(path, home) {
+		if insideFolder(path, home) {
 			return true
 		}
 	}

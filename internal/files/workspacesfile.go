@@ -1,4 +1,4 @@
-package workspaces
+package files
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 )
 
 // read returns what the file lists. One that cannot be understood is set aside.
-func read(file string) (list []kept, moved string, err error) {
+func readWorkspaces(file string) (list []kept, moved string, err error) {
 	b, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -30,20 +30,20 @@ func read(file string) (list []kept, moved string, err error) {
 
 // save replaces the file whole. What cannot be saved holds until the server ends: a
 // full disk must not keep anyone from working. The caller holds mu.
-func (l *List) save() {
+func (l *Workspaces) save() {
 	if l.cfg.File == "" {
 		return
 	}
 	b, err := json.MarshalIndent(l.known, "", "\t")
 	if err == nil {
-		err = replace(l.cfg.File, append(b, '\n'))
+		err = replaceWorkspaces(l.cfg.File, append(b, '\n'))
 	}
 	if err != nil {
 		l.cfg.Logger.Warn("the list of open folders was not saved: it is as before at the next start", "error", err)
 	}
 }
 
-func replace(file string, b []byte) error {
+func replaceWorkspaces(file string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.tmp") // for its owner only
 	if err != nil {
 		return err
