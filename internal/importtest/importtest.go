@@ -30,7 +30,7 @@ var ours = map[string][]string{
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
-	"internal/files":           {"internal/linediff", "internal/proc"},
+	"internal/files":           {"internal/linediff", "internal/proc", "internal/event", "internal/outputs"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
@@ -60,10 +60,9 @@ var ours = map[string][]string{
 	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/changes":         {"internal/event", "internal/files", "internal/linediff", "internal/outputs"}, // a session's log, git, and copies of files
-	"internal/linediff":        {},                                                                            // for views, for lists, and to take an edit back
+	"internal/linediff":        {}, // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/session", "internal/changes", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/files", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
+	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs

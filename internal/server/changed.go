@@ -4,16 +4,16 @@ import (
 	"net/http"
 	"path/filepath"
 
-	"webchat/internal/changes"
 	"webchat/internal/event"
+	"webchat/internal/files"
 	"webchat/internal/session"
 )
 
 // ChangesOf is where the changes of a session are found.
-func (s *Server) ChangesOf(one *session.Session) (changes.Source, error) {
+func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 	workspace := one.Summary().Workspace
 	room, err := s.Sessions.Room(workspace)
-	source := changes.Source{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}
+	source := files.ChangeSource{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}
 	if room.Policy != nil {
 		source.Closed = func(path string) bool { // showing it asks the user, and a diff of all files does not
 			r := room.Policy.File(nil, filepath.Join(workspace, filepath.FromSlash(path)))

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"webchat/internal/agent"
-	"webchat/internal/changes"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 )
 
@@ -83,7 +83,7 @@ func (s *Server) routes() []route {
 		{post, one + "/attachments", guard.Upload, s.attach, 201, bytesBody("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt; name is what the prompt will call it"},
 		{get, one + "/export", guard.Read, s.export, 200, nil, bytesBody("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		{get, one + "/places", guard.Read, s.namedPlaces, 200, nil, placeList{}, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"},
-		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, changes.List{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
+		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, files.ChangeList{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
 		{get, one + "/outputs", guard.Read, s.listOutputs, 200, nil, outputList{}, "", "What was shown"},
 
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},

@@ -1,20 +1,4 @@
-// Package changes says what a session changed in the folder it works in, file by file:
-// against the commit at which it began where git has that, else against what the session
-// has of the files, the agent's edits and what was shown whole.
-//
-// # Guarantees
-//
-//   - Nothing is changed, and nothing runs that a repository's settings name (package
-//     files asks git).
-//   - What is not known is said: [File].Known, and [List].Note in words.
-//   - Files outside of the folder are neither named nor read.
-//
-// All may be called concurrently.
-//
-//	in := changes.Source{Log: session, Files: index, Outputs: store, Workspace: dir}
-//	list, err := in.List(ctx)
-//	was, err := in.Was(ctx, "main.go")
-package changes
+package files
 
 import (
 	"context"
@@ -24,7 +8,6 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/files"
 	"webchat/internal/outputs"
 )
 
@@ -32,15 +15,19 @@ import (
 const most = 16 << 20
 
 // Log is a session's.
-type Log interface {
+type ChangeLog interface {
 	// Events returns up to limit entries after a place, all if limit is 0.
 	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
 }
 
-// Source is what the changes of one session are found in.
-type Source struct {
-	Log       Log
-	Files     *files.Index // of the workspace
+// ChangeSource finds what a session changed in its folder, file by file: against the commit at
+// which it began where git has that, else against what the session has of the files. Nothing is
+// changed, and nothing runs that a repository's settings name. What is not known is stated
+// ([ChangedFile].Known, and [ChangeList].Note in words). Files outside of the folder are neither
+// named nor read. Its methods may be called concurrently.
+type ChangeSource struct {
+	Log       ChangeLog
+	Files     *Index // of the workspace
 	Outputs   *outputs.Store
 	Workspace string // absolute path
 	// Closed reports files, by their paths in the workspace, whose text no list holds. nil:
@@ -49,41 +36,41 @@ type Source struct {
 }
 
 // List is what a session changed.
-type List struct {
-	Commit  string      `json:"commit,omitempty"` // what files are compared with; absent: with what the session has of them
-	Since   *event.Time `json:"since"`            // when the session began; null: it did not
-	Note    string      `json:"note"`             // what is compared with what, and what is not known
-	Files   []File      `json:"files"`            // by path
-	Added   int         `json:"added"`            // lines, of files written since the session began
-	Removed int         `json:"removed"`
-	More    bool        `json:"more,omitempty"` // there are files that are not listed
+type ChangeList struct {
+	Commit  string        `json:"commit,omitempty"` // what files are compared with; absent: with what the session has of them
+	Since   *event.Time   `json:"since"`            // when the session began; null: it did not
+	Note    string        `json:"note"`             // what is compared with what, and what is not known
+	Files   []ChangedFile `json:"files"`            // by path
+	Added   int           `json:"added"`            // lines, of files written since the session began
+	Removed int           `json:"removed"`
+	More    bool          `json:"more,omitempty"` // there are files that are not listed
 
 	texts []texts // of Files
 }
 
 // File is one that changed.
-type File struct {
-	Path      string           `json:"path"`           // relative to the workspace, with slashes
-	From      string           `json:"from,omitempty"` // of a renamed file: its path before
-	Kind      files.ChangeKind `json:"kind"`
-	Added     int              `json:"added"` // lines
-	Removed   int              `json:"removed"`
-	Binary    bool             `json:"binary,omitempty"`
-	Uncounted bool             `json:"uncounted,omitempty"` // its lines are not counted: it is too large, or no regular file
-	Before    bool             `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
-	Known     Known            `json:"known"`               // what it was compared with
-	At        *event.Time      `json:"at,omitempty"`        // of a copy: when that was shown
+type ChangedFile struct {
+	Path      string      `json:"path"`           // relative to the workspace, with slashes
+	From      string      `json:"from,omitempty"` // of a renamed file: its path before
+	Kind      ChangeKind  `json:"kind"`
+	Added     int         `json:"added"` // lines
+	Removed   int         `json:"removed"`
+	Binary    bool        `json:"binary,omitempty"`
+	Uncounted bool        `json:"uncounted,omitempty"` // its lines are not counted: it is too large, or no regular file
+	Before    bool        `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
+	Known     KnownBefore `json:"known"`               // what it was compared with
+	At        *event.Time `json:"at,omitempty"`        // of a copy: when that was shown
 }
 
 // Known says where it is known from what a file was.
-type Known string
+type KnownBefore string
 
 // What a file is compared with.
 const (
-	Commit  Known = "commit"  // what git has of it
-	Edits   Known = "edits"   // the file with the agent's edits taken back
-	Copy    Known = "copy"    // what was shown of it earlier
-	Nothing Known = "nothing" // only that the agent edited it: what it was is not known
+	Commit  KnownBefore = "commit"  // what git has of it
+	Edits   KnownBefore = "edits"   // the file with the agent's edits taken back
+	Copy    KnownBefore = "copy"    // what was shown of it earlier
+	Nothing KnownBefore = "nothing" // only that the agent edited it: what it was is not known
 )
 
 // texts are the two sides of a file, if both are known.
@@ -96,7 +83,7 @@ type texts struct {
 const written = 2 * time.Second
 
 // List returns what the session changed. The error is that of ctx or of the log.
-func (s Source) List(ctx context.Context) (*List, error) {
+func (s ChangeSource) List(ctx context.Context) (*ChangeList, error) {
 	l, err := s.list(ctx)
 	if err != nil {
 		return nil, err
@@ -113,13 +100,13 @@ func (s Source) List(ctx context.Context) (*List, error) {
 	return l, nil
 }
 
-func (s Source) list(ctx context.Context) (*List, error) {
+func (s ChangeSource) list(ctx context.Context) (*ChangeList, error) {
 	began, start, err := s.start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if start == nil {
-		return &List{Note: "Nothing happened in this session yet.", Files: []File{}}, nil
+		return &ChangeList{Note: "Nothing happened in this session yet.", Files: []ChangedFile{}}, nil
 	}
 	why := noGit
 	if start.GitRoot != "" {
@@ -130,7 +117,7 @@ func (s Source) list(ctx context.Context) (*List, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if why = lostGit; !errors.Is(err, files.ErrNoCommit) {
+		if why = lostGit; !errors.Is(err, ErrNoCommit) {
 			why = failedGit
 		}
 	}
@@ -150,16 +137,16 @@ const (
 )
 
 // since asks git. A repository whose branch cannot be told may have any commit.
-func (s Source) since(ctx context.Context, start *event.Context) ([]files.Change, bool, error) {
+func (s ChangeSource) since(ctx context.Context, start *event.Context) ([]Change, bool, error) {
 	if s.Files == nil || start.Commit == "" && start.Branch == "" {
-		return nil, false, files.ErrNoCommit
+		return nil, false, ErrNoCommit
 	}
 	return s.Files.Since(ctx, start.Commit)
 }
 
 // fromGit is what git told.
-func fromGit(list []files.Change, more bool, commit string, began time.Time) *List {
-	l := &List{Commit: commit, Since: new(event.Time(began)), More: more, Files: []File{}}
+func fromGit(list []Change, more bool, commit string, began time.Time) *ChangeList {
+	l := &ChangeList{Commit: commit, Since: new(event.Time(began)), More: more, Files: []ChangedFile{}}
 	l.Note = "The repository had no commit when the session began, so every file counts as new."
 	if commit != "" {
 		l.Note = fmt.Sprintf("Compared with commit %.7s, at which the session began. What was not committed then counts as well.", commit)
@@ -167,7 +154,7 @@ func fromGit(list []files.Change, more bool, commit string, began time.Time) *Li
 	for i := range list {
 		c := &list[i]
 		before := !c.Written.IsZero() && c.Written.Add(written).Before(began)
-		l.Files = append(l.Files, File{Path: c.Path, From: c.From, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Binary: c.Binary, Uncounted: c.Uncounted, Before: before, Known: Commit})
+		l.Files = append(l.Files, ChangedFile{Path: c.Path, From: c.From, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Binary: c.Binary, Uncounted: c.Uncounted, Before: before, Known: Commit})
 		was, now, ok := c.Texts()
 		l.texts = append(l.texts, texts{was, now, ok})
 	}
@@ -175,7 +162,7 @@ func fromGit(list []files.Change, more bool, commit string, began time.Time) *Li
 }
 
 // start is when and where the session began; nil: it did not.
-func (s Source) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
+func (s ChangeSource) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
 	first, err := s.Log.Events(ctx, 0, 1)
 	if err != nil || len(first) == 0 {
 		return at, nil, err
@@ -187,39 +174,39 @@ func (s Source) start(ctx context.Context) (at time.Time, in *event.Context, err
 }
 
 // Was is what a file was when the session began.
-type Was struct {
+type ContentBefore struct {
 	Data  []byte
 	Found bool // false: there was no such file
 	Known bool // false: what it was is not known
 }
 
-// Was returns what a file was: path is its path then. [files.ErrTooLarge] for one over
+// Was returns what a file was: path is its path then. [ErrTooLarge] for one over
 // 16 MiB.
-func (s Source) Was(ctx context.Context, path string) (Was, error) {
+func (s ChangeSource) Was(ctx context.Context, path string) (ContentBefore, error) {
 	_, start, err := s.start(ctx)
 	if err != nil || start == nil {
-		return Was{}, err
+		return ContentBefore{}, err
 	}
 	switch {
 	case start.GitRoot == "" || s.Files == nil:
 	case start.Commit == "" && start.Branch != "":
-		return Was{Known: true}, nil
+		return ContentBefore{Known: true}, nil
 	default:
 		data, found, err := s.Files.Was(ctx, start.Commit, path, most)
-		if err == nil || errors.Is(err, files.ErrTooLarge) || ctx.Err() != nil {
-			return Was{data, found, true}, errors.Join(err, ctx.Err())
+		if err == nil || errors.Is(err, ErrTooLarge) || ctx.Err() != nil {
+			return ContentBefore{data, found, true}, errors.Join(err, ctx.Err())
 		}
 	}
 	l, err := s.fromSession(ctx)
 	if err != nil {
-		return Was{}, err
+		return ContentBefore{}, err
 	}
 	for i, f := range l.Files {
 		if f.Path == path {
-			return Was{l.texts[i].was, f.Kind != files.Created, l.texts[i].ok}, nil
+			return ContentBefore{l.texts[i].was, f.Kind != Created, l.texts[i].ok}, nil
 		}
 	}
-	return Was{}, nil
+	return ContentBefore{}, nil
 }
 
 // sections cuts a diff of several files into those of one, by the lines that name both.

@@ -1,4 +1,4 @@
-package changes
+package files
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/files"
 	"webchat/internal/linediff"
 	"webchat/internal/outputs"
 )
@@ -33,12 +32,12 @@ type trace struct {
 }
 
 // fromSession lists the files of which the session has something that differs now.
-func (s Source) fromSession(ctx context.Context) (*List, error) {
+func (s ChangeSource) fromSession(ctx context.Context) (*ChangeList, error) {
 	found, err := s.traces(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &List{Files: []File{}}
+	l := &ChangeList{Files: []ChangedFile{}}
 	root, err := os.OpenRoot(s.Workspace)
 	if err != nil { // the folder is away: nothing of it can be compared
 		return l, nil
@@ -53,8 +52,8 @@ func (s Source) fromSession(ctx context.Context) (*List, error) {
 }
 
 // compare says how a file differs from what the session has of it; false: it does not.
-func (s Source) compare(root *os.Root, path string, t *trace) (f File, sides texts, differs bool) {
-	f = File{Path: path, Kind: files.Modified}
+func (s ChangeSource) compare(root *os.Root, path string, t *trace) (f ChangedFile, sides texts, differs bool) {
+	f = ChangedFile{Path: path, Kind: Modified}
 	now, err := readSmall(root, path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	was, made := []byte(nil), false
@@ -76,19 +75,19 @@ func (s Source) compare(root *os.Root, path string, t *trace) (f File, sides tex
 			added, removed, _ := linediff.Hunks(d)
 			f.Added, f.Removed, f.Uncounted = f.Added+added, f.Removed+removed, false
 		}
-		if f.Kind = files.Modified; gone {
-			f.Kind, f.Added, f.Removed, f.Uncounted = files.Deleted, 0, 0, true
+		if f.Kind = Modified; gone {
+			f.Kind, f.Added, f.Removed, f.Uncounted = Deleted, 0, 0, true
 		}
 		return f, sides, len(t.diffs) > 0 && !(gone && t.made) // what was made and is gone is no change
 	}
 	switch {
 	case gone:
-		f.Kind = files.Deleted
+		f.Kind = Deleted
 	case made:
-		f.Kind = files.Created
+		f.Kind = Created
 	}
 	f.Added, f.Removed = linediff.Count(was, now)
-	return f, texts{was, now, true}, f.Kind != files.Modified || !bytes.Equal(was, now)
+	return f, texts{was, now, true}, f.Kind != Modified || !bytes.Equal(was, now)
 }
 
 // undo takes edits back, the last one first.
@@ -110,13 +109,13 @@ func readSmall(root *os.Root, path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !st.Mode().IsRegular() || st.Size() > most:
-		return nil, files.ErrTooLarge
+		return nil, ErrTooLarge
 	}
 	return root.ReadFile(name)
 }
 
 // copied reads an output, if it is still there.
-func (s Source) copied(id outputs.ID) ([]byte, bool) {
+func (s ChangeSource) copied(id outputs.ID) ([]byte, bool) {
 	o, err := s.Outputs.Get(id)
 	if err != nil || !whole(o) {
 		return nil, false
@@ -133,8 +132,8 @@ func whole(o *outputs.Output) bool {
 }
 
 // traces reads the log for what it has of files.
-func (s Source) traces(ctx context.Context) (map[string]*trace, error) {
-	r := &reader{Source: s, found: map[string]*trace{}, begun: map[string]json.RawMessage{}, asked: map[string]string{}}
+func (s ChangeSource) traces(ctx context.Context) (map[string]*trace, error) {
+	r := &reader{ChangeSource: s, found: map[string]*trace{}, begun: map[string]json.RawMessage{}, asked: map[string]string{}}
 	for after := int64(0); ; {
 		entries, err := s.Log.Events(ctx, after, step)
 		if err != nil {
@@ -152,7 +151,7 @@ func (s Source) traces(ctx context.Context) (map[string]*trace, error) {
 
 // reader folds a log into what it has of files.
 type reader struct {
-	Source
+	ChangeSource
 	found map[string]*trace
 	begun map[string]json.RawMessage // arguments of calls of the agent that have not ended
 	asked map[string]string          // diffs that the user was asked about, by call

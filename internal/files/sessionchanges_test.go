@@ -1,4 +1,4 @@
-package changes_test
+package files_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"webchat/internal/changes"
 	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/outputs"
@@ -36,7 +35,7 @@ func newSession(t *testing.T, in event.Context) *session {
 	return s
 }
 
-// Events implements [changes.Log].
+// Events implements [files.ChangeLog].
 func (s *session) Events(_ context.Context, after int64, limit int) ([]event.Entry, error) {
 	rest := s.log[min(int(after), len(s.log)):]
 	if limit > 0 {
@@ -85,19 +84,19 @@ func (s *session) show(name, text string) {
 	s.say(event.ToolExecutionComplete{ToolCallID: call, Success: true, Result: &event.ToolResult{}, OutputID: string(id)})
 }
 
-func (s *session) source() changes.Source {
-	return changes.Source{Log: s, Outputs: s.outs, Workspace: s.dir}
+func (s *session) source() files.ChangeSource {
+	return files.ChangeSource{Log: s, Outputs: s.outs, Workspace: s.dir}
 }
 
 // list is what is listed, without the times of copies.
-func (s *session) list() (list []changes.File, note string) {
+func (s *session) list() (list []files.ChangedFile, note string) {
 	s.t.Helper()
 	l, err := s.source().List(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, f := range l.Files {
-		if (f.At != nil) != (f.Known == changes.Copy) {
+		if (f.At != nil) != (f.Known == files.Copy) {
 			s.t.Errorf("%s is known by %s, at %v", f.Path, f.Known, f.At)
 		}
 		f.At = nil
@@ -107,7 +106,7 @@ func (s *session) list() (list []changes.File, note string) {
 }
 
 // Without git, what the agent edited and what was shown tells what changed.
-func TestWithoutGit(t *testing.T) {
+func TestChangesWithoutGit(t *testing.T) {
 	s := newSession(t, event.Context{})
 	abs := func(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 	s.write("edited.go", "one\n2\nthree\nfour\n")
@@ -127,13 +126,13 @@ func TestWithoutGit(t *testing.T) {
 	s.show("same.txt", "same\n")
 	s.show("gone.txt", "1\n2\n")
 
-	want := []changes.File{
-		{Path: "edited.go", Kind: files.Modified, Added: 2, Removed: 1, Known: changes.Edits},
-		{Path: "gone.txt", Kind: files.Deleted, Removed: 2, Known: changes.Copy},
-		{Path: "patched.go", Kind: files.Modified, Added: 1, Removed: 1, Known: changes.Edits},
-		{Path: "shown.txt", Kind: files.Modified, Added: 1, Removed: 1, Known: changes.Copy},
-		{Path: "since.go", Kind: files.Modified, Added: 2, Removed: 1, Known: changes.Nothing},
-		{Path: "sub/made.go", Kind: files.Created, Added: 2, Known: changes.Edits},
+	want := []files.ChangedFile{
+		{Path: "edited.go", Kind: files.Modified, Added: 2, Removed: 1, Known: files.Edits},
+		{Path: "gone.txt", Kind: files.Deleted, Removed: 2, Known: files.Copy},
+		{Path: "patched.go", Kind: files.Modified, Added: 1, Removed: 1, Known: files.Edits},
+		{Path: "shown.txt", Kind: files.Modified, Added: 1, Removed: 1, Known: files.Copy},
+		{Path: "since.go", Kind: files.Modified, Added: 2, Removed: 1, Known: files.Nothing},
+		{Path: "sub/made.go", Kind: files.Created, Added: 2, Known: files.Edits},
 	}
 	list, note := s.list()
 	if !reflect.DeepEqual(list, want) {
@@ -142,7 +141,7 @@ func TestWithoutGit(t *testing.T) {
 	if !strings.Contains(note, "no git repository") || !strings.Contains(note, "What commands changed may be missing.") {
 		t.Errorf("the note: %s", note)
 	}
-	for name, is := range map[string]changes.Was{
+	for name, is := range map[string]files.ContentBefore{
 		"edited.go":   {Data: []byte("one\ntwo\nthree\n"), Found: true, Known: true},
 		"sub/made.go": {Data: []byte(""), Known: true},
 		"shown.txt":   {Data: []byte("old\n"), Found: true, Known: true},

@@ -1,17 +1,16 @@
-package changes
+package files
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 
-	"webchat/internal/files"
 	"webchat/internal/linediff"
 )
 
 // Diff is the list as one unified diff with the heads that git-apply(1) reads. Lines
 // that begin with # name files of which both sides are not known, or that are too large.
-func (l *List) Diff() []byte {
+func (l *ChangeList) Diff() []byte {
 	var b bytes.Buffer
 	for i, f := range l.Files {
 		if sides := l.texts[i]; sides.ok {
@@ -26,7 +25,7 @@ func (l *List) Diff() []byte {
 	return b.Bytes()
 }
 
-func (f *File) diff(b *bytes.Buffer, sides texts) {
+func (f *ChangedFile) diff(b *bytes.Buffer, sides texts) {
 	from := f.Path
 	if f.From != "" {
 		from = f.From
@@ -34,13 +33,13 @@ func (f *File) diff(b *bytes.Buffer, sides texts) {
 	was, now := "a/"+from, "b/"+f.Path
 	fmt.Fprintf(b, "diff --git %s %s\n", quoted(was), quoted(now))
 	switch f.Kind {
-	case files.Created:
+	case Created:
 		b.WriteString("new file mode 100644\n")
 		was = "/dev/null"
-	case files.Deleted:
+	case Deleted:
 		b.WriteString("deleted file mode 100644\n")
 		now = "/dev/null"
-	case files.Renamed:
+	case Renamed:
 		fmt.Fprintf(b, "rename from %s\nrename to %s\n", quoted(from), quoted(f.Path))
 	}
 	if f.Binary {
