@@ -220,13 +220,12 @@ func notice(moved []string, missing string) string {
 	return "The file with the sessions was damaged. It was moved to " + names + " in the data folder, and new sessions go into a new one."
 }
 
-// runSessions runs the sessions, and beside them makes older ones searchable and looks
-// for damage in their logs.
+// runSessions runs the sessions, and beside them looks for damage in their logs.
 func (r *rooms) runSessions(ctx context.Context) error {
-	indexed := make(chan struct{})
-	go func() { defer close(indexed); r.db.Index(ctx); r.db.Inspect(ctx) }()
+	inspected := make(chan struct{})
+	go func() { defer close(inspected); r.db.Inspect(ctx) }()
 	err := r.sessions.Run(ctx)
-	<-indexed
+	<-inspected
 	return err
 }
 

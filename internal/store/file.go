@@ -48,7 +48,7 @@ type opened struct {
 // OpenFile opens the file of c as [Open] does, and starts without one where that
 // cannot be. moved is where a damaged file, and its journal, are now; none: there was
 // none. The error
-// wraps [ErrNewer].
+// wraps [ErrVersion].
 func OpenFile(c Config, log *slog.Logger) (f *File, moved []string, err error) {
 	db, err := openSound(c, log)
 	if errors.Is(err, ErrCorrupt) {
@@ -58,7 +58,7 @@ func OpenFile(c Config, log *slog.Logger) (f *File, moved []string, err error) {
 			db, err = openSound(c, log)
 		}
 	}
-	if errors.Is(err, ErrNewer) {
+	if errors.Is(err, ErrVersion) {
 		return nil, nil, err
 	}
 	f = &File{config: c, log: log}
@@ -206,18 +206,6 @@ func (f *File) LoadDrafts(ctx context.Context, id eventlog.ID) ([]eventlog.Draft
 	return nil, ctx.Err()
 }
 
-// Index makes an older file searchable, as [DB.Index] does; a failure of it costs
-// nothing but that.
-func (f *File) Index(ctx context.Context) {
-	db, err := f.writer()
-	if err == nil {
-		err = db.Index(ctx)
-	}
-	if err != nil && ctx.Err() == nil {
-		f.log.Error("older sessions cannot be searched", "error", err)
-	}
-}
-
 // Inspect does what [DB.Inspect] does; a failure of it costs nothing but that.
 func (f *File) Inspect(ctx context.Context) {
 	if db := f.db.Load().DB; db != nil {
@@ -271,7 +259,7 @@ func openSound(c Config, log *slog.Logger) (*DB, error) {
 	}
 	if err := errors.Join(db.checkIndexes(), db.probeWords()); err != nil {
 		log.Warn("what sessions are listed and searched by is damaged and made anew", "error", err)
-		if err := errors.Join(db.dropDerived(), db.Close()); err != nil {
+		if err := errors.Join(db.dropDerived(context.Background()), db.Close()); err != nil {
 			return nil, fmt.Errorf("open %s: %w", db.path, damaged(err))
 		}
 		return openChecked(c)
@@ -356,11 +344,39 @@ func (db *DB) checkIndexes() error {
 	return ours(err)
 }
 
-// dropDerived makes the search anew for every session, and the indexes.
-func (db *DB) dropDerived() error {
-	_, err := db.conn.ExecContext(context.Background(), `BEGIN IMMEDIATE; DROP TABLE found; DROP TABLE unsearched;
-		DROP INDEX sessions_titles; `+migrations[1]+`; REINDEX sessions; COMMIT`)
-	return ours(err)
+// dropDerived makes the indexes and the words of the search anew.
+func (db *DB) dropDerived(ctx context.Context) (err error) {
+	if _, err := db.conn.ExecContext(ctx, `BEGIN IMMEDIATE; DROP TABLE found;`+wordsTable); err != nil {
+		return ours(err)
+	}
+	end := `ROLLBACK`
+	defer func() {
+		_, ended := db.conn.ExecContext(ctx, end)
+		err = errors.Join(err, ours(ended))
+	}()
+	rows, err := db.read.QueryContext(ctx, `SELECT at, json FROM events`)
+	if err != nil {
+		return ours(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var at int64
+		var e event.Entry
+		if err := rows.Scan(&at, &e.JSON); err != nil {
+			return ours(err)
+		}
+		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
+			continue // it is damaged, which its session says
+		}
+		e.Seq = at & 0xffffffff
+		if err := db.putWords(ctx, at>>32, wordsOf([]event.Entry{e})); err != nil {
+			return err
+		}
+	}
+	if _, err = db.conn.ExecContext(ctx, `REINDEX sessions`); err == nil && rows.Err() == nil {
+		end = `COMMIT`
+	}
+	return ours(errors.Join(err, rows.Err()))
 }
 
 // moveAside renames the file and what SQLite keeps beside it.

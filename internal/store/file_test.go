@@ -191,21 +191,25 @@ func works(t testing.TB, s *File) {
 	}
 }
 
-func TestNewerFileIsRefused(t *testing.T) {
-	dir, file := filled(t)
+// TestOtherVersionsAreRefused: newer files and those of development stay as they are.
+func TestOtherVersionsAreRefused(t *testing.T) {
+	_, file := filled(t)
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary.BigEndian.PutUint32(b[60:], uint32(len(migrations)+1))
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := OpenFile(Config{Dir: dir}, quiet); !errors.Is(err, ErrNewer) {
-		t.Errorf("OpenFile: %v", err)
-	}
-	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, b) {
-		t.Errorf("the file was touched (%v)", err)
+	for _, version := range []uint32{1, firstVersion - 1, firstVersion + 1} {
+		binary.BigEndian.PutUint32(b[60:], version)
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, moved, err := OpenFile(Config{Dir: filepath.Dir(file)}, quiet)
+		if !errors.Is(err, ErrVersion) || len(moved) > 0 || !strings.Contains(err.Error(), file) {
+			t.Errorf("OpenFile of version %d: moved %q, %v", version, moved, err)
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, b) {
+			t.Errorf("the file of version %d was touched (%v)", version, err)
+		}
 	}
 }
 
@@ -236,7 +240,7 @@ func flips(t *testing.T, n int) {
 			t.Fatal(err)
 		}
 		s, moved, err := OpenFile(Config{Dir: dir}, quiet)
-		if errors.Is(err, ErrNewer) {
+		if errors.Is(err, ErrVersion) {
 			continue // the flip was in the version
 		}
 		if err != nil {
@@ -278,7 +282,6 @@ func TestDamagedWordsAreMadeAnew(t *testing.T) {
 	if err != nil || len(moved) > 0 {
 		t.Fatalf("moved to %q, %v", moved, err)
 	}
-	s.Index(t.Context())
 	if got, err := s.List(t.Context(), sessions.Query{Text: "wörds"}); err != nil || len(got.Sessions) != 10 {
 		t.Errorf("%d sessions found, %v", len(got.Sessions), err)
 	}

@@ -21,7 +21,7 @@ type statements struct {
 	mark, dropOne, remember *sql.Stmt
 	saveDrafts, noDrafts    *sql.Stmt
 	dropEvents, dropFound   *sql.Stmt
-	forgetPurged, searched  *sql.Stmt
+	forgetPurged            *sql.Stmt
 	scratch, noScratch      *sql.Stmt
 
 	all []*sql.Stmt
@@ -53,7 +53,6 @@ func (s *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 			WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff ORDER BY at DESC LIMIT ?2)`},
 		{&s.dropFound, `DELETE FROM found WHERE rowid IN (SELECT at FROM events
 			WHERE at BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff ORDER BY at DESC LIMIT ?2)`},
-		{&s.searched, `UPDATE unsearched SET after = ?2 WHERE session = ?1`},
 		// No session has the key 0.
 		{&s.scratch, `INSERT INTO drafts (session, json) VALUES (0, zeroblob(?)) ON CONFLICT (session) DO UPDATE SET json = excluded.json`},
 		{&s.noScratch, `DELETE FROM drafts WHERE session = 0`},

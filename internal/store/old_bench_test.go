@@ -49,8 +49,8 @@ func grow(b *testing.B, db *DB, each int) {
 	for _, step := range []string{
 		`DROP TRIGGER events_without_holes`,
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-			INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending, unfinished, last_seq, rest)
-			SELECT 's' || i, backend, model, 'Session ' || i, 'session ' || i, created_at, updated_at + i * 1000000000 * (i %% 7), status, 0, 0, %d, rest
+			INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, deleted_at, pinned, activity, workspace, status, pending, unfinished, last_seq, rest)
+			SELECT 's' || i, backend, model, 'Session ' || i, 'session ' || i, created_at, updated_at + i * 1000000000 * (i %% 7), 0, 0, i, workspace, status, 0, 0, %d, rest
 			FROM n, sessions WHERE key = 1`, oldSessions-1, each),
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			INSERT INTO events SELECT key << 32 | i, CASE WHEN i %% 5 = 3 THEN CAST(replace(?1, 'NUMBER', 'word' || (key %% 1000) || ' own' || key) AS BLOB) ELSE CAST(?2 AS BLOB) END

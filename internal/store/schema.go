@@ -14,14 +14,16 @@ import (
 // applicationID marks a SQLite file as ours: "wcht".
 const applicationID = 0x77636874
 
-// migrations bring a file from each version to the next; the version of a file
-// is how many it has had (PRAGMA user_version). Those that were released are
-// never changed.
+// firstVersion is the schema of the first release, as a file has it (PRAGMA user_version). Files
+// of the versions before it, of development, are refused.
+const firstVersion = 5
+
+// steps bring a file from nothing to firstVersion, and from each version to the next. Those that
+// were released are never changed.
 //
-// events.at is the session's key times 2^32 plus the sequence, so that a log
-// lies together in the file, in its order, and is found without an index. Keys
-// are never used twice.
-var migrations = []string{
+// events.at is the session's key times 2^32 plus the sequence, so that a log lies together in the
+// file, in its order, and is found without an index. Keys are never used twice.
+var steps = []string{
 	`CREATE TABLE sessions (
 		key         INTEGER PRIMARY KEY AUTOINCREMENT,
 		id          TEXT NOT NULL UNIQUE,
@@ -29,19 +31,26 @@ var migrations = []string{
 		model       TEXT NOT NULL,
 		title       TEXT NOT NULL,
 		folded      TEXT NOT NULL,              -- the title as it is searched
+		workspace   TEXT NOT NULL,
 		created_at  INTEGER NOT NULL,           -- times are nanoseconds since 1970, 0 for none
 		updated_at  INTEGER NOT NULL,
-		deleted_at  INTEGER NOT NULL DEFAULT 0,
-		pinned      INTEGER NOT NULL DEFAULT 0,
+		deleted_at  INTEGER NOT NULL,
+		pinned      INTEGER NOT NULL,
+		activity    INTEGER NOT NULL,           -- the order of the list, as clocks are set back: counts what was activity in any session
 		status      TEXT NOT NULL,
 		pending     INTEGER NOT NULL,
 		unfinished  INTEGER NOT NULL,
 		last_seq    INTEGER NOT NULL CHECK (last_seq > 0),
 		rest        TEXT NOT NULL               -- JSON: what nothing is selected by
 	) STRICT;
-	CREATE INDEX sessions_present    ON sessions (pinned DESC, updated_at DESC, key DESC) WHERE deleted_at = 0;
+	CREATE INDEX sessions_present    ON sessions (pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0;
 	CREATE INDEX sessions_unfinished ON sessions (key) WHERE unfinished = 1;
 	CREATE INDEX sessions_deleted    ON sessions (key) WHERE deleted_at <> 0;
+	CREATE INDEX sessions_titles     ON sessions (folded) WHERE deleted_at = 0;
+	CREATE INDEX sessions_active     ON sessions (status) WHERE deleted_at = 0 AND status <> 'idle';
+	CREATE INDEX sessions_activity   ON sessions (activity);
+	CREATE INDEX sessions_workspaces ON sessions
+		(workspace, pinned DESC, activity DESC, key DESC, last_seq, deleted_at, updated_at) WHERE deleted_at = 0;
 
 	CREATE TABLE events (
 		at   INTEGER PRIMARY KEY CHECK (at & 0xffffffff > 0),
@@ -59,37 +68,15 @@ var migrations = []string{
 	) STRICT;
 	CREATE TABLE purges (                       -- deleted sessions whose events are not all gone yet
 		session INTEGER PRIMARY KEY
-	) STRICT;`,
-
-	// The words of what can be searched, by events.at. The text itself stays in
-	// the log alone; words come from eventlog.Words, which knows the alphabets, so
-	// that this tokenizer has nothing to decide.
-	`CREATE VIRTUAL TABLE found USING fts5 (words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');
-	CREATE TABLE unsearched (                   -- sessions whose older events are not in found yet
-		session INTEGER PRIMARY KEY,
-		after   INTEGER NOT NULL,           -- the sequence up to which they are
-		last    INTEGER NOT NULL            -- and up to which they have to be
-	) STRICT;
-	INSERT INTO unsearched SELECT key, 0, last_seq FROM sessions;
-	CREATE INDEX sessions_titles ON sessions (folded) WHERE deleted_at = 0;`,
-
-	// Where a session works. Older logs name the folder it began in; a log that is
-	// damaged there says nothing.
-	`ALTER TABLE sessions ADD COLUMN workspace TEXT NOT NULL DEFAULT '';
-	UPDATE sessions SET workspace = coalesce((SELECT json_extract(text, '$.data.context.cwd')
-		FROM (SELECT CAST(json AS TEXT) AS text FROM events WHERE at = key << 32 | 1) WHERE json_valid(text)), '');
-	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, updated_at DESC, key DESC, last_seq, deleted_at) WHERE deleted_at = 0;
-	CREATE INDEX sessions_active     ON sessions (status) WHERE deleted_at = 0 AND status <> 'idle';`,
-
-	// The order of the list: clocks are set back, so no time can be it.
-	`ALTER TABLE sessions ADD COLUMN activity INTEGER NOT NULL DEFAULT 0; -- counts what was activity in any session
-	UPDATE sessions SET activity = n FROM (SELECT key AS k, row_number() OVER (ORDER BY updated_at, key) AS n FROM sessions) WHERE key = k;
-	DROP INDEX sessions_present;
-	DROP INDEX sessions_workspaces;
-	CREATE INDEX sessions_present    ON sessions (pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0;
-	CREATE INDEX sessions_workspaces ON sessions (workspace, pinned DESC, activity DESC, key DESC, last_seq, deleted_at, updated_at) WHERE deleted_at = 0;
-	CREATE INDEX sessions_activity   ON sessions (activity);`,
+	) STRICT;` + wordsTable,
 }
+
+// wordsTable has the words of what can be searched, by events.at. The text itself stays in the
+// log alone; words come from eventlog.Words, which knows the alphabets, so that this tokenizer
+// has nothing to decide.
+const wordsTable = `
+	CREATE VIRTUAL TABLE found USING fts5
+		(words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');`
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says
 // that it is none or is of a newer program. Offsets are those of the SQLite
@@ -117,7 +104,7 @@ func checkHeader(path string) error {
 	if head[18] > 2 || head[19] > 2 || binary.BigEndian.Uint32(head[44:]) > 4 {
 		return fmt.Errorf("%w: its header names a format that does not exist; move it away to start anew", ErrCorrupt)
 	}
-	return checkVersion(int(binary.BigEndian.Uint32(head[60:])), int(binary.BigEndian.Uint32(head[68:])), len(migrations))
+	return checkVersion(int(binary.BigEndian.Uint32(head[60:])), int(binary.BigEndian.Uint32(head[68:])), firstVersion+len(steps)-1)
 }
 
 // checkNoJournal refuses a journal whose file is empty or not there: SQLite would remove it.
@@ -134,59 +121,49 @@ func checkVersion(version, application, known int) error {
 	case application != applicationID && (application != 0 || version != 0):
 		return fmt.Errorf("%w: it belongs to another program; move it away or choose another folder", ErrCorrupt)
 	case version > known:
-		return fmt.Errorf("%w: its schema is version %d and this program knows up to %d; use the newer program or another folder",
-			ErrNewer, version, known)
+		return fmt.Errorf("%w: its schema is version %d and this program knows up to %d; "+
+			"use the newer program or another folder", ErrVersion, version, known)
+	case version > 0 && version < firstVersion:
+		return fmt.Errorf("%w: its schema is version %d, of a webchat before its first release, which kept version %d; "+
+			"move the file away or choose another folder, and start again", ErrVersion, version, firstVersion)
 	}
 	return nil
 }
 
-// migrate applies the steps the file has not had, each in its transaction.
-func migrate(ctx context.Context, conn *sql.Conn, steps []string) error {
-	for {
-		done, err := migrateOne(ctx, conn, steps)
-		if done || err != nil {
-			return err
-		}
-	}
-}
-
-func migrateOne(ctx context.Context, conn *sql.Conn, steps []string) (done bool, err error) {
-	// Immediate: of two programs that start at once one waits for the other. It
-	// also says now, not at the first event, that a file cannot be written.
+// migrate applies the steps the file has not had, all or none of them.
+func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
+	// Immediate: of two programs that start at once one waits for the other. It also shows now,
+	// not at the first event, that a file cannot be written.
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return false, ours(err)
+		return ours(err)
 	}
+	end := `ROLLBACK`
 	defer func() {
-		if err != nil || done {
-			_, rollback := conn.ExecContext(context.Background(), `ROLLBACK`)
-			err = errors.Join(err, ours(rollback))
-		}
+		_, ended := conn.ExecContext(context.Background(), end)
+		err = errors.Join(err, ours(ended))
 	}()
-	var version, application int
-	if err := conn.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
-		return false, ours(err)
+	var version, application, tables int
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version),
+		(SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).
+		Scan(&version, &application, &tables)
+	if err != nil {
+		return ours(err)
 	}
-	if err := conn.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&application); err != nil {
-		return false, ours(err)
+	if version == 0 && tables > 0 {
+		version = 1 // somebody else's
 	}
-	if err := checkVersion(version, application, len(steps)); err != nil {
-		return false, err
+	last := firstVersion + len(steps) - 1
+	if err := checkVersion(version, application, last); err != nil || version == last {
+		return err
 	}
-	if version == len(steps) {
-		return true, nil
-	}
-	if version == 0 {
-		var tables int
-		if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
-			return false, ours(err)
-		}
-		if tables > 0 {
-			return false, checkVersion(1, 0, len(steps))
+	for n := max(version, firstVersion-1); n < last; n++ {
+		if _, err := conn.ExecContext(ctx, steps[n+1-firstVersion]); err != nil {
+			return fmt.Errorf("bring the file to version %d: %w", n+1, ours(err))
 		}
 	}
-	step := fmt.Sprintf("%s\nPRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", steps[version], applicationID, version+1)
-	if _, err := conn.ExecContext(ctx, step); err != nil {
-		return false, fmt.Errorf("bring the file to version %d: %w", version+1, ours(err))
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, last))
+	if err == nil {
+		end = `COMMIT`
 	}
-	return false, nil
+	return ours(err)
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -239,52 +238,4 @@ func keysOf(hits map[int64]int64) string {
 		panic(err) // numbers
 	}
 	return string(b)
-}
-
-// indexStep is how many events of an older file one transaction makes searchable.
-const indexStep = 500
-
-// Index makes what a file of an older version holds searchable, in steps beside
-// everything else, and returns when it is done or ctx ends. It goes on where an
-// earlier process was when it ended.
-func (db *DB) Index(ctx context.Context) error {
-	for {
-		var key, after, last int64
-		err := db.read.QueryRowContext(ctx, `SELECT session, after, last FROM unsearched LIMIT 1`).Scan(&key, &after, &last)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("make %s searchable: %w", db.path, ours(err))
-		}
-		if err := db.indexOne(ctx, key, after, last); err != nil {
-			return fmt.Errorf("make %s searchable: %w", db.path, err)
-		}
-	}
-}
-
-func (db *DB) indexOne(ctx context.Context, key, after, last int64) error {
-	var id eventlog.ID
-	err := db.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE key = ?`, key).Scan(&id)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return ours(err)
-	}
-	var entries []event.Entry
-	if err == nil && after < last {
-		if entries, err = db.after(ctx, id, after, int(min(indexStep, last-after))); err != nil {
-			return err
-		}
-	}
-	words := wordsOf(entries)
-	return db.follow(ctx, func(ctx context.Context) error {
-		if len(entries) == 0 { // done, or deleted
-			_, err := db.conn.ExecContext(ctx, `DELETE FROM unsearched WHERE session = ?`, key)
-			return ours(err)
-		}
-		if err := db.putWords(ctx, key, words); err != nil {
-			return err
-		}
-		_, err := db.put.searched.ExecContext(ctx, key, entries[len(entries)-1].Seq)
-		return ours(err)
-	})
 }

@@ -13,12 +13,11 @@
 //   - Appends of many sessions share transactions; one alone does not wait. An
 //     Append whose context ends is either withdrawn, and nothing of it is
 //     written, or its commit is waited for and reported as what it was.
-//   - What was said, shown and run is found by its words ([DB.List]); a file of
-//     an older version is made searchable beside everything else ([DB.Index]).
+//   - What was said, shown and run is found by its words ([DB.List]).
 //   - A damaged event costs that event: its place is kept ([event.SessionDamaged]), and a
 //     copy of its row.
-//   - A file that is damaged, of a newer program or not ours is refused with
-//     [ErrCorrupt] or [ErrNewer] and left as it is. Nothing is ever deleted but
+//   - A file that is damaged, of another version or not ours is refused with
+//     [ErrCorrupt] or [ErrVersion] and left as it is. Nothing is ever deleted but
 //     by Delete.
 //
 // Concurrency: all methods may be called concurrently. There is no writing
@@ -49,8 +48,8 @@ import (
 var (
 	// ErrCorrupt: the file is damaged or no webchat database.
 	ErrCorrupt error = &refusal{"the database file is damaged", "Stop webchat and move the file away, or restore a copy"}
-	// ErrNewer: the file was written by a newer webchat.
-	ErrNewer = errors.New("the database file is of a newer webchat")
+	// ErrVersion: the file was written by a newer webchat, or by one before the first release.
+	ErrVersion = errors.New("the database file is of another version of webchat")
 	// ErrLocked: another program holds the file.
 	ErrLocked error = &refusal{"the database file is in use by another program", "Stop the other program"}
 	// ErrFull: there is no space left to write.
@@ -133,7 +132,7 @@ func openToRead(c Config) (_ *DB, err error) {
 			return nil, ours(err)
 		}
 		var version int
-		if err = db.read.QueryRow(`PRAGMA user_version`).Scan(&version); err == nil && version != len(migrations) {
+		if err = db.read.QueryRow(`PRAGMA user_version`).Scan(&version); err == nil && version != firstVersion+len(steps)-1 {
 			err = fmt.Errorf("%w: its schema is version %d", ErrReadOnly, version)
 		}
 		if err == nil {
@@ -171,7 +170,7 @@ func open(path string, held func() error) (_ *DB, err error) {
 	if db.conn, err = db.write.Conn(ctx); err != nil {
 		return nil, ours(err)
 	}
-	if err = migrate(ctx, db.conn, migrations); err != nil {
+	if err = migrate(ctx, db.conn, steps); err != nil {
 		return nil, err
 	}
 	if db.read, err = sql.Open("sqlite", readSource(path)); err != nil {

@@ -29,14 +29,9 @@ func (db *DB) Size() (int64, error) {
 const vacuumStep = 500
 
 // Vacuum gives the room of what was deleted back to the disk, in steps beside
-// everything else. A file of the first version is written anew once, during which
-// nothing else writes.
+// everything else.
 func (db *DB) Vacuum(ctx context.Context) error {
-	var mode int
-	if err := db.read.QueryRowContext(ctx, `PRAGMA auto_vacuum`).Scan(&mode); err != nil {
-		return fmt.Errorf("vacuum %s: %w", db.path, ours(err))
-	}
-	err := db.vacuum(ctx, mode)
+	err := db.vacuum(ctx)
 	if err == nil {
 		err = db.Scrub(ctx)
 	}
@@ -46,13 +41,7 @@ func (db *DB) Vacuum(ctx context.Context) error {
 	return nil
 }
 
-func (db *DB) vacuum(ctx context.Context, mode int) error {
-	if mode == 0 {
-		return db.alone(ctx, func() error {
-			_, err := db.conn.ExecContext(ctx, `PRAGMA auto_vacuum = INCREMENTAL; VACUUM`)
-			return ours(err)
-		})
-	}
+func (db *DB) vacuum(ctx context.Context) error {
 	for before := 0; ; {
 		var free int
 		err := db.read.QueryRowContext(ctx, `PRAGMA freelist_count`).Scan(&free)
