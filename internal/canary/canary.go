@@ -121,16 +121,26 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 	return nil
 }
 
-// show runs the one turn, in a session that is kept nowhere.
+// show runs the one turn, in a session that is not kept.
 func (t *Trial) show(ctx context.Context, b agent.Backend) (r eventlog.TurnResult, shown bool, err error) {
-	store, manager, err := t.rooms(b)
+	dir, err := os.MkdirTemp("", "webchat-verify-log-")
+	if err != nil {
+		return r, false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	db, err := store.Open(store.Config{Dir: dir})
+	if err != nil {
+		return r, false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	out, manager, err := t.rooms(b, db)
 	if err != nil {
 		return r, false, err
 	}
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 2)
 	go func() { ended <- manager.Run(running) }()
-	go func() { ended <- store.Run(running) }()
+	go func() { ended <- out.Run(running) }()
 	defer func() {
 		stop()
 		err = errors.Join(err, <-ended, <-ended)
@@ -147,7 +157,7 @@ func (t *Trial) show(ctx context.Context, b agent.Backend) (r eventlog.TurnResul
 		return r, false, fmt.Errorf("no end of the turn within %v: %w", Limit, err)
 	}
 	for _, ref := range r.Outputs {
-		o, err := store.Get(outputs.ID(ref.ID))
+		o, err := out.Get(outputs.ID(ref.ID))
 		if err != nil {
 			return r, false, err
 		}
@@ -163,14 +173,13 @@ func (t *Trial) show(ctx context.Context, b agent.Backend) (r eventlog.TurnResul
 	return r, shown, nil
 }
 
-// rooms are sessions in memory, in which agents may display, and read by their
-// own means, as a user may have allowed: that is what would leak.
-func (t *Trial) rooms(b agent.Backend) (*outputs.Store, *sessions.Manager, error) {
+// rooms are sessions in db, in which agents may display, and read by their own means, as a
+// user may have allowed: that is what would leak.
+func (t *Trial) rooms(b agent.Backend, db *store.DB) (*outputs.Store, *sessions.Manager, error) {
 	out, err := outputs.New(outputs.Config{TTL: Limit, Budget: 1 << 20})
 	if err != nil {
 		return nil, nil, err
 	}
-	db := store.NewMemory()
 	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
 	folders, err := files.WorkspaceIn(t.workspace)
 	if err != nil {

@@ -13,11 +13,12 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // fillable is a store whose disk can be full.
 type fillable struct {
-	*store.Memory
+	*storetest.Memory
 	full atomic.Bool
 }
 
@@ -47,7 +48,7 @@ func (f *fillable) Writable(context.Context, int) error { return f.fault() }
 // On a full disk what cannot be saved is refused, every page says why, and reading
 // and looking go on; with room again everything does.
 func TestFullDisk(t *testing.T) {
-	db := &fillable{Memory: store.NewMemory()}
+	db := &fillable{Memory: storetest.NewMemory()}
 	h := newHouseOn(t, db, offline.New(offline.Config{Path: os.Getenv("PATH")}))
 	h.file("a.txt", "hello\n")
 	id, path := h.session(t)

@@ -10,12 +10,12 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // counted is a store that knows how many entries were read.
 type counted struct {
-	*store.Memory
+	*storetest.Memory
 	read atomic.Int64
 }
 
@@ -28,7 +28,7 @@ func (c *counted) After(ctx context.Context, id eventlog.ID, seq int64, limit in
 // What is read of a log to open a session, to see its earlier turns, and to close what a
 // killed process left open, follows from what is shown, not from how long the log is.
 func TestOpeningReadsTheEndOfALog(t *testing.T) {
-	short, long := &counted{Memory: store.NewMemory()}, &counted{Memory: store.NewMemory()}
+	short, long := &counted{Memory: storetest.NewMemory()}, &counted{Memory: storetest.NewMemory()}
 	open := func(mem *counted, id eventlog.ID, query string) (read int64, page string) {
 		h := newHouseOn(t, mem, offline.New(offline.Config{}))
 		defer h.stop()

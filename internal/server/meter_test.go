@@ -10,7 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // counting is an agent with a model, which reports how full its context is, or what a call
@@ -70,7 +70,7 @@ func (h *house) meter(id string) string {
 // turns, and after a restart with the time of what the log has; never that nothing was sent
 // where something was.
 func TestMeterSaysWhatWasSent(t *testing.T) {
-	db, backend := store.NewMemory(), counting{offline.New(offline.Config{Path: os.Getenv("PATH")})}
+	db, backend := storetest.NewMemory(), counting{offline.New(offline.Config{Path: os.Getenv("PATH")})}
 	h := newHouseOn(t, db, backend)
 	const now, at = "14.2k of 128k in context", `^14\.2k of 128k in context at \d\d:\d\d$`
 	var all []string

@@ -29,7 +29,7 @@ import (
 	"webchat/internal/server"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return 
 
 func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
 	t.Helper()
-	return newHouseOn(t, store.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}), change...)
+	return newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}), change...)
 }
 
 // newHouseOn is newHouse with another store and agent.

@@ -10,13 +10,13 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // What a folded row holds is fetched by its own address, whether the page still holds
 // its turn or not.
 func TestInsideOfAFoldedRow(t *testing.T) {
-	mem := store.NewMemory()
+	mem := storetest.NewMemory()
 	id := writeLong(t, mem, 50)
 	h := newHouseOn(t, mem, offline.New(offline.Config{}))
 	path := "/sessions/" + string(id)
@@ -61,7 +61,7 @@ func TestInsideOfAFoldedRow(t *testing.T) {
 
 // An agent chooses the ids of its calls.
 func TestInsideOfARowWithAnOddID(t *testing.T) {
-	mem := store.NewMemory()
+	mem := storetest.NewMemory()
 	const odd = "a/b?c d%2F#é"
 	id := eventlog.ID(event.NewID())
 	var sum eventlog.Summary

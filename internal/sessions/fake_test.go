@@ -18,7 +18,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,13 +27,13 @@ var errDisk = errors.New("no space left on device")
 
 // disk is a store that can refuse what is written.
 type disk struct {
-	*store.Memory
+	*storetest.Memory
 
 	mu   sync.Mutex // guards what follows
 	fail error
 }
 
-func newDisk() *disk { return &disk{Memory: store.NewMemory()} }
+func newDisk() *disk { return &disk{Memory: storetest.NewMemory()} }
 
 func (d *disk) broken(err error) {
 	d.mu.Lock()

@@ -31,7 +31,6 @@ func BenchmarkAppend(b *testing.B) {
 	b.Run("relayed", func(b *testing.B) {
 		appendLoop(b, open(b, store.Config{Dir: b.TempDir()}), 1, event.AssistantReasoning{ReasoningID: "r", Content: strings.Repeat("a thought ", 20)})
 	})
-	b.Run("memory", func(b *testing.B) { appendLoop(b, store.NewMemory(), 1, body) })
 	b.Run("reference", func(b *testing.B) {
 		file := filepath.ToSlash(filepath.Join(b.TempDir(), "x.db"))
 		db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")

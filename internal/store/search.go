@@ -214,18 +214,6 @@ func hitOf(e event.Entry, f eventlog.Finder) *eventlog.Hit {
 	return &eventlog.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(eventlog.Text(e.Event.Data))}
 }
 
-// lastHit finds in a log what search finds in the table.
-func lastHit(log []event.Entry, f eventlog.Finder) *eventlog.Hit {
-	for _, f := range []eventlog.Finder{f.Exact(), f} {
-		for _, e := range slices.Backward(log) {
-			if text := eventlog.Text(e.Event.Data); text != "" && f.Match(text) {
-				return hitOf(e, f)
-			}
-		}
-	}
-	return nil
-}
-
 // keysOf are the keys of hits as a JSON array, newest first.
 func keysOf(hits map[int64]int64) string {
 	keys := make([]int64, 0, len(hits))

@@ -1,6 +1,5 @@
-// Package store keeps the sessions' logs: in one SQLite file ([DB]), in memory
-// for tests and for who wants nothing kept ([Memory]), and in a file that a program
-// can start without ([File], which webchat uses). All implement sessions.Log,
+// Package store keeps the sessions' logs: in one SQLite file ([DB]), and in a file that a
+// program can start without ([File], which webchat uses). Both implement sessions.Log,
 // sessions.Catalog and eventlog.Drafts, and pass storetest.
 //
 // Guarantees of DB:

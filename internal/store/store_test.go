@@ -24,13 +24,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func TestMemory(t *testing.T) {
-	storetest.Run(t, func(testing.TB) (storetest.Store, func() storetest.Store) {
-		m := store.NewMemory()
-		return m, func() storetest.Store { return m }
-	}, store.ErrSequence)
-}
-
 func TestSQLite(t *testing.T) {
 	storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
 		c := store.Config{Dir: t.TempDir()}

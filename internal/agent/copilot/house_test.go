@@ -23,7 +23,7 @@ import (
 	"webchat/internal/released"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 	"webchat/internal/tokens"
 )
 
@@ -60,7 +60,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	db := store.NewMemory()
+	db := storetest.NewMemory()
 	var rules session.Policy
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: dir, Reading: true})

@@ -10,11 +10,12 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // fillable is a store whose disk can be full.
 type fillable struct {
-	*store.Memory
+	*storetest.Memory
 	full atomic.Bool
 }
 

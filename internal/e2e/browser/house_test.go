@@ -27,7 +27,7 @@ import (
 	"webchat/internal/server"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
-	"webchat/internal/store"
+	"webchat/internal/store/storetest"
 )
 
 // house is a server in this process, whose agent says what a test tells it to.
@@ -61,7 +61,7 @@ func newHouse(t *testing.T) *house {
 	must(err)
 	hub, err := sse.New(sse.Config{Closing: server.Closing})
 	must(err)
-	db := &fillable{Memory: store.NewMemory()}
+	db := &fillable{Memory: storetest.NewMemory()}
 	h.disk = db
 	folders, err := files.WorkspaceIn(h.site.workspace)
 	must(err)

@@ -5,7 +5,7 @@
 //
 //	func TestMemory(t *testing.T) {
 //		storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
-//			m := store.NewMemory()
+//			m := storetest.NewMemory()
 //			return m, func() storetest.Store { return m }
 //		})
 //	}
