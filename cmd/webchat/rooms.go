@@ -33,7 +33,7 @@ const keptAttachments = 128 << 20
 
 // rooms are the parts of a server, complete and unstarted.
 type rooms struct {
-	db       *store.File
+	db       *store.DB
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *sessions.Manager

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,11 +50,11 @@ func (r row) args(last int64) []any {
 
 const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity`
 
-func scan(from interface{ Scan(...any) error }) (row, error) {
+func scan(rows *sql.Rows) (row, error) {
 	var r row
 	var created, updated, deleted int64
-	err := from.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned, &r.Status,
-		&r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity)
+	err := rows.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned,
+		&r.Status, &r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity)
 	if err != nil {
 		return r, err
 	}
@@ -82,80 +83,63 @@ func instant(n int64) time.Time {
 
 // Summary implements [sessions.Catalog].
 func (db *DB) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
-	r, err := scan(db.read.QueryRowContext(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id)))
-	if errors.Is(err, sql.ErrNoRows) {
+	found, err := db.file.Load().sessions(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id))
+	if err == nil && len(found) == 0 {
 		err = eventlog.ErrNotFound
 	}
 	if err != nil {
-		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, ours(err))
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	r.Damaged = db.damage.count(id)
-	return r.Summary, nil
+	return found[0].Summary, nil
 }
 
 // Limits of a page of sessions.
 const (
-	DefaultSessions = 50
-	MaxSessions     = 1000
+	defaultSessions = 50
+	maxSessions     = 1000
 )
 
-// List implements [sessions.Catalog]. Unfinished and deleted sessions come in
-// the order of their creation. A session matches a text if its title holds each
-// word of it, whatever the case, or if an event of it matches by eventlog.Finder.
-// Of a text that very many sessions hold, the latest begun [MaxFound] are listed.
+// List implements [sessions.Catalog]. Unfinished and deleted sessions come in the order of their
+// creation. A session matches a text if its title holds each word of it, whatever the case, or if
+// an event of it matches by eventlog.Finder. Of a text that very many sessions hold, the latest
+// begun [maxFound] are listed.
 func (db *DB) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
 	p, err := pageOf(q)
-	if err != nil {
-		return sessions.Page{}, err
+	var found []row
+	if err == nil {
+		found, err = db.file.Load().list(ctx, p)
 	}
-	found, err := db.rows(ctx, p)
 	if err != nil {
 		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
 	}
 	return p.page(found), nil
 }
 
-// rows returns up to one row more than asked for, which tells whether there is a
-// next page.
-func (db *DB) rows(ctx context.Context, p page) ([]row, error) {
-	var hits map[int64]int64
-	among := false
-	if len(p.words) > 0 {
-		var err error
-		if hits, err = db.search(ctx, p.finder); err != nil {
-			return nil, ours(err)
-		}
-		if among, err = db.titled(ctx, p.words, hits); err != nil {
-			return nil, ours(err)
-		}
-	}
-	query, args := p.sql(hits, among)
-	rows, err := db.read.QueryContext(ctx, query, args...)
+// list returns up to one row more than asked for, which shows whether there is a next page.
+func (f *file) list(ctx context.Context, p page) ([]row, error) {
+	hits, err := f.search(ctx, p.finder)
 	if err != nil {
-		return nil, ours(err)
+		return nil, err
 	}
-	defer rows.Close()
-	var found []row
-	for rows.Next() {
-		r, err := scan(rows)
-		if err != nil {
-			return nil, ours(err)
-		}
-		found = append(found, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, ours(err)
-	}
-	rows.Close() // its connection is what the hits are read by
+	query, args := p.sql(hits)
+	found, err := f.sessions(ctx, query, args...)
 	for i := range found {
-		found[i].Damaged = db.damage.count(found[i].ID)
-		if at := hits[found[i].key]; at > 0 {
-			if found[i].hit, err = db.hit(ctx, at, p.finder); err != nil {
-				return nil, err
-			}
+		if at := hits[found[i].key]; at > 0 && err == nil {
+			found[i].hit, err = f.hit(ctx, at, p.finder)
 		}
 	}
-	return found, nil
+	return found, err
+}
+
+// sessions reads rows of sessions.
+func (f *file) sessions(ctx context.Context, query string, args ...any) (found []row, err error) {
+	err = f.query(ctx, func(rows *sql.Rows) error {
+		r, err := scan(rows)
+		r.Damaged = f.damage.count(r.ID)
+		found = append(found, r)
+		return err
+	}, query, args...)
+	return found, err
 }
 
 // page is a query made complete.
@@ -180,20 +164,20 @@ type cursor struct {
 func pageOf(q sessions.Query) (page, error) {
 	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: eventlog.NewFinder(q.Text), limit: q.Limit, Filter: q.Filter}
 	if p.limit < 1 {
-		p.limit = DefaultSessions
+		p.limit = defaultSessions
 	}
-	p.limit = min(p.limit, MaxSessions)
+	p.limit = min(p.limit, maxSessions)
 	switch q.Kind {
 	case sessions.QueryPresent:
 	case sessions.QueryUnfinished, sessions.QueryDeleted:
 		if len(p.words) > 0 || !q.None() {
-			return p, fmt.Errorf("list the sessions: %w: %s sessions are not searched", eventlog.ErrInvalid, q.Kind)
+			return p, fmt.Errorf("%w: %s sessions are not searched", eventlog.ErrInvalid, q.Kind)
 		}
 	default:
-		return p, fmt.Errorf("list the sessions: %w: no such kind as %q", eventlog.ErrInvalid, q.Kind)
+		return p, fmt.Errorf("%w: no such kind as %q", eventlog.ErrInvalid, q.Kind)
 	}
 	if len(p.words) > 32 {
-		return p, fmt.Errorf("list the sessions: %w: more than 32 words to search for", eventlog.ErrInvalid)
+		return p, fmt.Errorf("%w: more than 32 words to search for", eventlog.ErrInvalid)
 	}
 	if q.Cursor == "" {
 		return p, nil
@@ -203,20 +187,14 @@ func pageOf(q sessions.Query) (page, error) {
 		err = json.Unmarshal(b, &p.from)
 	}
 	if err != nil || p.from == nil || p.from.Kind != q.Kind || p.from.Key < 1 {
-		return p, fmt.Errorf("list the sessions: %w: not a cursor of this list; leave it out to start anew", eventlog.ErrInvalid)
+		return p, fmt.Errorf("%w: not a cursor of this list; leave it out to start anew", eventlog.ErrInvalid)
 	}
 	return p, nil
 }
 
-// sql selects the rows of a page. hits are the sessions that match a text; among
-// says that they are all, else every title is looked at, too.
-func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
+// sql selects the rows of a page. hits are the sessions that match a text.
+func (p page) sql(hits map[int64]int64) (query string, args []any) {
 	query = `SELECT ` + columns + ` FROM sessions WHERE `
-	if among {
-		// The hits lead, not the order of the list, which is long.
-		query = `SELECT ` + columns + ` FROM (SELECT value AS found FROM json_each(?)) CROSS JOIN sessions ON key = found WHERE `
-		args = append(args, keysOf(hits))
-	}
 	order := ` ORDER BY key`
 	switch p.kind {
 	case sessions.QueryUnfinished:
@@ -226,7 +204,8 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 	default:
 		query += `deleted_at = 0`
 		if order = ` ORDER BY pinned DESC, activity DESC, key DESC`; p.active() {
-			order = ` ORDER BY +pinned DESC, activity DESC, key DESC` // these are few: the order's index would lead through all
+			// These are few: the order's index would lead through all.
+			order = ` ORDER BY +pinned DESC, activity DESC, key DESC`
 		}
 	}
 	filter, values := p.filter()
@@ -240,14 +219,15 @@ func (p page) sql(hits map[int64]int64, among bool) (query string, args []any) {
 		query += ` AND key > ?`
 		args = append(args, p.from.Key)
 	}
-	if len(p.words) > 0 && !among {
-		query += ` AND (1`
+	if len(p.words) > 0 {
+		// Titles are looked through in their own index, once.
+		query += ` AND key IN (SELECT key FROM sessions WHERE deleted_at = 0`
 		for _, w := range p.words {
 			query += ` AND instr(folded, ?) > 0`
 			args = append(args, w)
 		}
-		query += ` OR key IN (SELECT value FROM json_each(?)))`
-		args = append(args, keysOf(hits))
+		query += ` UNION ALL SELECT value FROM json_each(?))`
+		args = append(args, jsonOf(slices.Collect(maps.Keys(hits))))
 	}
 	return query + order + ` LIMIT ?`, append(args, p.limit+1)
 }
@@ -287,52 +267,40 @@ func (p page) active() bool {
 	return p.State == sessions.Active || p.State == sessions.State(event.Running) || p.State == sessions.State(event.Waiting)
 }
 
-// jsonOf is a list of texts as one parameter.
-func jsonOf(list []string) string {
-	b, err := json.Marshal(list)
+// jsonOf is a list, or a cursor, as one parameter.
+func jsonOf(v any) string {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts
+		panic(err) // texts and numbers
 	}
 	return string(b)
 }
 
 // page makes one page of what was found, which is up to one row more.
-func (p page) page(found []row) sessions.Page {
-	var out sessions.Page
-	for i, r := range found {
-		if i == p.limit {
-			last := found[i-1]
-			b, err := json.Marshal(cursor{p.kind, last.Pinned, last.activity, last.key})
-			if err != nil {
-				panic(err) // numbers, a bool and a word
-			}
-			out.Cursor = base64.RawURLEncoding.EncodeToString(b)
-			break
-		}
+func (p page) page(found []row) (out sessions.Page) {
+	for _, r := range found[:min(p.limit, len(found))] {
 		out.Sessions = append(out.Sessions, sessions.Found{Summary: r.Summary, Hit: r.hit})
+	}
+	if len(found) > p.limit {
+		last := found[p.limit-1]
+		next := jsonOf(cursor{p.kind, last.Pinned, last.activity, last.key})
+		out.Cursor = base64.RawURLEncoding.EncodeToString([]byte(next))
 	}
 	return out
 }
 
 // Workspaces implements [sessions.Catalog].
-func (db *DB) Workspaces(ctx context.Context) ([]sessions.Workspace, error) {
-	rows, err := db.read.QueryContext(ctx, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
-	if err != nil {
-		return nil, fmt.Errorf("list the workspaces: %w", ours(err))
-	}
-	defer rows.Close()
-	var all []sessions.Workspace
-	for rows.Next() {
+func (db *DB) Workspaces(ctx context.Context) (all []sessions.Workspace, err error) {
+	err = db.file.Load().query(ctx, func(rows *sql.Rows) error {
 		var w sessions.Workspace
 		var updated int64
-		if err := rows.Scan(&w.Path, &w.Sessions, &updated); err != nil {
-			return nil, fmt.Errorf("list the workspaces: %w", ours(err))
-		}
+		err := rows.Scan(&w.Path, &w.Sessions, &updated)
 		w.UpdatedAt = instant(updated)
 		all = append(all, w)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list the workspaces: %w", ours(err))
+		return err
+	}, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces: %w", err)
 	}
 	return all, nil
 }

@@ -2,76 +2,73 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// committer lets writers share transactions without anybody waiting for
-// company: who finds the baton commits everything that waits, his own included;
-// who comes meanwhile waits, and one of those is next.
-type committer struct {
+// syncWithin is how long what only follows ([event.Relayed], drafts) is committed before it is
+// synced, at most.
+const syncWithin = 250 * time.Millisecond
+
+// commits lets writers share transactions without waiting for company: who finds the baton
+// commits everything that waits, its own job included; who comes meanwhile waits, and one of
+// those is next.
+type commits struct {
 	baton   chan struct{} // one token
 	stopped chan struct{}
-	commit  func([]*job)
 
 	mu      sync.Mutex // guards waiting
 	waiting []*job
 }
 
-// job is something to do in a transaction. do may run twice, if the first
-// transaction it was part of failed. err is set before done is closed.
+// job is something to do in a transaction. do may run twice, if the first transaction it was
+// part of failed. err is set before done is closed.
 type job struct {
-	do      func(context.Context) error
-	follows bool // it need not be synced when it is done
+	do      func(context.Context, *file) error
+	follows bool // it need not be synced when it is done, but within [syncWithin]
 	last    last // what it comes to, if it is of one session; else nothing
 	err     error
 	done    chan struct{}
 }
 
-func newCommitter(commit func([]*job)) *committer {
-	c := &committer{baton: make(chan struct{}, 1), stopped: make(chan struct{}), commit: commit}
-	c.baton <- struct{}{}
-	return c
+// run returns when do is committed and synced, or has failed. When ctx ends before a transaction
+// began, do is not done.
+func (db *DB) run(ctx context.Context, do func(context.Context, *file) error) error {
+	return db.await(ctx, &job{do: do})
 }
 
-// run returns when do is committed and synced, or has failed. When ctx ends before a
-// transaction began, do is not done.
-func (c *committer) run(ctx context.Context, do func(context.Context) error) error {
-	return c.await(ctx, &job{do: do, done: make(chan struct{})})
+// follow is run for what may be synced a moment later.
+func (db *DB) follow(ctx context.Context, do func(context.Context, *file) error) error {
+	return db.await(ctx, &job{do: do, follows: true})
 }
 
-// runAs is run for what a session comes to, or follow if it may.
-func (c *committer) runAs(ctx context.Context, l last, follows bool, do func(context.Context) error) error {
-	return c.await(ctx, &job{do: do, follows: follows, last: l, done: make(chan struct{})})
-}
-
-// follow is run for what may be synced a moment later: within [syncWithin].
-func (c *committer) follow(ctx context.Context, do func(context.Context) error) error {
-	return c.await(ctx, &job{do: do, follows: true, done: make(chan struct{})})
-}
-
-func (c *committer) await(ctx context.Context, j *job) error {
+func (db *DB) await(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.waiting = append(c.waiting, j)
-	c.mu.Unlock()
+	j.done = make(chan struct{})
+	db.mu.Lock()
+	db.waiting = append(db.waiting, j)
+	db.mu.Unlock()
 	for {
 		var why error
 		select {
 		case <-j.done:
 			return j.err
-		case <-c.baton:
-			c.commit(c.take())
-			c.baton <- struct{}{}
+		case <-db.baton:
+			db.commit(db.take(nil))
+			db.baton <- struct{}{}
 			continue
 		case <-ctx.Done():
 			why = ctx.Err()
-		case <-c.stopped:
+		case <-db.stopped:
 			why = ErrClosed
 		}
-		if c.withdraw(j) {
+		if len(db.take(j)) > 0 {
 			return why
 		}
 		<-j.done // it is in a transaction: what comes of that is the truth
@@ -79,35 +76,39 @@ func (c *committer) await(ctx context.Context, j *job) error {
 	}
 }
 
-func (c *committer) take() []*job {
+// take removes a job from those that wait, or all of them, and returns what it removed.
+func (c *commits) take(one *job) (jobs []*job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	jobs := c.waiting
-	c.waiting = nil
+	if one == nil {
+		jobs, c.waiting = c.waiting, nil
+	} else if i := slices.Index(c.waiting, one); i >= 0 {
+		jobs, c.waiting = []*job{one}, slices.Delete(c.waiting, i, i+1)
+	}
 	return jobs
 }
 
-// withdraw reports whether j still waited.
-func (c *committer) withdraw(j *job) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i, w := range c.waiting {
-		if w == j {
-			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
-			return true
-		}
+// alone calls f while no transaction runs.
+func (c *commits) alone(ctx context.Context, f func() error) error {
+	select {
+	case <-c.baton:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.stopped:
+		return ErrClosed
 	}
-	return false
+	defer func() { c.baton <- struct{}{} }()
+	return f()
 }
 
 // stop waits for the transaction that runs and lets no other begin.
-func (c *committer) stop() {
+func (c *commits) stop() {
 	<-c.baton
 	close(c.stopped)
 }
 
-// commit does jobs in one transaction. If that fails, each is tried in its own,
-// so that none suffers for another.
+// commit does jobs in one transaction. If that fails, each is tried in its own, so that none
+// suffers for another.
 func (db *DB) commit(jobs []*job) {
 	if len(jobs) == 0 {
 		return
@@ -121,36 +122,134 @@ func (db *DB) commit(jobs []*job) {
 	}
 }
 
-// transact does jobs in one transaction or leaves nothing of them. It takes no
-// caller's context: a commit cannot be half cancelled.
+// transact does jobs in one transaction or leaves nothing of them. It takes no caller's context:
+// a commit cannot be half cancelled.
 func (db *DB) transact(jobs []*job) (err error) {
-	ctx := context.Background()
+	ctx, f := context.Background(), db.file.Load()
+	if f.why != nil {
+		return f.why
+	}
 	sync := slices.ContainsFunc(jobs, func(j *job) bool { return !j.follows })
-	if err := db.ready(ctx, sync); err != nil {
+	if err := db.ready(ctx, f, sync); err != nil {
 		return err
 	}
 	defer func() { db.ended(sync, err) }()
-	if _, err := db.put.begin.ExecContext(ctx); err != nil {
-		return ours(err)
-	}
-	for _, j := range jobs {
-		if err := j.do(ctx); err != nil {
-			db.rollback(ctx)
-			return err
-		}
-	}
-	if err := db.intact(); err != nil {
-		db.rollback(ctx)
+	if _, err := f.exec(ctx, begin); err != nil {
 		return err
 	}
-	if _, err := db.put.commit.ExecContext(ctx); err != nil {
-		db.rollback(ctx)
-		return ours(err)
+	for _, j := range jobs {
+		if err == nil {
+			err = j.do(ctx, f)
+		}
 	}
-	db.noteLast(jobs)
+	if err == nil {
+		err = db.intact(f)
+	}
+	if err == nil {
+		_, err = f.exec(ctx, commit)
+	}
+	if err != nil {
+		_, _ = f.exec(ctx, `ROLLBACK`) // it fails where SQLite has ended it already
+		return err
+	}
+	f.noteLast(jobs)
 	return nil
 }
 
-// rollback ends a failed transaction. SQLite may have ended it already, which
-// is the only way this fails.
-func (db *DB) rollback(ctx context.Context) { _, _ = db.conn.ExecContext(ctx, `ROLLBACK`) }
+// syncing decides what is on the disk when. Its fields belong to the holder of the baton, but
+// for doubt.
+type syncing struct {
+	odd    int // the length of what was written last to have something synced
+	behind *time.Timer
+	calls  sync.WaitGroup // of the timer
+	// doubt says that a sync failed. The system may have dropped what it was to write, and says
+	// so once: what follows in the journal could not be read after a loss of power.
+	doubt atomic.Bool
+}
+
+// doubted returns an error while it is not known what is on the disk.
+func (s *syncing) doubted() error {
+	if s.doubt.Load() {
+		return fmt.Errorf("%w: it could not sync what was written", ErrDisk)
+	}
+	return nil
+}
+
+// ready prepares the connection for a transaction that has to be synced, or need not.
+func (db *DB) ready(ctx context.Context, f *file, sync bool) error {
+	if db.doubt.Load() {
+		if err := db.settle(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.relaxed != sync {
+		return nil
+	}
+	level := "NORMAL"
+	if sync {
+		level = "FULL"
+	}
+	_, err := f.exec(ctx, "PRAGMA synchronous = "+level)
+	if err == nil {
+		f.relaxed = !sync
+	}
+	return err
+}
+
+// settle brings all that was committed from the journal into the file, whose sync reports
+// whether it is there, and begins the journal anew.
+func (db *DB) settle(ctx context.Context, f *file) error {
+	var busy, frames, moved int
+	err := f.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
+	if err != nil {
+		return ours(err)
+	}
+	if busy != 0 {
+		return db.doubted()
+	}
+	db.doubt.Store(false)
+	return nil
+}
+
+// ended notes what became of a transaction.
+func (db *DB) ended(sync bool, err error) {
+	switch {
+	case errors.Is(err, ErrDisk):
+		db.doubt.Store(true)
+	case err != nil:
+	case sync: // a sync is of the whole journal
+		db.stopFollowing()
+	case db.behind == nil:
+		db.calls.Add(1)
+		db.behind = time.AfterFunc(syncWithin, db.catchUp)
+	}
+}
+
+// stopFollowing has nothing synced later.
+func (db *DB) stopFollowing() {
+	if db.behind != nil && db.behind.Stop() {
+		db.calls.Done()
+	}
+	db.behind = nil
+}
+
+// catchUp syncs what was committed without.
+func (db *DB) catchUp() {
+	defer db.calls.Done()
+	ctx := context.Background()
+	err := db.run(ctx, func(ctx context.Context, f *file) error {
+		db.odd = 1 - db.odd // only a commit that changes something is synced
+		_, err := f.exec(ctx, putScratch, db.odd)
+		return err
+	})
+	if err == nil {
+		return
+	}
+	_ = db.alone(ctx, func() error { // a closed file is synced
+		if db.behind != nil {
+			db.calls.Add(1)
+			db.behind.Reset(20 * syncWithin)
+		}
+		return nil
+	})
+}

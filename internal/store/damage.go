@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,20 +117,17 @@ func (d *damage) forget(id eventlog.ID) error {
 	return fileError(os.Remove(filepath.Join(d.dir, copyName(id))))
 }
 
-// salvage is after for a log with damage, row by row: in the place of what cannot be read
-// there is an [event.SessionDamaged].
-func (db *DB) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
+// salvage is after for a log with damage, row by row: in the place of what cannot be read there
+// is an [event.SessionDamaged].
+func (f *file) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
 	var key, last, created int64
-	err = db.read.QueryRowContext(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, string(id)).Scan(&key, &last, &created)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, ours(err)
+	found, err := f.get(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, []any{string(id)}, &key, &last, &created)
+	if !found || err != nil {
+		return nil, err
 	}
 	at := instant(created)
 	for n := seq + 1; n <= min(last, seq+int64(limit)); n++ {
-		e, err := db.one(ctx, id, key<<32|n, at)
+		e, err := f.one(ctx, id, key<<32|n, at)
 		if err != nil {
 			return nil, err
 		}
@@ -142,21 +138,19 @@ func (db *DB) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int)
 }
 
 // one reads one entry; at is when the one before it happened.
-func (db *DB) one(ctx context.Context, id eventlog.ID, place int64, at time.Time) (event.Entry, error) {
+func (f *file) one(ctx context.Context, id eventlog.ID, place int64, at time.Time) (event.Entry, error) {
 	e := event.Entry{Seq: place & 0xffffffff}
-	err := db.read.QueryRowContext(ctx, `SELECT json FROM events WHERE at = ?`, place).Scan(&e.JSON)
+	found, err := f.get(ctx, `SELECT json FROM events WHERE at = ?`, []any{place}, &e.JSON)
 	switch {
-	case err == nil:
+	case found && err == nil:
 		e.Event, err = event.Unmarshal(e.JSON)
-	case errors.Is(err, sql.ErrNoRows):
+	case err == nil:
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
-	default:
-		err = ours(err)
 	}
 	if err == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, event.ErrMalformed) {
 		return e, err
 	}
-	where := db.damage.keep(id, badRow{e.Seq, err.Error(), e.JSON})
+	where := f.damage.keep(id, badRow{e.Seq, err.Error(), e.JSON})
 	e.Event = event.Event{ID: event.ID(fmt.Sprint("damaged-", e.Seq)), Timestamp: at, Data: event.SessionDamaged{Copy: where}}
 	e.JSON, err = event.Marshal(e.Event)
 	return e, err
@@ -165,22 +159,26 @@ func (db *DB) one(ctx context.Context, id eventlog.ID, place int64, at time.Time
 // inspectStep is how many events are looked at at once.
 const inspectStep = 200
 
-// Inspect looks for damaged events in all logs, so that a list says which sessions have
-// some before they are opened. It takes up to a tenth of a processor.
-func (db *DB) Inspect(ctx context.Context) error {
+// Inspect looks for damaged events in all logs, so that a list has those with some before they
+// are opened. It takes up to a tenth of a processor. Its failure costs nothing but that.
+func (db *DB) Inspect(ctx context.Context) {
+	if err := db.inspect(ctx); err != nil && ctx.Err() == nil {
+		db.log.Error("the sessions' logs cannot be looked through for damage", "error", err)
+	}
+}
+
+func (db *DB) inspect(ctx context.Context) error {
 	for key := int64(0); ; {
 		var id eventlog.ID
 		var last int64
-		err := db.read.QueryRowContext(ctx, `SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`, key).Scan(&key, &id, &last)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return ours(err)
+		found, err := db.file.Load().get(ctx, `SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`,
+			[]any{key}, &key, &id, &last)
+		if !found || err != nil {
+			return err
 		}
 		for seq := int64(0); seq < last; seq += inspectStep {
 			began := time.Now()
-			if _, err := db.after(ctx, id, seq, inspectStep); err != nil {
+			if _, err := db.file.Load().after(ctx, id, seq, inspectStep); err != nil {
 				return err
 			}
 			select {

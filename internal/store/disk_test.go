@@ -223,7 +223,7 @@ func TestFullDisk(t *testing.T) {
 	db := mustOpen(t, t.TempDir())
 	limit := func(pages int) {
 		t.Helper()
-		if _, err := db.conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
+		if _, err := db.file.Load().conn.ExecContext(t.Context(), fmt.Sprint(`PRAGMA max_page_count = `, pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,7 +263,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("Writable with space again: %v", err)
 	}
 	var left int
-	if err := db.read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
+	if err := db.file.Load().read.QueryRow(`SELECT count(*) FROM drafts`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("Writable left %d drafts (%v)", left, err)
 	}
 	e := storetest.Entry(t, s.LastSeq+1, big)

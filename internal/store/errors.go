@@ -11,13 +11,46 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// refusal is a kind of error of the disk; it implements [session.Refusal].
+// What callers may ask errors.Is about, beside eventlog.ErrNotFound and eventlog.ErrInvalid.
+var (
+	// ErrCorrupt: the file is damaged or no webchat database.
+	ErrCorrupt error = &refusal{"the database file is damaged", "Stop webchat and move the file away, or restore a copy"}
+	// ErrVersion: the file was written by a newer webchat, or by one before the first release.
+	ErrVersion = errors.New("the database file is of another version of webchat")
+	// ErrLocked: another program holds the file.
+	ErrLocked error = &refusal{"the database file is in use by another program", "Stop the other program"}
+	// ErrFull: there is no space left to write.
+	ErrFull error = &refusal{"the disk is full", "Free some space"}
+	// ErrDisk: the disk failed to read or write.
+	ErrDisk error = &refusal{"the disk fails", "Check the disk, and that it has space left"}
+	// ErrGone: the file, or one SQLite keeps beside it, was removed while it was open.
+	ErrGone error = &refusal{"the database file was removed", "Put it back, or restart webchat to begin a new one"}
+	// ErrReplaced: another file is in its place.
+	ErrReplaced error = &refusal{"the database file was replaced by another",
+		"Put the old one back, or restart webchat to go on with the new one"}
+	// ErrReadOnly: the file or its folder cannot be written.
+	ErrReadOnly error = &refusal{"the database file cannot be written", "Check who owns the file and its folder"}
+	// ErrSequence: the entries do not go on from the last one.
+	ErrSequence = errors.New("not the next sequence")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// refusal is a kind of error of the disk; it implements [sessions.Refusal].
 type refusal struct{ text, advice string }
 
 func (r *refusal) Error() string { return r.text }
 
-// Advice implements [session.Refusal].
+// Advice implements [sessions.Refusal].
 func (r *refusal) Advice() string { return r.advice }
+
+// kinds are the errors of this package for the primary result codes of SQLite.
+var kinds = map[int]error{
+	lib.SQLITE_CORRUPT: ErrCorrupt, lib.SQLITE_NOTADB: ErrCorrupt, lib.SQLITE_FORMAT: ErrCorrupt,
+	lib.SQLITE_BUSY: ErrLocked, lib.SQLITE_LOCKED: ErrLocked, lib.SQLITE_PROTOCOL: ErrLocked,
+	lib.SQLITE_READONLY: ErrReadOnly, lib.SQLITE_PERM: ErrReadOnly, lib.SQLITE_AUTH: ErrReadOnly, lib.SQLITE_CANTOPEN: ErrReadOnly,
+	lib.SQLITE_FULL: ErrFull, lib.SQLITE_IOERR: ErrDisk, lib.SQLITE_CONSTRAINT: ErrSequence, lib.SQLITE_INTERRUPT: context.Canceled,
+}
 
 // ours turns an error of the driver into one of this package, keeping its text.
 func ours(err error) error {
@@ -32,36 +65,21 @@ func ours(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	if e.Code() == lib.SQLITE_IOERR_SHMSIZE { // the shared memory of readers is a file, too
-		return fmt.Errorf("%w: %v", ErrFull, err)
-	}
-	var kind error
-	switch e.Code() & 0xff {
-	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_FORMAT:
-		kind = ErrCorrupt
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		kind = ErrLocked
-	case lib.SQLITE_FULL:
+	kind := kinds[e.Code()&0xff]
+	switch {
+	case e.Code() == lib.SQLITE_IOERR_SHMSIZE: // the shared memory of readers is a file, too
 		kind = ErrFull
-	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_AUTH, lib.SQLITE_CANTOPEN:
-		kind = ErrReadOnly
-	case lib.SQLITE_IOERR:
-		kind = ErrDisk
-	case lib.SQLITE_INTERRUPT:
-		return context.Canceled
-	case lib.SQLITE_CONSTRAINT:
-		return fmt.Errorf("%w: %v", ErrSequence, err)
-	default:
+	case kind == nil:
 		return fmt.Errorf("the database failed: %v", err)
 	}
 	return fmt.Errorf("%w: %v", kind, err)
 }
 
-// damaged is what err means when a statement of ours does not fit a file of our
-// version: its schema is not what it was.
+// damaged is what err means when a statement of ours does not fit a file of our version: its
+// schema is not what it was.
 func damaged(err error) error {
-	for _, kind := range []error{ErrLocked, ErrFull, ErrReadOnly, ErrDisk, ErrGone, ErrReplaced, ErrCorrupt} {
-		if errors.Is(err, kind) {
+	for _, kind := range kinds {
+		if errors.Is(err, kind) && kind != ErrSequence {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func filled(t testing.TB) (dir, file string) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return dir, db.Path()
+	return dir, db.path
 }
 
 func TestBadFiles(t *testing.T) {
@@ -238,12 +238,8 @@ func TestOneBadJobSparesTheOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &job{done: make(chan struct{}), do: func(ctx context.Context) error {
-			key, err := db.putSession(ctx, r, seq-1)
-			if err == nil {
-				_, err = db.put.event.ExecContext(ctx, key<<32|seq, e.JSON)
-			}
-			return err
+		return &job{done: make(chan struct{}), do: func(ctx context.Context, f *file) error {
+			return f.append(ctx, r, []event.Entry{e}, nil)
 		}}
 	}
 	jobs := []*job{appending("a", 1), appending("bad", 7), appending("b", 1)}
@@ -275,7 +271,7 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 		`INSERT INTO events (at, json) VALUES (2 << 32 | 2, x'7b7d')`,
 		`UPDATE events SET json = x'7b7d'`,
 	} {
-		if _, err := db.conn.ExecContext(t.Context(), statement); !errors.Is(ours(err), ErrSequence) {
+		if _, err := db.file.Load().conn.ExecContext(t.Context(), statement); !errors.Is(ours(err), ErrSequence) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
@@ -292,11 +288,11 @@ func TestDamagedEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
+	if _, err := db.file.Load().conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
 		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); DELETE FROM events WHERE at IN (3 << 32 | 4, 3 << 32 | 5)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Inspect(t.Context()); err != nil {
+	if err := db.inspect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "sound": nil} {

@@ -25,7 +25,7 @@ var quiet = slog.New(slog.DiscardHandler)
 func TestFile(t *testing.T) {
 	storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
 		c := Config{Dir: t.TempDir()}
-		open := func() *File {
+		open := func() *DB {
 			f, moved, err := OpenFile(c, quiet)
 			if err != nil || len(moved) > 0 {
 				t.Fatal(moved, err)
@@ -49,7 +49,7 @@ func TestFile(t *testing.T) {
 
 // refuses checks that nothing can be written, for this reason, and that what can be
 // read is n entries of session "s5".
-func refuses(t *testing.T, f *File, why error, n int) {
+func refuses(t *testing.T, f *DB, why error, n int) {
 	t.Helper()
 	entries, sum := storetest.Start(t, "fresh", 3)
 	pinned := true
@@ -81,7 +81,7 @@ func refuses(t *testing.T, f *File, why error, n int) {
 }
 
 // recovers checks that everything can be written once the file can be opened.
-func recovers(t *testing.T, f *File) {
+func recovers(t *testing.T, f *DB) {
 	t.Helper()
 	if err := f.Writable(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 	}
 }
 
-func works(t testing.TB, s *File) {
+func works(t testing.TB, s *DB) {
 	t.Helper()
 	entries, sum := storetest.Start(t, "fresh", 3)
 	if err := s.Append(t.Context(), "fresh", entries, sum); err != nil {

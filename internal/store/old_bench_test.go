@@ -59,7 +59,7 @@ func grow(b *testing.B, db *DB, each int) {
 			INSERT INTO found (rowid, words) SELECT key << 32 | i, 'the answer about a thing word' || (key %% 1000) || ' own' || key
 			FROM sessions, n WHERE key > 1 ORDER BY key, i`, each),
 	} {
-		if _, err := db.conn.ExecContext(ctx, step, said("NUMBER"), string(body.JSON)); err != nil {
+		if _, err := db.file.Load().conn.ExecContext(ctx, step, said("NUMBER"), string(body.JSON)); err != nil {
 			b.Fatalf("%.60s: %v", step, err)
 		}
 	}
@@ -85,7 +85,7 @@ func BenchmarkOldAge(b *testing.B) {
 	}
 	b.Run("start", func(b *testing.B) {
 		timed(b, func(int) {
-			db, err := openSound(Config{Dir: dir}, quiet)
+			db, _, err := OpenFile(Config{Dir: dir}, quiet)
 			if err != nil {
 				b.Fatal(err)
 			}

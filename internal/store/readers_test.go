@@ -18,12 +18,12 @@ func TestReaderBeginsBesideAWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.alone(t.Context(), func() error {
-		if _, err := db.conn.ExecContext(t.Context(), `BEGIN IMMEDIATE`); err != nil {
+		if _, err := db.file.Load().conn.ExecContext(t.Context(), `BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
-		defer db.rollback(t.Context())
+		defer db.file.Load().exec(t.Context(), `ROLLBACK`)
 		for range 3 { // each on a connection of its own
-			reader, err := db.read.Conn(t.Context())
+			reader, err := db.file.Load().read.Conn(t.Context())
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -77,6 +80,37 @@ var steps = []string{
 const wordsTable = `
 	CREATE VIRTUAL TABLE found USING fts5
 		(words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');`
+
+// prepareFile makes the folder and the file for this user only, before SQLite would make them
+// for more, and looks at the first bytes of one that is there.
+func prepareFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fileError(err)
+	}
+	fi, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := checkNoJournal(path); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return fileError(err)
+		}
+		return f.Close()
+	case err != nil:
+		return fileError(err)
+	case fi.IsDir():
+		return fmt.Errorf("%w: it is a folder; move it away", ErrCorrupt)
+	}
+	if err := checkHeader(path); err != nil {
+		return err
+	}
+	if fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return fileError(os.Chmod(path, 0o600))
+	}
+	return nil
+}
 
 // checkHeader refuses, before SQLite touches it, a file whose first page says
 // that it is none or is of a newer program. Offsets are those of the SQLite

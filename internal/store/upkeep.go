@@ -2,36 +2,93 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
 )
 
-// Size is how many bytes the file and what SQLite keeps beside it take.
-func (db *DB) Size() (int64, error) {
-	var sum int64
-	for _, name := range []string{db.path, db.path + "-wal"} {
-		fi, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return 0, fileError(err)
-		}
-		sum += fi.Size()
+// Mark implements [sessions.Catalog].
+func (db *DB) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
+	var pinned, deleted any
+	if m.Pinned != nil {
+		pinned = *m.Pinned
 	}
-	return sum, nil
+	if m.DeletedAt != nil {
+		deleted = nanos(*m.DeletedAt)
+	}
+	err := db.run(ctx, func(ctx context.Context, f *file) error {
+		return one(f.exec(ctx, mark, string(id), pinned, deleted))
+	})
+	if err != nil {
+		return fmt.Errorf("mark session %s: %w", id, err)
+	}
+	return nil
 }
 
-// vacuumStep is how many pages (4 KiB each) are given back under one hold of the
-// file, so that who writes meanwhile waits some milliseconds only.
-const vacuumStep = 500
+// Delete implements [sessions.Catalog]. The session is gone at once; its events follow in steps,
+// at the next Open if this process ends between.
+func (db *DB) Delete(ctx context.Context, id eventlog.ID) error {
+	var key int64
+	err := db.await(ctx, &job{last: last{Session: id}, do: func(ctx context.Context, f *file) error {
+		key = 0
+		if _, err := f.exec(ctx, dropDrafts, string(id)); err != nil {
+			return err
+		}
+		err := f.hot[dropSession].QueryRowContext(ctx, string(id)).Scan(&key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			_, err = f.exec(ctx, purging, key)
+		}
+		return ours(err)
+	}})
+	if err == nil && key != 0 {
+		err = errors.Join(db.purge(ctx, key), db.damage.forget(id))
+	}
+	if err != nil {
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
+	return nil
+}
 
-// Vacuum gives the room of what was deleted back to the disk, in steps beside
-// everything else.
-func (db *DB) Vacuum(ctx context.Context) error {
-	err := db.vacuum(ctx)
+// purgeStep is how many events one transaction deletes, so that others need not wait long.
+const purgeStep = 1000
+
+func (db *DB) purge(ctx context.Context, key int64) (err error) {
+	for gone := int64(purgeStep); gone == purgeStep && err == nil; {
+		err = db.follow(ctx, func(ctx context.Context, f *file) (err error) {
+			if _, err = f.exec(ctx, dropWords, key, purgeStep); err != nil {
+				return err
+			}
+			if gone, err = f.exec(ctx, dropEvents, key, purgeStep); err == nil && gone < purgeStep {
+				_, err = f.exec(ctx, purged, key)
+			}
+			return err
+		})
+	}
+	return err
+}
+
+// step is how many pages (4 KiB each) are given back, or of the full-text table written anew,
+// under one hold of the file, so that concurrent writers wait a few milliseconds.
+const step = 500
+
+// Vacuum gives the room of what was deleted back to the disk, in steps beside everything else.
+func (db *DB) Vacuum(ctx context.Context) (err error) {
+	for before, free := 0, 1; err == nil && free != 0 && free != before; {
+		before = free
+		err = db.writing(ctx, func(f *file) error {
+			_, err := f.exec(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, step))
+			if err == nil {
+				_, err = f.get(ctx, `PRAGMA freelist_count`, nil, &free)
+			}
+			return err
+		})
+	}
 	if err == nil {
 		err = db.Scrub(ctx)
 	}
@@ -41,71 +98,47 @@ func (db *DB) Vacuum(ctx context.Context) error {
 	return nil
 }
 
-func (db *DB) vacuum(ctx context.Context) error {
-	for before := 0; ; {
-		var free int
-		err := db.read.QueryRowContext(ctx, `PRAGMA freelist_count`).Scan(&free)
-		if err != nil || free == 0 || free == before {
-			return ours(err)
-		}
-		before = free
-		err = db.alone(ctx, func() error {
-			_, err := db.conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumStep))
-			return ours(err)
-		})
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// mergeStep is how many pages of the full-text table are written anew under one hold
-// of the file.
-const mergeStep = 500
-
-// Scrub takes what is left of deleted sessions off the disk: their words in the
-// full-text table, which only marks them as gone, and the copies in the write-ahead
-// log. It works in steps beside everything else.
+// Scrub takes what is left of deleted sessions off the disk: their words in the full-text table,
+// which only marks them as gone, and the copies in the write-ahead log. It works in steps beside
+// everything else.
 func (db *DB) Scrub(ctx context.Context) error {
-	// A negative number has all parts of the table merged, not only those it is worth
-	// it for; the number of changes says whether anything was left to do (FTS5).
-	for pages := -mergeStep; ; pages = mergeStep {
-		var before, after int64
-		err := db.follow(ctx, func(ctx context.Context) error {
-			if err := db.conn.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&before); err != nil {
+	// A negative number has all parts of the table merged, not only those it is worth it for;
+	// the number of changes says whether anything was left to do (FTS5).
+	var err error
+	for pages, changed := -step, int64(2); err == nil && changed >= 2; pages = step {
+		err = db.follow(ctx, func(ctx context.Context, f *file) error {
+			var before, after int64
+			const count = `SELECT total_changes()`
+			if err := f.conn.QueryRowContext(ctx, count).Scan(&before); err != nil {
 				return ours(err)
 			}
-			if _, err := db.conn.ExecContext(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`, pages); err != nil {
-				return ours(err)
+			if _, err := f.exec(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`, pages); err != nil {
+				return err
 			}
-			return ours(db.conn.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&after))
+			err := f.conn.QueryRowContext(ctx, count).Scan(&after)
+			changed = after - before
+			return ours(err)
 		})
-		if err != nil {
-			return fmt.Errorf("scrub %s: %w", db.path, err)
-		}
-		if after-before < 2 {
-			break
-		}
 	}
-	err := db.alone(ctx, func() error {
-		_, err := db.conn.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-		return ours(err)
-	})
+	if err == nil {
+		err = db.writing(ctx, func(f *file) error {
+			_, err := f.exec(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+			return err
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("scrub %s: %w", db.path, err)
 	}
 	return nil
 }
 
-// alone calls f while no transaction runs.
-func (c *committer) alone(ctx context.Context, f func() error) error {
-	select {
-	case <-c.baton:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.stopped:
-		return ErrClosed
-	}
-	defer func() { c.baton <- struct{}{} }()
-	return f()
+// writing calls do while no transaction runs, with a file that can be written.
+func (db *DB) writing(ctx context.Context, do func(*file) error) error {
+	return db.alone(ctx, func() error {
+		f := db.file.Load()
+		if f.why != nil {
+			return f.why
+		}
+		return do(f)
+	})
 }
