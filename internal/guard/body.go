@@ -11,10 +11,10 @@ func hasBody(r *http.Request) bool {
 	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
 }
 
-// timedBody ends a body that comes too slowly. The deadline is the connection's,
-// and one left standing would end the request while its handler still answers,
-// so it is lifted as soon as the body has been read. A request that is refused
-// before keeps it: net/http reads on for a while to give the refusal a chance.
+// timedBody ends a body that comes too slowly. The deadline is the connection's, and one left
+// standing would end the request while its handler still answers, so it is lifted as soon as the
+// body has been read. A request that is refused before keeps it: net/http reads on for a while to
+// give the refusal a chance.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

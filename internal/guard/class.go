@@ -30,8 +30,8 @@ const (
 	Write
 	// Upload takes an attachment: bearer only, a picture or text up to MaxUpload.
 	Upload
-	// MCP is the Model Context Protocol: bearer only, also one for this class alone, and
-	// JSON up to MaxBody. A refusal is logged, since clients show it as something else.
+	// MCP is the Model Context Protocol: bearer only, also one for this class alone, and JSON up to
+	// MaxBody. A refusal is logged, since clients show it as something else.
 	MCP
 	// Output gives an output, whose unguessable id is the credential.
 	Output
@@ -43,8 +43,8 @@ const (
 	MaxUpload = 20 << 20
 )
 
-// bodyTime is how long the body of a request with credentials may take, whatever
-// becomes of the request.
+// bodyTime is how long the body of a request with credentials may take, whatever becomes of the
+// request.
 const bodyTime = 30 * time.Second
 
 // demand is what a class asks.
@@ -91,8 +91,7 @@ func (c Class) Valid() bool { _, ok := demands[c]; return ok }
 
 func isJSON(mediaType string) bool { return mediaType == "application/json" }
 
-// isAttachment admits what a browser may call a picture or a text; the bytes
-// decide later.
+// isAttachment admits what a browser may call a picture or a text; the bytes decide later.
 func isAttachment(mediaType string) bool {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	return kind == "image" || kind == "text" || isJSON(mediaType) || mediaType == "application/octet-stream"
@@ -169,8 +168,8 @@ func TooLarge(limit int64) string {
 	return "The body is too large: it may have at most " + wording.Limit(limit) + "."
 }
 
-// checkBody bounds the body, and refuses what no route of the class
-// can read. A request without a body needs no media type.
+// checkBody bounds the body, and refuses what no route of the class can read. A request without a
+// body needs no media type.
 func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, code, sentence string) {
 	if !hasBody(r) {
 		return 0, "", ""

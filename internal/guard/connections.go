@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// patience is the least that a connection gets to send its request before another
-// one takes its place. While all strangers' are younger, further ones have to wait.
+// patience is the least that a connection gets to send its request before another one takes its
+// place. While all strangers' are younger, further ones have to wait.
 const patience = 100 * time.Millisecond
 
-// farewells is how many connections that were turned away may be read out at the
-// same time; further ones are closed at once.
+// farewells is how many connections that were turned away may be read out at the same time; further
+// ones are closed at once.
 const farewells = 64
 
 // busy is the answer to one connection too many: no route, no class, no host.
@@ -31,19 +31,18 @@ func lastAnswer(status, header, code, sentence string) []byte {
 		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
 }
 
-// Connections bounds the open connections of a server: who opens many must not use
-// up the program's descriptors, of which files, agents and the log need their
-// share.
+// Connections bounds the open connections of a server: who opens many must not use up the program's
+// descriptors, of which files, agents and the log need their share.
 //
-// A connection belongs to a stranger until a request with credentials has come
-// over it. Strangers have three quarters of the places. When these are taken, or all
-// places are, the stranger's connection that has waited longest for its request is
-// closed in favor of the new one, so those who hold connections and say nothing
-// exclude no one else. A connection that finds no place even so is answered 503.
+// A connection belongs to a stranger until a request with credentials has come over it. Strangers
+// have three quarters of the places. When these are taken, or all places are, the stranger's
+// connection that has waited longest for its request is closed in favor of the new one, so those
+// who hold connections and say nothing exclude no one else. A connection that finds no place even
+// so is answered 503.
 //
-// Set the server's ConnContext to Context: without it every connection remains a
-// stranger's that waits. Set its ConnState to State: with both, what net/http refuses
-// before the handler has it is answered as the handler answers.
+// Set the server's ConnContext to Context: without it every connection remains a stranger's that
+// waits. Set its ConnState to State: with both, what net/http refuses before the handler has it is
+// answered as the handler answers.
 type Connections struct {
 	most, strangers int
 	parting         chan struct{} // has an element for each connection being turned away
@@ -59,8 +58,7 @@ func NewConnections(most int) *Connections {
 	return &Connections{most: most, strangers: max(most*3/4, 1), parting: make(chan struct{}, farewells)}
 }
 
-// Listener returns l with its connections bounded together with those of the other
-// listeners.
+// Listener returns l with its connections bounded together with those of the other listeners.
 func (c *Connections) Listener(l net.Listener) net.Listener { return &limitedListener{l, c} }
 
 type limitedListener struct {
@@ -87,8 +85,8 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit gives conn a place, a waiting stranger's if there is no other; nil means
-// that there is none, or that one can be had after a wait.
+// admit gives conn a place, a waiting stranger's if there is no other; nil means that there is
+// none, or that one can be had after a wait.
 func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +109,8 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	return p, 0
 }
 
-// turnAway says why and closes. Closing with bytes unread would destroy the
-// answer on its way, so a little is read first; no request waits for that.
+// turnAway says why and closes. Closing with bytes unread would destroy the answer on its way, so a
+// little is read first; no request waits for that.
 func (c *Connections) turnAway(conn net.Conn) {
 	select {
 	case c.parting <- struct{}{}:
@@ -178,8 +176,8 @@ func (p *placed) answers() {
 	}
 }
 
-// Write implements [net.Conn]. What is written before the handler has a request is the
-// text with which net/http refuses one that it cannot read.
+// Write implements [net.Conn]. What is written before the handler has a request is the text with
+// which net/http refuses one that it cannot read.
 func (p *placed) Write(b []byte) (int, error) {
 	if p.answering.Load() {
 		return p.Conn.Write(b)
@@ -196,8 +194,8 @@ func (p *placed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// begin says that a request is at work, so the connection is not closed in favor
-// of another. A stranger who does not take the answer within the time is cut.
+// begin says that a request is at work, so the connection is not closed in favor of another. A
+// stranger who does not take the answer within the time is cut.
 func (p *placed) begin(known bool, answer time.Duration) {
 	if p == nil {
 		return

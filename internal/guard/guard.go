@@ -1,56 +1,50 @@
-// Package guard decides who may come in: it is the outermost handler of the
-// server and one middleware per class of route.
+// Package guard decides who may come in: it is the outermost handler of the server and one
+// middleware per class of route.
 //
 // # Guarantees
 //
 // Checks run in this order, and nothing behind a failed one is reached:
 //
 //  1. CONNECT is refused, since webchat is not a proxy (405).
-//  2. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the
-//     name of the public URL, and then no other (403). A page that rebinds its
-//     own name to this machine sends its own name. The port is not compared: a
-//     container or a tunnel may publish another one, and it protects nothing.
-//     Names below .localhost are refused: resolvers ask the network for them.
-//     Only /healthz answers whatever the Host: it says nothing, and what watches
-//     a server knows it by its address.
-//  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this
-//     server's own, scheme and port included (403). "null" is refused, so a page
-//     uses fetch in its default mode.
+//  2. Host: exactly localhost, 127.0.0.1 or [::1], with any port, or exactly the name of the public
+//     URL, and then no other (403). A page that rebinds its own name to this machine sends its own
+//     name. The port is not compared: a container or a tunnel may publish another one, and it
+//     protects nothing. Names below .localhost are refused: resolvers ask the network for them.
+//     Only /healthz answers whatever the Host: it says nothing, and what watches a server knows it
+//     by its address.
+//  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this server's own,
+//     scheme and port included (403). "null" is refused, so a page uses fetch in its default mode.
 //  4. The number of requests at work (503), see below.
-//  5. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials
-//     (401), content coding and media type (415), size of the body (413).
+//  5. By class: Sec-Fetch-Site of reads, writes and outputs (403), credentials (401), content
+//     coding and media type (415), size of the body (413).
 //
-// Every reply carries headers under which nothing it holds runs, loads, is framed
-// or is read by another origin. No reply has a CORS header.
+// Every reply carries headers under which nothing it holds runs, loads, is framed or is read by
+// another origin. No reply has a CORS header.
 //
-// A class belongs to a matched route, so no trick with a path changes it. The
-// zero Class refuses, so a route that was given none is closed.
+// A class belongs to a matched route, so no trick with a path changes it. The zero Class refuses,
+// so a route that was given none is closed.
 //
 // # Strangers
 //
-// A request without credentials may have a body of 1 KiB, which has to come within
-// 5 s, and takes no place before it has come. Strangers share a quarter of the
-// requests and three quarters of the connections, see [Connections]: however many
-// of them say nothing, or half of it, those who are signed in are served, and so is
-// anyone who signs in.
+// A request without credentials may have a body of 1 KiB, which has to come within 5 s, and takes
+// no place before it has come. Strangers share a quarter of the requests and three quarters of the
+// connections, see [Connections]: however many of them say nothing, or half of it, those who are
+// signed in are served, and so is anyone who signs in.
 //
 // # Credentials
 //
-// The API token lives in a file that only its owner reads; tokens for MCP alone follow
-// from it. A launch secret signs
-// one browser in, once, within ten minutes; it travels in a URL's fragment. The
-// browser then holds a cookie, which reads, and a second secret, which writes:
-// cookies are shared with every other port of the host, so a neighbour's server
-// receives ours, and may look but not act. Of the cookie a SHA-256 sum is kept on
-// disk, for 12 hours after the last use and 7 days at most, through restarts; it
-// holds for the port, or the public URL, it was made for.
+// The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. A
+// launch secret signs one browser in, once, within ten minutes; it travels in a URL's fragment. The
+// browser then holds a cookie, which reads, and a second secret, which writes: cookies are shared
+// with every other port of the host, so a neighbour's server receives ours, and may look but not
+// act. Of the cookie a SHA-256 sum is kept on disk, for 12 hours after the last use and 7 days at
+// most, through restarts; it holds for the port, or the public URL, it was made for.
 //
-// The secret ends with the process, since whatever listens on the port next can
-// read what a page stored there. A browser that signed in with a key gets another
-// one, see [Guard.Renew].
+// The secret ends with the process, since whatever listens on the port next can read what a page
+// stored there. A browser that signed in with a key gets another one, see [Guard.Renew].
 //
-// A service worker that another program left at the port is removed when the
-// browser asks for its script.
+// A service worker that another program left at the port is removed when the browser asks for its
+// script.
 //
 // # Concurrency
 //
@@ -83,22 +77,22 @@ import (
 
 // Config is what a Guard needs; only Dir is required.
 type Config struct {
-	// Dir is the data folder: it holds the sign-ins and, unless TokenFile says
-	// otherwise, the API token.
+	// Dir is the data folder: it holds the sign-ins and, unless TokenFile says otherwise, the API
+	// token.
 	Dir string
 	// TokenFile holds the API token. A missing file is made.
 	TokenFile string
-	// PublicURL is the one URL the server is reached by, behind a proxy; see
-	// [ParsePublicURL]. Empty: loopback names only.
+	// PublicURL is the one URL the server is reached by, behind a proxy; see [ParsePublicURL].
+	// Empty: loopback names only.
 	PublicURL string
-	// NoAuth lets everybody in whom the Host and origin checks let in. The caller
-	// has made sure that only this machine can connect.
+	// NoAuth lets everybody in whom the Host and origin checks let in. The caller has made sure
+	// that only this machine can connect.
 	NoAuth bool
-	// MaxRequests bounds the requests at work at the same time, event streams apart
-	// (see [Streaming]). Strangers have a quarter of it. Default 1024.
+	// MaxRequests bounds the requests at work at the same time, event streams apart (see
+	// [Streaming]). Strangers have a quarter of it. Default 1024.
 	MaxRequests int
-	// Refuse answers a person whom a page is refused; it must write status. The
-	// default answers as to a program.
+	// Refuse answers a person whom a page is refused; it must write status. The default answers as
+	// to a program.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 	// Logger receives what an operator should know. Default: nothing.
 	Logger *slog.Logger
@@ -120,8 +114,7 @@ type Guard struct {
 	refused   seldom // what is logged of refused programs
 }
 
-// New reads or makes the API token and reads the sign-ins. Its errors name the
-// file and what to do.
+// New reads or makes the API token and reads the sign-ins. Its errors name the file and what to do.
 func New(c Config) (*Guard, error) {
 	if c.Dir == "" {
 		return nil, errors.New("guard: no data folder")
@@ -171,9 +164,9 @@ func (g *Guard) trust() (err error) {
 	return g.csrf.AddTrustedOrigin(g.origin())
 }
 
-// ParsePublicURL returns what may be a public URL: http or https, a name, perhaps
-// a port, and perhaps the path below which a proxy shows the server, of plain
-// characters and without a slash at its end.
+// ParsePublicURL returns what may be a public URL: http or https, a name, perhaps a port, and
+// perhaps the path below which a proxy shows the server, of plain characters and without a slash at
+// its end.
 func ParsePublicURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -197,8 +190,8 @@ func ParsePublicURL(text string) (*url.URL, error) {
 // plainPath needs no escaping anywhere: in headers, cookies, templates or scripts.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
 
-// Base returns the path of the public URL, before all of the server's paths;
-// usually it is empty. A proxy may pass it on or take it away.
+// Base returns the path of the public URL, before all of the server's paths; usually it is empty. A
+// proxy may pass it on or take it away.
 func (g *Guard) Base() string {
 	if g.public == nil {
 		return ""
@@ -209,8 +202,8 @@ func (g *Guard) Base() string {
 // origin is what a browser calls the public URL's pages.
 func (g *Guard) origin() string { return g.public.Scheme + "://" + g.public.Host }
 
-// withoutBase takes the base from the path, if a proxy left it there, before
-// anything is decided by the path.
+// withoutBase takes the base from the path, if a proxy left it there, before anything is decided by
+// the path.
 func (g *Guard) withoutBase(r *http.Request) *http.Request {
 	base := g.Base()
 	rest, ok := strings.CutPrefix(r.URL.Path, base)
@@ -240,8 +233,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		}
 		known := g.config.NoAuth || g.mayRead(r) || g.mayMCP(r)
 		if hasBody(r) {
-			// A copy: net/http looks at its own to decide whether what was not read is
-			// worth waiting for.
+			// A copy: net/http looks at its own to decide whether what was not read is worth
+			// waiting for.
 			timedCopy := *r
 			r = &timedCopy
 			r.Body = timed(w, r.Body, known)
@@ -275,10 +268,9 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 // health is the path that answers whatever the Host.
 const health = "/healthz"
 
-// originAllowed reports whether the Origin, if any, is this server's own.
-// CrossOriginProtection looks at writes only and forgives another scheme; an
-// event source of another port is a read. A preflight has no effect and is
-// answered by the router without any CORS header.
+// originAllowed reports whether the Origin, if any, is this server's own. CrossOriginProtection
+// looks at writes only and forgives another scheme; an event source of another port is a read. A
+// preflight has no effect and is answered by the router without any CORS header.
 func (g *Guard) originAllowed(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 || r.Method == http.MethodOptions {
@@ -287,8 +279,8 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 	return len(origins) == 1 && g.ownOrigin(origins[0], r.Host)
 }
 
-// ownOrigin reports whether origin is exactly that of a page which this server
-// delivered under host.
+// ownOrigin reports whether origin is exactly that of a page which this server delivered under
+// host.
 func (g *Guard) ownOrigin(origin, host string) bool {
 	if g.public != nil {
 		return origin == g.origin()

@@ -20,8 +20,8 @@ var dataHeaders = []header{
 	{"Cache-Control", "no-store"},
 }
 
-// pagePolicy lets a page use what this server delivered and nothing else. 'self'
-// is safe because no GET does anything.
+// pagePolicy lets a page use what this server delivered and nothing else. 'self' is safe because no
+// GET does anything.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types webchat"
@@ -33,8 +33,8 @@ var pageHeaders = []header{
 	{"X-DNS-Prefetch-Control", "off"},
 }
 
-// staticHeaders hold the page's policy because a worker runs under the policy
-// its own script came with.
+// staticHeaders hold the page's policy because a worker runs under the policy its own script came
+// with.
 var staticHeaders = []header{
 	{"Content-Security-Policy", pagePolicy},
 	{"Cache-Control", "no-cache"},

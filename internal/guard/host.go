@@ -14,8 +14,8 @@ const (
 	loopback6 = "[::1]"
 )
 
-// hostAllowed compares a Host header with the closed list. Anything unusual (no
-// name, a trailing dot, other spellings of an address, user info) is not on it.
+// hostAllowed compares a Host header with the closed list. Anything unusual (no name, a trailing
+// dot, other spellings of an address, user info) is not on it.
 func (g *Guard) hostAllowed(host string) bool {
 	name, _, ok := splitHost(host)
 	if !ok {
@@ -36,8 +36,8 @@ func (g *Guard) hostHint() string {
 	return "This server answers as localhost, 127.0.0.1 and [::1] only. Behind a proxy, start it with --public-url."
 }
 
-// splitHost takes the lower-cased name (an IPv6 address keeps its brackets) and
-// the port, empty if none, from a Host header.
+// splitHost takes the lower-cased name (an IPv6 address keeps its brackets) and the port, empty if
+// none, from a Host header.
 func splitHost(host string) (name, port string, ok bool) {
 	name = strings.ToLower(host)
 	end := 0
@@ -56,8 +56,8 @@ func splitHost(host string) (name, port string, ok bool) {
 	return name, port, name != ""
 }
 
-// elsewhere returns where a page asked for under another loopback name lives: a
-// browser keeps cookies and storage by name, so pages are shown under one name.
+// elsewhere returns where a page asked for under another loopback name lives: a browser keeps
+// cookies and storage by name, so pages are shown under one name.
 func (g *Guard) elsewhere(r *http.Request) (string, bool) {
 	name, port, ok := splitHost(r.Host)
 	if !ok || g.public != nil || name == localhost || r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -17,14 +17,14 @@ var ErrKeyName = errors.New("the name of a key has 1 to 64 letters, digits, - an
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// The tokens for MCP alone follow from the API token, so nothing has to be kept of
-// them, and a new API token revokes them all.
+// The tokens for MCP alone follow from the API token, so nothing has to be kept of them, and a new
+// API token revokes them all.
 
 // MCPToken returns the token for MCP alone. The API token cannot be derived from it.
 func (g *Guard) MCPToken() string { return g.derived("mcp token") }
 
-// MCPKey returns a token for MCP alone that says who uses it: [Guard.KeyName] gives
-// the name back. [ErrKeyName] for a name that has other characters.
+// MCPKey returns a token for MCP alone that says who uses it: [Guard.KeyName] gives the name back.
+// [ErrKeyName] for a name that has other characters.
 func (g *Guard) MCPKey(name string) (string, error) {
 	if !keyName.MatchString(name) {
 		return "", ErrKeyName
@@ -39,8 +39,8 @@ func (g *Guard) derived(purpose string) string {
 	return base32.StdEncoding.EncodeToString(h.Sum(nil)[:20])
 }
 
-// KeyName says which token for MCP a request has: the name of a key, "mcp", or "api"
-// for the API token itself; empty for none.
+// KeyName says which token for MCP a request has: the name of a key, "mcp", or "api" for the API
+// token itself; empty for none.
 func (g *Guard) KeyName(r *http.Request) string {
 	b, ok := bearer(r)
 	if !ok {

@@ -20,18 +20,18 @@ var (
 	ErrProof = errors.New("this browser's sign-in has ended: open the link that \"webchat url\" prints")
 )
 
-// What follows keeps a secret that a browser stored from being worth anything once
-// the server has gone, when another program may listen on the port and read it. The
-// secret ends with the process. A browser that signed in with a key of its own, of
-// which the private half cannot be read by anybody, gets the next one for a
-// signature on the challenge of that process, which was not known before it began.
+// What follows keeps a secret that a browser stored from being worth anything once the server has
+// gone, when another program may listen on the port and read it. The secret ends with the process.
+// A browser that signed in with a key of its own, of which the private half cannot be read by
+// anybody, gets the next one for a signature on the challenge of that process, which was not known
+// before it began.
 
 // Challenge is what a browser signs to get another secret. Each Guard has its own.
 func (g *Guard) Challenge() string { return g.challenge }
 
-// Renew returns the secret of a browser that has the cookie of a sign-in and proves
-// to have its key. signature is r and s, 32 bytes each, of ECDSA with SHA-256 over
-// "webchat sign-in " and the challenge, as Web Cryptography makes it.
+// Renew returns the secret of a browser that has the cookie of a sign-in and proves to have its
+// key. signature is r and s, 32 bytes each, of ECDSA with SHA-256 over "webchat sign-in " and the
+// challenge, as Web Cryptography makes it.
 func (g *Guard) Renew(r *http.Request, signature []byte) (secret string, err error) {
 	c, err := r.Cookie(g.cookie(r).Name)
 	if err != nil {
@@ -53,8 +53,8 @@ func verifies(key, signature []byte, text string) bool {
 	return ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
 }
 
-// place is where a sign-in holds: the public URL, or the port that this server
-// listens on. It is not what the request says: that is whatever its sender likes.
+// place is where a sign-in holds: the public URL, or the port that this server listens on. It is
+// not what the request says: that is whatever its sender likes.
 func (g *Guard) place(r *http.Request) string {
 	if g.public != nil {
 		return g.public.String()

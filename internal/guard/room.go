@@ -20,8 +20,8 @@ type room struct {
 
 func newRoom(most int) *room { return &room{most: int64(most), strangers: max(int64(most)/4, 1)} }
 
-// enter takes a place; release gives it back and may be called more than once. nil
-// means that there is none.
+// enter takes a place; release gives it back and may be called more than once. nil means that there
+// is none.
 func (r *room) enter(known bool) (release func()) {
 	if !known && r.strange.Add(1) > r.strangers {
 		r.strange.Add(-1)
@@ -43,8 +43,8 @@ func (r *room) release(known bool) {
 
 type releaseKey struct{}
 
-// Streaming says that the request has become an event stream. It does not count as
-// a request at work any more: streams have their own bound.
+// Streaming says that the request has become an event stream. It does not count as a request at
+// work any more: streams have their own bound.
 func Streaming(r *http.Request) {
 	if release, ok := r.Context().Value(releaseKey{}).(func()); ok {
 		release()
@@ -72,15 +72,14 @@ const (
 	maxStranger = 1 << 10
 	// strangerTime is how long it may take.
 	strangerTime = 5 * time.Second
-	// answerTime is how long the answer may take to be read, but for that to the
-	// holder of an output's id.
+	// answerTime is how long the answer may take to be read, but for that to the holder of an
+	// output's id.
 	answerTime = 30 * time.Second
 )
 
-// receive reads a stranger's body before the request takes any place: one that
-// does not come holds nothing but its connection. It returns nil when it answered
-// itself. A body that is too long is left alone, so that whatever is wrong with the
-// request besides is said.
+// receive reads a stranger's body before the request takes any place: one that does not come holds
+// nothing but its connection. It returns nil when it answered itself. A body that is too long is
+// left alone, so that whatever is wrong with the request besides is said.
 func receive(w http.ResponseWriter, r *http.Request) *http.Request {
 	if !hasBody(r) {
 		return r

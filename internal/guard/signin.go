@@ -13,10 +13,9 @@ import (
 // ErrLaunch is returned for a sign-in link that was used, is too old or never was.
 var ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
 
-// Link returns a URL that signs one browser in, once, within ten minutes. The
-// secret is in the fragment: it reaches no log, no Referer and no prefetch. base
-// is the scheme, name and port under which the browser finds the server; a public
-// URL overrides it.
+// Link returns a URL that signs one browser in, once, within ten minutes. The secret is in the
+// fragment: it reaches no log, no Referer and no prefetch. base is the scheme, name and port under
+// which the browser finds the server; a public URL overrides it.
 func (g *Guard) Link(base string) string {
 	if g.public != nil {
 		base = g.public.String()
@@ -24,8 +23,8 @@ func (g *Guard) Link(base string) string {
 	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.create(g.config.Now())
 }
 
-// LinkTo is [Guard.Link] for a page of the server, by its path with what may follow,
-// which stays behind the # too: it may name an output.
+// LinkTo is [Guard.Link] for a page of the server, by its path with what may follow, which stays
+// behind the # too: it may name an output.
 func (g *Guard) LinkTo(base, path string) string {
 	link := g.Link(base)
 	if path != "" {
@@ -34,9 +33,9 @@ func (g *Guard) LinkTo(base, path string) string {
 	return link
 }
 
-// SignIn spends a launch secret: it sets the cookie that reads and returns the
-// second secret, with which the browser writes while this process lives. key is the
-// public key by which the browser gets another one afterwards, or nothing.
+// SignIn spends a launch secret: it sets the cookie that reads and returns the second secret, with
+// which the browser writes while this process lives. key is the public key by which the browser
+// gets another one afterwards, or nothing.
 func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, key []byte) (secret string, err error) {
 	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key); err != nil && len(key) > 0 {
 		return "", ErrKey
@@ -76,8 +75,8 @@ func (g *Guard) RevokeAll() (signedOut int, err error) {
 	return n, g.signins.drop(func(signin) bool { return true }, now)
 }
 
-// cookie is named by the port the browser sees, since browsers share cookies
-// between all ports of a name.
+// cookie is named by the port the browser sees, since browsers share cookies between all ports of a
+// name.
 func (g *Guard) cookie(r *http.Request) *http.Cookie {
 	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	if g.Secure() {
@@ -92,8 +91,8 @@ func (g *Guard) cookie(r *http.Request) *http.Cookie {
 	return c
 }
 
-// suffix tells apart the cookies of servers below different paths of one name: a
-// cookie's own path would not keep one's pages from using the other's.
+// suffix tells apart the cookies of servers below different paths of one name: a cookie's own path
+// would not keep one's pages from using the other's.
 func (g *Guard) suffix() string { return strings.ReplaceAll(g.Base(), "/", "_") }
 
 func (g *Guard) signedIn(r *http.Request) bool {

@@ -17,8 +17,8 @@ import (
 const (
 	idleLife  = 12 * time.Hour
 	wholeLife = 7 * 24 * time.Hour
-	// touchEvery is how much of idleLife a crash may take from a sign-in: the
-	// file is not written for each request.
+	// touchEvery is how much of idleLife a crash may take from a sign-in: the file is not written
+	// for each request.
 	touchEvery = 10 * time.Minute
 	maxSignins = 1000
 )
@@ -62,8 +62,8 @@ type signins struct {
 	disk []time.Time // Used as it stands in the file, by index
 }
 
-// openSignins reads the file. One that cannot be understood signs everybody out,
-// which is safe, rather than keeping the server from starting.
+// openSignins reads the file. One that cannot be understood signs everybody out, which is safe,
+// rather than keeping the server from starting.
 func openSignins(file string, log *slog.Logger) (*signins, error) {
 	s := &signins{file: file, life: []byte(rand.Text() + rand.Text()), log: log}
 	b, err := os.ReadFile(file)
@@ -114,8 +114,7 @@ func (s *signins) save(now time.Time) error {
 	return nil
 }
 
-// add keeps a new sign-in and returns its secret. One that cannot be saved ends with
-// the server.
+// add keeps a new sign-in and returns its secret. One that cannot be saved ends with the server.
 func (s *signins) add(cookie string, key []byte, place string, now time.Time) (secret string) {
 	x := s.withSecret(signin{Cookie: sumOf(cookie), Key: key, Place: place, Created: now.UTC(), Used: now.UTC()})
 	s.mu.Lock()
@@ -128,8 +127,8 @@ func (s *signins) add(cookie string, key []byte, place string, now time.Time) (s
 	return x.secret
 }
 
-// find returns the living sign-in of place that has the given sum, and counts that
-// as use. All are compared, so the time says nothing about which.
+// find returns the living sign-in of place that has the given sum, and counts that as use. All are
+// compared, so the time says nothing about which.
 func (s *signins) find(of func(signin) sum, want sum, place string, now time.Time) (signin, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

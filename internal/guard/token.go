@@ -43,8 +43,8 @@ func apiToken(name string, log *slog.Logger) (string, error) {
 	return token, nil
 }
 
-// writeFile replaces a file as a whole: a reader, or a start after a crash, finds
-// the old or the new content. Only the owner may read it.
+// writeFile replaces a file as a whole: a reader, or a start after a crash, finds the old or the
+// new content. Only the owner may read it.
 func writeFile(name string, b []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
 	if err != nil {

@@ -5,14 +5,13 @@ import (
 	"net/http"
 )
 
-// A service worker that another program left at this port answers in our place,
-// for as long as it likes. Only it is not asked when the browser looks whether its
-// script has changed, which it does after each page that the worker answered, and
-// it says so in a header. Whatever the path, that request gets this script, which
-// replaces the worker, removes it, and has the pages it answered loaded again. A
-// page is asked for with another query since the browser would take the same
-// address for a jump within the page. Cookies and storage belong to other programs,
-// too, and are left alone.
+// A service worker that another program left at this port answers in our place, for as long as it
+// likes. Only it is not asked when the browser looks whether its script has changed, which it does
+// after each page that the worker answered, and it says so in a header. Whatever the path, that
+// request gets this script, which replaces the worker, removes it, and has the pages it answered
+// loaded again. A page is asked for with another query since the browser would take the same
+// address for a jump within the page. Cookies and storage belong to other programs, too, and are
+// left alone.
 //
 // https://w3c.github.io/ServiceWorker/#update-algorithm
 const lastWorker = `// Removes the service worker that another program left at this address.

@@ -12,8 +12,8 @@ import (
 // BackendName is what clients' sessions have in the place of an agent's name.
 const BackendName = "mcp"
 
-// backend is the kind of agent of clients' sessions: it runs elsewhere, hears nothing
-// from here and begins each turn by itself.
+// backend is the kind of agent of clients' sessions: it runs elsewhere, hears nothing from here and
+// begins each turn by itself.
 type backend struct{ s *Server }
 
 // Backend returns the agent of clients' sessions.
@@ -25,8 +25,8 @@ var errElsewhere = errors.New("the agent of this session runs in another program
 // Name implements [agent.Backend].
 func (backend) Name() string { return BackendName }
 
-// Info implements [agent.Backend]. Of such an agent only the calls of the session's
-// own tools are seen, and hooks reach all of those.
+// Info implements [agent.Backend]. Of such an agent only the calls of the session's own tools are
+// seen, and hooks reach all of those.
 func (backend) Info(context.Context) agent.Info {
 	return agent.Info{Reason: "Such a session begins when a program that speaks MCP shows something; \"webchat mcp install\" connects one",
 		Intercept: agent.InterceptRewrite, CanResume: true}
@@ -79,8 +79,8 @@ func (c *conn) introduce(client string, reads bool) {
 	c.client, c.reads = client, reads
 }
 
-// use calls f within a turn that is the client's own. It returns
-// [ErrGone] if the conversation was closed.
+// use calls f within a turn that is the client's own. It returns [ErrGone] if the conversation was
+// closed.
 func (c *conn) use(ctx context.Context, cause string, f func() error) error {
 	t := c.join(cause)
 	if t == nil {
@@ -97,8 +97,8 @@ func (c *conn) use(ctx context.Context, cause string, f func() error) error {
 	}
 }
 
-// join counts a user of the client's turn, which it begins if there is none; nil if
-// the conversation is closed.
+// join counts a user of the client's turn, which it begins if there is none; nil if the
+// conversation is closed.
 func (c *conn) join(cause string) *shared {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,8 +27,8 @@ func (s *Server) handler(p *peer, t Tool) mcp.ToolHandler {
 	})
 }
 
-// bounded gives each call an id, and ends it with the Server and with the session of
-// the protocol it belongs to.
+// bounded gives each call an id, and ends it with the Server and with the session of the protocol
+// it belongs to.
 func (s *Server) bounded(p *peer, f func(ctx context.Context, req *mcp.CallToolRequest, id string) *mcp.CallToolResult) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -40,8 +40,8 @@ func (s *Server) bounded(p *peer, f func(ctx context.Context, req *mcp.CallToolR
 	}
 }
 
-// call makes a call for a client; acts says that it changes something. Whatever becomes
-// of it is a result.
+// call makes a call for a client; acts says that it changes something. Whatever becomes of it is a
+// result.
 func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c agent.ToolCall, acts bool) *mcp.CallToolResult {
 	name := clientName(req.ClientInfo())
 	ctx, stop := context.WithCancelCause(ctx)
@@ -86,8 +86,8 @@ func (s *Server) call(ctx context.Context, p *peer, req *mcp.CallToolRequest, c 
 	return r
 }
 
-// result is what a client gets: one line for its model, and beside it, if meta, what is
-// for the user alone. A guest is told once where its user sees it.
+// result is what a client gets: one line for its model, and beside it, if meta, what is for the
+// user alone. A guest is told once where its user sees it.
 func (s *Server) result(g *guest, meta bool, res agent.Result) *mcp.CallToolResult {
 	text := res.TextForModel
 	if res.Type != agent.Success {
@@ -136,8 +136,8 @@ func (s *Server) whereOnce(g *guest, base string, before int) string {
 	return text
 }
 
-// watch has the session say so when the connection of a call breaks while it runs:
-// the answer will not arrive. The returned function ends that.
+// watch has the session say so when the connection of a call breaks while it runs: the answer will
+// not arrive. The returned function ends that.
 func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent.Host, client, tool string) (end func()) {
 	request := s.requestOf(req)
 	if request == nil {
@@ -163,8 +163,8 @@ func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent
 	return func() { close(over); wg.Wait() }
 }
 
-// lend calls use with a client's conversation, that of a new session if the user
-// deleted it, within a turn of its own.
+// lend calls use with a client's conversation, that of a new session if the user deleted it, within
+// a turn of its own.
 func (s *Server) lend(ctx context.Context, p *peer, client string, use func(*conn) error) (*guest, error) {
 	for again := false; ; again = true {
 		g, err := s.guestOf(p, client)
@@ -184,8 +184,7 @@ func (s *Server) lend(ctx context.Context, p *peer, client string, use func(*con
 	}
 }
 
-// open returns the open conversation of a guest's session, which is created with its
-// first call.
+// open returns the open conversation of a guest's session, which is created with its first call.
 func (s *Server) open(ctx context.Context, g *guest, v Visit) (c *conn, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,10 +12,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServeConn serves one client over a connection until that or ctx ends, and closes
-// it. What the client asked before it closed its side is answered; a call that waits for
-// the user or acts is stopped after [lastAnswers]. The workspace's session belongs to the
-// connection.
+// ServeConn serves one client over a connection until that or ctx ends, and closes it. What the
+// client asked before it closed its side is answered; a call that waits for the user or acts is
+// stopped after [lastAnswers]. The workspace's session belongs to the connection.
 func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
 	ctx, leave, err := s.enter(ctx)
 	if err != nil {
@@ -39,13 +38,12 @@ type unclosed struct{ io.Writer }
 // Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
-// lastAnswers is how long the end of what a client asks waits for calls that are held.
-// They are stopped then: a client that ends closes its side, and reads no answers.
+// lastAnswers is how long the end of what a client asks waits for calls that are held. They are
+// stopped then: a client that ends closes its side, and reads no answers.
 const lastAnswers = 400 * time.Millisecond
 
-// answering is a transport that reports the end of what it reads only when all that was
-// asked is answered, or [lastAnswers] have passed and a call is held: a script closes its
-// side at once.
+// answering is a transport that reports the end of what it reads only when all that was asked is
+// answered, or [lastAnswers] have passed and a call is held: a script closes its side at once.
 type answering struct {
 	mcp.Transport
 	held func() bool

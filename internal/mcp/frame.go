@@ -10,14 +10,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MCP Apps (SEP-1865, stable 2026-01-26): a host that draws frames fetches the page that a
-// tool names, draws it apart, and gives it the tool's results with their _meta.
+// MCP Apps (SEP-1865, stable 2026-01-26): a host that draws frames fetches the page that a tool
+// names, draws it apart, and gives it the tool's results with their _meta.
 const (
 	apps      = "io.modelcontextprotocol/ui" // the extension that hosts advertise
 	frameURI  = "ui://webchat/output"
 	frameType = "text/html;profile=mcp-app"
-	// frameTool is what the frame calls; models are not offered it. Only a frame knows the
-	// id of an output, which is in _meta.
+	// frameTool is what the frame calls; models are not offered it. Only a frame knows the id of an
+	// output, which is in _meta.
 	frameTool = "frame_output"
 )
 
@@ -30,8 +30,8 @@ type caller interface {
 	ClientCapabilities() *mcp.ClientCapabilities
 }
 
-// draws reports whether a client draws frames. Qwen Code says that it does, and leaves out
-// a server whose tools name a frame.
+// draws reports whether a client draws frames. Qwen Code says that it does, and leaves out a server
+// whose tools name a frame.
 func draws(c caller) bool {
 	can, who := c.ClientCapabilities(), c.ClientInfo()
 	if can == nil || who == nil || strings.HasPrefix(who.Name, "qwen") {
@@ -42,8 +42,8 @@ func draws(c caller) bool {
 	return slices.Contains(types, any(frameType))
 }
 
-// readsAudience reports whether a client shows its user what is meant for the user alone, and
-// keeps it from its model.
+// readsAudience reports whether a client shows its user what is meant for the user alone, and keeps
+// it from its model.
 func readsAudience(c *mcp.Implementation) bool {
 	return c != nil && (strings.HasPrefix(c.Name, "Visual Studio Code") || c.Name == "goose")
 }
@@ -60,8 +60,8 @@ func (s *Server) addFrame(p *peer) {
 	p.server.AddReceivingMiddleware(s.onlyWhereDrawn)
 }
 
-// onlyWhereDrawn keeps the frame from clients that do not draw it, and names it to the
-// others with each tool that shows something.
+// onlyWhereDrawn keeps the frame from clients that do not draw it, and names it to the others with
+// each tool that shows something.
 func (s *Server) onlyWhereDrawn(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)

@@ -95,12 +95,12 @@ var known = map[string]string{
 	"qwen-cli-mcp-client-webchat": "Qwen Code", "autohand": "Autohand CLI",
 }
 
-// keepsMeta reports whether a client keeps the _meta of a success from its model.
-// Autohand CLI 0.8.2 hands its model the result whole, as JSON.
+// keepsMeta reports whether a client keeps the _meta of a success from its model. Autohand CLI
+// 0.8.2 hands its model the result whole, as JSON.
 func keepsMeta(c *mcp.Implementation) bool { return c == nil || c.Name != "autohand" }
 
-// clientName returns the name a client gives itself: one line, no control characters
-// and none that hide or reorder what follows.
+// clientName returns the name a client gives itself: one line, no control characters and none that
+// hide or reorder what follows.
 func clientName(c *mcp.Implementation) string {
 	if c == nil {
 		return "An MCP client"

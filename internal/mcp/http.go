@@ -9,15 +9,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// callHeader carries the id of a request to the call in it. What a client sends
-// under this name is dropped.
+// callHeader carries the id of a request to the call in it. What a client sends under this name is
+// dropped.
 const callHeader = "Webchat-Call"
 
 // newID returns a name that cannot be guessed.
 func newID() string { return rand.Text() }
 
-// ServeHTTP answers a request that was let in: its credentials, Host and Origin are
-// checked and its body is bounded.
+// ServeHTTP answers a request that was let in: its credentials, Host and Origin are checked and its
+// body is bounded.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, leave, err := s.enter(r.Context())
 	if err != nil {
@@ -63,8 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requestOf returns the context of the HTTP request that carries a call; nil over a
-// connection.
+// requestOf returns the context of the HTTP request that carries a call; nil over a connection.
 func (s *Server) requestOf(req *mcp.CallToolRequest) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || extra.Header == nil {

@@ -1,5 +1,5 @@
-// How clients are connected with webchat: the commands and files by which they learn of a
-// server. What would change is shown and asked about, and the client's own command does it.
+// How clients are connected with webchat: the commands and files by which they learn of a server.
+// What would change is shown and asked about, and the client's own command does it.
 
 package mcp
 
@@ -20,8 +20,8 @@ import (
 type Installation struct {
 	// Server is the command that a client starts to reach webchat on stdio.
 	Server []string
-	// Address is where the running server lends its tools over HTTP, with a key for
-	// one client; it fails if no server runs.
+	// Address is where the running server lends its tools over HTTP, with a key for one client; it
+	// fails if no server runs.
 	Address func(client string) (url, key string, err error)
 	Env     []string  // of the client's command
 	In      io.Reader // where the user answers
@@ -40,29 +40,27 @@ func (m Misuse) Error() string { return string(m) }
 type installClient struct {
 	name  string // as it is called here
 	title string // as its users call it
-	// add is the client's own command that adds a server; nil: it has none. The server
-	// is what follows: a program with its arguments.
+	// add is the client's own command that adds a server; nil: it has none. The server is what
+	// follows: a program with its arguments.
 	add func(server []string) []string
-	// addHTTP is the same for an address; nil: it has none. The client reads the key from
-	// its environment when it connects: everybody can read the arguments of a command.
+	// addHTTP is the same for an address; nil: it has none. The client reads the key from its
+	// environment when it connects: everybody can read the arguments of a command.
 	addHTTP func(url string) []string
-	// file is where a client without a command is told of servers, and entry what to
-	// add there.
+	// file is where a client without a command is told of servers, and entry what to add there.
 	file  string
 	entry func(server []string) any
 }
 
-// keyVariable holds a client's key in its environment, and keyHeader is where clients that
-// put variables into headers get it from.
+// keyVariable holds a client's key in its environment, and keyHeader is where clients that put
+// variables into headers get it from.
 const (
 	keyVariable = "WEBCHAT_MCP_KEY"
 	keyHeader   = "Authorization: Bearer ${" + keyVariable + "}"
 )
 
-// installClients are the clients whose ways are known. The commands were run, but for
-// those of VS Code, Cursor, OpenCode and Qwen, which are as documented. Claude Code
-// 2.1.316 and Copilot 1.0.102 were seen to send the key of the variable; that Gemini
-// and Qwen do is documented.
+// installClients are the clients whose ways are known. The commands were run, but for those of VS
+// Code, Cursor, OpenCode and Qwen, which are as documented. Claude Code 2.1.316 and Copilot 1.0.102
+// were seen to send the key of the variable; that Gemini and Qwen do is documented.
 func installClients() []installClient {
 	type object = map[string]any
 	geminiLike := func(program string) installClient {
@@ -143,9 +141,8 @@ func (c Installation) List() error {
 	return nil
 }
 
-// Connect connects a client: it shows what it would change, asks, and has the client's
-// own command do it. The error is a [Misuse] if there is no such client, or it cannot
-// be connected that way.
+// Connect connects a client: it shows what it would change, asks, and has the client's own command
+// do it. The error is a [Misuse] if there is no such client, or it cannot be connected that way.
 func (c Installation) Connect(ctx context.Context, name string) error {
 	i := slices.IndexFunc(installClients(), func(one installClient) bool { return one.name == name })
 	if i < 0 {

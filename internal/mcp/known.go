@@ -44,8 +44,8 @@ type serverSays struct {
 // knownForm is how sums are made today. What was allowed in another form cannot be compared.
 const knownForm = 1
 
-// serverSaysOf sums each tool whole, in the JSON that the protocol has it in: agents may give
-// their models any part of it. The error refuses tools that cannot be told apart.
+// serverSaysOf sums each tool whole, in the JSON that the protocol has it in: agents may give their
+// models any part of it. The error refuses tools that cannot be told apart.
 func serverSaysOf(tools []*mcp.Tool, about string) (serverSays, error) {
 	all := serverSays{Tools: map[string]string{}, About: toolsSum(about)}
 	for _, t := range tools {
@@ -72,8 +72,8 @@ func toolsSum(parts ...any) string {
 // serverSum tells servers apart: a user who changes the program or the address agrees anew.
 func serverSum(m agent.MCPServer) string { return toolsSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
 
-// changed says what is not as it was allowed; empty: nothing. What a server says when it
-// is first seen is allowed, since its user has just set it up.
+// changed says what is not as it was allowed; empty: nothing. What a server says when it is first
+// seen is allowed, since its user has just set it up.
 func (k *knownServers) changed(name string, m agent.MCPServer, now serverSays) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -124,8 +124,8 @@ func (k *knownServers) allow(name string, m agent.MCPServer, now serverSays) err
 	return nil
 }
 
-// load reads the file, once; mu is held. A file that cannot be read allows nothing anew:
-// it is as if every server were seen for the first time.
+// load reads the file, once; mu is held. A file that cannot be read allows nothing anew: it is as
+// if every server were seen for the first time.
 func (k *knownServers) load() {
 	if k.read {
 		return

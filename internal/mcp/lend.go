@@ -34,8 +34,8 @@ type shownOutputs interface {
 	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
 }
 
-// Lender lends the tools of a server's sessions, wired in three steps: sessions need its
-// backend, and it needs the sessions and the server's address.
+// Lender lends the tools of a server's sessions, wired in three steps: sessions need its backend,
+// and it needs the sessions and the server's address.
 type Lender struct {
 	*Server
 	Sessions *sessions.Manager        // set before anybody is let in
@@ -146,8 +146,8 @@ func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage Stage)
 	return stage
 }
 
-// hostedKey begins the names of keys that [Lender.ToAgent] gives: what the guard says of all
-// keys, and what tells these from those of clients.
+// hostedKey begins the names of keys that [Lender.ToAgent] gives: what the guard says of all keys,
+// and what tells these from those of clients.
 const hostedKey = "key s-"
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].

@@ -13,8 +13,8 @@ import (
 	"webchat/internal/agent"
 )
 
-// OwnLender lends the display tools to agents for a command that runs no server of
-// webchat: on loopback, with a key for each conversation.
+// OwnLender lends the display tools to agents for a command that runs no server of webchat: on
+// loopback, with a key for each conversation.
 type OwnLender struct {
 	*Server
 	http   *http.Server

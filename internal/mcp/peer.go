@@ -115,8 +115,8 @@ func (s *Server) forget(v Visitor) {
 	}
 }
 
-// begin notes a running call, so that it can be stopped with its session of the
-// protocol, until end is called.
+// begin notes a running call, so that it can be stopped with its session of the protocol, until end
+// is called.
 func (p *peer) begin(session, call string, cancel context.CancelFunc) (end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,8 +152,8 @@ func (p *peer) noted() map[string]*place {
 	return maps.Clone(p.places)
 }
 
-// mostSessions is how many sessions of the protocol a peer has: a client that comes back
-// to one that was closed for others begins again.
+// mostSessions is how many sessions of the protocol a peer has: a client that comes back to one
+// that was closed for others begins again.
 const mostSessions = 256
 
 // thin closes the oldest sessions in which no call runs, before another begins.

@@ -26,8 +26,8 @@ func readTools() (tools []Tool) {
 	return tools
 }
 
-// Prompt implements [agent.Conn]. A prompt's attachments are what the user releases;
-// its text is not shown.
+// Prompt implements [agent.Conn]. A prompt's attachments are what the user releases; its text is
+// not shown.
 func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	if len(p.Attachments) == 0 {
 		return errElsewhere

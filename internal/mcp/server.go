@@ -21,8 +21,8 @@ const newest = "2026-07-28"
 const (
 	// silence is how long a session waits for the next call of its client.
 	silence = 30 * time.Minute
-	// protocolSilence is how long a session of the protocol is kept: a client that
-	// comes back later has to begin again, which not all can.
+	// protocolSilence is how long a session of the protocol is kept: a client that comes back later
+	// has to begin again, which not all can.
 	protocolSilence = 24 * time.Hour
 	// mostRequests is how many requests may be open at the same time.
 	mostRequests = 256
@@ -35,9 +35,8 @@ var ErrGone = errors.New("the session is gone")
 type Sessions interface {
 	// Begin creates the session of a client and returns its id.
 	Begin(ctx context.Context, v Visit) (sessionID string, err error)
-	// Wake opens the conversation of a session with its agent, which is of
-	// [Server.Backend], if it is not open. The error wraps [ErrGone] for a session that
-	// was deleted.
+	// Wake opens the conversation of a session with its agent, which is of [Server.Backend], if it
+	// is not open. The error wraps [ErrGone] for a session that was deleted.
 	Wake(ctx context.Context, sessionID string) error
 	// Stage returns how far a running call is.
 	Stage(ctx context.Context, sessionID, toolCallID string) Stage
@@ -64,8 +63,8 @@ type Stage struct {
 // Visitor is where a request comes from.
 type Visitor struct {
 	Workspace Workspace
-	// Key tells apart those who share a workspace: it names the credentials of the
-	// request, and is none.
+	// Key tells apart those who share a workspace: it names the credentials of the request, and is
+	// none.
 	Key string
 	// Hosted says that the key is one for [Server.Host]: without a host it opens nothing.
 	Hosted bool
@@ -77,8 +76,7 @@ type Visitor struct {
 type Tool struct {
 	agent.ToolSpec
 	Title string
-	// ReadOnly says that the tool changes nothing; OpenWorld that it may reach beyond
-	// the machine.
+	// ReadOnly says that the tool changes nothing; OpenWorld that it may reach beyond the machine.
 	ReadOnly, OpenWorld bool
 }
 
@@ -86,22 +84,20 @@ type Tool struct {
 type ServerConfig struct {
 	Sessions Sessions
 	Tools    []Tool
-	// Visitor says who sends a request that was let in; false: there is no such
-	// workspace.
+	// Visitor says who sends a request that was let in; false: there is no such workspace.
 	Visitor func(r *http.Request) (Visitor, bool)
-	// Base returns the address that those of pages and outputs begin with, without a
-	// secret; empty while there is none. nil: there never is one.
+	// Base returns the address that those of pages and outputs begin with, without a secret; empty
+	// while there is none. nil: there never is one.
 	Base func() string
 	// Ends reports whether what is at that address ends with its client. nil: it stays.
 	Ends func() bool
-	// Watched reports whether a page is open, which shows what the user is asked. nil: one
-	// is.
+	// Watched reports whether a page is open, which shows what the user is asked. nil: one is.
 	Watched func() bool
-	// Content returns what an output holds that was shown in a session, for clients that
-	// draw frames; nil: no frame is offered.
+	// Content returns what an output holds that was shown in a session, for clients that draw
+	// frames; nil: no frame is offered.
 	Content func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error)
-	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what
-	// was released, too.
+	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what was
+	// released, too.
 	HostsRead bool
 	Version   string
 	Logger    *slog.Logger     // nil: nothing is logged
@@ -162,12 +158,11 @@ func NewServer(c ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// Call makes a call; what becomes of it is a Result, and the error that it could not
-// be made.
+// Call makes a call; what becomes of it is a Result, and the error that it could not be made.
 type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
 
-// Host has the calls with a key made by call, and not in a session of their client's,
-// until end is called: the agents of sessions reach their tools so.
+// Host has the calls with a key made by call, and not in a session of their client's, until end is
+// called: the agents of sessions reach their tools so.
 func (s *Server) Host(key string, call Call) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +218,8 @@ func (s *Server) hostOf(key string) Call {
 
 var errClosed = errors.New("the server ends")
 
-// enter counts a request or a connection until leave is called. Its context ends
-// with the Server, too.
+// enter counts a request or a connection until leave is called. Its context ends with the Server,
+// too.
 func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,9 +88,8 @@ func (s *UserServers) signed(ctx context.Context, name string) agent.MCPServer {
 	return m
 }
 
-// SignIn has the user sign in to a server: open is called with the address that they
-// visit, whose answer comes to a port of this machine. The token is kept and renewed;
-// agents get it as a header.
+// SignIn has the user sign in to a server: open is called with the address that they visit, whose
+// answer comes to a port of this machine. The token is kept and renewed; agents get it as a header.
 func (s *UserServers) SignIn(ctx context.Context, name string, open func(url string)) error {
 	m, ok := s.cfg.Servers[name]
 	switch {

@@ -41,14 +41,13 @@ func (w *place) get() string {
 // errUnseen is why a call is stopped whose question no page shows.
 var errUnseen = errors.New("no page shows the question")
 
-// patience is how many signs long a question waits for a page that shows it, if the client
-// hears in the first where that is.
+// patience is how many signs long a question waits for a page that shows it, if the client hears in
+// the first where that is.
 const patience = 3
 
-// signs sends a progress message at once and from then on every [sign], if the client
-// takes them, until the returned function is called. It stops a call that waits for the
-// user while no page is open: without progress at the first sign, since nothing else says
-// where to go.
+// signs sends a progress message at once and from then on every [sign], if the client takes them,
+// until the returned function is called. It stops a call that waits for the user while no page is
+// open: without progress at the first sign, since nothing else says where to go.
 func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call string, where *place) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	token, unseen := req.Params.GetProgressToken(), 0

@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// toolOf describes a tool to clients. Its schema lets unknown properties pass, since
-// some clients add their own to every call.
+// toolOf describes a tool to clients. Its schema lets unknown properties pass, since some clients
+// add their own to every call.
 func toolOf(t Tool) (*mcp.Tool, error) {
 	schema := map[string]any{}
 	if err := json.Unmarshal(t.Parameters, &schema); err != nil {
@@ -42,8 +42,8 @@ func properties(t Tool) map[string]bool {
 	return known
 }
 
-// keep returns arguments without the properties that are not known. Anything but an object
-// stays as it is, and so does a property that is there twice: the tool refuses both.
+// keep returns arguments without the properties that are not known. Anything but an object stays as
+// it is, and so does a property that is there twice: the tool refuses both.
 func keep(raw json.RawMessage, known map[string]bool) json.RawMessage {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		return json.RawMessage("{}")

@@ -31,11 +31,10 @@ type UserServersConfig struct {
 	Servers map[string]agent.MCPServer // by name
 	Env     []string                   // of those that are started
 	Limit   time.Duration              // 0: [tryLimit]
-	// Known is a file that remembers what the tools said of themselves. Empty: that is
-	// knownServers only as long as this process runs.
+	// Known is a file that remembers what the tools said of themselves. Empty: that is knownServers
+	// only as long as this process runs.
 	Known string
-	// Tokens is a file for the tokens of servers that the user signed in to. Empty: they
-	// cannot.
+	// Tokens is a file for the tokens of servers that the user signed in to. Empty: they cannot.
 	Tokens string
 	Now    func() time.Time // nil: time.Now
 }
@@ -65,18 +64,18 @@ type UserServerStatus struct {
 	says serverSays
 }
 
-// UserServers tries the MCP servers that a user set up for their agents, so that
-// those that do not answer are told of once, in one place, and are not given to any
-// agent: most agents say nothing when one fails, and others say it in every session.
+// UserServers tries the MCP servers that a user set up for their agents, so that those that do not
+// answer are told of once, in one place, and are not given to any agent: most agents say nothing
+// when one fails, and others say it in every session.
 //
-// What the tools of a server say of themselves is remembered. A server that says
-// something else later, or has more tools, is not given to agents until its user looked
-// at that and allowed it: a description can steer what a model does with other tools.
-// The ones that answered are looked at again before they are given, unless that was
-// done within the last minute; what a server tells an agent after that is not seen.
+// What the tools of a server say of themselves is remembered. A server that says something else
+// later, or has more tools, is not given to agents until its user looked at that and allowed it: a
+// description can steer what a model does with other tools. The ones that answered are looked at
+// again before they are given, unless that was done within the last minute; what a server tells an
+// agent after that is not seen.
 //
-// Nothing is started before the first of its methods that waits, and no server is left
-// running: agents start their own.
+// Nothing is started before the first of its methods that waits, and no server is left running:
+// agents start their own.
 //
 //	s := mcp.NewUserServers(mcp.UserServersConfig{Servers: servers, Env: env})
 //	for name, server := range s.Answering(ctx) { ... }
@@ -110,8 +109,7 @@ func (s *UserServers) Status(ctx context.Context) ([]UserServerStatus, error) {
 	return s.look(ctx, func(UserServerStatus) bool { return true })
 }
 
-// Answering returns the servers that answered, and say what they said when they were
-// allowed.
+// Answering returns the servers that answered, and say what they said when they were allowed.
 func (s *UserServers) Answering(ctx context.Context) map[string]agent.MCPServer {
 	all, err := s.look(ctx, func(x UserServerStatus) bool { return x.State == Ready || x.State == Changed })
 	if err != nil {
@@ -152,8 +150,8 @@ func (s *UserServers) Allow(ctx context.Context, name string) error {
 	return nil
 }
 
-// Untold returns one line about the servers that agents go on without, once; empty:
-// there are none, they were not tried yet, or it was told.
+// Untold returns one line about the servers that agents go on without, once; empty: there are none,
+// they were not tried yet, or it was told.
 func (s *UserServers) Untold() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +180,8 @@ func (s *UserServers) Untold() string {
 	return strings.Join(lines, " ")
 }
 
-// look tries those servers at the same time that were never tried, or not lately and
-// that are asked for.
+// look tries those servers at the same time that were never tried, or not lately and that are asked
+// for.
 func (s *UserServers) look(ctx context.Context, again func(UserServerStatus) bool) ([]UserServerStatus, error) {
 	select {
 	case <-s.turn:
@@ -248,8 +246,8 @@ func (s *UserServers) tryOne(ctx context.Context, name string) UserServerStatus 
 // mostTools is how many tools a server may have.
 const mostTools = 1000
 
-// list connects and returns the server's tools, its instructions for models, and what it
-// said before it failed.
+// list connects and returns the server's tools, its instructions for models, and what it said
+// before it failed.
 func (s *UserServers) list(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, about, said string, err error) {
 	var at mcp.Transport
 	if m.Type == "stdio" {

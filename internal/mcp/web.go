@@ -22,9 +22,9 @@ func plainError(err error) error {
 
 var errSignIn = errors.New("it wants a sign-in")
 
-// headerTransport sends the user's headers with every request to the server's own origin, and
-// notes whether one was refused for its credentials. What is requested elsewhere, after a
-// redirect or because the server names another address, has no credentials.
+// headerTransport sends the user's headers with every request to the server's own origin, and notes
+// whether one was refused for its credentials. What is requested elsewhere, after a redirect or
+// because the server names another address, has no credentials.
 type headerTransport struct {
 	set    map[string]string
 	origin string

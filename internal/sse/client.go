@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// chunk is how much is written under one deadline: a slow client that takes
-	// this much in time is slow, not gone.
+	// chunk is how much is written under one deadline: a slow client that takes this much in time
+	// is slow, not gone.
 	chunk = 64 << 10
 	// replayChunk is how much of a replay is joined into one write.
 	replayChunk = 16 << 10
@@ -25,9 +25,8 @@ type client struct {
 	hub   *Hub
 	retry time.Duration
 
-	// ctx ends when the client has gone or was cut; its cause says which. soft ends
-	// then, too, and when the hub closes: the producer should stop, but a last frame
-	// can still be written.
+	// ctx ends when the client has gone or was cut; its cause says which. soft ends then, too, and
+	// when the hub closes: the producer should stop, but a last frame can still be written.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	slow   atomic.Bool // cut for being slow: net/http, too, cancels after a failed write
@@ -69,9 +68,9 @@ func setHeader(w http.ResponseWriter, r *http.Request) {
 	h.Del("Content-Length")
 	h.Del("Content-Encoding")
 	if r.ProtoMajor == 1 {
-		// To net/http this means: no chunks, and the connection ends with the response.
-		// A large write then is one system call, not three. And a write deadline stays
-		// with its connection: a later response there would inherit ours.
+		// To net/http this means: no chunks, and the connection ends with the response. A large
+		// write then is one system call, not three. And a write deadline stays with its connection:
+		// a later response there would inherit ours.
 		h.Set("Transfer-Encoding", "identity")
 	}
 }
@@ -81,9 +80,9 @@ func (c *client) probe() error {
 	if err := c.arm(); err != nil { // what has a deadline can be flushed, too
 		return fmt.Errorf("%w (%w)", ErrUnsupported, err)
 	}
-	// A read deadline, set by the handler that bounds the reading of bodies, would end the
-	// stream: net/http watches the connection by reading from it. A ResponseWriter
-	// that knows none has none to lift.
+	// A read deadline, set by the handler that bounds the reading of bodies, would end the stream:
+	// net/http watches the connection by reading from it. A ResponseWriter that knows none has none
+	// to lift.
 	_ = c.rc.SetReadDeadline(time.Time{})
 	return nil
 }
@@ -111,8 +110,8 @@ func (c *client) beat() {
 	}
 }
 
-// send encodes a frame and writes it: the first at once and the others when enough
-// has come together.
+// send encodes a frame and writes it: the first at once and the others when enough has come
+// together.
 func (c *client) send(f Frame) error {
 	if c.soft.Err() != nil {
 		return context.Cause(c.soft)
@@ -190,8 +189,8 @@ func (c *client) fail(err error) error {
 	return err
 }
 
-// arm gives the next write its time. A deadline younger than a twentieth of
-// WriteTimeout is good enough: moving it costs as much as formatting a frame.
+// arm gives the next write its time. A deadline younger than a twentieth of WriteTimeout is good
+// enough: moving it costs as much as formatting a frame.
 func (c *client) arm() error {
 	c.deadline.Lock()
 	defer c.deadline.Unlock()

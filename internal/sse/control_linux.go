@@ -13,15 +13,15 @@ const (
 	tcpUserTimeout = 18
 )
 
-// ListenControl is for net.ListenConfig.Control of the listener that streams are
-// served on. It sets TCP_USER_TIMEOUT to 30 s, which accepted connections inherit:
-// a peer that vanished without closing (a lost network, a sleeping laptop) is then
-// noticed some 30 s after the first heartbeat it does not acknowledge. A write
-// deadline cannot do that, because heartbeats fit into the kernel's buffer for
-// hours. It also ends a connection whose reader leaves its window shut for 30 s.
+// ListenControl is for net.ListenConfig.Control of the listener that streams are served on. It sets
+// TCP_USER_TIMEOUT to 30 s, which accepted connections inherit: a peer that vanished without
+// closing (a lost network, a sleeping laptop) is then noticed some 30 s after the first heartbeat
+// it does not acknowledge. A write deadline cannot do that, because heartbeats fit into the
+// kernel's buffer for hours. It also ends a connection whose reader leaves its window shut for 30
+// s.
 //
-// On systems other than Linux it does nothing: there the kernel's own
-// retransmission limit applies (minutes).
+// On systems other than Linux it does nothing: there the kernel's own retransmission limit applies
+// (minutes).
 func ListenControl(network, _ string, c syscall.RawConn) error {
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
 		return nil

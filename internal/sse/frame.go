@@ -9,19 +9,19 @@ import (
 
 // Frame is one event of a stream.
 type Frame struct {
-	// ID is what a client sends back as Last-Event-ID. Zero or less writes no id
-	// line: the client keeps the id it has.
+	// ID is what a client sends back as Last-Event-ID. Zero or less writes no id line: the client
+	// keeps the id it has.
 	ID int64
-	// Pos places the frame among the live frames of its topic, for joining a
-	// replay to them; it is not sent. Zero or less means that the frame has no
-	// place and is never dropped as already replayed.
+	// Pos places the frame among the live frames of its topic, for joining a replay to them; it is
+	// not sent. Zero or less means that the frame has no place and is never dropped as already
+	// replayed.
 	Pos int64
-	// Event is the optional name; empty means the default, "message". Line ends
-	// and NUL are left out of it.
+	// Event is the optional name; empty means the default, "message". Line ends and NUL are left
+	// out of it.
 	Event string
-	// Data is the payload. Each line end in it, be it LF, CR LF or CR, starts
-	// another data line, which a client reads as LF. Empty Data writes no data line:
-	// such a frame only moves the client's last id, and its page sees nothing.
+	// Data is the payload. Each line end in it, be it LF, CR LF or CR, starts another data line,
+	// which a client reads as LF. Empty Data writes no data line: such a frame only moves the
+	// client's last id, and its page sees nothing.
 	Data []byte
 }
 
@@ -65,9 +65,8 @@ func appendData(dst, data []byte) []byte {
 	}
 }
 
-// lineEnd finds the first LF or CR. Two searches with the machine's own
-// instructions are many times faster than bytes.IndexAny over ordinary JSON,
-// which holds neither.
+// lineEnd finds the first LF or CR. Two searches with the machine's own instructions are many times
+// faster than bytes.IndexAny over ordinary JSON, which holds neither.
 func lineEnd(data []byte) int {
 	lf := bytes.IndexByte(data, '\n')
 	if lf >= 0 {
@@ -85,10 +84,9 @@ func appendRetry(dst []byte, d time.Duration) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// Between Publish and a client's buffer a frame travels as a record: how many bytes
-// of records were published before it, its Pos, the length of its text, and the text.
-// Records follow each other without separators, so many are one event to r3labs, and
-// each client can choose from them late.
+// Between Publish and a client's buffer a frame travels as a record: how many bytes of records were
+// published before it, its Pos, the length of its text, and the text. Records follow each other
+// without separators, so many are one event to r3labs, and each client can choose from them late.
 const recordHead = 8 + 8 + 8
 
 // maxRecord is at least the size of a frame's record whose data is one line.
@@ -106,9 +104,9 @@ func appendRecord(dst []byte, at int64, f Frame) []byte {
 	return dst
 }
 
-// appendLive appends the text of those records that were published after from and
-// have no Pos up to pos, and returns how many bytes were published up to their end.
-// dst may be the beginning of records.
+// appendLive appends the text of those records that were published after from and have no Pos up to
+// pos, and returns how many bytes were published up to their end. dst may be the beginning of
+// records.
 func appendLive(dst, records []byte, from, pos int64) (_ []byte, end int64) {
 	for end = from; len(records) > 0; {
 		at, place := int64(binary.LittleEndian.Uint64(records)), int64(binary.LittleEndian.Uint64(records[8:]))

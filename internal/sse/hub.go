@@ -15,15 +15,15 @@ import (
 	r3labs "github.com/r3labs/sse/v2"
 )
 
-// Errors of Serve and Stream. With the first three nothing was written yet, so the
-// caller still can answer; every other error comes after the 200 and is for a log.
+// Errors of Serve and Stream. With the first three nothing was written yet, so the caller still can
+// answer; every other error comes after the 200 and is for a log.
 var (
 	// ErrTooMany means that MaxStreams are open: answer 503 with Retry-After.
 	ErrTooMany = errors.New("sse: too many open streams: close one or raise the limit")
 	// ErrClosed means that the hub closes: answer 503.
 	ErrClosed = errors.New("sse: the hub is closed")
-	// ErrUnsupported means that the ResponseWriter has no write deadline or no
-	// flush: some wrapper of it lacks an Unwrap method.
+	// ErrUnsupported means that the ResponseWriter has no write deadline or no flush: some wrapper
+	// of it lacks an Unwrap method.
 	ErrUnsupported = errors.New("sse: this ResponseWriter cannot stream: its wrapper needs an Unwrap method")
 	// ErrSlow means that the client was cut because it did not keep up.
 	ErrSlow = errors.New("sse: the client was too slow and was cut")
@@ -31,22 +31,22 @@ var (
 
 // Config says how a hub treats its streams. The zero value is good.
 type Config struct {
-	// Heartbeat is the silence after which a comment is sent, so that both ends
-	// notice a dead connection. Default 15 s.
+	// Heartbeat is the silence after which a comment is sent, so that both ends notice a dead
+	// connection. Default 15 s.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a client may take no byte before it is cut.
-	// Default 10 s; the cut may come up to a twentieth of it later.
+	// WriteTimeout is how long a client may take no byte before it is cut. Default 10 s; the cut
+	// may come up to a twentieth of it later.
 	WriteTimeout time.Duration
-	// Buffer is how many bytes may wait for one client beside what its connection
-	// holds; one frame more is let through when nothing waits. Default 2 MiB.
+	// Buffer is how many bytes may wait for one client beside what its connection holds; one frame
+	// more is let through when nothing waits. Default 2 MiB.
 	Buffer int
 	// MaxStreams bounds the open streams of all topics together. Default 256.
 	MaxStreams int
-	// Retry is the least time after which a client should reconnect. Each is told
-	// its own, up to twice as long, so that they do not all come at once. Default 1 s.
+	// Retry is the least time after which a client should reconnect. Each is told its own, up to
+	// twice as long, so that they do not all come at once. Default 1 s.
 	Retry time.Duration
-	// Closing makes the last frame of each stream when the hub closes; retry is what
-	// that client is told. Nil sends only the retry line.
+	// Closing makes the last frame of each stream when the hub closes; retry is what that client is
+	// told. Nil sends only the retry line.
 	Closing func(retry time.Duration) Frame
 }
 
@@ -99,8 +99,8 @@ func New(c Config) (*Hub, error) {
 	}, nil
 }
 
-// Topic names a stream that many read. It is only a name: it costs nothing to
-// make and nothing to forget.
+// Topic names a stream that many read. It is only a name: it costs nothing to make and nothing to
+// forget.
 func (h *Hub) Topic(name string) *Topic { return &Topic{hub: h, name: name} }
 
 // open admits a client, or answers a HEAD (and returns nil, nil).
@@ -154,11 +154,11 @@ func (h *Hub) dismiss(c *client) {
 // retry is one client's own time to wait before it comes back.
 func (h *Hub) retry() time.Duration { return h.config.Retry + rand.N(h.config.Retry) }
 
-// Close ends every stream: what was published before is delivered (a replay is
-// stopped, though), then the frame of Config.Closing, then the response ends.
-// Streams that begin later get ErrClosed. Close returns when all have ended; clients that do not take their
-// last bytes are cut when three quarters of ctx's time are over. The error says
-// how many streams still ran when ctx ended. A second Close waits like the first.
+// Close ends every stream: what was published before is delivered (a replay is stopped, though),
+// then the frame of Config.Closing, then the response ends. Streams that begin later get ErrClosed.
+// Close returns when all have ended; clients that do not take their last bytes are cut when three
+// quarters of ctx's time are over. The error says how many streams still ran when ctx ended. A
+// second Close waits like the first.
 func (h *Hub) Close(ctx context.Context) error {
 	clients, topics := h.shut()
 	for _, l := range topics { // first: a producer that is told to stop may publish once more

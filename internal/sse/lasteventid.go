@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// ParseLastEventID reads after which id a client wants to go on: the header
-// Last-Event-ID, which a reconnecting browser sets, else ?after= of the query.
-// present says that it asked at all; ok, that it asked for a decimal number of at
-// most 20 digits which fits. With present and not ok, or an id that is not in the
-// log, answer with a full resynchronisation, never with an error status: that
+// ParseLastEventID reads after which id a client wants to go on: the header Last-Event-ID, which a
+// reconnecting browser sets, else ?after= of the query. present says that it asked at all; ok, that
+// it asked for a decimal number of at most 20 digits which fits. With present and not ok, or an id
+// that is not in the log, answer with a full resynchronisation, never with an error status: that
 // would end a browser's EventSource for good.
 func ParseLastEventID(r *http.Request) (after int64, ok, present bool) {
 	if ids := r.Header.Values("Last-Event-ID"); len(ids) > 1 || len(ids) == 1 && ids[0] != "" {

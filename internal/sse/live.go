@@ -10,12 +10,12 @@ import (
 	r3labs "github.com/r3labs/sse/v2"
 )
 
-// batchSize bounds how much is joined into one event: r3labs formats each event for
-// each subscriber by package fmt, which reuses buffers up to 64 KiB.
+// batchSize bounds how much is joined into one event: r3labs formats each event for each subscriber
+// by package fmt, which reuses buffers up to 64 KiB.
 const batchSize = 60 << 10
 
-// live is a topic that has clients: a stream of r3labs, and what that has yet to
-// take. It exists from its first client's attach to its last one's detach.
+// live is a topic that has clients: a stream of r3labs, and what that has yet to take. It exists
+// from its first client's attach to its last one's detach.
 type live struct {
 	hub  *Hub
 	name string // the topic's and the stream's
@@ -28,23 +28,23 @@ type live struct {
 	ended   bool       // nothing more is taken: the hub closes, or the last client left
 }
 
-// attach makes c a subscriber of the topic's stream, creating that if c is the first
-// or name is empty. detach undoes it and waits for all that was started.
+// attach makes c a subscriber of the topic's stream, creating that if c is the first or name is
+// empty. detach undoes it and waits for all that was started.
 func (h *Hub) attach(name string, c *client) (_ *sink, detach func()) {
 	l := h.acquire(name)
 	s, left := l.subscribe(c.ctx, func() { c.cut(ErrSlow) })
 	return s, func() {
-		// r3labs deregisters when the context ends, and only a stream that still
-		// exists can do so: hence wait, then release.
+		// r3labs deregisters when the context ends, and only a stream that still exists can do so:
+		// hence wait, then release.
 		c.cancel(nil)
 		<-left
 		h.release(l)
 	}
 }
 
-// subscribe returns when r3labs has the subscriber: what is published from now on
-// arrives in the sink, the end of the topic included. left is closed when r3labs has
-// let go of it, after ctx ended.
+// subscribe returns when r3labs has the subscriber: what is published from now on arrives in the
+// sink, the end of the topic included. left is closed when r3labs has let go of it, after ctx
+// ended.
 func (l *live) subscribe(ctx context.Context, cut func()) (s *sink, left <-chan struct{}) {
 	s = &sink{live: l, cut: cut, attached: make(chan struct{}), wake: make(chan struct{}, 1), header: http.Header{}}
 	// Not the client's request: r3labs would read its query and headers.
@@ -84,8 +84,8 @@ func (h *Hub) release(l *live) {
 	}
 	delete(h.topics, l.name)
 	h.fanout.RemoveStream(l.name)
-	// A publisher may have found l just before. What it brings was in its log before
-	// a client can attach anew, so none misses it.
+	// A publisher may have found l just before. What it brings was in its log before a client can
+	// attach anew, so none misses it.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
@@ -110,13 +110,13 @@ func (l *live) publish(frames []Frame) {
 	l.move()
 }
 
-// move hands what is pending to the stream as far as that takes it at once, which is
-// all in quiet times. If it takes nothing, an event waits before its loop, and each
-// client that gets that one calls move anew. l.mu is held.
+// move hands what is pending to the stream as far as that takes it at once, which is all in quiet
+// times. If it takes nothing, an event waits before its loop, and each client that gets that one
+// calls move anew. l.mu is held.
 func (l *live) move() {
 	for len(l.pending) > 0 {
-		// A comment, since r3labs writes that as it is, while data gets an id line,
-		// even an empty one, and is lost or forges lines depending on its bytes.
+		// A comment, since r3labs writes that as it is, while data gets an id line, even an empty
+		// one, and is lost or forges lines depending on its bytes.
 		if !l.hub.fanout.TryPublish(l.name, &r3labs.Event{Comment: l.pending[0]}) {
 			return
 		}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// sink is the ResponseWriter that r3labs writes a client's events to. It takes them
-// at once, always: a blocked one would stop r3labs' loop and with it every client of
-// the topic. The client takes from it what it writes to the network.
+// sink is the ResponseWriter that r3labs writes a client's events to. It takes them at once,
+// always: a blocked one would stop r3labs' loop and with it every client of the topic. The client
+// takes from it what it writes to the network.
 type sink struct {
 	live     *live
 	cut      func()        // what waits is more than the hub's Config.Buffer
@@ -37,8 +37,8 @@ func (s *sink) WriteHeader(int) {
 	close(s.attached)
 }
 
-// Write takes what r3labs writes for an event: a comment, which is our records
-// between ": " and a line end, in one call; then an empty line in another.
+// Write takes what r3labs writes for an event: a comment, which is our records between ": " and a
+// line end, in one call; then an empty line in another.
 func (s *sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,9 +48,8 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush ends an event of r3labs. Here, and only here, it is decided that a client is
-// too slow: when more waits for it, here or before r3labs, than Config.Buffer, unless
-// that is a single frame.
+// Flush ends an event of r3labs. Here, and only here, it is decided that a client is too slow: when
+// more waits for it, here or before r3labs, than Config.Buffer, unless that is a single frame.
 func (s *sink) Flush() {
 	l := s.live
 	l.mu.Lock()
@@ -72,9 +71,9 @@ func (s *sink) Flush() {
 	}
 }
 
-// take returns the text of the frames that wait and have no Pos up to pos: nil when
-// there is none now, and then whether the topic has ended. It is the caller's until
-// the next call, for which it counts as written.
+// take returns the text of the frames that wait and have no Pos up to pos: nil when there is none
+// now, and then whether the topic has ended. It is the caller's until the next call, for which it
+// counts as written.
 func (s *sink) take(pos int64) (text []byte, end bool) {
 	for {
 		s.mu.Lock()

@@ -13,9 +13,8 @@ type Topic struct {
 	name string
 }
 
-// Publish delivers frames, in this order, to every client of the topic. It never
-// blocks and keeps no reference to the frames' data. Without clients it does
-// nothing.
+// Publish delivers frames, in this order, to every client of the topic. It never blocks and keeps
+// no reference to the frames' data. Without clients it does nothing.
 func (t *Topic) Publish(frames ...Frame) {
 	t.hub.mu.RLock()
 	l := t.hub.topics[t.name]
@@ -25,22 +24,21 @@ func (t *Topic) Publish(frames ...Frame) {
 	}
 }
 
-// Replay sends the past that a client lacks and returns the Pos up to which the past
-// is complete: live frames with a Pos up to there are dropped, all others follow.
-// The header goes with the first frame it sends, or when it returns, so a replay
-// that looks at the past before it sends lets a client that has the header miss
-// nothing from then on. Frames may wait for each other until it returns.
+// Replay sends the past that a client lacks and returns the Pos up to which the past is complete:
+// live frames with a Pos up to there are dropped, all others follow. The header goes with the first
+// frame it sends, or when it returns, so a replay that looks at the past before it sends lets a
+// client that has the header miss nothing from then on. Frames may wait for each other until it
+// returns.
 //
-// send waits for the client, at most WriteTimeout without progress. ctx ends when
-// the client has gone or was cut, or the hub closes.
+// send waits for the client, at most WriteTimeout without progress. ctx ends when the client has
+// gone or was cut, or the hub closes.
 type Replay func(ctx context.Context, send func(Frame) error) (pos int64, err error)
 
-// Serve answers r with the topic's stream until the client leaves, is cut or the
-// hub closes. It attaches to the topic first and replays then. A nil replay sends
-// nothing.
+// Serve answers r with the topic's stream until the client leaves, is cut or the hub closes. It
+// attaches to the topic first and replays then. A nil replay sends nothing.
 //
-// Serve returns nil when the client left or the hub closed, ErrSlow when the
-// client was cut, else replay's error. To a HEAD it writes the header alone.
+// Serve returns nil when the client left or the hub closed, ErrSlow when the client was cut, else
+// replay's error. To a HEAD it writes the header alone.
 func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) error {
 	c, err := t.hub.open(w, r)
 	if c == nil {
@@ -56,14 +54,13 @@ func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) err
 	return c.result(err)
 }
 
-// Stream answers r with a stream of its own: what replay sends, then what live
-// publishes until it returns. To publish never blocks, as with a topic. live's ctx
-// ends as replay's does, and live should return then. A request's body must have
-// been read to its end before.
+// Stream answers r with a stream of its own: what replay sends, then what live publishes until it
+// returns. To publish never blocks, as with a topic. live's ctx ends as replay's does, and live
+// should return then. A request's body must have been read to its end before.
 //
-// Stream returns the error of replay or live, unless that only says that the client
-// has gone or the hub closes (nil), or that the client was too slow (ErrSlow). To a
-// HEAD it writes the header alone and calls neither.
+// Stream returns the error of replay or live, unless that only says that the client has gone or the
+// hub closes (nil), or that the client was too slow (ErrSlow). To a HEAD it writes the header alone
+// and calls neither.
 func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay, live func(ctx context.Context, publish func(...Frame)) error) error {
 	c, err := h.open(w, r)
 	if c == nil {
