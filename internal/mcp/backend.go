@@ -1,12 +1,21 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/released"
+	"webchat/internal/wording"
 )
 
 // BackendName is what clients' sessions have in the place of an agent's name.
@@ -59,11 +68,11 @@ type conn struct {
 	client   string // who it is, as people read it
 	reads    bool   // whether it is offered what was released
 	released released.Shelf
-	turn     *shared // the one that calls join; nil: the next call begins one
+	turn     *sharedTurn // the one that calls join; nil: the next call begins one
 }
 
-// shared is a turn that lasts as long as a call of it runs.
-type shared struct {
+// sharedTurn is a turn that lasts as long as a call of it runs.
+type sharedTurn struct {
 	users int           // guarded by the conn's mu
 	leave func()        // ends the wait for a turn that is not needed any more
 	begun chan struct{} // closed when the turn runs
@@ -99,7 +108,7 @@ func (c *conn) use(ctx context.Context, cause string, f func() error) error {
 
 // join counts a user of the client's turn, which it begins if there is none; nil if the
 // conversation is closed.
-func (c *conn) join(cause string) *shared {
+func (c *conn) join(cause string) *sharedTurn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -108,7 +117,7 @@ func (c *conn) join(cause string) *shared {
 	c.wg.Add(1)
 	if c.turn == nil {
 		ctx, cancel := context.WithCancel(c.ctx)
-		t := &shared{leave: cancel, begun: make(chan struct{}), idle: make(chan struct{}), over: make(chan struct{})}
+		t := &sharedTurn{leave: cancel, begun: make(chan struct{}), idle: make(chan struct{}), over: make(chan struct{})}
 		c.turn = t
 		c.wg.Go(func() { c.run(ctx, t, cause) })
 	}
@@ -116,42 +125,116 @@ func (c *conn) join(cause string) *shared {
 	return c.turn
 }
 
-func (c *conn) leave(t *shared) {
+func (c *conn) leave(t *sharedTurn) {
 	defer c.wg.Done()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.users--; t.users > 0 {
-		return
+	if t.users--; t.users == 0 {
+		close(t.idle)
+		t.leave()
+		c.endLocked(t)
 	}
-	close(t.idle)
-	t.leave()
+}
+
+// endLocked has calls from now on begin another turn.
+func (c *conn) endLocked(t *sharedTurn) {
 	if c.turn == t {
 		c.turn = nil
 	}
 }
 
+func (c *conn) end(t *sharedTurn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endLocked(t)
+}
+
 // run is a turn, from its first call until no call of it runs any more.
-func (c *conn) run(wait context.Context, t *shared, cause string) {
+func (c *conn) run(wait context.Context, t *sharedTurn, cause string) {
 	defer close(t.over)
+	defer c.end(t)
 	t.err = c.host.RunTurn(wait, cause, func(ctx context.Context) error {
 		close(t.begun)
 		select {
 		case <-t.idle:
-		case <-ctx.Done(): // it was stopped: calls from now on begin another
-			c.mu.Lock()
-			if c.turn == t {
-				c.turn = nil
-			}
-			c.mu.Unlock()
+		case <-ctx.Done(): // it was stopped
+			c.end(t)
 			<-t.idle
 		}
 		return ctx.Err()
 	})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.turn == t {
-		c.turn = nil
+}
+
+// Prompt implements [agent.Conn]. A prompt's attachments are what the user releases; its text is
+// not shown.
+func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
+	if len(p.Attachments) == 0 {
+		return errElsewhere
 	}
+	c.mu.Lock()
+	client, reads := c.client, c.reads
+	var lines []string
+	for _, a := range p.Attachments {
+		if reads && a.Data != nil {
+			number := strconv.Itoa(c.released.Add(a.Name, a.Data))
+			lines = append(lines, fmt.Sprintf("Use webchat's %s with output %q: %s", released.ReadOutput, number, pasted(a.Name)))
+		}
+	}
+	c.mu.Unlock()
+	text := fmt.Sprintf("Released. Paste this in %s:\n\n```\n%s\n```", client, strings.Join(lines, "\n"))
+	switch {
+	case !reads:
+		text = client + " is connected without a workspace, so it cannot read what you release. Connect it with `webchat mcp install`."
+	case len(lines) == 0:
+		text = "Nothing was released: only outputs that were shown here can be."
+	}
+	return c.host.Report(ctx, event.AssistantMessage{MessageID: newID(), Content: text})
+}
+
+// pasted is a name as it may be pasted into a prompt.
+func pasted(name string) string {
+	return wording.Cut(oneLine(strings.ReplaceAll(name, "`", "'")), mostName)
+}
+
+// reader serves the calls of a tool of [readTools] for clients.
+func (s *Server) reader(tool string) mcp.ToolHandler {
+	return s.bounded(false, func(ctx context.Context, req *mcp.CallToolRequest, call *running) *mcp.CallToolResult {
+		var text string
+		_, err := s.lend(ctx, call.visitor, clientName(req.ClientInfo()), func(c *conn) (err error) {
+			text, err = c.read(ctx, call.id, tool, req.Params.Arguments)
+			return err
+		})
+		if err != nil {
+			return failure(strings.ToUpper(err.Error()[:1]) + err.Error()[1:] + ".")
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+	})
+}
+
+// read returns what a call asks for, and shows the call in the session, without what it returned.
+func (c *conn) read(ctx context.Context, id, tool string, raw json.RawMessage) (text string, err error) {
+	var args released.Arguments
+	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
+		return "", errors.New("the arguments have to be strings")
+	}
+	shown, err := json.Marshal(released.Arguments{Output: cmp.Or(args.Output, "latest"), Lines: args.Lines, Pattern: args.Pattern})
+	if err != nil {
+		return "", err
+	}
+	if err := c.host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: shown}); err != nil {
+		return "", err
+	}
+	text, name, err := c.released.Call(tool, args)
+	end := event.ToolExecutionComplete{ToolCallID: id, Success: err == nil}
+	if err == nil {
+		end.Result = &event.ToolResult{Content: fmt.Sprintf("The agent read %s of %s.", wording.Size(int64(len(text))), pasted(name))}
+	} else {
+		end.Error = &event.ToolError{Message: err.Error(), Code: "failure", Kind: event.KindBadArguments}
+		if errors.Is(err, released.ErrNot) {
+			end.Error.Kind = event.KindDenied
+		}
+	}
+	return text, errors.Join(err, c.host.Report(ctx, end))
 }
 
 // Steer implements [agent.Conn].

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -16,20 +17,29 @@ import (
 // client asked before it closed its side is answered; a call that waits for the user or acts is
 // stopped after [lastAnswers]. The workspace's session belongs to the connection.
 func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
-	ctx, leave, err := s.enter(ctx)
+	ctx, id, leave, err := s.enter(ctx)
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	defer leave()
-	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID()}
-	p := s.newPeer(v)
-	p.lasting = true
+	v := Visitor{Workspace: w, Reads: true, Key: "connection " + id, connection: true}
 	defer s.forget(v)
-	err = p.server.Run(ctx, answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(ctx, p) }})
+	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(ctx, v) }}
+	err = s.reading.Run(context.WithValue(ctx, visitorKey{}, v), at)
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
 	return fmt.Errorf("what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP clients start this command by themselves, see webchat mcp install", err)
+}
+
+// held reports whether a call of a visitor waits for the user, or acts: its end is not near.
+func (s *Server) held(ctx context.Context, v Visitor) bool {
+	for _, c := range s.calls(func(c *running) bool { return c.visitor == v }) {
+		if _, now := c.stage(ctx, s); c.acts || now.Asked {
+			return true
+		}
+	}
+	return false
 }
 
 // unclosed is the writing side of a connection that its reading side closes.
@@ -55,7 +65,7 @@ func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answeringConn{Connection: c, held: t.held, closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}, none: make(chan struct{}, 1)}, nil
+	return &answeringConn{Connection: c, held: t.held, closed: make(chan struct{}), none: make(chan struct{}, 1)}, nil
 }
 
 type answeringConn struct {
@@ -63,26 +73,22 @@ type answeringConn struct {
 	held   func() bool   // a call waits for the user, or acts
 	closed chan struct{} // closed by Close
 	once   sync.Once
-	none   chan struct{} // has room for one: nothing is open any more
-
-	mu    sync.Mutex // guards asked
-	asked map[jsonrpc.ID]bool
+	asked  atomic.Int64  // requests without an answer; none or less once answers go nowhere
+	none   chan struct{} // has room for one: nothing is asked any more
 }
 
 // Read implements [mcp.Connection].
 func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
-		c.mu.Lock()
-		c.asked[r.ID] = true
-		c.mu.Unlock()
+		c.asked.Add(1)
 	}
 	if !errors.Is(err, io.EOF) {
 		return m, err
 	}
 	limit := time.NewTicker(lastAnswers)
 	defer limit.Stop()
-	for c.open() {
+	for c.asked.Load() > 0 {
 		select {
 		case <-c.none:
 		case <-limit.C:
@@ -98,28 +104,16 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-func (c *answeringConn) open() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.asked) > 0
-}
-
 // Write implements [mcp.Connection].
 func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
-	r, ok := m.(*jsonrpc.Response)
-	if !ok && err == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if ok {
-		delete(c.asked, r.ID)
+	if _, ok := m.(*jsonrpc.Response); ok {
+		c.asked.Add(-1)
 	}
 	if err != nil { // the answers go nowhere
-		clear(c.asked)
+		c.asked.Store(0)
 	}
-	if len(c.asked) == 0 {
+	if c.asked.Load() <= 0 {
 		select {
 		case c.none <- struct{}{}:
 		default:

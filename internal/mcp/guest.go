@@ -2,7 +2,10 @@ package mcp
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +27,9 @@ type guest struct {
 	key  guestKey
 	last time.Time // of its last call's begin or end; guarded by the Server's mu
 
-	mu   sync.Mutex // guards what follows
-	id   string     // of its session; empty: none yet
-	told bool       // where its user sees what it shows
+	mu    sync.Mutex // guards what follows
+	id    string     // of its session; empty: none yet
+	knows bool       // where its user sees what it shows
 }
 
 // mostGuests is how many clients may use one key in one workspace within [silence].
@@ -35,24 +38,23 @@ const mostGuests = 32
 var errGuests = fmt.Errorf("%d clients used this key within %v, which is the most; use a key of its own for each, see \"webchat mcp install\"", mostGuests, silence)
 
 // guestOf returns the client's guest, a new one after [silence].
-func (s *Server) guestOf(p *peer, client string) (*guest, error) {
-	key := guestKey{p.visitor, client}
-	now := s.cfg.Now()
+func (s *Server) guestOf(v Visitor, client string) (*guest, error) {
+	key, now := guestKey{v, client}, s.cfg.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	others := 0
 	for k, g := range s.guests {
-		if peer := s.byPeer[k.visitor]; (peer == nil || !peer.lasting) && now.Sub(g.last) > silence {
+		if !k.visitor.connection && now.Sub(g.last) > silence {
 			delete(s.guests, k)
-		} else if k.visitor == p.visitor {
+		} else if k.visitor == v {
 			others++
 		}
 	}
 	g := s.guests[key]
-	if g == nil && others >= mostGuests {
+	switch {
+	case g == nil && others >= mostGuests:
 		return nil, errGuests
-	}
-	if g == nil {
+	case g == nil:
 		g = &guest{key: key}
 		s.guests[key] = g
 	}
@@ -60,37 +62,77 @@ func (s *Server) guestOf(p *peer, client string) (*guest, error) {
 	return g, nil
 }
 
-// touch says that a guest was not silent.
-func (s *Server) touch(g *guest) {
-	now := s.cfg.Now()
+// touch says that a guest was not silent; gone, that its session is not there any more.
+func (s *Server) touch(g *guest, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g.last = now
-}
-
-// drop forgets a guest whose session is gone.
-func (s *Server) drop(g *guest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.guests[g.key] == g {
+	if g.last = s.cfg.Now(); gone && s.guests[g.key] == g {
 		delete(s.guests, g.key)
 	}
+}
+
+// forget drops the guests of a visitor that has gone.
+func (s *Server) forget(v Visitor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.guests, func(k guestKey, _ *guest) bool { return k.visitor == v })
 }
 
 // first reports whether it is called for the first time.
 func (g *guest) first() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	was := g.told
-	g.told = true
-	return !was
+	knew := g.knows
+	g.knows = true
+	return !knew
+}
+
+// lend calls use with a client's conversation, that of a new session if the user deleted it, within
+// a turn of its own.
+func (s *Server) lend(ctx context.Context, v Visitor, client string, use func(*conn) error) (*guest, error) {
+	for again := false; ; again = true {
+		g, err := s.guestOf(v, client)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.wake(ctx, g)
+		if err == nil {
+			c.introduce(client, v.Reads)
+			err = c.use(ctx, client+" called a tool.", func() error { return use(c) })
+		}
+		gone := errors.Is(err, ErrGone) && !again
+		s.touch(g, gone)
+		if !gone {
+			return g, err
+		}
+	}
+}
+
+// wake returns the open conversation of a guest's session, which is created with its first call.
+func (s *Server) wake(ctx context.Context, g *guest) (c *conn, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.id == "" {
+		if g.id, err = s.cfg.Sessions.Begin(ctx, Visit{Client: g.key.client, Workspace: g.key.visitor.Workspace}); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cfg.Sessions.Wake(ctx, g.id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c = s.conns[g.id]; c == nil {
+		return nil, fmt.Errorf("session %s has no conversation: %w", g.id, ErrGone)
+	}
+	return c, nil
 }
 
 // mostName is how many characters of a client's name are shown.
 const mostName = 40
 
-// known are the names of programs that give themselves no title, as recorded.
-var known = map[string]string{
+// titles are those of programs that give themselves none, by their names as recorded.
+var titles = map[string]string{
 	"copilot-cli": "Copilot CLI", "gemini-cli-mcp-client": "Gemini CLI", "opencode": "OpenCode",
 	"qwen-cli-mcp-client-webchat": "Qwen Code", "autohand": "Autohand CLI",
 }
@@ -99,21 +141,29 @@ var known = map[string]string{
 // 0.8.2 hands its model the result whole, as JSON.
 func keepsMeta(c *mcp.Implementation) bool { return c == nil || c.Name != "autohand" }
 
+// readsAudience reports whether a client shows its user what is meant for the user alone, and keeps
+// it from its model.
+func readsAudience(c *mcp.Implementation) bool {
+	return c != nil && (strings.HasPrefix(c.Name, "Visual Studio Code") || c.Name == "goose")
+}
+
 // clientName returns the name a client gives itself: one line, no control characters and none that
 // hide or reorder what follows.
 func clientName(c *mcp.Implementation) string {
 	if c == nil {
 		return "An MCP client"
 	}
-	name := strings.Map(printable, strings.ToValidUTF8(cmp.Or(c.Title, known[c.Name], c.Name), ""))
-	name = strings.Join(strings.Fields(name), " ")
-	return cmp.Or(wording.Cut(name, mostName), "An MCP client")
+	return cmp.Or(wording.Cut(oneLine(cmp.Or(c.Title, titles[c.Name], c.Name)), mostName), "An MCP client")
 }
 
-// printable keeps a character that shows what it is, and makes others a space.
-func printable(r rune) rune {
-	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
-		return ' '
-	}
-	return r
+// oneLine is a text with its characters that show what they are, and one space for each run of
+// others.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	return strings.Join(strings.Fields(text), " ")
 }

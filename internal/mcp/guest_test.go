@@ -252,7 +252,7 @@ func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {
 
 // What a server shows that ends with its client has no address to keep.
 func TestAnAddressThatEnds(t *testing.T) {
-	server := newServer(t, newToys(shows), func(c *webmcp.ServerConfig) { c.Ends = func() bool { return true } })
+	server := newServer(t, newToys(shows), func(c *webmcp.ServerConfig) { c.Base = func() (string, bool) { return "http://here", true } })
 	s, _ := connect(t, onHTTP(t, server), eras[1], "a", nil)
 	res := call(t, s, "run", nil)
 	if got := text(t, res); got != "Displayed. The user sees it at http://here until this program ends" || res.Meta["webchat/outputId"] != "o" || res.Meta["webchat/outputUrl"] != nil {

@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -13,53 +11,70 @@ import (
 // dropped.
 const callHeader = "Webchat-Call"
 
-// newID returns a name that cannot be guessed.
-func newID() string { return rand.Text() }
-
 // ServeHTTP answers a request that was let in: its credentials, Host and Origin are checked and its
 // body is bounded.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, leave, err := s.enter(r.Context())
+	ctx, id, leave, err := s.enter(r.Context())
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "webchat: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer leave()
-	switch v, ok := s.cfg.Visitor(r); {
+	v, ok := s.cfg.Visitor(r)
+	session := r.Header.Get("Mcp-Session-Id")
+	switch {
 	case !ok:
 		http.Error(w, "webchat: there is no such workspace; \"webchat mcp install\" prints the addresses there are", http.StatusNotFound)
 		return
-	case v.Hosted && s.hostOf(v.Key) == nil: // an agent that outlives its conversation, or what it left behind
+	case v.Hosted && s.hostOf(v.Key) == nil: // an agent that outlives its conversation, or what it started
 		http.Error(w, "webchat: the conversation of this key is closed", http.StatusNotFound)
 		return
 	}
-	p := s.peerOf(r)
-	id := newID()
-	s.mu.Lock()
-	s.calls[id] = ctx
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.calls, id)
-		s.mu.Unlock()
-	}()
-	r = r.Clone(ctx)
+	r = r.Clone(context.WithValue(ctx, visitorKey{}, v))
 	r.Header.Set(callHeader, id)
-	session := r.Header.Get("Mcp-Session-Id")
 	switch {
 	case r.Method == http.MethodPost && r.Header.Get("Mcp-Protocol-Version") >= newest:
 		s.stateless.ServeHTTP(w, r)
-	case session != "" && !strings.HasSuffix(session, p.tag): // somebody else's
+		return
+	case session == "" && r.Method == http.MethodPost:
+		s.thin(v)
+	case session != "" && !s.owns(v, session):
 		http.Error(w, "session not found", http.StatusNotFound)
-	default:
-		if r.Method == http.MethodDelete {
-			p.stop(session)
+		return
+	case r.Method == http.MethodDelete:
+		s.stopCalls(session)
+	}
+	s.stateful.ServeHTTP(w, r)
+}
+
+func (s *Server) owns(v Visitor, session string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner, known := s.owners[session]
+	return known && owner == v
+}
+
+// mostSessions is how many sessions of the protocol a visitor has: a client that comes back to one
+// that was closed for others begins again.
+const mostSessions = 256
+
+// thin closes the oldest sessions of a visitor in which no call runs, before another begins.
+func (s *Server) thin(v Visitor) {
+	own := s.protocolSessions(func(of Visitor) bool { return of == v })
+	surplus := len(own) + 1 - mostSessions
+	for _, one := range own {
+		if surplus > 0 && len(s.calls(func(c *running) bool { return c.protocol == one.ID() })) == 0 {
+			_ = one.Close() // it says how its connection ended
+			surplus--
 		}
-		if r.Method == http.MethodPost && session == "" {
-			p.thin()
-		}
-		s.stateful.ServeHTTP(w, r)
+	}
+}
+
+// stopCalls ends the calls of a session of the protocol, which its client closes.
+func (s *Server) stopCalls(session string) {
+	for _, c := range s.calls(func(c *running) bool { return c.protocol == session }) {
+		c.stop(nil)
 	}
 }
 
@@ -71,5 +86,5 @@ func (s *Server) requestOf(req *mcp.CallToolRequest) context.Context {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls[extra.Header.Get(callHeader)]
+	return s.open[extra.Header.Get(callHeader)]
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,98 +41,87 @@ func (m Misuse) Error() string { return string(m) }
 type installClient struct {
 	name  string // as it is called here
 	title string // as its users call it
-	// add is the client's own command that adds a server; nil: it has none. The server is what
-	// follows: a program with its arguments.
-	add func(server []string) []string
-	// addHTTP is the same for an address; nil: it has none. The client reads the key from its
+	// add is the client's own command that adds a server; empty: it has none. SERVER is the
+	// program with its arguments, JSON the same as VS Code takes it.
+	add string
+	// http is the same for the address URL; empty: it has none. The client reads the key from its
 	// environment when it connects: everybody can read the arguments of a command.
-	addHTTP func(url string) []string
-	// file is where a client without a command is told of servers, and entry what to add there.
+	http string
+	// file is where a client without a command has its servers, and entry what to add there.
 	file  string
 	entry func(server []string) any
 }
 
-// keyVariable holds a client's key in its environment, and keyHeader is where clients that put
-// variables into headers get it from.
-const (
-	keyVariable = "WEBCHAT_MCP_KEY"
-	keyHeader   = "Authorization: Bearer ${" + keyVariable + "}"
-)
+// keyVariable holds a client's key in its environment.
+const keyVariable = "WEBCHAT_MCP_KEY"
+
+type object = map[string]any
 
 // installClients are the clients whose ways are known. The commands were run, but for those of VS
 // Code, Cursor, OpenCode and Qwen, which are as documented. Claude Code 2.1.316 and Copilot 1.0.102
 // were seen to send the key of the variable; that Gemini and Qwen do is documented.
-func installClients() []installClient {
-	type object = map[string]any
-	geminiLike := func(program string) installClient {
-		return installClient{name: program,
-			add: func(server []string) []string {
-				return append([]string{program, "mcp", "add", "-s", "user", "webchat"}, server...)
-			},
-			addHTTP: func(url string) []string {
-				return []string{program, "mcp", "add", "-t", "http", "webchat", url, "-H", keyHeader, "-s", "user"}
-			}}
-	}
-	gemini, qwen := geminiLike("gemini"), geminiLike("qwen")
-	gemini.title, qwen.title = "Gemini CLI", "Qwen Code"
-	return []installClient{
-		{name: "claude", title: "Claude Code",
-			add: func(server []string) []string {
-				return append([]string{"claude", "mcp", "add", "--scope", "user", "webchat", "--"}, server...)
-			},
-			addHTTP: func(url string) []string {
-				return []string{"claude", "mcp", "add", "--transport", "http", "webchat", url, "--header", keyHeader}
-			}},
-		{name: "codex", title: "Codex",
-			add: func(server []string) []string {
-				return append([]string{"codex", "mcp", "add", "webchat", "--"}, server...)
-			},
-			addHTTP: func(url string) []string {
-				return []string{"codex", "mcp", "add", "webchat", "--url", url, "--bearer-token-env-var", keyVariable}
-			}},
-		gemini,
-		{name: "copilot", title: "Copilot CLI",
-			add: func(server []string) []string {
-				return append([]string{"copilot", "mcp", "add", "webchat", "--"}, server...)
-			},
-			addHTTP: func(url string) []string {
-				return []string{"copilot", "mcp", "add", "--transport", "http", "webchat", url, "--header", keyHeader}
-			}},
-		{name: "vscode", title: "VS Code", add: func(server []string) []string {
-			return []string{"code", "--add-mcp", asJSON(object{"name": "webchat", "type": "stdio", "command": server[0], "args": server[1:], "cwd": "${workspaceFolder}"}, "")}
-		}},
-		{name: "cursor", title: "Cursor", file: ".cursor/mcp.json", entry: func(server []string) any {
-			return object{"mcpServers": object{"webchat": object{"command": server[0], "args": append(server[1:len(server):len(server)], "--workspace", "${workspaceFolder}")}}}
-		}},
-		{name: "opencode", title: "OpenCode", file: "opencode.json", entry: func(server []string) any {
-			return object{"mcp": object{"webchat": object{"type": "local", "command": server, "enabled": true}}}
-		}},
-		qwen,
-	}
+var installClients = []installClient{
+	{name: "claude", title: "Claude Code", add: "claude mcp add --scope user webchat -- SERVER",
+		http: "claude mcp add --transport http webchat URL --header HEADER"},
+	{name: "codex", title: "Codex", add: "codex mcp add webchat -- SERVER",
+		http: "codex mcp add webchat --url URL --bearer-token-env-var " + keyVariable},
+	{name: "gemini", title: "Gemini CLI", add: "gemini mcp add -s user webchat SERVER",
+		http: "gemini mcp add -t http webchat URL -H HEADER -s user"},
+	{name: "copilot", title: "Copilot CLI", add: "copilot mcp add webchat -- SERVER",
+		http: "copilot mcp add --transport http webchat URL --header HEADER"},
+	{name: "vscode", title: "VS Code", add: "code --add-mcp JSON"},
+	{name: "cursor", title: "Cursor", file: ".cursor/mcp.json", entry: func(server []string) any {
+		args := slices.Concat(server[1:], []string{"--workspace", "${workspaceFolder}"})
+		return object{"mcpServers": object{"webchat": object{"command": server[0], "args": args}}}
+	}},
+	{name: "opencode", title: "OpenCode", file: "opencode.json", entry: func(server []string) any {
+		return object{"mcp": object{"webchat": object{"type": "local", "command": server, "enabled": true}}}
+	}},
+	{name: "qwen", title: "Qwen Code", add: "qwen mcp add -s user webchat SERVER",
+		http: "qwen mcp add -t http webchat URL -H HEADER -s user"},
 }
 
-func asJSON(v any, indent string) string {
-	marshal := json.Marshal
-	if indent != "" {
-		marshal = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", indent) }
+// command fills in a client's own command.
+func (c Installation) command(template, url string) (args []string) {
+	for word := range strings.FieldsSeq(template) {
+		switch word {
+		case "SERVER":
+			args = append(args, c.Server...)
+		case "JSON":
+			args = append(args, asJSON(object{"name": "webchat", "type": "stdio", "command": c.Server[0], "args": c.Server[1:], "cwd": "${workspaceFolder}"}, ""))
+		case "URL":
+			args = append(args, url)
+		case "HEADER": // the client puts the variable in
+			args = append(args, "Authorization: Bearer ${"+keyVariable+"}")
+		default:
+			args = append(args, word)
+		}
 	}
-	b, err := marshal(v)
-	if err != nil {
+	return args
+}
+
+// asJSON is v, in one line if indent is empty.
+func asJSON(v any, indent string) string {
+	var b strings.Builder
+	text := json.NewEncoder(&b)
+	text.SetIndent("", indent)
+	if err := text.Encode(v); err != nil {
 		panic(err) // strings in maps
 	}
-	return string(b)
+	return strings.TrimSpace(b.String())
 }
 
-func names() (names []string) {
-	for _, c := range installClients() {
-		names = append(names, c.name)
+func names() string {
+	var all []string
+	for _, c := range installClients {
+		all = append(all, c.name)
 	}
-	return names
+	return strings.Join(all, ", ")
 }
 
 // List says what can be connected and how anything else is.
 func (c Installation) List() error {
-	fmt.Fprintf(c.Out, "webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", strings.Join(names(), ", "), commandLine(c.Server))
+	fmt.Fprintf(c.Out, "webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), commandLine(c.Server))
 	url, key, err := c.Address("other")
 	if err != nil {
 		fmt.Fprintf(c.Out, "A running server can be reached over HTTP, too; %v.\n", err)
@@ -144,25 +134,25 @@ func (c Installation) List() error {
 // Connect connects a client: it shows what it would change, asks, and has the client's own command
 // do it. The error is a [Misuse] if there is no such client, or it cannot be connected that way.
 func (c Installation) Connect(ctx context.Context, name string) error {
-	i := slices.IndexFunc(installClients(), func(one installClient) bool { return one.name == name })
+	i := slices.IndexFunc(installClients, func(one installClient) bool { return one.name == name })
 	if i < 0 {
-		return Misuse(fmt.Sprintf("webchat mcp install knows %s; run it without a name for the address and the key that any other client takes", strings.Join(names(), ", ")))
+		return Misuse(fmt.Sprintf("webchat mcp install knows %s; run it without a name for the address and the key that any other client takes", names()))
 	}
-	to := installClients()[i]
-	if to.add == nil {
+	to := installClients[i]
+	if to.add == "" {
 		fmt.Fprintf(c.Out, "%s has no command for this. Add this to %s:\n\n%s\n", to.title, to.file, asJSON(to.entry(c.Server), "  "))
 		return nil
 	}
-	args, hint := to.add(c.Server), fmt.Sprintf("From then on %s starts webchat in the folder it works in.", to.title)
+	args, hint := c.command(to.add, ""), fmt.Sprintf("From then on %s starts webchat in the folder it works in.", to.title)
 	if c.HTTP {
-		if to.addHTTP == nil {
+		if to.http == "" {
 			return Misuse(fmt.Sprintf("%s takes no address by its command: leave out --http", to.title))
 		}
 		url, key, err := c.Address(to.name)
 		if err != nil {
 			return err
 		}
-		args, hint = to.addHTTP(url), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
+		args, hint = c.command(to.http, url), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
 	}
 	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, commandLine(args), hint)
 	if !c.Yes && !Agreed(c.Out, c.In) {
@@ -201,12 +191,12 @@ func Agreed(out io.Writer, in io.Reader) bool {
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
-		if quoted[i] = a; a == "" || strings.ContainsFunc(a, func(r rune) bool { return !strings.ContainsRune(plainChars, r) }) {
+		if quoted[i] = a; !plainWord.MatchString(a) {
 			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
 }
 
-// plainChars need no quotes in any shell.
-const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@+,"
+// plainWord needs no quotes in any shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@+,-]+$`)

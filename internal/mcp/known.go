@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,49 +19,44 @@ import (
 	"webchat/internal/wording"
 )
 
-// knownServers remembers what the tools of servers said of themselves when they were allowed.
+// knownServers remembers how the tools of servers were described when they were allowed.
 type knownServers struct {
 	file string // empty: it is not kept
 
-	mu   sync.Mutex // guards what follows
-	read bool
-	all  map[string]allowedTools // by the name of a server
+	mu  sync.Mutex              // guards all
+	all map[string]allowedTools // by the name of a server; nil: not read yet
 }
 
 // allowedTools is what the user agreed to. Sums only: it is compared, and never shown.
 type allowedTools struct {
-	Server string `json:"server"` // serverSum program or address it was
-	Form   int    `json:"form"`   // of the sums
-	serverSays
+	Server string `json:"server"` // serverSum of the program or address it was
+	descriptions
 }
 
-// serverSays are the sums of all that a server says of its tools, by their names, and of its
+// descriptions are the sums of all that a server says of its tools, by their names, and of its
 // instructions for models.
-type serverSays struct {
+type descriptions struct {
 	Tools map[string]string `json:"tools"`
 	About string            `json:"about"`
 }
 
-// knownForm is how sums are made today. What was allowed in another form cannot be compared.
-const knownForm = 1
-
-// serverSaysOf sums each tool whole, in the JSON that the protocol has it in: agents may give their
-// models any part of it. The error refuses tools that cannot be told apart.
-func serverSaysOf(tools []*mcp.Tool, about string) (serverSays, error) {
-	all := serverSays{Tools: map[string]string{}, About: toolsSum(about)}
+// descriptionsOf sums each tool whole, in the JSON that the protocol has it in: agents may give
+// their models any part of it. The error refuses tools that cannot be told apart.
+func descriptionsOf(tools []*mcp.Tool, about string) (descriptions, error) {
+	all := descriptions{Tools: map[string]string{}, About: jsonSum(about)}
 	for _, t := range tools {
 		if t == nil || strings.TrimSpace(t.Name) == "" {
-			return serverSays{}, errors.New("it has a tool without a name; mend the server")
+			return descriptions{}, errors.New("it has a tool without a name; mend the server")
 		}
 		if all.Tools[t.Name] != "" {
-			return serverSays{}, fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server", wording.Cut(t.Name, 100))
+			return descriptions{}, fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server", wording.Cut(t.Name, 100))
 		}
-		all.Tools[t.Name] = toolsSum(t)
+		all.Tools[t.Name] = jsonSum(t)
 	}
 	return all, nil
 }
 
-func toolsSum(parts ...any) string {
+func jsonSum(parts ...any) string {
 	text, err := json.Marshal(parts)
 	if err != nil {
 		return "" // a server would have sent JSON
@@ -70,24 +66,19 @@ func toolsSum(parts ...any) string {
 }
 
 // serverSum tells servers apart: a user who changes the program or the address agrees anew.
-func serverSum(m agent.MCPServer) string { return toolsSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
+func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
 
 // changed says what is not as it was allowed; empty: nothing. What a server says when it is first
 // seen is allowed, since its user has just set it up.
-func (k *knownServers) changed(name string, m agent.MCPServer, now serverSays) string {
+func (k *knownServers) changed(name string, m agent.MCPServer, now descriptions) string {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.load()
-	was, seen := k.all[name]
-	switch {
-	case !seen || was.Server != serverSum(m):
-		k.all[name] = allowedTools{serverSum(m), knownForm, now}
-		_ = k.save() // then it is allowed anew the next time
+	was, seen := k.read()[name]
+	k.mu.Unlock()
+	if !seen || was.Server != serverSum(m) {
+		_ = k.allow(name, m, now) // then it is allowed anew the next time
 		return ""
-	case was.Form != knownForm:
-		return "An earlier version of webchat noted less of its tools when you allowed it, so it cannot say what changed since. Look at them, then allow it here once."
 	}
-	var more, other []string
+	var more, other, what []string
 	for _, tool := range slices.Sorted(maps.Keys(now.Tools)) {
 		switch before, had := was.Tools[tool]; {
 		case !had:
@@ -96,7 +87,6 @@ func (k *knownServers) changed(name string, m agent.MCPServer, now serverSays) s
 			other = append(other, tool)
 		}
 	}
-	var what []string
 	if was.About != now.About {
 		what = append(what, "It has other instructions for models than when you allowed it")
 	}
@@ -113,36 +103,48 @@ func (k *knownServers) changed(name string, m agent.MCPServer, now serverSays) s
 }
 
 // allow remembers that the user agrees to what a server says now.
-func (k *knownServers) allow(name string, m agent.MCPServer, now serverSays) error {
+func (k *knownServers) allow(name string, m agent.MCPServer, now descriptions) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.load()
-	k.all[name] = allowedTools{serverSum(m), knownForm, now}
-	if err := k.save(); err != nil {
+	all := k.read()
+	all[name] = allowedTools{serverSum(m), now}
+	if err := writeWhole(k.file, all); err != nil {
 		return fmt.Errorf("keep what was allowed: %w", err)
 	}
 	return nil
 }
 
-// load reads the file, once; mu is held. A file that cannot be read allows nothing anew: it is as
-// if every server were seen for the first time.
-func (k *knownServers) load() {
-	if k.read {
-		return
-	}
-	k.read, k.all = true, map[string]allowedTools{}
-	if text, err := os.ReadFile(k.file); k.file != "" && err == nil {
-		_ = json.Unmarshal(text, &k.all)
-	}
+// read reads the file, once; mu is held. With a file that cannot be read it is as if every server
+// were seen for the first time.
+func (k *knownServers) read() map[string]allowedTools {
 	if k.all == nil {
-		k.all = map[string]allowedTools{}
+		k.all = readWhole[allowedTools](k.file)
 	}
+	return k.all
 }
 
-// save writes the file whole; mu is held.
-func (k *knownServers) save() error {
-	if k.file == "" {
+// readWhole reads what writeWhole wrote; nothing if that cannot be read.
+func readWhole[T any](name string) map[string]T {
+	all := map[string]T{}
+	if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &all) == nil && all != nil {
+		return all
+	}
+	return map[string]T{}
+}
+
+// writeWhole writes a file that only its owner reads, all of it or nothing. Without a name it keeps
+// nothing.
+func writeWhole(name string, content any) error {
+	if name == "" {
 		return nil
 	}
-	return writeWhole(k.file, k.all)
+	text, err := json.MarshalIndent(content, "", " ")
+	if err != nil {
+		return err
+	}
+	next := name + ".new"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(next, text, 0o600)); err != nil {
+		return err
+	}
+	return os.Rename(next, name)
 }

@@ -2,13 +2,16 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -38,8 +41,8 @@ type shownOutputs interface {
 // and it needs the sessions and the server's address.
 type Lender struct {
 	*Server
-	Sessions *sessions.Manager        // set before anybody is let in
-	base     atomic.Pointer[lentBase] // nil: the server does not listen yet
+	Sessions *sessions.Manager // set before the first request
+	base     atomic.Pointer[lentBase]
 	folders  *files.Workspaces
 	keys     *guard.Guard
 }
@@ -53,39 +56,32 @@ type lentBase struct {
 // NewLender makes the MCP server for workspaces.
 func NewLender(c LenderConfig) (*Lender, error) {
 	l := &Lender{keys: c.Guard, folders: c.Folders}
+	l.base.Store(&lentBase{})
 	var err error
-	l.Server, err = NewServer(ServerConfig{Sessions: l, Tools: lentTools(), Base: l.address, Ends: l.ends, Watched: c.Watched, HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
+	l.Server, err = NewServer(ServerConfig{Sessions: l, Tools: lentTools(), Visitor: l.visitor, Watched: c.Watched,
+		HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
+		Base: func() (string, bool) { base := l.base.Load(); return base.url, base.ends },
 		Content: func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
 			return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
-		},
-		Visitor: func(r *http.Request) (Visitor, bool) {
-			id := r.PathValue("workspaceId")
-			w, ok := c.Folders.ByID(id)
-			if id == "" {
-				var err error
-				w, err = c.Folders.Find("")
-				ok = err == nil
-			}
-			key := c.Guard.KeyName(r)
-			return Visitor{Workspace: Workspace{ID: w.ID, Name: w.Name}, Key: key, Hosted: strings.HasPrefix(key, hostedKey), Reads: id != ""}, ok
 		}})
 	return l, err
 }
 
+// visitor returns who sends a request, by the workspace in its address and its key.
+func (l *Lender) visitor(r *http.Request) (Visitor, bool) {
+	id := r.PathValue("workspaceId")
+	w, ok := l.folders.ByID(id)
+	if id == "" {
+		var err error
+		w, err = l.folders.Find("")
+		ok = err == nil
+	}
+	key := l.keys.KeyName(r)
+	return Visitor{Workspace: Workspace{ID: w.ID, Name: w.Name}, Key: key, Hosted: strings.HasPrefix(key, hostedKey), Reads: id != ""}, ok
+}
+
 // Listens says under which address the server listens, and whether it ends with its client.
 func (l *Lender) Listens(url string, ends bool) { l.base.Store(&lentBase{url, ends}) }
-
-func (l *Lender) address() string {
-	if base := l.base.Load(); base != nil {
-		return base.url
-	}
-	return ""
-}
-
-func (l *Lender) ends() bool {
-	base := l.base.Load()
-	return base != nil && base.ends
-}
 
 // In serves clients over connections that come from a folder, which it opens; see
 // [daemon.ControlConfig].
@@ -152,10 +148,60 @@ const hostedKey = "key s-"
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
 func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-	base := l.address()
+	base := l.base.Load().url
 	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
 	}
-	return agent.Lent{URL: base + "/mcp", Header: "Authorization", Value: "Bearer " + key, Listed: func() bool { return l.Listed(hostedKey + sessionID) }}, l.Host(hostedKey+sessionID, call), nil
+	lent, end := l.toHost(base+"/mcp", hostedKey+sessionID, key, call)
+	return lent, end, nil
+}
+
+// toHost has the calls with a key, of that name, made by call.
+func (s *Server) toHost(url, name, key string, call Call) (agent.Lent, func()) {
+	return agent.Lent{URL: url, Header: "Authorization", Value: "Bearer " + key, Listed: func() bool { return s.Listed(name) }}, s.Host(name, call)
+}
+
+// OwnLender lends the display tools to agents for a command that runs no server of webchat: on
+// loopback, with a key for each conversation.
+type OwnLender struct {
+	*Server
+	http   *http.Server
+	served chan error
+	url    string
+}
+
+// LendHere begins to lend on loopback.
+func LendHere(ctx context.Context, version string) (*OwnLender, error) {
+	s, err := NewServer(ServerConfig{Tools: lentTools(), Version: version, Visitor: func(r *http.Request) (Visitor, bool) {
+		return Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
+	}})
+	if err != nil {
+		return nil, err
+	}
+	at, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := &OwnLender{Server: s, served: make(chan error, 1), url: "http://" + at.Addr().String() + "/mcp",
+		http: &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: s}}
+	go func() { l.served <- l.http.Serve(at) }()
+	return l, nil
+}
+
+// Close ends what was lent.
+func (l *OwnLender) Close() error {
+	l.Server.Close()
+	err := l.http.Close()
+	if e := <-l.served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// ToAgent is an [agent.Lender].
+func (l *OwnLender) ToAgent(_ string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	key := rand.Text()
+	lent, end := l.toHost(l.url, key, key, call)
+	return lent, end, nil
 }

@@ -164,7 +164,7 @@ func (c *clock) pass(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now 
 
 func newServer(t *testing.T, s *toys, change func(*webmcp.ServerConfig)) *webmcp.Server {
 	t.Helper()
-	c := webmcp.ServerConfig{Sessions: s, Tools: tools, Base: func() string { return "http://here" },
+	c := webmcp.ServerConfig{Sessions: s, Tools: tools, Base: func() (string, bool) { return "http://here", false },
 		Visitor: func(r *http.Request) (webmcp.Visitor, bool) {
 			id := strings.TrimPrefix(r.URL.Path, "/mcp")
 			return webmcp.Visitor{Workspace: webmcp.Workspace{ID: id, Name: "relay"}, Key: r.Header.Get("Authorization"), Hosted: strings.HasPrefix(r.Header.Get("Authorization"), "s-"), Reads: id != ""}, id != "/nowhere"

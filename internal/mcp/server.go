@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/contain"
 )
 
 // newest is the first version of the protocol without sessions of its own.
@@ -21,10 +23,10 @@ const newest = "2026-07-28"
 const (
 	// silence is how long a session waits for the next call of its client.
 	silence = 30 * time.Minute
-	// protocolSilence is how long a session of the protocol is kept: a client that comes back later
-	// has to begin again, which not all can.
+	// protocolSilence is how long a session of the protocol is kept: a client that comes back
+	// later has to begin again, which not all can.
 	protocolSilence = 24 * time.Hour
-	// mostRequests is how many requests may be open at the same time.
+	// mostRequests is how many requests and connections may be open at the same time.
 	mostRequests = 256
 )
 
@@ -70,9 +72,16 @@ type Visitor struct {
 	Hosted bool
 	// Reads says that the visitor is offered the tools that read what was released.
 	Reads bool
+
+	connection bool // its client stays the same, however silent it is
 }
 
-// Tool is a tool as clients are told of it.
+type visitorKey struct{}
+
+// visitorOf returns whose a session of the protocol is, by the context in which it began.
+func visitorOf(ctx context.Context) Visitor { v, _ := ctx.Value(visitorKey{}).(Visitor); return v }
+
+// Tool is a tool as clients see it.
 type Tool struct {
 	agent.ToolSpec
 	Title string
@@ -80,17 +89,15 @@ type Tool struct {
 	ReadOnly, OpenWorld bool
 }
 
-// ServerConfig is what a Server works with. Sessions, Tools and Visitor are needed.
+// ServerConfig is what a Server works with. Tools and Visitor are needed.
 type ServerConfig struct {
-	Sessions Sessions
+	Sessions Sessions // nil: all visitors are hosted
 	Tools    []Tool
-	// Visitor says who sends a request that was let in; false: there is no such workspace.
+	// Visitor returns who sends a request that was let in; false: there is no such workspace.
 	Visitor func(r *http.Request) (Visitor, bool)
-	// Base returns the address that those of pages and outputs begin with, without a secret; empty
-	// while there is none. nil: there never is one.
-	Base func() string
-	// Ends reports whether what is at that address ends with its client. nil: it stays.
-	Ends func() bool
+	// Base returns the address that those of pages and outputs begin with, without a secret, and
+	// whether what is there ends with its client; empty while there is none. nil: there never is.
+	Base func() (url string, ends bool)
 	// Watched reports whether a page is open, which shows what the user is asked. nil: one is.
 	Watched func() bool
 	// Content returns what an output holds that was shown in a session, for clients that draw
@@ -106,56 +113,114 @@ type ServerConfig struct {
 
 // Server lends tools to clients.
 type Server struct {
-	cfg                 ServerConfig
-	stateful, stateless http.Handler
-	ctx                 context.Context // ends when the Server closes
-	cancel              context.CancelFunc
+	cfg                    ServerConfig
+	hosted, reading, plain *mcp.Server // for agents, and for clients with and without a workspace
+	stateful, stateless    http.Handler
+	ctx                    context.Context // ends when the Server closes
+	cancel                 context.CancelFunc
 
-	mu       sync.Mutex // guards what follows
-	closed   bool
-	requests int
-	entered  sync.WaitGroup // requests and connections; Add under mu while not closed
-	byPeer   map[Visitor]*peer
-	guests   map[guestKey]*guest
-	conns    map[string]*conn           // open conversations by session
-	hosts    map[string]Call            // who makes the calls with a key
-	listed   map[string]bool            // keys of hosts whose client asked for the tools
-	calls    map[string]context.Context // of HTTP requests, by the id in callHeader
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	open    map[string]context.Context // requests and connections
+	entered sync.WaitGroup             // the same; Add under mu while not closed
+	owners  map[string]Visitor         // whose the sessions of the protocol are, by their ids
+	running map[*running]bool
+	guests  map[guestKey]*guest
+	conns   map[string]*conn // open conversations by session
+	hosts   map[string]*host // who makes the calls with a key
 }
 
 // NewServer returns a Server. It starts nothing.
 func NewServer(c ServerConfig) (*Server, error) {
-	if c.Sessions == nil || len(c.Tools) == 0 || c.Visitor == nil {
-		return nil, errors.New("mcp: sessions, tools and visitor are needed")
+	if len(c.Tools) == 0 || c.Visitor == nil {
+		return nil, errors.New("mcp: tools and visitor are needed")
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Version, c.Logger = cmp.Or(c.Version, "unknown"), cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Base == nil {
-		c.Base = func() string { return "" }
-	}
-	if c.Ends == nil {
-		c.Ends = func() bool { return false }
+		c.Base = func() (string, bool) { return "", false }
 	}
 	if c.Watched == nil {
 		c.Watched = func() bool { return true }
 	}
-	c.Version = cmp.Or(c.Version, "unknown")
-	s := &Server{cfg: c, byPeer: map[Visitor]*peer{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]Call{}, listed: map[string]bool{}, calls: map[string]context.Context{}}
+	s := &Server{cfg: c, open: map[string]context.Context{}, owners: map[string]Visitor{},
+		running: map[*running]bool{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]*host{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.hosted, s.reading, s.plain = s.newServer(), s.newServer(), s.newServer()
 	for _, t := range c.Tools {
-		if _, err := toolOf(t); err != nil {
+		described, err := toolOf(t)
+		if err != nil {
 			return nil, fmt.Errorf("mcp: tool %s: %w", t.Name, err)
 		}
+		for _, one := range s.servers() {
+			one.AddTool(described, s.handler(t))
+		}
+	}
+	for _, t := range readTools() {
+		described, err := toolOf(t)
+		if err != nil {
+			return nil, err
+		}
+		s.reading.AddTool(described, s.reader(t.Name))
+		if c.HostsRead { // the session has such tools of its own
+			s.hosted.AddTool(described, s.handler(t))
+		}
+	}
+	if c.Content != nil {
+		s.addFrame(s.reading)
+		s.addFrame(s.plain)
+	}
+	for _, one := range s.servers() {
+		one.AddReceivingMiddleware(s.receive) // last: it is around the others
 	}
 	// Host and Origin are checked before a request gets here, and the body is bounded.
-	of := func(r *http.Request) *mcp.Server { return s.peerOf(r).server }
-	s.stateful = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
-	s.stateless = mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
+	s.stateful = mcp.NewStreamableHTTPHandler(s.serverOf, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
+	s.stateless = mcp.NewStreamableHTTPHandler(s.serverOf, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
 	return s, nil
+}
+
+func (s *Server) newServer() *mcp.Server {
+	return mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: "webchat", Version: s.cfg.Version},
+		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, GetSessionID: newID})
+}
+
+func (s *Server) servers() []*mcp.Server { return []*mcp.Server{s.hosted, s.reading, s.plain} }
+
+// serverOf returns the tools that a visitor is offered.
+func (s *Server) serverOf(r *http.Request) *mcp.Server {
+	v := visitorOf(r.Context())
+	switch {
+	case s.hostOf(v.Key) != nil:
+		return s.hosted
+	case v.Reads:
+		return s.reading
+	}
+	return s.plain
+}
+
+// receive notes whose a session of the protocol is and which hosts' clients know the tools, and
+// keeps a panic in what handles a request in that request.
+func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		v := visitorOf(ctx)
+		s.mu.Lock()
+		if id := req.GetSession().ID(); method == "initialize" && id != "" {
+			s.owners[id] = v
+		}
+		if h := s.hosts[v.Key]; h != nil && method == "tools/list" {
+			h.listed = true
+		}
+		s.mu.Unlock()
+		return contain.Call(s.cfg.Logger, "a request of an MCP client", func() (mcp.Result, error) { return next(ctx, method, req) })
+	}
+}
+
+// host makes the calls with a key.
+type host struct {
+	call   Call
+	listed bool // its client asked for the tools; guarded by the Server's mu
 }
 
 // Call makes a call; what becomes of it is a Result, and the error that it could not be made.
@@ -166,23 +231,13 @@ type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
 func (s *Server) Host(key string, call Call) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hosts[key] = call
+	s.hosts[key] = &host{call: call}
 	return func() {
 		s.mu.Lock()
 		delete(s.hosts, key)
-		delete(s.listed, key)
-		var gone []*peer
-		for v, p := range s.byPeer {
-			if v.Key == key {
-				gone = append(gone, p)
-				delete(s.byPeer, v)
-			}
-		}
 		s.mu.Unlock()
-		for _, p := range gone { // agents that end do not say that they leave
-			for session := range p.server.Sessions() {
-				_ = session.Close() // it says how its connection ended
-			}
+		for _, one := range s.protocolSessions(func(v Visitor) bool { return v.Key == key }) {
+			_ = one.Close() // agents end without closing theirs; the error says how its connection ended
 		}
 	}
 }
@@ -191,53 +246,58 @@ func (s *Server) Host(key string, call Call) (end func()) {
 func (s *Server) Listed(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listed[key]
+	return s.hosts[key] != nil && s.hosts[key].listed
 }
 
-// noteLists notes that.
-func (s *Server) noteLists(key string) mcp.Middleware {
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method == "tools/list" {
-				s.mu.Lock()
-				if s.hosts[key] != nil {
-					s.listed[key] = true
-				}
-				s.mu.Unlock()
-			}
-			return next(ctx, method, req)
-		}
-	}
-}
-
-func (s *Server) hostOf(key string) Call {
+func (s *Server) hostOf(key string) *host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.hosts[key]
 }
 
-var errClosed = errors.New("the server ends")
+// protocolSessions returns the open sessions of the protocol of some visitors, the oldest first,
+// and forgets whose those were that have ended.
+func (s *Server) protocolSessions(of func(Visitor) bool) (found []*mcp.ServerSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]Visitor{}
+	for _, server := range s.servers() {
+		for one := range server.Sessions() {
+			if v, known := s.owners[one.ID()]; known {
+				if open[one.ID()] = v; of(v) {
+					found = append(found, one)
+				}
+			}
+		}
+	}
+	s.owners = open
+	return found
+}
 
-// enter counts a request or a connection until leave is called. Its context ends with the Server,
-// too.
-func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
+// newID returns a name that cannot be guessed.
+func newID() string { return rand.Text() }
+
+// enter counts a request or a connection until leave is called. Its context, which the id names,
+// ends with the Server, too.
+func (s *Server) enter(ctx context.Context) (_ context.Context, id string, leave func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, nil, errClosed
-	case s.requests >= mostRequests:
-		return nil, nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
+		return nil, "", nil, errors.New("the server ends")
+	case len(s.open) >= mostRequests:
+		return nil, "", nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
 	}
-	s.requests++
-	s.entered.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
-	return ctx, func() {
+	id = newID()
+	s.open[id] = ctx
+	s.entered.Add(1)
+	return ctx, id, func() {
 		stop()
 		cancel()
 		s.mu.Lock()
-		s.requests--
+		delete(s.open, id)
 		s.mu.Unlock()
 		s.entered.Done()
 	}, nil
@@ -247,15 +307,11 @@ func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ 
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
-	peers := make([]*peer, 0, len(s.byPeer))
-	for _, p := range s.byPeer {
-		peers = append(peers, p)
-	}
 	s.mu.Unlock()
 	s.cancel()
-	for _, p := range peers {
-		for session := range p.server.Sessions() {
-			_ = session.Close() // it says how its connection ended
+	for _, server := range s.servers() {
+		for one := range server.Sessions() {
+			_ = one.Close() // it says how its connection ended
 		}
 	}
 	s.entered.Wait()

@@ -1,18 +1,19 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
+	"net/url"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -23,13 +24,6 @@ import (
 	"webchat/internal/agent"
 )
 
-// tokenFile are what the user's signing in to servers came to.
-type tokenFile struct {
-	file string // empty: nothing is kept, and nobody can sign in
-
-	mu sync.Mutex // guards the file
-}
-
 // signedIn is a token with what another is had by.
 type signedIn struct {
 	Server string         `json:"server"` // serverSum it is for
@@ -37,27 +31,19 @@ type signedIn struct {
 	Token  *oauth2.Token  `json:"token"`
 }
 
-func (t *tokenFile) read() map[string]signedIn {
-	all := map[string]signedIn{}
-	if text, err := os.ReadFile(t.file); t.file != "" && err == nil {
-		_ = json.Unmarshal(text, &all) // then nobody is signed in
-	}
-	return all
-}
-
-// keep notes a token of a server.
-func (t *tokenFile) keep(name string, one signedIn) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := t.read()
+// keepToken notes a token of a server.
+func (s *UserServers) keepToken(name string, one signedIn) error {
+	s.tokens.Lock()
+	defer s.tokens.Unlock()
+	all := readWhole[signedIn](s.cfg.Tokens)
 	all[name] = one
-	return writeWhole(t.file, all)
+	return writeWhole(s.cfg.Tokens, all)
 }
 
-// header is what a request to the server says of who sends it; empty: the user has not signed in,
-// or that ended. A token that ran out is renewed.
-func (t *tokenFile) header(ctx context.Context, name string, m agent.MCPServer) string {
-	one, ok := t.read()[name]
+// token returns what a request to the server has as Authorization; empty: the user has not signed
+// in, or that ended. A token that ran out is renewed.
+func (s *UserServers) token(ctx context.Context, name string, m agent.MCPServer) string {
+	one, ok := readWhole[signedIn](s.cfg.Tokens)[name]
 	if !ok || one.Server != serverSum(m) || one.Token == nil || one.Client == nil {
 		return ""
 	}
@@ -67,7 +53,7 @@ func (t *tokenFile) header(ctx context.Context, name string, m agent.MCPServer) 
 	}
 	if now.AccessToken != one.Token.AccessToken {
 		one.Token = now
-		_ = t.keep(name, one) // else it is renewed again the next time
+		_ = s.keepToken(name, one) // else it is renewed again the next time
 	}
 	return now.Type() + " " + now.AccessToken
 }
@@ -78,12 +64,11 @@ func (s *UserServers) signed(ctx context.Context, name string) agent.MCPServer {
 	if m.Type == "stdio" || m.Headers["Authorization"] != "" {
 		return m
 	}
-	if header := s.tokens.header(ctx, name, m); header != "" {
-		m.Headers = maps.Clone(m.Headers)
-		if m.Headers == nil {
-			m.Headers = map[string]string{}
-		}
-		m.Headers["Authorization"] = header
+	if token := s.token(ctx, name, m); token != "" {
+		headers := map[string]string{}
+		maps.Copy(headers, m.Headers)
+		headers["Authorization"] = token
+		m.Headers = headers
 	}
 	return m
 }
@@ -102,33 +87,16 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	if err != nil {
 		return err
 	}
-	answers := make(chan *auth.AuthorizationResult)
-	web := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		got := &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}
-		if r.URL.Path != "/callback" || got.Code == "" {
-			http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.", http.StatusBadRequest)
-			return
-		}
-		// All of the page goes out before the sign-in goes on, at whose end nothing is served.
-		const page = "webchat: this page can be closed; the terminal says whether you are signed in.\n"
-		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
-		_, _ = io.WriteString(w, page)
-		_ = http.NewResponseController(w).Flush()
-		select {
-		case answers <- got:
-		case <-r.Context().Done():
-		}
-	})}
+	answers := make(callbacks)
+	web := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: answers}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = web.Serve(l) }) // it ends when it is closed
 	defer serving.Wait()
 	defer web.Close()
-
 	redirect := "http://" + l.Addr().String() + "/callback"
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "webchat",
-			RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "webchat", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
 		RedirectURL: redirect, RequestRefreshToken: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, to *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			open(to.URL)
@@ -140,7 +108,7 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 			}
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			return c.TokenSource(ctx, t), s.tokens.keep(name, signedIn{serverSum(m), c, t})
+			return c.TokenSource(ctx, t), s.keepToken(name, signedIn{serverSum(m), c, t})
 		},
 	})
 	if err != nil {
@@ -148,23 +116,94 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	}
 	seen := newHeaders(m)
 	defer seen.next.CloseIdleConnections()
-	conn, err := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil).Connect(ctx,
-		&mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: &http.Client{Transport: seen}, OAuthHandler: handler, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+	conn, err := newClient().Connect(ctx, seen.transport(m, handler), nil)
 	if err != nil {
-		return fmt.Errorf("sign in to %s: %w", name, plainError(err))
+		return fmt.Errorf("sign in to %s: %w", name, withoutAddress(err))
 	}
 	return conn.Close()
 }
 
-// writeWhole writes a file that only its owner reads, all of it or nothing.
-func writeWhole(name string, content any) error {
-	text, err := json.MarshalIndent(content, "", " ")
-	if err != nil {
-		return err
+// callbacks has what browsers bring from a sign-in.
+type callbacks chan *auth.AuthorizationResult
+
+// ServeHTTP implements [http.Handler].
+func (c callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	got := &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}
+	if r.URL.Path != "/callback" || got.Code == "" {
+		http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.", http.StatusBadRequest)
+		return
 	}
-	next := name + ".new"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(next, text, 0o600)); err != nil {
-		return err
+	// All of the page goes out before the sign-in goes on, at whose end nothing is served.
+	const page = "webchat: this page can be closed; the terminal says whether you are signed in.\n"
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+	_, _ = io.WriteString(w, page)
+	_ = http.NewResponseController(w).Flush()
+	select {
+	case c <- got:
+	case <-r.Context().Done():
 	}
-	return os.Rename(next, name)
+}
+
+func newClient() *mcp.Client {
+	return mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, nil)
+}
+
+// withoutAddress is an error without the address, which may hold a secret.
+func withoutAddress(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("it cannot be reached: %w", u.Err)
+	}
+	return err
+}
+
+// headerTransport sends the user's headers with every request to the server's own origin, and notes
+// whether one was refused for its credentials. What is requested elsewhere, after a redirect or
+// because the server names another address, has no credentials.
+type headerTransport struct {
+	set     map[string]string
+	origin  string
+	next    *http.Transport
+	refused atomic.Bool
+}
+
+func newHeaders(m agent.MCPServer) *headerTransport {
+	h := &headerTransport{set: m.Headers, next: &http.Transport{}}
+	if u, err := url.Parse(m.URL); err == nil { // else there are no requests
+		h.origin = originOf(u)
+	}
+	return h
+}
+
+// transport reaches a server by HTTP, signed in by the handler if that is not nil.
+func (h *headerTransport) transport(m agent.MCPServer, handler auth.OAuthHandler) mcp.Transport {
+	web := &http.Client{Transport: h}
+	if m.Type == "sse" {
+		return &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: web}
+	}
+	return &mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: web, OAuthHandler: handler, MaxRetries: -1, DisableStandaloneSSE: true}
+}
+
+// originOf is an address without its path, with the port it stands for.
+func originOf(u *url.URL) string {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if originOf(r.URL) != h.origin {
+		r.Header.Del("Authorization") // net/http keeps them between ports and schemes of one host
+		r.Header.Del("Cookie")
+		return h.next.RoundTrip(r)
+	}
+	for k, v := range h.set {
+		r.Header.Set(k, v)
+	}
+	res, err := h.next.RoundTrip(r)
+	if err == nil && res.StatusCode == http.StatusUnauthorized {
+		h.refused.Store(true)
+	}
+	return res, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,28 +14,6 @@ import (
 
 // sign is how often a client hears that its call goes on.
 const sign = 10 * time.Second
-
-// place is where a call is made, once that is known.
-type place struct {
-	stop  context.CancelCauseFunc // ends the call
-	acts  bool                    // the call changes something
-	asked atomic.Bool             // the user was asked when a sign was due
-
-	mu      sync.Mutex // guards session
-	session string
-}
-
-func (w *place) set(session string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.session = session
-}
-
-func (w *place) get() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.session
-}
 
 // errUnseen is why a call is stopped whose question no page shows.
 var errUnseen = errors.New("no page shows the question")
@@ -48,7 +25,7 @@ const patience = 3
 // signs sends a progress message at once and from then on every [sign], if the client takes them,
 // until the returned function is called. It stops a call that waits for the user while no page is
 // open: without progress at the first sign, since nothing else says where to go.
-func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call string, where *place) (end func()) {
+func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, c *running) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	token, unseen := req.Params.GetProgressToken(), 0
 	send := func(n int, message string) error {
@@ -68,41 +45,23 @@ func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, call strin
 				return
 			case <-tick.C:
 			}
-			stage := Stage{}
-			session := where.get()
-			if session != "" {
-				stage = s.cfg.Sessions.Stage(ctx, session, call)
-			}
-			if stage.Asked {
-				where.asked.Store(true)
-			}
+			session, stage := c.stage(ctx, s)
 			if unseen++; !stage.Asked || s.cfg.Watched() {
 				unseen = 0
 			}
 			if unseen == patience || unseen > 0 && token == nil {
-				where.stop(errUnseen)
+				c.stop(errUnseen)
 				return
 			}
-			err = send(n, s.told(session, stage, unseen > 0))
+			err = send(n, s.progress(session, stage, unseen > 0))
 		}
 	})
 	return func() { cancel(); wg.Wait() }
 }
 
-// held reports whether a call of a peer waits for the user, or acts: its end is not near.
-func (s *Server) held(ctx context.Context, p *peer) bool {
-	for call, where := range p.noted() {
-		session := where.get()
-		if where.acts || session != "" && s.cfg.Sessions.Stage(ctx, session, call).Asked {
-			return true
-		}
-	}
-	return false
-}
-
-// told is how far a call is, in words. No client shows them to its model.
-func (s *Server) told(session string, stage Stage, unseen bool) string {
-	switch base := s.cfg.Base(); {
+// progress is how far a call is, in words. No client shows them to its model.
+func (s *Server) progress(session string, stage Stage, unseen bool) string {
+	switch base, _ := s.cfg.Base(); {
 	case session == "":
 		return "Waiting for its turn"
 	case stage.Asked && base == "":
@@ -119,9 +78,10 @@ func (s *Server) told(session string, stage Stage, unseen bool) string {
 
 // unseen says what to do about a question that no page shows.
 func (s *Server) unseen() string {
-	at := ""
-	if base := s.cfg.Base(); base != "" {
-		at = " at " + base
+	at, _ := s.cfg.Base()
+	if at != "" {
+		at = " at " + at
 	}
-	return "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it" + at + " (\"webchat url\" in a terminal prints a link that signs them in), then call again."
+	return "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it" + at +
+		" (\"webchat url\" in a terminal prints a link that signs them in), then call again."
 }

@@ -4,9 +4,41 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/agent"
+	"webchat/internal/displaytools"
+	"webchat/internal/released"
 )
+
+// lentTools are the display tools in the words that users of other programs say.
+func lentTools() (tools []Tool) {
+	words := map[string]Tool{
+		displaytools.RenderFile: {Title: "Show a file", ReadOnly: true, ToolSpec: agent.ToolSpec{
+			Description: "Show a file of the workspace to the user in their browser: use it when they say show, open, view, cat or display a file. You get a confirmation, not the content."}},
+		displaytools.RunCommand: {Title: "Run a command", OpenWorld: true, ToolSpec: agent.ToolSpec{
+			Description: "Run a shell command in the workspace and show its output to the user, live in their browser: for run, test, build, log, diff. You get the exit code, not the output."}},
+		displaytools.DisplayImage: {Title: "Show a picture", ReadOnly: true, ToolSpec: agent.ToolSpec{
+			Description: "Show an image, picture or screenshot file of the workspace to the user in their browser. You get a confirmation, not the image."}},
+	}
+	for _, spec := range displaytools.Specs() {
+		t := words[spec.Name]
+		t.Name, t.Parameters = spec.Name, spec.Parameters
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// readTools are the tools that return what the user released.
+func readTools() (tools []Tool) {
+	titles := map[string]string{released.ReadOutput: "Read an output", released.SearchOutput: "Search an output"}
+	for _, spec := range released.Specs() {
+		tools = append(tools, Tool{ToolSpec: spec, Title: titles[spec.Name], ReadOnly: true})
+	}
+	return tools
+}
 
 // toolOf describes a tool to clients. Its schema lets unknown properties pass, since some clients
 // add their own to every call.
@@ -19,40 +51,33 @@ func toolOf(t Tool) (*mcp.Tool, error) {
 		return nil, errors.New("its parameters are no object")
 	}
 	delete(schema, "additionalProperties")
-	changes := !t.ReadOnly
 	return &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schema,
-		Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly, IdempotentHint: t.ReadOnly,
-			DestructiveHint: &changes, OpenWorldHint: &t.OpenWorld},
+		Annotations: &mcp.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.ReadOnly,
+			IdempotentHint: t.ReadOnly, DestructiveHint: new(!t.ReadOnly), OpenWorldHint: &t.OpenWorld},
 		// Some clients only name the tools of a server until a model searches for them.
 		Meta: mcp.Meta{"anthropic/alwaysLoad": true},
 	}, nil
 }
 
 // properties returns the names of the properties a tool knows.
-func properties(t Tool) map[string]bool {
+func properties(t Tool) map[string]json.RawMessage {
 	var schema struct{ Properties map[string]json.RawMessage }
-	known := map[string]bool{}
-	if json.Unmarshal(t.Parameters, &schema) != nil {
-		return known
-	}
-	for name := range schema.Properties {
-		known[name] = true
-	}
-	return known
+	_ = json.Unmarshal(t.Parameters, &schema) // toolOf refuses what is no object
+	return schema.Properties
 }
 
 // keep returns arguments without the properties that are not known. Anything but an object stays as
 // it is, and so does a property that is there twice: the tool refuses both.
-func keep(raw json.RawMessage, known map[string]bool) json.RawMessage {
-	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+func keep(raw json.RawMessage, known map[string]json.RawMessage) json.RawMessage {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return json.RawMessage("{}")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return raw
 	}
-	kept := []byte{'{'}
+	var kept [][]byte
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
@@ -62,18 +87,10 @@ func keep(raw json.RawMessage, known map[string]bool) json.RawMessage {
 		if err := dec.Decode(&value); err != nil {
 			return raw
 		}
-		text, isName := name.(string)
-		if !isName || !known[text] {
-			continue
+		text, _ := name.(string)
+		if _, ok := known[text]; ok {
+			kept = append(kept, fmt.Appendf(nil, "%q:%s", text, value))
 		}
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			return raw
-		}
-		if len(kept) > 1 {
-			kept = append(kept, ',')
-		}
-		kept = append(append(append(kept, quoted...), ':'), value...)
 	}
-	return append(kept, '}')
+	return fmt.Appendf(nil, "{%s}", bytes.Join(kept, []byte(",")))
 }

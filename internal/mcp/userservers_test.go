@@ -56,7 +56,7 @@ func TestThreat89ToolsThatChange(t *testing.T) {
 	now = now.Add(time.Hour)
 	const poisoned = "It describes look differently than when you allowed it. Look at them, then allow it here."
 	check(0, poisoned)
-	if line := s.Untold(); line != "Agents go on without mine, whose tools changed since you allowed them. /mcp says what changed." {
+	if line := s.Report(); line != "Agents go on without mine, whose tools changed since you allowed them. /mcp says what changed." {
 		t.Errorf("the user is told %q", line)
 	}
 	s = webmcp.NewUserServers(c) // another process
@@ -144,41 +144,6 @@ func TestThreat89WholeTools(t *testing.T) {
 	}
 }
 
-// What was allowed before all of a tool was summed is asked about once.
-func TestAllowedByAnEarlierVersion(t *testing.T) {
-	web := listing(t, func() string { return `{"name":"look","inputSchema":{"type":"object"}}` })
-	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"mine": {Type: "http", URL: web.URL}}, Known: filepath.Join(t.TempDir(), "known.json")}
-	if ready := webmcp.NewUserServers(c).Answering(t.Context()); len(ready) != 1 {
-		t.Fatalf("agents get %+v", ready)
-	}
-	text, err := os.ReadFile(c.Known)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept map[string]map[string]any
-	if err := json.Unmarshal(text, &kept); err != nil {
-		t.Fatal(err)
-	}
-	delete(kept["mine"], "form")
-	if text, err = json.Marshal(kept); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.Known, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := webmcp.NewUserServers(c)
-	all, err := s.Status(t.Context())
-	if err != nil || all[0].State != webmcp.Changed || !strings.HasPrefix(all[0].Failure, "An earlier version of webchat noted less of its tools") {
-		t.Errorf("found %+v, %v", all, err)
-	}
-	if err := s.Allow(t.Context(), "mine"); err != nil {
-		t.Error(err)
-	}
-	if ready := webmcp.NewUserServers(c).Answering(t.Context()); len(ready) != 1 {
-		t.Errorf("agents get %+v once it was allowed", ready)
-	}
-}
-
 // A server that redirects to another origin, be it only another port, gets no credentials
 // of the user's there.
 func TestRedirectsLoseTheHeaders(t *testing.T) {
@@ -246,7 +211,7 @@ func TestServersAreTried(t *testing.T) {
 		"ends": program("bad"), "locked": at("http", good.URL, "Bearer other"), "missing": {Type: "stdio", Command: "/nowhere/server"},
 		"unreachable": at("http", "http://127.0.0.1:1/?key=secret", ""),
 	}})
-	if line := s.Untold(); line != "" {
+	if line := s.Report(); line != "" {
 		t.Errorf("before they are tried: %s", line)
 	}
 	all, err := s.Status(t.Context())
@@ -270,10 +235,10 @@ func TestServersAreTried(t *testing.T) {
 	if ready := s.Answering(t.Context()); len(ready) != 3 || ready["by http"].Headers["Authorization"] != "Bearer secret" {
 		t.Errorf("agents get %+v", ready)
 	}
-	if line := s.Untold(); !strings.HasPrefix(line, "The MCP servers ends, locked, missing, unreachable do not answer") {
+	if line := s.Report(); !strings.HasPrefix(line, "The MCP servers ends, locked, missing, unreachable do not answer") {
 		t.Errorf("the user is told %q", line)
 	}
-	if line := s.Untold(); line != "" {
+	if line := s.Report(); line != "" {
 		t.Errorf("and again: %s", line)
 	}
 	slow := webmcp.NewUserServers(webmcp.UserServersConfig{Limit: 50 * time.Millisecond, Servers: map[string]agent.MCPServer{"slow": at("http", mute.URL, "")}})
