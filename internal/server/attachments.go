@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/kind"
 	"webchat/internal/policy"
-	"webchat/internal/session"
 )
 
 type attachReply struct {
@@ -42,52 +41,6 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return reply(w, http.StatusCreated, attachReply{id, policy.Sensitive(attachmentName(r.URL.Query().Get("name")))})
-}
-
-// filePrices is what names in a prompt lead to; those that lead nowhere are left out.
-type filePrices struct {
-	Files map[string]filePrice `json:"files"` // by the names that were asked for
-}
-
-// filePrice is what of a file or folder would go with a prompt, and what that costs.
-type filePrice struct {
-	Path      string                 `json:"path"`
-	Lines     string                 `json:"lines,omitempty"`
-	What      session.AttachmentKind `json:"what"`              // text, picture, folder; other: only its name goes
-	Why       string                 `json:"why,omitempty"`     // of other
-	Refused   string                 `json:"refused,omitempty"` // why such a prompt is refused
-	Tokens    int                    `json:"tokens"`
-	Estimated bool                   `json:"estimated,omitempty"`
-	Sensitive bool                   `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
-}
-
-func (s *Server) filePrices(w http.ResponseWriter, r *http.Request) error {
-	in, err := s.workspace(r)
-	if err != nil {
-		return err
-	}
-	names := r.URL.Query()["name"]
-	if len(names) > askedNames {
-		return invalid("invalid", "Ask for at most 100 names at once.")
-	}
-	room, err := s.Sessions.Room(in.Path)
-	if err != nil {
-		return err
-	}
-	out := filePrices{Files: map[string]filePrice{}}
-	for _, name := range names {
-		f, err := session.NamedAttachment(room.Policy, in.Path, name)
-		if f == nil {
-			continue
-		}
-		n, exact := f.Tokens()
-		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive}
-		if err != nil {
-			one.Refused = messageOf(err)
-		}
-		out.Files[name] = one
-	}
-	return reply(w, http.StatusOK, out)
 }
 
 // mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG

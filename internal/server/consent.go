@@ -16,6 +16,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/page"
 	"webchat/internal/policy"
+	"webchat/internal/session"
 )
 
 // Consent is what the user's configuration says about what agents may do. The
@@ -77,45 +78,66 @@ type hookList struct {
 	Hooks []Hook `json:"hooks"`
 }
 
-func (s *Server) permissions(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) permissions(r *http.Request, _ empty) (permissionList, error) {
 	grants, err := s.grants(r)
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, permissionList{Mode: s.Consent.Mode, Timeout: s.Consent.Timeout.String(),
-		Rules: append([]Rule{}, s.Consent.Rules...), Grants: grants})
+	return permissionList{s.Consent.Mode, s.Consent.Timeout.String(), listed(s.Consent.Rules), grants}, err
 }
 
-// takeBack ends a grant wherever it holds: in the session of ?session=, and in its
-// workspace.
-func (s *Server) takeBack(w http.ResponseWriter, r *http.Request) error {
+// takeBack ends a grant wherever it holds: in the session of ?session=, and in its workspace.
+func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
 	id, known := chi.URLParam(r, "grantId"), false
 	if in := r.URL.Query().Get("session"); in != "" {
 		one, err := s.Sessions.Get(r.Context(), eventlog.ID(in))
 		if err != nil {
-			return err
+			return empty{}, err
 		}
 		err = one.TakeBack(id)
 		if known = err == nil; !known && !errors.Is(err, eventlog.ErrNotFound) {
-			return err
+			return empty{}, err
 		}
 	}
 	if s.Grants != nil {
 		kept, err := s.Grants.TakeBack(id)
 		if err != nil {
-			return fmt.Errorf("%w: %w", consent.ErrKeep, err)
+			return empty{}, fmt.Errorf("%w: %w", consent.ErrKeep, err)
 		}
 		known = known || kept
 	}
 	if !known {
-		return fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, eventlog.ErrNotFound)
+		return empty{}, fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, eventlog.ErrNotFound)
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return empty{}, nil
 }
 
-func (s *Server) hooks(w http.ResponseWriter, _ *http.Request) error {
-	return reply(w, http.StatusOK, hookList{append([]Hook{}, s.Consent.Hooks...)})
+func (s *Server) hooks(*http.Request, empty) (hookList, error) {
+	return hookList{listed(s.Consent.Hooks)}, nil
+}
+
+type decisionRequest struct {
+	Decision event.Decision `json:"decision"`
+	Grant    string         `json:"grant,omitempty"`
+	Scope    event.Scope    `json:"scope,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+}
+
+func (s *Server) decide(r *http.Request, one *session.Session, in decisionRequest) (empty, error) {
+	switch {
+	case in.Decision != event.Allow && in.Decision != event.Deny:
+		return empty{}, invalid("invalid", "The decision must be allow or deny.")
+	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
+		return empty{}, invalid("invalid", "The scope must be once, session or workspace.")
+	}
+	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"),
+		consent.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
+}
+
+type answerRequest struct {
+	Answer      string `json:"answer"`
+	WasFreeform bool   `json:"wasFreeform,omitempty"`
+}
+
+func (s *Server) answer(r *http.Request, one *session.Session, in answerRequest) (empty, error) {
+	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), consent.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
 }
 
 // grants lists what was allowed for the session of ?session= and for its workspace; if

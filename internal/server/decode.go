@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"webchat/internal/strictjson"
@@ -20,9 +21,11 @@ func invalid(code, format string, args ...any) error {
 	return &badRequest{code, fmt.Sprintf(format, args...)}
 }
 
-// decode reads a request's JSON strictly. No body means {}: a handler says what it
-// misses.
+// decode reads a request's JSON strictly. No body means {}: a handler says what it misses.
 func decode[T any](r *http.Request) (v T, err error) {
+	if any(v) == any(empty{}) {
+		return v, nil
+	}
 	b, err := io.ReadAll(r.Body)
 	if err != nil {
 		return v, fmt.Errorf("read the body: %w", err)
@@ -63,3 +66,18 @@ func namesOf(t reflect.Type) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// number reads a number of a query from 1 to most; nothing means def.
+func number(text, name string, def, most int) (int, error) {
+	if text == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		return 0, invalid("bad_query", "Give %s as a number from 1 to %d.", name, most)
+	}
+	return n, nil
+}
+
+// listed is a list that travels as [] and not as null.
+func listed[T any](list []T) []T { return append([]T{}, list...) }

@@ -19,7 +19,7 @@ import (
 // schemasOf are those of the published document, as any client would read it.
 func schemasOf(t *testing.T) map[string]any {
 	t.Helper()
-	b, err := describeRoutes(nil, struct{}{}, "test")
+	b, err := describe(nil, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

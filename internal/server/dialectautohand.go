@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -21,8 +22,8 @@ type (
 		Duration  int64  `json:"duration"`
 	}
 
-	// autohandTurnStart opens one call of the model. Turn counts the session's turns,
-	// Iteration the calls of a turn, both from 1.
+	// autohandTurnStart opens one call of the model. Turn counts the session's turns, Iteration the
+	// calls of a turn, both from 1.
 	autohandTurnStart struct {
 		Turn      int `json:"turn"`
 		Iteration int `json:"iteration"`
@@ -83,25 +84,11 @@ type (
 // dialectType is the name of one of the nine events.
 type dialectType string
 
-// The types.
-const (
-	typeSessionStart      dialectType = "session_start"
-	typeSessionEnd        dialectType = "session_end"
-	typeTurnStart         dialectType = "turn_start"
-	typeMessageUpdate     dialectType = "message_update"
-	typeToolStart         dialectType = "tool_start"
-	typeToolEnd           dialectType = "tool_end"
-	typePermissionRequest dialectType = "permission_request"
-	typeHookInvoked       dialectType = "hook_invoked"
-	autohandTypeError     dialectType = "error"
-)
-
-// dialectTypes lists the data of each type, for the published schema.
-func dialectTypes() map[dialectType]any {
-	return map[dialectType]any{
-		typeSessionStart: autohandSessionStart{}, typeSessionEnd: autohandSessionEnd{}, typeTurnStart: autohandTurnStart{}, typeMessageUpdate: autohandMessageUpdate{},
-		typeToolStart: autohandToolStart{}, typeToolEnd: autohandToolEnd{}, typePermissionRequest: autohandPermissionRequest{}, typeHookInvoked: autohandHookInvoked{}, autohandTypeError: autohandError{},
-	}
+// dialectTypes has the data of each event.
+var dialectTypes = map[dialectType]any{
+	"session_start": autohandSessionStart{}, "session_end": autohandSessionEnd{}, "turn_start": autohandTurnStart{},
+	"message_update": autohandMessageUpdate{}, "tool_start": autohandToolStart{}, "tool_end": autohandToolEnd{},
+	"permission_request": autohandPermissionRequest{}, "hook_invoked": autohandHookInvoked{}, "error": autohandError{},
 }
 
 // dialectEnvelope is an event on the wire.
@@ -112,7 +99,18 @@ type dialectEnvelope struct {
 	Data      any         `json:"data"`
 }
 
-// autohandDialect is what the events of one session mean so far; see [newAutohandDialect].
+// autohandDialect is a session's events in the words of the Autohand SDK: a fold over the events of
+// one session, in their order, from the first of its log on. The same events always give the same
+// frames, so a reader who resumes gets what one who stayed got. Its guarantees follow from those of
+// the log:
+//
+//   - tool_start comes before the tool_end of the same call, and each has one.
+//   - permission_request comes before the act and before its tool_end.
+//   - hook_invoked comes after the hook's command ended.
+//   - turns and their iterations count from 1.
+//   - The deltas of a message, put together, are the message.
+//
+// A value belongs to one reader and one goroutine.
 type autohandDialect struct {
 	sessionID string
 	turn      int
@@ -127,8 +125,16 @@ func newAutohandDialect() *autohandDialect {
 	return &autohandDialect{tools: map[string]string{}, messages: map[string]*dialectMessage{}}
 }
 
-// Project folds e in and returns what it means to a reader: usually nothing or
-// one frame.
+// dialectFrame is one event in the words of a dialect.
+type dialectFrame struct {
+	// Seq is the place in the log up to which a reader knows everything once it has this frame; it
+	// is the id to resume with.
+	Seq int64
+	// JSON is one line: id, timestamp, type and data.
+	JSON []byte
+}
+
+// Project folds e in and returns what it means to a reader: usually nothing or one frame.
 func (a *autohandDialect) Project(e event.Entry) []dialectFrame {
 	t, data := a.data(e.Event.Data)
 	if data == nil {
@@ -136,7 +142,7 @@ func (a *autohandDialect) Project(e event.Entry) []dialectFrame {
 	}
 	b, err := json.Marshal(dialectEnvelope{e.Event.ID, event.Time(e.Event.Timestamp), t, data})
 	if err != nil {
-		return nil // dialectArguments that are no JSON, which no log of ours holds
+		return nil // arguments that are no JSON, which no log of ours holds
 	}
 	return []dialectFrame{{Seq: e.Seq, JSON: b}}
 }
@@ -146,34 +152,40 @@ func (a *autohandDialect) data(d event.Data) (dialectType, any) {
 	switch d := d.(type) {
 	case event.SessionStart:
 		a.sessionID = d.SessionID
-		return typeSessionStart, autohandSessionStart{d.SessionID, d.Context.Cwd}
+		return "session_start", autohandSessionStart{d.SessionID, d.Context.Cwd}
 	case event.SessionResume:
 		a.sessionID = d.SessionID
-		return typeSessionStart, autohandSessionStart{d.SessionID, d.Context.Cwd}
+		return "session_start", autohandSessionStart{d.SessionID, d.Context.Cwd}
 	case event.SessionShutdown:
-		return typeSessionEnd, autohandSessionEnd{a.sessionID, d.DurationMs}
+		return "session_end", autohandSessionEnd{a.sessionID, d.DurationMs}
 	case event.TurnStart:
 		a.turn, a.iteration, a.called = a.turn+1, 1, false
-		return typeTurnStart, autohandTurnStart{a.turn, a.iteration}
+		return "turn_start", autohandTurnStart{a.turn, a.iteration}
 	case event.AssistantTurnStart:
-		return a.modelCall()
+		if !a.called { // the turn itself opened the first iteration
+			a.called = true
+			return "", nil
+		}
+		a.iteration++
+		return "turn_start", autohandTurnStart{max(a.turn, 1), a.iteration}
 	case event.AssistantMessageDelta, event.AssistantMessage, event.AssistantMessageDiscarded:
 		return a.update(d)
 	case event.ToolExecutionStart:
 		a.tools[d.ToolCallID] = d.ToolName
-		return typeToolStart, autohandToolStart{d.ToolCallID, d.ToolName, dialectArguments(d.Arguments)}
+		args := d.Arguments
+		if len(args) == 0 {
+			args = json.RawMessage("{}")
+		}
+		return "tool_start", autohandToolStart{d.ToolCallID, d.ToolName, args}
 	case event.ToolExecutionComplete:
 		return a.toolEnd(d)
 	case event.PermissionRequested:
-		return typePermissionRequest, autohandPermissionRequest{d.RequestID, d.ToolName, d.Action, wholeRequest(d)}
+		return "permission_request", autohandPermissionRequest{d.RequestID, d.ToolName, d.Action, wholeRequest(d)}
 	case event.HookEnd:
-		return typeHookInvoked, autohandHookInvoked{d.Event, d.Command, d.ExitCode}
+		return "hook_invoked", autohandHookInvoked{d.Event, d.Command, d.ExitCode}
 	case event.SessionError:
-		where := event.ErrorContext{}
-		if d.Context != nil {
-			where = *d.Context
-		}
-		return autohandTypeError, autohandError{d.Message, autohandErrorContext{d.ErrorType, d.StatusCode, where}}
+		where := *cmp.Or(d.Context, &event.ErrorContext{})
+		return "error", autohandError{d.Message, autohandErrorContext{d.ErrorType, d.StatusCode, where}}
 	}
 	return "", nil
 }
@@ -190,17 +202,7 @@ func wholeRequest(d event.PermissionRequested) string {
 	return strings.Join(all, "\n")
 }
 
-// modelCall opens another iteration: the turn itself opened the first.
-func (a *autohandDialect) modelCall() (dialectType, any) {
-	if !a.called {
-		a.called = true
-		return "", nil
-	}
-	a.iteration++
-	return typeTurnStart, autohandTurnStart{max(a.turn, 1), a.iteration}
-}
-
-// updateDialect tells the growth of a message. The event that ends it tells the rest.
+// update is the growth of a message. The event that ends it brings the rest.
 func (a *autohandDialect) update(d event.Data) (dialectType, any) {
 	switch d := d.(type) {
 	case event.AssistantMessageDiscarded:
@@ -211,9 +213,8 @@ func (a *autohandDialect) update(d event.Data) (dialectType, any) {
 			m = &dialectMessage{}
 			a.messages[d.MessageID] = m
 		}
-		m.delta(d.Offset, d.DeltaContent)
-		if m.due() {
-			return typeMessageUpdate, autohandMessageUpdate{m.take(), string(m.text), d.MessageID}
+		if fresh := m.delta(d.Offset, d.DeltaContent); fresh != "" {
+			return "message_update", autohandMessageUpdate{fresh, string(m.text), d.MessageID}
 		}
 	case event.AssistantMessage:
 		m := a.messages[d.MessageID]
@@ -222,10 +223,10 @@ func (a *autohandDialect) update(d event.Data) (dialectType, any) {
 			break // it only calls tools
 		}
 		rest := d.Content
-		if m != nil && m.told <= len(d.Content) && string(m.text[:m.told]) == d.Content[:m.told] {
-			rest = d.Content[m.told:]
+		if m != nil && m.sent <= len(d.Content) && string(m.text[:m.sent]) == d.Content[:m.sent] {
+			rest = d.Content[m.sent:]
 		}
-		return typeMessageUpdate, autohandMessageUpdate{rest, d.Content, d.MessageID}
+		return "message_update", autohandMessageUpdate{rest, d.Content, d.MessageID}
 	}
 	return "", nil
 }
@@ -239,13 +240,27 @@ func (a *autohandDialect) toolEnd(d event.ToolExecutionComplete) (dialectType, a
 	case d.Error != nil:
 		end.Result = d.Error.Message
 	}
-	return typeToolEnd, end
+	return "tool_end", end
 }
 
-// dialectArguments are those of a call; a call without any has none.
-func dialectArguments(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("{}")
+// dialectMessage is the text of a message in flight, as far as a reader has it.
+type dialectMessage struct {
+	text []byte // what is known
+	sent int    // bytes of text that were sent
+}
+
+// delta puts text at offset, as [event.AssistantMessageDelta] has it, and returns what is to be
+// sent. That waits until it is worth the whole text once more: with every piece a long message
+// would be sent as often as it has pieces.
+func (m *dialectMessage) delta(offset int64, text string) (fresh string) {
+	if offset >= 0 && offset <= int64(len(m.text)) { // a hole cannot be sent; the whole message will be
+		m.text = append(m.text[:offset], text...)
+		m.sent = min(m.sent, int(offset))
 	}
-	return raw
+	if n := len(m.text) - m.sent; n == 0 || n < len(m.text)/32 {
+		return ""
+	}
+	fresh = string(m.text[m.sent:])
+	m.sent = len(m.text)
+	return fresh
 }

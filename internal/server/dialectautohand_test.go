@@ -103,7 +103,7 @@ func TestDialectGolden(t *testing.T) {
 	if b.String() != string(want) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
-	for kind := range dialectTypes() {
+	for kind := range dialectTypes {
 		if !strings.Contains(b.String(), fmt.Sprintf("%q", kind)) {
 			t.Errorf("the golden file has no %s", kind)
 		}
@@ -195,24 +195,24 @@ func TestDialectGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 		for _, f := range tell(t, newAutohandDialect(), entries) {
 			id, _ := f.Data["toolId"].(string)
 			switch f.Type {
-			case typeToolStart:
+			case "tool_start":
 				open[id] = true
-			case typePermissionRequest:
+			case "permission_request":
 				request := f.Data["requestId"].(string)
 				call, _, _ := strings.Cut(request, "/")
 				if !open[call] || f.Seq >= log.answered[request] {
 					t.Fatalf("%v at %d, answered at %d, its call runs: %v", f.Data, f.Seq, log.answered[request], open[call])
 				}
 				asked[call] = max(asked[call], log.answered[request])
-			case typeToolEnd:
+			case "tool_end":
 				if delete(open, id); f.Seq <= asked[id] || f.Data["duration"] != log.took[id] {
 					t.Fatalf("%v at %d, its answer at %d, it took %v", f.Data, f.Seq, asked[id], log.took[id])
 				}
-			case typeSessionEnd:
+			case "session_end":
 				if f.Data["duration"] != log.took[""] {
 					t.Fatalf("%v, the session took %v", f.Data, log.took[""])
 				}
-			case typeHookInvoked:
+			case "hook_invoked":
 				if hooks++; f.Seq != log.hooked[f.Data["command"]] {
 					t.Fatalf("%v at %d, the hook ended at %d", f.Data, f.Seq, log.hooked[f.Data["command"]])
 				}
@@ -231,26 +231,26 @@ func TestDialectGuarantees(t *testing.T) {
 		turn, iteration := 0, 0
 		open, ended, texts := map[any]any{}, map[any]bool{}, map[any]string{}
 		for i, f := range frames {
-			if (i == 0) != (f.Type == typeSessionStart) || (i == len(frames)-1) != (f.Type == typeSessionEnd) {
+			if (i == 0) != (f.Type == "session_start") || (i == len(frames)-1) != (f.Type == "session_end") {
 				t.Fatalf("%s at %d of %d", f.Type, i, len(frames))
 			}
 			switch f.Type {
-			case typeTurnStart:
+			case "turn_start":
 				switch now, it := int(f.Data["turn"].(float64)), int(f.Data["iteration"].(float64)); {
 				case now == turn+1 && it == 1, now == turn && it == iteration+1:
 					turn, iteration = now, it
 				default:
 					t.Fatalf("turn %d.%d after %d.%d", now, it, turn, iteration)
 				}
-			case typeToolStart:
+			case "tool_start":
 				open[f.Data["toolId"]] = f.Data["toolName"]
-			case typeToolEnd:
+			case "tool_end":
 				id := f.Data["toolId"]
 				if open[id] != f.Data["toolName"] || ended[id] {
 					t.Fatalf("tool_end of %v, started as %v, ended before %v", f.Data, open[id], ended[id])
 				}
 				ended[id] = true
-			case typeMessageUpdate:
+			case "message_update":
 				id := f.Data["messageId"]
 				texts[id] += f.Data["delta"].(string)
 				if texts[id] != f.Data["message"] {
@@ -273,7 +273,7 @@ func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 	again := tell(t, newAutohandDialect(), logged)
 	count := func(all []told, messages bool) (n int) {
 		for _, f := range all {
-			if f.Seq > after && (f.Type != typeMessageUpdate || messages) {
+			if f.Seq > after && (f.Type != "message_update" || messages) {
 				n++
 			}
 		}

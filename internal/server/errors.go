@@ -128,10 +128,15 @@ type refusalBody struct {
 	Code  string `json:"code"`
 }
 
-type empty struct{}
-
 // reply writes v as JSON; encoding/json escapes what HTML could take for markup.
 func reply(w http.ResponseWriter, status int, v any) error {
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return nil
+	}
+	if made, ok := v.(interface{ location() string }); ok && status == http.StatusCreated {
+		w.Header().Set("Location", made.location())
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err

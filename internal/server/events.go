@@ -11,17 +11,20 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
 
 // pageOfLog is how many entries are read from a log at once.
 const pageOfLog = 500
 
+// eventList is a page of the log.
 type eventList struct {
-	Events []anyJSON `json:"events"`
-	Cursor int64     `json:"cursor"`
+	Events []json.RawMessage `json:"events"`
+	Cursor int64             `json:"cursor"`
 }
 
+// Streams implements [streamed].
 func (eventList) Streams() string {
 	return "With Accept: text/event-stream, the log and then what happens."
 }
@@ -39,13 +42,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	after, ok, present := sse.ParseLastEventID(r)
-	if acceptsStream(r) && translated {
-		return s.followTranslated(w, r, one, after, ok || !present)
-	}
-	if acceptsStream(r) {
-		return s.follow(w, r, one, replay{session: one, after: after, bad: present && !ok})
-	}
-	if !ok {
+	from := place{after, present && !ok}
+	switch {
+	case acceptsStream(r) && translated:
+		return s.followTranslated(w, r, one, from)
+	case acceptsStream(r):
+		return s.follow(w, r, one, from)
+	case !ok:
 		return invalid("bad_query", "Give after as the number of an event, as a cursor says it.")
 	}
 	limit, err := number(r.URL.Query().Get("limit"), "limit", pageOfLog, 5000)
@@ -59,19 +62,32 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, cursor := make([]json.RawMessage, 0, len(entries)), after
+	list := eventList{make([]json.RawMessage, 0, len(entries)), after}
 	for _, e := range entries {
-		list, cursor = append(list, e.JSON), e.Seq
+		list.Events, list.Cursor = append(list.Events, e.JSON), e.Seq
 	}
-	return reply(w, http.StatusOK, struct {
-		Events []json.RawMessage `json:"events"`
-		Cursor int64             `json:"cursor"`
-	}{list, cursor})
+	return reply(w, http.StatusOK, list)
 }
 
-// follow serves a session's topic. The pump subscribes before the topic is joined
-// and the topic before the replay looks at the session, so nothing falls between.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, past replay) error {
+// place is where in a log a reader goes on.
+type place struct {
+	after int64
+	bad   bool // the reader asked for a place that is none
+}
+
+// resume returns after which event a reader goes on. One whose place is not in the log is sent
+// stream.resync, which has it forget what it has and has no id: the reader has no place yet.
+func (p place) resume(now eventlog.Snapshot, send func(sse.Frame) error) (int64, error) {
+	if !p.bad && p.after <= now.LastSeq {
+		return p.after, nil
+	}
+	return 0, send(frameFrom(event.StreamResync{Reason: "the place asked for is not in this log"}))
+}
+
+// follow serves a session's topic: the log after the place, what is in flight, then what comes. The
+// pump subscribes before the topic is joined and the topic before the replay looks at the session,
+// so nothing falls between.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, from place) error {
 	name := "session/" + string(one.ID())
 	topic := s.Hub.Topic(name)
 	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
@@ -79,7 +95,50 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 	})
 	defer release()
 	guard.Streaming(r)
-	return topic.Serve(w, r.WithContext(ctx), past.send)
+	return topic.Serve(w, r.WithContext(ctx), func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
+		now, err := one.Join(ctx)
+		if err != nil {
+			return 0, err
+		}
+		after, err := from.resume(now, send)
+		if err != nil {
+			return 0, err
+		}
+		err = eachPage(ctx, one, after, now.LastSeq, func(entries []event.Entry) error {
+			for _, e := range entries {
+				if err := send(frameOf(e)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for _, list := range [][]event.Entry{now.InFlight, now.Progress, now.Trouble} {
+			for _, e := range list {
+				if err == nil {
+					err = send(sse.Frame{ID: now.LastSeq, Data: e.JSON})
+				}
+			}
+		}
+		return now.Pos, err
+	})
+}
+
+// eachPage calls f with the log between two places, in pages.
+func eachPage(ctx context.Context, one *session.Session, after, last int64, f func([]event.Entry) error) error {
+	for after < last {
+		entries, err := one.Events(ctx, after, int(min(pageOfLog, last-after)))
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return fmt.Errorf("%w: it ends at %d and should hold %d", eventlog.ErrLog, after, last)
+		}
+		after = entries[len(entries)-1].Seq
+		if err := f(entries); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logSource publishes a session's events as they are.
@@ -104,71 +163,48 @@ func (l *logSource) Run(ctx context.Context) {
 	}
 }
 
-// replay is the past that a reader of a session lacks.
-type replay struct {
-	session *session.Session
-	after   int64
-	bad     bool // the reader asked for a place that is none
+// changes streams session.changed of all sessions. It has no past: who joins asks for the list
+// afterwards.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
+	const name = "sessions"
+	topic := s.Hub.Topic(name)
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
+		return &changeSource{watch: s.Sessions.Watch(), topic: topic}
+	})
+	defer release()
+	guard.Streaming(r)
+	return topic.Serve(w, r.WithContext(ctx), nil)
 }
 
-// send writes the log after the place, then what is in flight.
-func (p replay) send(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
-	now, err := p.session.Join(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if p.bad || p.after > now.LastSeq {
-		p.after = 0
-		if err := send(resync()); err != nil {
-			return 0, err
-		}
-	}
-	for seq := p.after; seq < now.LastSeq; {
-		entries, err := p.session.Events(ctx, seq, int(min(pageOfLog, now.LastSeq-seq)))
+type changeSource struct {
+	watch *sessions.Watch
+	topic *sse.Topic
+}
+
+// Run implements [pumpSource].
+func (c *changeSource) Run(ctx context.Context) {
+	defer c.watch.Close()
+	for {
+		entries, err := c.watch.Next(ctx)
 		if err != nil {
-			return 0, err
-		}
-		if len(entries) == 0 {
-			return 0, gapAt(seq, now.LastSeq)
+			return
 		}
 		for _, e := range entries {
-			if err := send(frameOf(e)); err != nil {
-				return 0, err
-			}
-			seq = e.Seq
+			c.topic.Publish(sse.Frame{Data: e.JSON})
 		}
 	}
-	for _, list := range [][]event.Entry{now.InFlight, now.Progress, now.Trouble} {
-		for _, e := range list {
-			if err := send(sse.Frame{ID: now.LastSeq, Data: e.JSON}); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return now.Pos, nil
-}
-
-func gapAt(seq, last int64) error {
-	return fmt.Errorf("%w: it ends at %d and should hold %d", eventlog.ErrLog, seq, last)
-}
-
-// resync tells a reader to forget what it has. It has no id: the reader has no
-// place yet.
-func resync() sse.Frame {
-	e := event.New(event.StreamResync{Reason: "the place asked for is not in this log"}, "", time.Now())
-	return sse.Frame{Data: encode(e)}
 }
 
 // Closing makes the last frame of a stream, for sse.Config.Closing.
 func Closing(retry time.Duration) sse.Frame {
-	e := event.New(event.StreamClosing{Reason: "the server stops", RetryMs: retry.Milliseconds()}, "", time.Now())
-	return sse.Frame{Data: encode(e)}
+	return frameFrom(event.StreamClosing{Reason: "the server stops", RetryMs: retry.Milliseconds()})
 }
 
-func encode(e event.Event) []byte {
-	b, err := event.Marshal(e)
+// frameFrom is an event that is in no log.
+func frameFrom(d event.Data) sse.Frame {
+	b, err := event.Marshal(event.New(d, "", time.Now()))
 	if err != nil {
 		panic(err) // a struct of numbers and strings of ours
 	}
-	return b
+	return sse.Frame{Data: b}
 }

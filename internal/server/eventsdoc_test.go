@@ -20,15 +20,15 @@ var docs = filepath.Join("..", "..", "docs")
 
 // meaning is, for each event of the dialect, what of ours it is made of.
 var meaning = map[dialectType]string{
-	typeSessionStart:      "`session.start`, `session.resume`",
-	typeSessionEnd:        "`session.shutdown`",
-	typeTurnStart:         "`turn.start`; `assistant.turn_start` for each further iteration",
-	typeMessageUpdate:     "`assistant.message_delta`, `assistant.message`",
-	typeToolStart:         "`tool.execution_start`",
-	typeToolEnd:           "`tool.execution_complete`",
-	typePermissionRequest: "`permission.requested`",
-	typeHookInvoked:       "`hook.end`",
-	autohandTypeError:     "`session.error`",
+	"session_start":      "`session.start`, `session.resume`",
+	"session_end":        "`session.shutdown`",
+	"turn_start":         "`turn.start`; `assistant.turn_start` for each further iteration",
+	"message_update":     "`assistant.message_delta`, `assistant.message`",
+	"tool_start":         "`tool.execution_start`",
+	"tool_end":           "`tool.execution_complete`",
+	"permission_request": "`permission.requested`",
+	"hook_invoked":       "`hook.end`",
+	"error":              "`session.error`",
 }
 
 // fieldsOf lists the JSON fields of a struct with their types.
@@ -89,7 +89,7 @@ func typesPage() string {
 		fmt.Fprintf(&b, "  | Envelope<%q, %s>\n", event.TypeOf(d), typeScript(reflect.TypeOf(d)))
 	}
 	b.WriteString("\n// With ?dialect=autohand.\nexport type AutohandEvent =\n")
-	known := dialectTypes()
+	known := dialectTypes
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "  | AutohandEnvelope<%q, %s>\n", name, typeScript(reflect.TypeOf(known[name])))
 	}
@@ -114,7 +114,7 @@ func eventsPage(routes []route) string {
 		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.method, r.pattern, cell(in), cell(r.query), cell(r.about))
 	}
 	b.WriteString("\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
-	known := dialectTypes()
+	known := dialectTypes
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name, cell(strings.Join(fieldsOf(reflect.TypeOf(known[name]), typeScript), ", ")), meaning[name])
 	}
@@ -153,7 +153,7 @@ func TestEventsPage(t *testing.T) {
 			t.Errorf("%s is not what the code says; WEBCHAT_UPDATE_DOCS=1 go test ./internal/server -run TestEventsPage writes it", name)
 		}
 	}
-	for name := range dialectTypes() {
+	for name := range dialectTypes {
 		if meaning[name] == "" {
 			t.Errorf("the page does not say what %s is made of", name)
 		}
@@ -191,7 +191,7 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 			fields[name] = append(fields[name], f.JSON)
 		}
 	}
-	for name, data := range dialectTypes() {
+	for name, data := range dialectTypes {
 		add(string(name), data)
 	}
 	for _, d := range event.Known() {
@@ -217,7 +217,7 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 			}
 		}
 	}
-	for name := range dialectTypes() {
+	for name := range dialectTypes {
 		if !told[string(name)] {
 			t.Errorf("the page leaves out %s of the dialect", name)
 		}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"mime"
 	"net/http"
 	"slices"
@@ -79,26 +78,8 @@ func leftIn(s eventlog.Summary) func(seq int64) bool {
 	return func(seq int64) bool { return eventlog.IsLeft(left, seq) }
 }
 
-// everything calls f with the log up to last, in pages.
-func everything(ctx context.Context, one *session.Session, last int64, f func([]event.Entry) error) error {
-	for seq := int64(0); seq < last; {
-		entries, err := one.Events(ctx, seq, int(min(pageOfLog, last-seq)))
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return gapAt(seq, last)
-		}
-		if err := f(entries); err != nil {
-			return err
-		}
-		seq = entries[len(entries)-1].Seq
-	}
-	return nil
-}
-
 func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error {
+	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		for _, e := range entries {
 			if _, err := w.Write(append(e.JSON[:len(e.JSON):len(e.JSON)], '\n')); err != nil {
 				return err
@@ -112,7 +93,7 @@ func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *ses
 	x := exportOf(one.Summary())
 	m := s.Pages.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
-	return everything(r.Context(), one, one.Summary().LastSeq, func(entries []event.Entry) error {
+	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
 			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return x.Left(e.Seq) })
 		}
@@ -126,7 +107,7 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 	if err != nil {
 		return err
 	}
-	err = everything(r.Context(), one, now.LastSeq, func(entries []event.Entry) error { p.Load(entries...); return nil })
+	err = eachPage(r.Context(), one, 0, now.LastSeq, func(entries []event.Entry) error { p.Load(entries...); return nil })
 	if err != nil {
 		return err
 	}

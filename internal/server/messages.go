@@ -209,31 +209,17 @@ func (t *turnOf) take(e event.Entry) []event.Entry {
 	return nil
 }
 
-func (s *Server) abort(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
-	var what abortRequest
-	if r.ContentLength != 0 {
-		if what, err = decode[abortRequest](r); err != nil {
-			return err
-		}
-	}
-	if err := one.Abort(r.Context(), "Stopped by the user."); err != nil {
-		return err
-	}
-	if what.Tasks {
-		if err := one.AbortTasks(r.Context()); err != nil {
-			return err
-		}
-	}
-	return reply(w, http.StatusAccepted, empty{})
-}
-
 // abortRequest is the body of a stop; none stops the turn only.
 type abortRequest struct {
 	Tasks bool `json:"tasks,omitempty"` // everything in the background as well
+}
+
+func (s *Server) abort(r *http.Request, one *session.Session, in abortRequest) (empty, error) {
+	err := one.Abort(r.Context(), "Stopped by the user.")
+	if err == nil && in.Tasks {
+		err = one.AbortTasks(r.Context())
+	}
+	return empty{}, err
 }
 
 // taskList is what runs in the background.
@@ -250,38 +236,33 @@ type taskShape struct {
 	Output     string         `json:"output"` // the last of what it printed, at most 64 KiB
 }
 
-func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) listTasks(_ *http.Request, one *session.Session, _ empty) (taskList, error) {
 	list := taskList{Tasks: []taskShape{}}
 	for _, t := range one.Tasks() {
 		list.Tasks = append(list.Tasks, taskShape{t.TaskID, t.Kind, t.Title, t.ToolCallID, event.Time(t.StartedAt), t.Output})
 	}
-	return reply(w, http.StatusOK, list)
+	return list, nil
 }
 
-func (s *Server) abortTask(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
-	if err := one.AbortTask(r.Context(), chi.URLParam(r, "taskId")); err != nil {
-		return err
-	}
-	return reply(w, http.StatusAccepted, empty{})
+// waitingPatch is what changes of a prompt that waits: one of its fields is set.
+type waitingPatch struct {
+	Content *string `json:"content,omitempty"`
+	Earlier bool    `json:"earlier,omitempty"` // it changes places with the one before it
 }
 
-func (s *Server) abortTool(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
+// changeWaiting edits a prompt that waits, or has it sent earlier.
+func (s *Server) changeWaiting(r *http.Request, one *session.Session, in waitingPatch) (messageReply, error) {
+	id := chi.URLParam(r, "messageId")
+	var err error
+	switch {
+	case in.Earlier == (in.Content != nil):
+		err = invalid("invalid", "Give either the new content or earlier.")
+	case in.Earlier:
+		id, err = one.SendEarlier(r.Context(), id)
+	default:
+		id, err = one.EditWaiting(r.Context(), id, *in.Content)
 	}
-	if err := one.AbortTool(r.Context(), chi.URLParam(r, "toolCallId")); err != nil {
-		return err
-	}
-	return reply(w, http.StatusAccepted, empty{})
+	return messageReply{id}, err
 }
 
 // acceptsStream reports whether the client asked for text/event-stream by name.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -18,7 +19,7 @@ type outputRow struct {
 	ID         outputs.ID   `json:"id"`
 	ToolCallID string       `json:"toolCallId"`
 	Type       outputs.Type `json:"type"`
-	Metadata   anyJSON      `json:"metadata"`
+	Metadata   any          `json:"metadata"` // of [outputs.Meta]
 	Size       int64        `json:"size"`
 	Complete   bool         `json:"complete"`
 	Pinned     bool         `json:"pinned"`
@@ -32,83 +33,44 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) listOutputs(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
-	type row struct {
-		outputRow
-		Metadata outputs.Meta `json:"metadata"`
-	}
-	list := []row{}
+func (s *Server) listOutputs(_ *http.Request, one *session.Session, _ empty) (outputList, error) {
+	list := outputList{[]outputRow{}}
 	for _, o := range s.Outputs.Session(string(one.ID())) {
 		if one.Looks(string(o.ID)) || o.Meta.Earlier {
 			continue
 		}
-		x := row{Metadata: o.Meta, outputRow: outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type,
-			Size: o.Size, Complete: o.Complete, Pinned: o.Pinned, CreatedAt: event.Time(o.CreatedAt)}}
-		if !o.ExpiresAt.IsZero() {
-			t := event.Time(o.ExpiresAt)
-			x.ExpiresAt = &t
-		}
-		list = append(list, x)
+		list.Outputs = append(list.Outputs, outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type, Metadata: o.Meta,
+			Size: o.Size, Complete: o.Complete, Pinned: o.Pinned, CreatedAt: event.Time(o.CreatedAt), ExpiresAt: timeOrNull(o.ExpiresAt)})
 	}
-	return reply(w, http.StatusOK, struct {
-		Outputs []row `json:"outputs"`
-	}{list})
+	return list, nil
 }
 
-// openOutput notes that the user looked at an output.
-func (s *Server) openOutput(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err == nil {
-		err = one.Open(r.Context(), chi.URLParam(r, "outputId"))
+func timeOrNull(t time.Time) *event.Time {
+	if t.IsZero() {
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, empty{})
+	return new(event.Time(t))
 }
 
-// keepOutput makes a preview a display.
-func (s *Server) keepOutput(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err == nil {
-		err = one.Keep(r.Context(), chi.URLParam(r, "outputId"))
-	}
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, empty{})
-}
-
-// ownOutput is the session and the output of an address; [outputs.ErrExpired] for an
-// output of another session.
-func (s *Server) ownOutput(r *http.Request) (*session.Session, *outputs.Output, error) {
-	one, err := s.session(r)
-	if err != nil {
-		return nil, nil, err
-	}
+// ownOutput is the output that an address names; [outputs.ErrExpired] for one of another session.
+func (s *Server) ownOutput(r *http.Request, one *session.Session) (*outputs.Output, error) {
 	o, err := s.Outputs.Get(outputs.ID(chi.URLParam(r, "outputId")))
 	if err == nil && o.Meta().SessionID != string(one.ID()) {
 		err = outputs.ErrExpired
 	}
-	return one, o, err
+	return o, err
 }
 
 // deleteOutput ends the life of an output now.
-func (s *Server) deleteOutput(w http.ResponseWriter, r *http.Request) error {
-	one, o, err := s.ownOutput(r)
-	if err != nil {
-		return err
+func (s *Server) deleteOutput(r *http.Request, one *session.Session, _ empty) (empty, error) {
+	o, err := s.ownOutput(r, one)
+	if err == nil {
+		err = one.DeleteOutput(r.Context(), string(o.ID()))
 	}
-	if err := one.DeleteOutput(r.Context(), string(o.ID())); err != nil {
-		return err
+	if err == nil {
+		s.Outputs.Drop(o.ID())
 	}
-	s.Outputs.Drop(o.ID())
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return empty{}, err
 }
 
 type pinRequest struct {
@@ -121,21 +83,13 @@ type pinReply struct {
 }
 
 // pinOutput keeps an output of the session beyond its life, or no longer.
-func (s *Server) pinOutput(w http.ResponseWriter, r *http.Request) error {
-	in, err := decode[pinRequest](r)
+func (s *Server) pinOutput(r *http.Request, one *session.Session, in pinRequest) (out pinReply, err error) {
+	o, err := s.ownOutput(r, one)
+	if err == nil {
+		err = s.Outputs.Pin(o.ID(), in.Pinned)
+	}
 	if err != nil {
-		return err
+		return out, err
 	}
-	_, o, err := s.ownOutput(r)
-	if err != nil {
-		return err
-	}
-	if err := s.Outputs.Pin(o.ID(), in.Pinned); err != nil {
-		return err
-	}
-	out := pinReply{Pinned: in.Pinned}
-	if at := o.ExpiresAt(); !at.IsZero() {
-		out.ExpiresAt = new(event.Time(at))
-	}
-	return reply(w, http.StatusOK, out)
+	return pinReply{in.Pinned, timeOrNull(o.ExpiresAt())}, nil
 }

@@ -18,13 +18,9 @@ func TestNothingHidesInMCPServers(t *testing.T) {
 	s := &Server{Config: Config{MCPServers: func(context.Context) ([]MCPServer, error) {
 		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}}, nil
 	}}}
-	w := httptest.NewRecorder()
-	if err := s.mcpServers(w, httptest.NewRequest(http.MethodGet, "/api/mcp", nil)); err != nil {
-		t.Fatal(err)
-	}
-	var got mcpServerList
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Servers) != 1 {
-		t.Fatalf("%v: %s", err, w.Body)
+	got, err := s.mcpServers(httptest.NewRequest(http.MethodGet, "/api/mcp", nil), empty{})
+	if err != nil || len(got.Servers) != 1 {
+		t.Fatalf("%v: %+v", err, got)
 	}
 	one := got.Servers[0]
 	for _, text := range append(slices.Clone(one.Tools), one.Where, one.Failure) {

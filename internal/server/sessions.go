@@ -2,9 +2,6 @@ package server
 
 import (
 	"net/http"
-	"strconv"
-
-	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -68,30 +65,25 @@ type foundShape struct {
 	URL     string   `json:"url,omitempty"`   // of the page, at that event
 }
 
-// session finds the session the path names.
-func (s *Server) session(r *http.Request) (*session.Session, error) {
-	return s.Sessions.Get(r.Context(), eventlog.ID(chi.URLParam(r, "id")))
-}
+// location is where a session is that was made.
+func (s sessionShape) location() string { return "/api/sessions/" + string(s.ID) }
 
-func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err error) {
 	q := r.URL.Query()
 	limit, err := number(q.Get("limit"), "limit", 50, 200)
 	if err != nil {
-		return err
+		return list, err
 	}
 	filter, err := s.filter(r)
 	if err != nil {
-		return err
+		return list, err
 	}
 	found, err := s.Sessions.List(r.Context(), sessions.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor"), Filter: filter})
-	if err != nil {
-		return err
-	}
-	list := sessionList{Sessions: make([]foundShape, 0, len(found.Sessions)), Cursor: found.Cursor}
+	list = sessionList{Sessions: make([]foundShape, 0, len(found.Sessions)), Cursor: found.Cursor}
 	for _, f := range found.Sessions {
 		list.Sessions = append(list.Sessions, foundOf(f))
 	}
-	return reply(w, http.StatusOK, list)
+	return list, err
 }
 
 // foundOf adds where a hit can be seen.
@@ -103,87 +95,73 @@ func foundOf(f sessions.Found) foundShape {
 	return out
 }
 
-func (s *Server) createSession(w http.ResponseWriter, r *http.Request) error {
-	in, err := decode[createRequest](r)
+func (s *Server) createSession(r *http.Request, in createRequest) (out sessionShape, err error) {
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model,
+		Mode: in.Mode, Title: in.Title, Conversation: in.Conversation})
 	if err != nil {
-		return err
+		return out, err
 	}
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model, Mode: in.Mode, Title: in.Title, Conversation: in.Conversation})
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Location", "/api/sessions/"+string(one.ID()))
-	return reply(w, http.StatusCreated, shapeOf(one.Summary()))
+	return shapeOf(one.Summary()), nil
 }
 
-func (s *Server) showSession(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, shapeOf(one.Summary()))
+func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (sessionShape, error) {
+	return shapeOf(one.Summary()), nil
 }
 
-func (s *Server) updateSession(w http.ResponseWriter, r *http.Request) error {
-	in, err := decode[patchRequest](r)
-	if err != nil {
-		return err
-	}
-	sum, err := s.Sessions.Update(r.Context(), eventlog.ID(chi.URLParam(r, "id")), sessions.Patch{Title: in.Title, Model: in.Model, Mode: in.Mode, Effort: in.Effort, Pinned: in.Pinned})
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, shapeOf(sum))
+func (s *Server) updateSession(r *http.Request, in patchRequest) (sessionShape, error) {
+	sum, err := s.Sessions.Update(r.Context(), idOf(r), sessions.Patch(in))
+	return shapeOf(sum), err
 }
 
-func (s *Server) choices(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) deleteSession(r *http.Request, _ empty) (empty, error) {
+	return empty{}, s.Sessions.Delete(r.Context(), idOf(r))
+}
+
+func (s *Server) restoreSession(r *http.Request, _ empty) (sessionShape, error) {
+	sum, err := s.Sessions.Restore(r.Context(), idOf(r))
+	return shapeOf(sum), err
+}
+
+func (s *Server) choices(r *http.Request, one *session.Session, _ empty) (agent.Choices, error) {
 	c := one.Choices(r.Context())
-	if c.Models == nil {
-		c.Models = []agent.Model{}
-	}
-	if c.Modes == nil {
-		c.Modes = []agent.Mode{}
-	}
-	if c.Efforts == nil {
-		c.Efforts = []agent.Effort{}
-	}
-	if c.Can == nil {
-		c.Can = []agent.Ability{}
-	}
-	if c.Commands == nil {
-		c.Commands = []agent.Command{}
-	}
-	return reply(w, http.StatusOK, c)
+	c.Models, c.Modes, c.Efforts = listed(c.Models), listed(c.Modes), listed(c.Efforts)
+	c.Can, c.Commands = listed(c.Can), listed(c.Commands)
+	return c, nil
 }
 
-func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Sessions.Delete(r.Context(), eventlog.ID(chi.URLParam(r, "id"))); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+// promptRef names a prompt of the session.
+type promptRef struct {
+	MessageID string `json:"messageId"`
 }
 
-func (s *Server) restoreSession(w http.ResponseWriter, r *http.Request) error {
-	sum, err := s.Sessions.Restore(r.Context(), eventlog.ID(chi.URLParam(r, "id")))
+// rewind has the agent forget a prompt and all that came after it.
+func (s *Server) rewind(r *http.Request, one *session.Session, in promptRef) (empty, error) {
+	return empty{}, one.Rewind(r.Context(), in.MessageID)
+}
+
+// branch makes a session that begins with everything before a prompt.
+func (s *Server) branch(r *http.Request, in promptRef) (out sessionShape, err error) {
+	made, err := s.Sessions.Branch(r.Context(), idOf(r), in.MessageID)
 	if err != nil {
-		return err
+		return out, err
 	}
-	return reply(w, http.StatusOK, shapeOf(sum))
+	return shapeOf(made.Summary()), nil
 }
 
-// number reads a number of a query from 1 to most; nothing means def.
-func number(text, name string, def, most int) (int, error) {
-	if text == "" {
-		return def, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, invalid("bad_query", "Give %s as a number from 1 to %d.", name, most)
-	}
-	return n, nil
+// compactRequest may say what a summary must not lose.
+type compactRequest struct {
+	Focus string `json:"focus,omitempty"`
+}
+
+func (s *Server) compact(r *http.Request, one *session.Session, in compactRequest) (empty, error) {
+	return empty{}, one.Compact(r.Context(), in.Focus)
+}
+
+func (s *Server) clear(r *http.Request, one *session.Session, _ empty) (empty, error) {
+	return empty{}, one.Clear(r.Context())
+}
+
+// inside asks the agent what it works with.
+func (s *Server) inside(r *http.Request, one *session.Session, _ empty) (agent.Inside, error) {
+	return one.Inside(r.Context())
 }

@@ -2,24 +2,22 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"webchat/internal/page"
-	"webchat/internal/sessions"
 )
 
 // sessionRows answers with the list, or with ?part= with the next rows of one part.
 func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	own, state := q.Get("workspace"), sessions.State(q.Get("state"))
-	if own == "" {
-		own = s.Sessions.Workspaces().First()
+	state, err := stateOf(r)
+	if err != nil {
+		return err
 	}
-	if !knownState(state) {
-		return errState
-	}
+	own := cmp.Or(q.Get("workspace"), s.Sessions.Workspaces().First())
 	wish := sidebarWish{Workspace: own, Rows: map[string]int{}, Text: q.Get("q"), State: state}
 	for _, shown := range q["rows"] {
 		key, text, _ := strings.Cut(shown, ":")

@@ -35,17 +35,18 @@ type changedShape struct {
 	Removed int              `json:"removed,omitempty"`
 }
 
-// start says what the start page lists.
-func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
+// start returns what the start page lists.
+func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
 	in, err := s.workspace(r)
 	if err != nil {
-		return err
+		return out, err
 	}
 	room, err := s.Sessions.Room(in.Path)
 	if err != nil {
-		return err
+		return out, err
 	}
-	out := startShape{Branch: files.HeadOf(in.Path).Branch, Changed: []changedShape{}, Looked: []recentLook{}, Commands: []recentCommand{}}
+	head := files.HeadOf(in.Path)
+	out = startShape{Branch: head.Branch, Changed: []changedShape{}}
 	if room.Files != nil {
 		list, more, err := room.Files.Changes(r.Context())
 		if err != nil && r.Context().Err() == nil { // git is missing, or the repository is damaged
@@ -56,25 +57,28 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request) error {
 			out.Changed = append(out.Changed, changedShape{c.Path, c.Kind, c.Added, c.Removed})
 		}
 	}
-	if err := s.lately(r.Context(), in.Path, &out); err != nil {
-		return err
+	work, err := s.lately(r.Context(), in.Path)
+	if err != nil {
+		return out, err
 	}
-	out.Commands = worthRunning(in.Path, files.HeadOf(in.Path).Root != "", out.Commands)
-	return reply(w, http.StatusOK, out)
+	looked := work.Looked()
+	out.Looked = looked[:min(len(looked), startRows)]
+	out.Commands = worthRunning(in.Path, head.Root != "", work.Ran())
+	return out, nil
 }
 
-// lately adds what users looked at and ran in the last sessions of a workspace.
-func (s *Server) lately(ctx context.Context, workspace string, out *startShape) error {
+// lately returns what users looked at and ran in the last sessions of a workspace.
+func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, err error) {
 	found, err := s.Sessions.List(ctx, sessions.Query{Limit: startSessions, Filter: sessions.Filter{Workspaces: []string{workspace}}})
 	if err != nil {
-		return err
+		return all, err
 	}
-	all := recentWork{ExitCode: func(output string) *int {
+	all.ExitCode = func(output string) *int {
 		if o, err := s.Outputs.Get(outputs.ID(output)); err == nil {
 			return o.Meta().ExitCode
 		}
 		return nil
-	}}
+	}
 	for _, f := range found.Sessions {
 		one, err := s.Sessions.Get(ctx, f.ID)
 		if err != nil {
@@ -82,45 +86,33 @@ func (s *Server) lately(ctx context.Context, workspace string, out *startShape) 
 		}
 		entries, err := one.Events(ctx, max(0, f.LastSeq-startEvents), startEvents)
 		if err != nil {
-			return err
+			return all, err
 		}
 		all.Add(entries)
 	}
-	out.Looked, out.Commands = all.Looked(), all.Ran()
-	out.Looked = out.Looked[:min(len(out.Looked), startRows)]
-	return nil
+	return all, nil
 }
 
-// worthRunning puts the project's tests first, and what is worth a look in a
-// repository last.
+// worthRunning puts the project's tests first, and what is worth a look in a repository last.
 func worthRunning(workspace string, repository bool, ran []recentCommand) []recentCommand {
-	var first []string
 	if root, err := os.OpenRoot(workspace); err == nil {
 		defer root.Close()
 		if test := files.TestCommand(root, func(string) bool { return true }); test != "" {
-			first = append(first, test)
+			first := recentCommand{Line: test}
+			if i := slices.IndexFunc(ran, func(c recentCommand) bool { return c.Line == test }); i >= 0 {
+				first = ran[i]
+			}
+			ran = append([]recentCommand{first}, ran...)
 		}
 	}
+	if repository {
+		ran = append(ran, recentCommand{Line: "git status"}, recentCommand{Line: "git log -20"})
+	}
 	out := []recentCommand{}
-	add := func(c recentCommand) {
+	for _, c := range ran {
 		if len(out) < startRows && !slices.ContainsFunc(out, func(x recentCommand) bool { return x.Line == c.Line }) {
 			out = append(out, c)
 		}
-	}
-	for _, command := range first {
-		i := slices.IndexFunc(ran, func(c recentCommand) bool { return c.Line == command })
-		if i < 0 {
-			add(recentCommand{Line: command})
-		} else {
-			add(ran[i])
-		}
-	}
-	for _, c := range ran {
-		add(c)
-	}
-	if repository {
-		add(recentCommand{Line: "git status"})
-		add(recentCommand{Line: "git log -20"})
 	}
 	return out
 }

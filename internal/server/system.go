@@ -42,38 +42,27 @@ type backendShape struct {
 	Lacks     []string        `json:"lacks,omitempty"`   // what a user should know before they choose it
 }
 
-func (s *Server) backends(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) backends(r *http.Request, _ empty) ([]backendShape, error) {
 	list := []backendShape{}
 	for _, b := range s.Sessions.Backends(r.Context()) {
 		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Account, b.Lacks})
 	}
-	return reply(w, http.StatusOK, list)
+	return list, nil
 }
 
-func (s *Server) models(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) models(r *http.Request, _ empty) ([]agent.Model, error) {
 	list, err := s.Sessions.Models(r.Context(), r.URL.Query().Get("backend"))
-	if err != nil {
-		return err
-	}
-	if list == nil {
-		list = []agent.Model{}
-	}
-	return reply(w, http.StatusOK, list)
+	return listed(list), err
 }
 
 type conversationList struct {
 	Conversations []agent.Conversation `json:"conversations"`
 }
 
-func (s *Server) conversations(w http.ResponseWriter, r *http.Request) error {
-	list := conversationList{Conversations: []agent.Conversation{}}
+func (s *Server) conversations(r *http.Request, _ empty) (conversationList, error) {
 	q := r.URL.Query()
 	found, err := s.Sessions.Conversations(r.Context(), q.Get("backend"), q.Get("workspace"))
-	if err != nil {
-		return err
-	}
-	list.Conversations = append(list.Conversations, found...)
-	return reply(w, http.StatusOK, list)
+	return conversationList{listed(found)}, err
 }
 
 // MCPServer is a server of the Model Context Protocol that the user set up for agents.
@@ -90,34 +79,70 @@ type mcpServerList struct {
 	Servers []MCPServer `json:"servers"`
 }
 
-func (s *Server) mcpServers(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) mcpServers(r *http.Request, _ empty) (mcpServerList, error) {
 	list := mcpServerList{Servers: []MCPServer{}}
-	if s.MCPServers != nil {
-		all, err := s.MCPServers(r.Context())
-		if err != nil {
-			return err
-		}
-		for _, one := range all { // its name is the user's, who allows it by that
-			one.Where, one.Failure = wording.Shown(one.Where), wording.Shown(one.Failure)
-			tools := []string{}
-			for _, name := range one.Tools {
-				tools = append(tools, wording.Shown(name))
-			}
-			one.Tools = tools
-			list.Servers = append(list.Servers, one)
-		}
+	if s.MCPServers == nil {
+		return list, nil
 	}
-	return reply(w, http.StatusOK, list)
+	all, err := s.MCPServers(r.Context())
+	for _, one := range all { // its name is the user's, who allows it by that
+		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure), listed(one.Tools)
+		for i, name := range one.Tools {
+			one.Tools[i] = wording.Shown(name)
+		}
+		list.Servers = append(list.Servers, one)
+	}
+	return list, err
 }
 
-func (s *Server) allowMCP(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) allowMCP(r *http.Request, _ empty) (empty, error) {
 	name := chi.URLParam(r, "server")
 	if s.AllowMCP == nil {
-		return fmt.Errorf("%s: no such MCP server: %w", name, eventlog.ErrNotFound)
+		return empty{}, fmt.Errorf("%s: no such MCP server: %w", name, eventlog.ErrNotFound)
 	}
-	if err := s.AllowMCP(r.Context(), name); err != nil {
+	return empty{}, s.AllowMCP(r.Context(), name)
+}
+
+// signInRequest has the token of a link, with the public key of the browser if it
+// has one; or the signature by which it gets another secret from a later process.
+type signInRequest struct {
+	Token     string `json:"token,omitempty"`
+	Key       []byte `json:"key,omitempty"`
+	Signature []byte `json:"signature,omitempty"`
+}
+
+type challengeReply struct {
+	Challenge string `json:"challenge"`
+}
+
+type signInReply struct {
+	Secret string `json:"secret"`
+}
+
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
+	in, err := decode[signInRequest](r)
+	if err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	var secret string
+	if len(in.Signature) > 0 {
+		secret, err = s.Guard.Renew(r, in.Signature)
+	} else {
+		secret, err = s.Guard.SignIn(w, r, in.Token, in.Key)
+	}
+	if err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, signInReply{secret})
+}
+
+func (s *Server) challenge(*http.Request, empty) (challengeReply, error) {
+	return challengeReply{s.Guard.Challenge()}, nil
+}
+
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Guard.SignOut(w, r); err != nil {
+		return err
+	}
+	return reply(w, http.StatusOK, empty{})
 }

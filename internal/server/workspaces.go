@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"path/filepath"
 
@@ -28,12 +27,12 @@ type openRequest struct {
 	Path string `json:"path"`
 }
 
-func (s *Server) listWorkspaces(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) listWorkspaces(*http.Request, empty) ([]workspaceShape, error) {
 	list := []workspaceShape{}
 	for _, one := range s.Sessions.Workspaces().All() {
 		list = append(list, shapeOfWorkspace(one))
 	}
-	return reply(w, http.StatusOK, list)
+	return list, nil
 }
 
 // openWorkspace answers 200 for one that is open already.
@@ -53,12 +52,8 @@ func (s *Server) openWorkspace(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, status, shapeOfWorkspace(one))
 }
 
-func (s *Server) closeWorkspace(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Sessions.CloseWorkspace(r.Context(), chi.URLParam(r, "id")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+func (s *Server) closeWorkspace(r *http.Request, _ empty) (empty, error) {
+	return empty{}, s.Sessions.CloseWorkspace(r.Context(), chi.URLParam(r, "id"))
 }
 
 // folderShape is a folder that could be opened.
@@ -76,17 +71,16 @@ type folderList struct {
 }
 
 // completeFolders names folders that could be opened.
-func (s *Server) completeFolders(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
+func (s *Server) completeFolders(r *http.Request, _ empty) (folderList, error) {
+	q, list := r.URL.Query(), folderList{Folders: []folderShape{}}
 	limit, err := number(q.Get("limit"), "limit", 20, 200)
 	if err != nil {
-		return err
+		return list, err
 	}
-	list := folderList{Folders: []folderShape{}}
 	for _, f := range s.Sessions.Workspaces().Complete(s.Home, q.Get("q"), limit) {
 		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, s.Home), f.Open, f.Warning, f.Warning.Text(), f.Known})
 	}
-	return reply(w, http.StatusOK, list)
+	return list, nil
 }
 
 // workspace finds the workspace that ?workspace= names, or the first.
@@ -100,61 +94,22 @@ func (s *Server) workspace(r *http.Request) (files.Workspace, error) {
 
 // filter reads which sessions a list is about.
 func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
-	q := r.URL.Query()
-	if q.Get("workspace") != "" {
+	if r.URL.Query().Get("workspace") != "" {
 		w, err := s.workspace(r)
 		if err != nil {
 			return f, err
 		}
 		f.Workspaces = []string{w.Path}
 	}
-	if f.State = sessions.State(q.Get("state")); !knownState(f.State) {
-		return f, errState
-	}
-	return f, nil
+	f.State, err = stateOf(r)
+	return f, err
 }
 
-var errState = invalid("bad_query", "Give state as one of idle, running, waiting, active, resting, failed and pinned.")
-
-// knownState reports whether sessions can be in a state; empty is any.
-func knownState(s sessions.State) bool {
-	switch s {
+// stateOf reads in which state sessions are to be; empty is any.
+func stateOf(r *http.Request) (sessions.State, error) {
+	switch s := sessions.State(r.URL.Query().Get("state")); s {
 	case "", "idle", "running", "waiting", sessions.Active, sessions.Resting, sessions.Failed, sessions.Pinned:
-		return true
+		return s, nil
 	}
-	return false
-}
-
-// completeFiles names the files of a workspace.
-func (s *Server) completeFiles(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	limit, err := number(q.Get("limit"), "limit", 20, 200)
-	if err != nil {
-		return err
-	}
-	in, err := s.workspace(r)
-	if err != nil {
-		return err
-	}
-	if err := files.CheckWorkspace(in.Path); err != nil {
-		return err
-	}
-	names, err := s.filesOf(r.Context(), in.Path, q.Get("q"), limit)
-	if err != nil {
-		return err
-	}
-	return reply(w, http.StatusOK, fileList{names})
-}
-
-type fileList struct {
-	Files []string `json:"files"`
-}
-
-// filesOf completes a path in a workspace.
-func (s *Server) filesOf(ctx context.Context, workspace, q string, limit int) ([]string, error) {
-	room, err := s.Sessions.Room(workspace)
-	if err != nil || room.Files == nil {
-		return []string{}, err
-	}
-	return room.Files.Complete(ctx, q, limit)
+	return "", invalid("bad_query", "Give state as one of idle, running, waiting, active, resting, failed and pinned.")
 }

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"net/http"
+	"path/filepath"
+
+	"webchat/internal/event"
+	"webchat/internal/files"
+	"webchat/internal/session"
+)
+
+type fileList struct {
+	Files []string `json:"files"`
+}
+
+// completeFiles names the files of a workspace.
+func (s *Server) completeFiles(r *http.Request, _ empty) (list fileList, err error) {
+	q := r.URL.Query()
+	limit, err := number(q.Get("limit"), "limit", 20, 200)
+	if err != nil {
+		return list, err
+	}
+	in, err := s.workspace(r)
+	if err == nil {
+		err = files.CheckWorkspace(in.Path)
+	}
+	if err != nil {
+		return list, err
+	}
+	room, err := s.Sessions.Room(in.Path)
+	if err != nil || room.Files == nil {
+		return fileList{[]string{}}, err
+	}
+	list.Files, err = room.Files.Complete(r.Context(), q.Get("q"), limit)
+	return list, err
+}
+
+// filePrices is what names in a prompt lead to; those that lead nowhere are left out.
+type filePrices struct {
+	Files map[string]filePrice `json:"files"` // by the names that were asked for
+}
+
+// filePrice is what of a file or folder would go with a prompt, and what that costs.
+type filePrice struct {
+	Path      string                 `json:"path"`
+	Lines     string                 `json:"lines,omitempty"`
+	What      session.AttachmentKind `json:"what"`              // text, picture, folder; other: only its name goes
+	Why       string                 `json:"why,omitempty"`     // of other
+	Refused   string                 `json:"refused,omitempty"` // why such a prompt is refused
+	Tokens    int                    `json:"tokens"`
+	Estimated bool                   `json:"estimated,omitempty"`
+	Sensitive bool                   `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
+}
+
+func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error) {
+	in, err := s.workspace(r)
+	if err != nil {
+		return out, err
+	}
+	names, err := askedNames(r)
+	if err != nil {
+		return out, err
+	}
+	room, err := s.Sessions.Room(in.Path)
+	if err != nil {
+		return out, err
+	}
+	out.Files = map[string]filePrice{}
+	for _, name := range names {
+		f, err := session.NamedAttachment(room.Policy, in.Path, name)
+		if f == nil {
+			continue
+		}
+		n, exact := f.Tokens()
+		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive}
+		if err != nil {
+			one.Refused = messageOf(err)
+		}
+		out.Files[name] = one
+	}
+	return out, nil
+}
+
+// askedNames reads the names that a request asks about, at most 100.
+func askedNames(r *http.Request) ([]string, error) {
+	names := r.URL.Query()["name"]
+	if len(names) > 100 {
+		return nil, invalid("invalid", "Ask for at most 100 names at once.")
+	}
+	return names, nil
+}
+
+// placeList is which names lead to a file: its path in the workspace.
+type placeList struct {
+	Places map[string]string `json:"places"`
+}
+
+// namedPlaces says which names that a text gives lead to a file, so that they can be links. Nothing
+// is read of the files.
+func (s *Server) namedPlaces(r *http.Request, one *session.Session, _ empty) (list placeList, err error) {
+	names, err := askedNames(r)
+	list.Places = map[string]string{}
+	for _, name := range names {
+		if found, ok := (&places{s.Sessions}).Place(r.Context(), string(one.ID()), "", name); ok {
+			list.Places[name] = found
+		}
+	}
+	return list, err
+}
+
+// ChangesOf is where the changes of a session are found.
+func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
+	workspace := one.Summary().Workspace
+	room, err := s.Sessions.Room(workspace)
+	source := files.ChangeSource{Log: one, Files: room.Files, Outputs: s.Outputs, Workspace: workspace}
+	if room.Policy != nil {
+		source.Closed = func(path string) bool { // showing it asks the user, and a diff of all files does not
+			r := room.Policy.File(nil, filepath.Join(workspace, filepath.FromSlash(path)))
+			return r.Sensitive || r.Decision == event.Deny
+		}
+	}
+	return source, err
+}
+
+// sessionChanges says what a session changed: as a list, or as a diff.
+func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	source, err := s.ChangesOf(one)
+	if err != nil {
+		return err
+	}
+	format := r.URL.Query().Get("format")
+	if format != "" && format != "json" && format != "diff" {
+		return invalid("bad_query", "The format is json or diff.")
+	}
+	list, err := source.List(r.Context())
+	if err != nil {
+		return err
+	}
+	if format != "diff" {
+		return reply(w, http.StatusOK, list)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err = w.Write(list.Diff())
+	return err
+}
