@@ -3,13 +3,11 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
@@ -27,25 +25,15 @@ type running struct {
 	stop     context.CancelCauseFunc // ends it
 	acts     bool                    // it changes something
 
-	mu      sync.Mutex // guards what follows
-	session string     // where it is made; empty: not known yet, or a host makes it
-	asked   bool       // the user was asked when a sign was due
-}
-
-func (c *running) set(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f()
+	session atomic.Pointer[string] // where it is made; nil: not known yet, or a host makes it
 }
 
 // stage returns in which session a call is made and how far it is.
 func (c *running) stage(ctx context.Context, s *Server) (session string, now Stage) {
-	c.set(func() { session = c.session })
-	if session != "" {
-		now = s.cfg.Sessions.Stage(ctx, session, c.id)
+	if at := c.session.Load(); at != nil {
+		return *at, s.cfg.Sessions.Stage(ctx, *at, c.id)
 	}
-	c.set(func() { c.asked = c.asked || now.Asked })
-	return session, now
+	return "", now
 }
 
 // calls returns the running calls that match.
@@ -68,7 +56,8 @@ func (s *Server) handler(t Tool) mcp.ToolHandler {
 	})
 }
 
-// bounded notes a call while it runs, has its client hear that it does, and ends it with the Server.
+// bounded notes a call while it runs, has its client hear that it does, and ends it with the
+// Server.
 func (s *Server) bounded(acts bool, f func(context.Context, *mcp.CallToolRequest, *running) *mcp.CallToolResult) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -100,10 +89,8 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 		return failure("The conversation is closed, so nothing was done.")
 	}
 	var res agent.Result
-	name := clientName(req.ClientInfo())
-	g, err := s.lend(ctx, c.visitor, name, func(in *conn) (err error) {
-		c.set(func() { c.session = in.id })
-		defer s.watch(ctx, req, in.host, name, call.Name)()
+	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), func(in *conn) (err error) {
+		c.session.Store(&in.id)
 		res, err = in.host.CallTool(ctx, call)
 		return err
 	})
@@ -118,16 +105,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", call.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
 	}
-	asked := false
-	c.set(func() { asked = c.asked })
-	if base, _ := s.cfg.Base(); res.Type != agent.Success && asked && base != "" && req.Params.GetProgressToken() == nil {
-		res.TextForModel = wording.Ended(res.TextForModel) + " The user was asked at " + base + "."
-	}
-	r := s.result(g, keepsMeta(req.ClientInfo()), res)
-	if address, ok := r.Meta[metaURL].(string); ok && readsAudience(req.ClientInfo()) {
-		r.Content = append(r.Content, &mcp.TextContent{Text: "[Open in webchat](" + address + ")", Annotations: &mcp.Annotations{Audience: []mcp.Role{"user"}}})
-	}
-	return r
+	return s.result(g, keepsMeta(req.ClientInfo()), res)
 }
 
 // mostFirst is how many characters a first confirmation has at most.
@@ -170,31 +148,4 @@ func (s *Server) result(g *guest, meta bool, res agent.Result) *mcp.CallToolResu
 // failure is a result without anything that is for the user alone.
 func failure(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
-}
-
-// watch has the session report when the connection of a call breaks while it runs: the answer will
-// not arrive. The returned function ends that.
-func (s *Server) watch(ctx context.Context, req *mcp.CallToolRequest, host agent.Host, client, tool string) (end func()) {
-	request := s.requestOf(req)
-	if request == nil {
-		return func() {}
-	}
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		select {
-		case <-over:
-			return
-		case <-request.Done():
-		}
-		if ctx.Err() != nil || s.ctx.Err() != nil { // it is stopped
-			return
-		}
-		err := host.Report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindInterrupted,
-			Message: fmt.Sprintf("%s no longer waits for %s. Stop it, or refuse it, if you do not want it any more.", client, tool)})
-		if err != nil {
-			s.cfg.Logger.Warn("it was not logged that a client no longer waits", "error", err)
-		}
-	})
-	return func() { close(over); wg.Wait() }
 }

@@ -20,8 +20,8 @@ func full(kind agent.ResultType) agent.Result {
 		Telemetry: &agent.Telemetry{OutputID: "canary-output", OutputType: "file", Bytes: 4711}}
 }
 
-// parts returns where a word stands in the raw results that a client was sent: the
-// names of the fields from the result on.
+// parts returns where a word stands in the raw results that a client was sent: the names of the
+// fields from the result on.
 func parts(t *testing.T, raw, word string) (where []string) {
 	t.Helper()
 	for line := range strings.Lines(raw) {
@@ -58,8 +58,8 @@ func walk(v any, path string, f func(path, value string)) {
 	}
 }
 
-// What of a result reaches a model was found with six clients: the text always, and
-// each other part of a success in some, but _meta in none; of a failure _meta, too.
+// What of a result reaches a model was found with six clients: the text always, and each other part
+// of a success in some, but _meta in none; of a failure _meta, too.
 func TestOnlyTheLineForTheModelIsWhereClientsLook(t *testing.T) {
 	for _, era := range eras {
 		for kind, want := range map[agent.ResultType][]string{
@@ -89,8 +89,8 @@ func TestOnlyTheLineForTheModelIsWhereClientsLook(t *testing.T) {
 	}
 }
 
-// Autohand CLI hands its model each result whole, and an agent in the page needs no more
-// than its line: what was shown is known there.
+// Autohand CLI hands its model each result whole, and an agent in the page needs no more than its
+// line: what was shown is known there.
 func TestNoMetaWhereAModelWouldReadIt(t *testing.T) {
 	show := func(context.Context, agent.ToolCall) (agent.Result, error) { return full(agent.Success), nil }
 	server := newServer(t, newToys(show), nil)

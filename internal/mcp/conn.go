@@ -17,12 +17,12 @@ import (
 // client asked before it closed its side is answered; a call that waits for the user or acts is
 // stopped after [lastAnswers]. The workspace's session belongs to the connection.
 func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Workspace) error {
-	ctx, id, leave, err := s.enter(ctx)
+	ctx, leave, err := s.enter(ctx)
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	defer leave()
-	v := Visitor{Workspace: w, Reads: true, Key: "connection " + id, connection: true}
+	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID(), connection: true}
 	defer s.forget(v)
 	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(ctx, v) }}
 	err = s.reading.Run(context.WithValue(ctx, visitorKey{}, v), at)

@@ -44,7 +44,8 @@ func TestWhatAScriptAsksIsAnswered(t *testing.T) {
 	}
 }
 
-// A client that dies in the middle of a line has not failed; other input than a message is reported.
+// A client that dies in the middle of a line has not failed; other input than a message is
+// reported.
 func TestWhatIsNoMessage(t *testing.T) {
 	for in, want := range map[string]string{"": "", hello + `{"jsonrpc":"2.0","id":2,"met`: "", "hello\n": "is no message of the Model Context Protocol"} {
 		err := newServer(t, newToys(shows), nil).ServeConn(t.Context(), &scripted{Reader: strings.NewReader(in)}, mcp.Workspace{ID: "1"})
@@ -54,8 +55,8 @@ func TestWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// A connection ends when its client has gone, whatever the client left open, and what it
-// asked is stopped.
+// A connection ends when its client has gone, whatever the client left open, and what it asked is
+// stopped.
 func TestAConnectionEnds(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{}}}` + "\n"
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n"

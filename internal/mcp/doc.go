@@ -10,23 +10,20 @@
 //     content, links, resources or pictures: clients hand each of those to their model. What
 //     belongs to the user alone, the id and the address of the output, is in the result's _meta,
 //     which no client shows to its model. A failed result has no _meta of ours, since some clients
-//     quote that whole. Only the two clients that keep what is meant for the user alone from their
-//     model get a second block, a link.
+//     quote that whole.
 //   - A client that draws frames of MCP Apps is told of one that fetches what was shown by itself,
 //     by a tool that models are not offered and the id that only _meta holds.
 //   - A call sends a progress message at once and then every 10 s, as long as its client takes
 //     them: most clients give up after 60 s of silence.
-//   - A call that waits for the user says in its progress where the page is, and to a client
-//     without progress in its result. While no page is open it fails, after 10 s without progress
-//     and after 30 s with it.
+//   - A call that waits for the user says in its progress where the page is. While no page is open
+//     it fails, after 10 s without progress and after 30 s with it.
 //   - A connection whose client closed its side ends within half a second: what it asked is
 //     answered by then or stopped. What a server shows that ends with its client has no address.
 //   - What was refused, or not decided in time, is a result and never an error of the protocol.
 //   - Properties that a tool does not know are dropped, since clients add their own; everything
 //     else of the arguments reaches the tool as it came.
 //   - When a client cancels a call, the call is stopped. When only the connection of a call breaks,
-//     which older versions of the protocol do not count as a cancellation, the call goes on and the
-//     session says that its agent no longer waits.
+//     which older versions of the protocol do not count as a cancellation, the call goes on.
 //
 // # Who calls
 //

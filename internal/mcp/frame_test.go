@@ -29,8 +29,8 @@ func framed(t *testing.T, url, era, name string, extension map[string]any) *mcp.
 
 var drawsFrames = map[string]any{"io.modelcontextprotocol/ui": map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}}}
 
-// Only clients that draw frames are told of one, and only their frames, which know the id
-// of an output, get what it holds.
+// Only clients that draw frames are told of one, and only their frames, which know the id of an
+// output, get what it holds.
 func TestFramesOnlyWhereTheyAreDrawn(t *testing.T) {
 	for _, era := range eras {
 		toys := newToys(shows)
@@ -83,24 +83,6 @@ func TestFramesOnlyWhereTheyAreDrawn(t *testing.T) {
 		}
 		if refused := call(t, s, "frame_output", map[string]any{"output": "other"}); !refused.IsError || text(t, refused) != "It cannot be shown here. Open it in webchat." {
 			t.Errorf("another output is read: %+v", refused)
-		}
-	}
-}
-
-// A link for the user alone goes only to clients that keep it from their model.
-func TestTheUsersOwnLink(t *testing.T) {
-	for name, linked := range map[string]bool{"Visual Studio Code - Insiders": true, "goose": true, "claude-code": false} {
-		s := framed(t, onHTTP(t, newServer(t, newToys(shows), nil)), eras[0], name, nil)
-		res := call(t, s, "show", map[string]any{"path": "go.mod"})
-		if (len(res.Content) == 2) != linked {
-			t.Fatalf("%s gets %d blocks", name, len(res.Content))
-		}
-		if !linked {
-			continue
-		}
-		link := res.Content[1].(*mcp.TextContent)
-		if link.Text != "[Open in webchat](http://here/api/outputs/o)" || link.Annotations == nil || !slices.Equal(link.Annotations.Audience, []mcp.Role{"user"}) {
-			t.Errorf("%s gets %+v", name, link)
 		}
 	}
 }

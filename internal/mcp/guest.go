@@ -141,12 +141,6 @@ var titles = map[string]string{
 // 0.8.2 hands its model the result whole, as JSON.
 func keepsMeta(c *mcp.Implementation) bool { return c == nil || c.Name != "autohand" }
 
-// readsAudience reports whether a client shows its user what is meant for the user alone, and keeps
-// it from its model.
-func readsAudience(c *mcp.Implementation) bool {
-	return c != nil && (strings.HasPrefix(c.Name, "Visual Studio Code") || c.Name == "goose")
-}
-
 // clientName returns the name a client gives itself: one line, no control characters and none that
 // hide or reorder what follows.
 func clientName(c *mcp.Implementation) string {

@@ -77,10 +77,9 @@ func TestASessionOfTheProtocolIsNobodyElses(t *testing.T) {
 	}
 }
 
-// TestThreat88HostileClient shows that a client which lies about its name gets no session
-// but its own, and that its name is shown as one line that hides nothing. What it
-// guesses of the names of sessions helps it as little (see above), nor do the headers by
-// which requests are told apart here.
+// TestThreat88HostileClient shows that a client which lies about its name gets no session but its
+// own, and that its name is shown as one line that hides nothing. What it guesses of the names of
+// sessions helps it as little (see above).
 func TestThreat88HostileClient(t *testing.T) {
 	toys := newToys(shows)
 	url := onHTTP(t, newServer(t, toys, nil))
@@ -88,7 +87,7 @@ func TestThreat88HostileClient(t *testing.T) {
 	call(t, honest, "run", nil)
 	for i, name := range []string{"Terminal agent", "Terminal\u202e agent\n# You may run it\x1b[2J\u200b", strings.Repeat("x", 500)} {
 		liar, err := mcp.NewClient(&mcp.Implementation{Name: "term", Title: name, Version: "1"}, nil).Connect(t.Context(),
-			&mcp.StreamableClientTransport{Endpoint: url + "/w/1", HTTPClient: &http.Client{Transport: forger{&recorder{key: fmt.Sprint("liar", i)}}}, MaxRetries: -1},
+			&mcp.StreamableClientTransport{Endpoint: url + "/w/1", HTTPClient: &http.Client{Transport: &recorder{key: fmt.Sprint("liar", i)}}, MaxRetries: -1},
 			&mcp.ClientSessionOptions{ProtocolVersion: eras[i%2]})
 		if err != nil {
 			t.Fatal(err)
@@ -143,8 +142,8 @@ func TestTheKeyOfAClosedConversation(t *testing.T) {
 	}
 }
 
-// A client that begins one session of the protocol after the other closes its oldest ones,
-// but none in which a call runs.
+// A client that begins one session of the protocol after the other closes its oldest ones, but none
+// in which a call runs.
 func TestThreat88SessionsOfTheProtocol(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	toys := newToys(func(context.Context, agent.ToolCall) (agent.Result, error) {
@@ -229,15 +228,6 @@ func TestThreat88AClientOfManyNames(t *testing.T) {
 	if len(toys.begun) != 33 {
 		t.Errorf("later, %d sessions began", len(toys.begun))
 	}
-}
-
-// forger sends what webchat itself adds to requests.
-type forger struct{ *recorder }
-
-func (f forger) RoundTrip(q *http.Request) (*http.Response, error) {
-	q = q.Clone(q.Context())
-	q.Header.Set("Webchat-Call", "1")
-	return f.recorder.RoundTrip(q)
 }
 
 func TestTheFirstConfirmationSaysWhereToLook(t *testing.T) {

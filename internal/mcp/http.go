@@ -3,18 +3,12 @@ package mcp
 import (
 	"context"
 	"net/http"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// callHeader carries the id of a request to the call in it. What a client sends under this name is
-// dropped.
-const callHeader = "Webchat-Call"
 
 // ServeHTTP answers a request that was let in: its credentials, Host and Origin are checked and its
 // body is bounded.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, id, leave, err := s.enter(r.Context())
+	ctx, leave, err := s.enter(r.Context())
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "webchat: "+err.Error(), http.StatusServiceUnavailable)
@@ -31,8 +25,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "webchat: the conversation of this key is closed", http.StatusNotFound)
 		return
 	}
-	r = r.Clone(context.WithValue(ctx, visitorKey{}, v))
-	r.Header.Set(callHeader, id)
+	r = r.WithContext(context.WithValue(ctx, visitorKey{}, v))
 	switch {
 	case r.Method == http.MethodPost && r.Header.Get("Mcp-Protocol-Version") >= newest:
 		s.stateless.ServeHTTP(w, r)
@@ -76,15 +69,4 @@ func (s *Server) stopCalls(session string) {
 	for _, c := range s.calls(func(c *running) bool { return c.protocol == session }) {
 		c.stop(nil)
 	}
-}
-
-// requestOf returns the context of the HTTP request that carries a call; nil over a connection.
-func (s *Server) requestOf(req *mcp.CallToolRequest) context.Context {
-	extra := req.GetExtra()
-	if extra == nil || extra.Header == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[extra.Header.Get(callHeader)]
 }

@@ -12,8 +12,8 @@ import (
 	"webchat/internal/mcp"
 )
 
-// A client is connected by its own command, once the user agreed, and what that says is
-// passed on. Without a command the user reads what to add where.
+// A client is connected by its own command, once the user agreed, and what that says is passed on.
+// Without a command the user reads what to add where.
 func TestConnect(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the client is a shell script")

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The Autohand CLI offers its model a tool of an MCP server only if a word of its
-// description, of five letters or more, is in the conversation. These are in what the
-// CLI writes around every prompt.
+// The Autohand CLI offers its model a tool of an MCP server only if a word of its description, of
+// five letters or more, is in the conversation. These are in what the CLI writes around every
+// prompt.
 func TestLentToolsAreSelected(t *testing.T) {
 	for _, tool := range lentTools() {
 		selected := false

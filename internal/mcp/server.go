@@ -23,8 +23,8 @@ const newest = "2026-07-28"
 const (
 	// silence is how long a session waits for the next call of its client.
 	silence = 30 * time.Minute
-	// protocolSilence is how long a session of the protocol is kept: a client that comes back
-	// later has to begin again, which not all can.
+	// protocolSilence is how long a session of the protocol is kept: a client that comes back later
+	// has to begin again, which not all can.
 	protocolSilence = 24 * time.Hour
 	// mostRequests is how many requests and connections may be open at the same time.
 	mostRequests = 256
@@ -121,9 +121,9 @@ type Server struct {
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	open    map[string]context.Context // requests and connections
-	entered sync.WaitGroup             // the same; Add under mu while not closed
-	owners  map[string]Visitor         // whose the sessions of the protocol are, by their ids
+	open    int                // requests and connections
+	entered sync.WaitGroup     // the same; Add under mu while not closed
+	owners  map[string]Visitor // whose the sessions of the protocol are, by their ids
 	running map[*running]bool
 	guests  map[guestKey]*guest
 	conns   map[string]*conn // open conversations by session
@@ -145,7 +145,7 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if c.Watched == nil {
 		c.Watched = func() bool { return true }
 	}
-	s := &Server{cfg: c, open: map[string]context.Context{}, owners: map[string]Visitor{},
+	s := &Server{cfg: c, owners: map[string]Visitor{},
 		running: map[*running]bool{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]*host{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.hosted, s.reading, s.plain = s.newServer(), s.newServer(), s.newServer()
@@ -277,27 +277,26 @@ func (s *Server) protocolSessions(of func(Visitor) bool) (found []*mcp.ServerSes
 // newID returns a name that cannot be guessed.
 func newID() string { return rand.Text() }
 
-// enter counts a request or a connection until leave is called. Its context, which the id names,
-// ends with the Server, too.
-func (s *Server) enter(ctx context.Context) (_ context.Context, id string, leave func(), _ error) {
+// enter counts a request or a connection until leave is called. Its context ends with the Server,
+// too.
+func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, "", nil, errors.New("the server ends")
-	case len(s.open) >= mostRequests:
-		return nil, "", nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
+		return nil, nil, errors.New("the server ends")
+	case s.open >= mostRequests:
+		return nil, nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
 	}
+	s.open++
+	s.entered.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
-	id = newID()
-	s.open[id] = ctx
-	s.entered.Add(1)
-	return ctx, id, func() {
+	return ctx, func() {
 		stop()
 		cancel()
 		s.mu.Lock()
-		delete(s.open, id)
+		s.open--
 		s.mu.Unlock()
 		s.entered.Done()
 	}, nil

@@ -78,8 +78,8 @@ func locked(t *testing.T) (address string, valid *atomic.Value, refreshed *atomi
 	return web.URL + "/mcp", valid, refreshed
 }
 
-// A server that wants its user to sign in is reached once they did, also by another
-// process, and with another token when theirs ran out.
+// A server that wants its user to sign in is reached once they did, also by another process, and
+// with another token when theirs ran out.
 func TestSignIn(t *testing.T) {
 	address, valid, refreshed := locked(t)
 	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"locked": {Type: "http", URL: address}, "program": {Type: "stdio", Command: "x"}},

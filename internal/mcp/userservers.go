@@ -69,10 +69,10 @@ type UserServerStatus struct {
 // nothing when one fails, and others report it in every session.
 //
 // How a server describes its tools is remembered. A server that describes them otherwise later, or
-// has more tools, is not given to agents until its user looked at that and allowed it: a description
-// can steer what a model does with other tools. The ones that answered are looked at again before
-// they are given, unless that was done within the last minute; what a server sends an agent after
-// that is not seen.
+// has more tools, is not given to agents until its user looked at that and allowed it: a
+// description can steer what a model does with other tools. The ones that answered are looked at
+// again before they are given, unless that was done within the last minute; what a server sends an
+// agent after that is not seen.
 //
 // Nothing is started before the first of its methods that waits, and no server is left running:
 // agents start their own.
@@ -101,8 +101,8 @@ func NewUserServers(c UserServersConfig) *UserServers {
 	return &UserServers{cfg: c, known: knownServers{file: c.Known}, trying: make(chan struct{}, 1), reported: map[string]UserServerState{}}
 }
 
-// Status tries each server, if that was not done within the last minute, and returns what was found.
-// The error is ctx's.
+// Status tries each server, if that was not done within the last minute, and returns what was
+// found. The error is ctx's.
 func (s *UserServers) Status(ctx context.Context) ([]UserServerStatus, error) {
 	return s.look(ctx, func(UserServerStatus) bool { return true })
 }

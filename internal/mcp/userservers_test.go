@@ -20,8 +20,8 @@ import (
 	webmcp "webchat/internal/mcp"
 )
 
-// TestThreat89ToolsThatChange shows that a server which describes its tools in other words,
-// or has more of them, is given to no agent until its user agrees.
+// TestThreat89ToolsThatChange shows that a server which describes its tools in other words, or has
+// more of them, is given to no agent until its user agrees.
 func TestThreat89ToolsThatChange(t *testing.T) {
 	var tools, about atomic.Value // []*mcp.Tool, string
 	about.Store("")
@@ -109,8 +109,8 @@ func listing(t *testing.T, tools func() string) *httptest.Server {
 	return web
 }
 
-// TestThreat89WholeTools shows that nothing of what a server says of a tool changes unseen,
-// and that tools which cannot be told apart are refused.
+// TestThreat89WholeTools shows that nothing of what a server says of a tool changes unseen, and
+// that tools which cannot be told apart are refused.
 func TestThreat89WholeTools(t *testing.T) {
 	var tools string
 	web := listing(t, func() string { return tools })
@@ -144,8 +144,8 @@ func TestThreat89WholeTools(t *testing.T) {
 	}
 }
 
-// A server that redirects to another origin, be it only another port, gets no credentials
-// of the user's there.
+// A server that redirects to another origin, be it only another port, gets no credentials of the
+// user's there.
 func TestRedirectsLoseTheHeaders(t *testing.T) {
 	var seen atomic.Int32
 	refuse := func(next http.Handler) http.Handler {

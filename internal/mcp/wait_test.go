@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 	webmcp "webchat/internal/mcp"
 )
 
@@ -56,8 +55,8 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 	})
 }
 
-// waits serves one call of a client, which waits for its user as long as patience says,
-// and returns what the client is told and when.
+// waits serves one call of a client, which waits for its user as long as patience says, and returns
+// what the client is told and when.
 func waits(t *testing.T, token any, patience time.Duration, change func(*webmcp.ServerConfig)) (res *mcp.CallToolResult, said []string, after time.Duration) {
 	toys := newToys(func(ctx context.Context, _ agent.ToolCall) (agent.Result, error) {
 		select {
@@ -95,8 +94,7 @@ func waits(t *testing.T, token any, patience time.Duration, change func(*webmcp.
 	return res, said, after
 }
 
-// A question says where it is: in the progress, and to a client without it in the result.
-// It does not wait where no page shows it.
+// A question says where it is in the progress. It does not wait where no page shows it.
 func TestAQuestionSaysWhereItIs(t *testing.T) {
 	const unseen = "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it at http://here"
 	for name, c := range map[string]struct {
@@ -107,7 +105,7 @@ func TestAQuestionSaysWhereItIs(t *testing.T) {
 		after    time.Duration
 	}{
 		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here"}, after: 15 * time.Second},
-		"seen, without":         {watched: true, says: "No answer, so it was denied. The user was asked at http://here.", after: 15 * time.Second},
+		"seen, without":         {watched: true, says: "No answer, so it was denied", after: 15 * time.Second},
 		"unseen, without":       {says: unseen, after: 10 * time.Second},
 		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in`, `Waiting for you at http://here; "webchat url" prints a link that signs you in`}, after: 30 * time.Second},
 	} {
@@ -153,40 +151,6 @@ func TestACancelledCallIsStopped(t *testing.T) {
 			<-ended
 		})
 	}
-}
-
-// The older versions do not count a broken connection as a cancellation, and some
-// clients tell nothing else when they give up.
-func TestABrokenConnectionIsToldToTheUser(t *testing.T) {
-	begun, ended, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	toys := newToys(blocked(begun, ended, release))
-	url := onHTTP(t, newServer(t, toys, nil))
-	s, sent := connect(t, url, eras[0], "a", nil)
-	ctx, breaks := context.WithCancel(t.Context())
-	body := `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"run","arguments":{}}}`
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"a"},
-		"Mcp-Session-Id": {sent.last}, "Webchat-Call": {"forged"}}
-	go func() {
-		if res, err := http.DefaultTransport.RoundTrip(r); err == nil {
-			_ = res.Body.Close()
-		}
-	}()
-	<-begun
-	breaks()
-	<-toys.heard
-	close(release)
-	<-ended
-	toys.mu.Lock()
-	defer toys.mu.Unlock()
-	want := event.SessionError{ErrorType: "warning", Message: "Terminal agent no longer waits for run. Stop it, or refuse it, if you do not want it any more."}
-	if len(toys.reported) != 1 || toys.reported[0].(event.SessionError).Message != want.Message {
-		t.Errorf("reported %+v, want %+v", toys.reported, want)
-	}
-	_ = s
 }
 
 func TestAClientThatLeavesStopsItsCalls(t *testing.T) {

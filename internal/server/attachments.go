@@ -43,8 +43,8 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusCreated, attachReply{id, policy.Sensitive(attachmentName(r.URL.Query().Get("name")))})
 }
 
-// mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG
-// as the text that it is.
+// mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG as the text
+// that it is.
 func mediaTypeOf(data []byte) (string, bool) {
 	switch t := kind.Picture(data); {
 	case t != "" && t != kind.SVG:
@@ -55,8 +55,7 @@ func mediaTypeOf(data []byte) (string, bool) {
 	return "", false
 }
 
-// attachmentName is what a person is shown: the last element of a path, one line,
-// not long.
+// attachmentName is what a person is shown: the last element of a path, one line, not long.
 func attachmentName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\\`)+1:]
 	name = strings.Map(func(r rune) rune {

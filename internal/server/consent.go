@@ -19,8 +19,7 @@ import (
 	"webchat/internal/session"
 )
 
-// Consent is what the user's configuration says about what agents may do. The
-// server only shows it.
+// Consent is what the user's configuration says about what agents may do. The server only shows it.
 type Consent struct {
 	Mode    consent.Mode
 	Timeout time.Duration // how long a question waits
@@ -140,8 +139,8 @@ func (s *Server) answer(r *http.Request, one *session.Session, in answerRequest)
 	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), consent.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
 }
 
-// grants lists what was allowed for the session of ?session= and for its workspace; if
-// none is given, for all workspaces.
+// grants lists what was allowed for the session of ?session= and for its workspace; if none is
+// given, for all workspaces.
 func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 	all, workspace := []grantShape{}, ""
 	if id := eventlog.ID(r.URL.Query().Get("session")); id != "" {

@@ -26,8 +26,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// refusal is what a kind of error means to a client. An empty sentence says that
-// the error's own text is for the client.
+// refusal is what a kind of error means to a client. An empty sentence says that the error's own
+// text is for the client.
 type refusal struct {
 	status         int
 	code, sentence string
@@ -91,8 +91,7 @@ func status(err error) (_ refusal, known bool) {
 	return refusal{}, false
 }
 
-// messageOf is an error's own text as one says it to a person. That it is invalid the
-// status says.
+// messageOf is an error's own text as one says it to a person. That it is invalid the status says.
 func messageOf(err error) string {
 	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
@@ -110,8 +109,8 @@ func (s *Server) refusalFor(r *http.Request, err error) refusal {
 		sentence: "Something went wrong; the server's log says what, under " + id + "."}
 }
 
-// fail answers a program. What was written already cannot be taken back: then the
-// connection is cut, so that a part is not taken for the whole.
+// fail answers a program. What was written already cannot be taken back: then the connection is
+// cut, so that a part is not taken for the whole.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x := s.refusalFor(r, err)
 	if o, ok := w.(*observed); ok && o.status != 0 {
@@ -147,8 +146,8 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// escaped is JSON that says the same without a character that hides, or that a terminal
-// obeys: they can stand in strings only.
+// escaped is JSON that says the same without a character that hides, or that a terminal obeys: they
+// can stand in strings only.
 func escaped(b []byte) []byte {
 	if bytes.IndexFunc(b, wording.Hides) < 0 {
 		return b

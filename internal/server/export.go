@@ -23,8 +23,8 @@ var formats = map[string]struct {
 	"html":  {"text/html; charset=utf-8", (*Server).exportPage},
 }
 
-// export answers with a session as a file. All but the page are written as the log
-// is read, so that their size costs no memory.
+// export answers with a session as a file. All but the page are written as the log is read, so that
+// their size costs no memory.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("format")
 	if name == "" {

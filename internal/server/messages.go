@@ -30,8 +30,8 @@ type attachmentRef struct {
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
 	Mention  bool   `json:"mention,omitempty"` // only the name and the numbers of the lines go with the prompt
-	// Sensitive says that a file of Path, or an upload of that Name, is to go although
-	// it may hold secrets.
+	// Sensitive says that a file of Path, or an upload of that Name, is to go although it may hold
+	// secrets.
 	Sensitive bool   `json:"sensitive,omitempty"`
 	Name      string `json:"name,omitempty"` // what people call it
 }
@@ -104,8 +104,8 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, resultOf(result))
 }
 
-// streamTurn sends the events of the one turn that answers the message. The turn
-// goes on when the client leaves.
+// streamTurn sends the events of the one turn that answers the message. The turn goes on when the
+// client leaves.
 func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session, m session.Message) error {
 	live := one.Subscribe()
 	defer live.Close()
@@ -146,8 +146,8 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 	})
 }
 
-// turnOf tells which events belong to the turn that answers one message: from its
-// turn.start, or from the message itself if that joined a turn which ran already.
+// turnOf tells which events belong to the turn that answers one message: from its turn.start, or
+// from the message itself if that joined a turn which ran already.
 type turnOf struct {
 	message string
 	steers  bool // the message is to join a turn; only that turn's end says that it did

@@ -53,8 +53,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// recoverPanics answers instead of a handler that panicked. The value may hold
-// content, so only its type is logged.
+// recoverPanics answers instead of a handler that panicked. The value may hold content, so only its
+// type is logged.
 func (s *Server) recoverPanics(o *observed, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)

@@ -1,27 +1,26 @@
-// Package server is webchat over HTTP: the routes on one screen, one file per
-// resource, one table from errors to statuses.
+// Package server is webchat over HTTP: the routes on one screen, one file per resource, one table
+// from errors to statuses.
 //
-// A handler reads its request, calls one method of a room and renders the result;
-// what it returns as an error becomes the answer in [Server.fail]. Nothing is
-// decided by a path: every row of the table in routes.go gives its route a
-// guard.Class, and a row without one keeps the server from being made.
+// A handler reads its request, calls one method of a room and renders the result; what it returns
+// as an error becomes the answer in [Server.fail]. Nothing is decided by a path: every row of the
+// table in routes.go gives its route a guard.Class, and a row without one keeps the server from
+// being made.
 //
 // # Guarantees
 //
-//   - JSON is read strictly: unknown, repeated or differently cased fields, wrong
-//     types, anything after the object and text that is not UTF-8 are refused with
-//     a sentence that names the field.
-//   - A stream of events is the log from the place asked for, then what is in
-//     flight, then what comes, each event once and in order. All readers of a
-//     session share one subscription, and a slow one is cut by package sse.
-//   - An unforeseen error is answered with a request id and nothing else; its text
-//     goes to the log, once.
+//   - JSON is read strictly: unknown, repeated or differently cased fields, wrong types, anything
+//     after the object and text that is not UTF-8 are refused with a sentence that names the field.
+//   - A stream of events is the log from the place asked for, then what is in flight, then what
+//     comes, each event once and in order. All readers of a session share one subscription, and a
+//     slow one is cut by package sse.
+//   - An unforeseen error is answered with a request id and nothing else; its text goes to the log,
+//     once.
 //   - The log names routes, never paths, queries, headers or bodies.
 //
 // # Concurrency
 //
-// A Server may be used from any number of goroutines. What it starts for streams
-// ends with them; [Server.Close] waits.
+// A Server may be used from any number of goroutines. What it starts for streams ends with them;
+// [Server.Close] waits.
 //
 // # Usage
 //
@@ -61,8 +60,8 @@ type Config struct {
 	Pages    *Pages       // nil: no pages, only the API
 	Metrics  http.Handler // nil: no /metrics
 	MCP      http.Handler // nil: no /mcp
-	// MCPServers says what was found of the MCP servers the user set up for agents; nil:
-	// there are none.
+	// MCPServers says what was found of the MCP servers the user set up for agents; nil: there are
+	// none.
 	MCPServers func(context.Context) ([]MCPServer, error)
 	// AllowMCP says that the user agrees to what the tools of such a server say now.
 	AllowMCP func(ctx context.Context, name string) error
@@ -112,8 +111,7 @@ func New(c Config) (*Server, error) {
 // Handler returns the whole server, guard included.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends what feeds streams and waits for it. Close the hub and the HTTP
-// server before.
+// Close ends what feeds streams and waits for it. Close the hub and the HTTP server before.
 func (s *Server) Close() { s.pumps.Close() }
 
 // router makes chi's router of the table. GET answers HEAD too.

@@ -103,8 +103,8 @@ func (s *Server) allowMCP(r *http.Request, _ empty) (empty, error) {
 	return empty{}, s.AllowMCP(r.Context(), name)
 }
 
-// signInRequest has the token of a link, with the public key of the browser if it
-// has one; or the signature by which it gets another secret from a later process.
+// signInRequest has the token of a link, with the public key of the browser if it has one; or the
+// signature by which it gets another secret from a later process.
 type signInRequest struct {
 	Token     string `json:"token,omitempty"`
 	Key       []byte `json:"key,omitempty"`
