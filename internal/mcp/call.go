@@ -26,6 +26,7 @@ type running struct {
 	acts     bool                    // it changes something
 
 	session atomic.Pointer[string] // where it is made; nil: not known yet, or a host makes it
+	unread  atomic.Bool            // its user was asked where a page shows it, and the client takes no progress that says so
 }
 
 // stage returns in which session a call is made and how far it is.
@@ -104,6 +105,9 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 	case err != nil:
 		s.cfg.Logger.Error("a call of an MCP client failed", "tool", call.Name, "error", err)
 		return failure("webchat could not make the call: " + err.Error() + ".")
+	}
+	if base, _ := s.cfg.Base(); res.Type != agent.Success && base != "" && c.unread.Load() {
+		res.TextForModel = wording.Ended(res.TextForModel) + " The user was asked at " + base + "."
 	}
 	return s.result(g, keepsMeta(req.ClientInfo()), res)
 }

@@ -49,6 +49,7 @@ func (s *Server) signs(ctx context.Context, req *mcp.CallToolRequest, c *running
 			if unseen++; !stage.Asked || s.cfg.Watched() {
 				unseen = 0
 			}
+			c.unread.Store(c.unread.Load() || stage.Asked && token == nil)
 			if unseen == patience || unseen > 0 && token == nil {
 				c.stop(errUnseen)
 				return

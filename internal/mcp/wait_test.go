@@ -94,7 +94,7 @@ func waits(t *testing.T, token any, patience time.Duration, change func(*webmcp.
 	return res, said, after
 }
 
-// A question says where it is in the progress. It does not wait where no page shows it.
+// A question says where it is: in the progress, and to a client without it in the result. It does not wait where no page shows it.
 func TestAQuestionSaysWhereItIs(t *testing.T) {
 	const unseen = "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it at http://here"
 	for name, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestAQuestionSaysWhereItIs(t *testing.T) {
 		after    time.Duration
 	}{
 		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here"}, after: 15 * time.Second},
-		"seen, without":         {watched: true, says: "No answer, so it was denied", after: 15 * time.Second},
+		"seen, without":         {watched: true, says: "No answer, so it was denied. The user was asked at http://here.", after: 15 * time.Second},
 		"unseen, without":       {says: unseen, after: 10 * time.Second},
 		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in`, `Waiting for you at http://here; "webchat url" prints a link that signs you in`}, after: 30 * time.Second},
 	} {
