@@ -38,7 +38,7 @@ var ours = map[string][]string{
 	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
-	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files"}, // how a project is tested
+	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files", "internal/proc"}, // how a project is tested
 	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
 	"internal/agent/acp":                 {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/contain", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},

@@ -1,11 +1,9 @@
 package offline
 
 import (
-	"cmp"
 	"fmt"
-	"path"
-	"regexp"
 	"strings"
+	"unicode"
 
 	"webchat/internal/agent"
 	"webchat/internal/wording"
@@ -19,11 +17,6 @@ const (
 )
 
 type (
-	fileArgs struct {
-		Path      string `json:"path"`
-		StartLine int    `json:"startLine,omitempty"`
-		EndLine   int    `json:"endLine,omitempty"`
-	}
 	runArgs struct {
 		Command string `json:"command"`
 	}
@@ -32,163 +25,62 @@ type (
 	}
 )
 
-// do answers one request; alone says that the prompt holds no other.
-func (t *turn) do(r request, alone bool) {
-	if t.err != nil {
+func (t *turn) show(f fileArgs, said string) {
+	path, ok := t.files.find(t.ctx, f.Path)
+	if !ok && len(strings.Fields(f.Path)) > 3 { // a sentence, not a name
+		t.help(said)
 		return
 	}
-	switch r.act {
-	case show, picture:
-		t.show(r)
-	case run:
-		t.run(r.text)
-	case runBehind:
-		t.background(r.text)
-	case runTests:
-		t.runTests()
-	case stream:
-		t.stream(r)
-	case ask:
-		t.ask(r)
-	default:
-		if named, ok := t.files.onlyPath(r.text); ok {
-			t.show(named)
-		} else if alone {
-			t.help(r.text)
-		} else {
-			t.say(fmt.Sprintf("I do not understand %s. Say %s to see what I can do without a model.", quote(r.text), code("help")))
-		}
-	}
-}
-
-func (t *turn) show(r request) {
-	f := t.files.find(t.ctx, r)
-	if len(f.paths) == 0 {
-		t.unknown(r, f)
+	f.Path = path // of a file there is not, the tool says so, and which are like it
+	if f.picture || !f.source && isPicture(path) {
+		t.told(t.call(imageTool, imageArgs{path}))
 		return
 	}
-	var files, images []any
-	for _, p := range f.paths {
-		if r.act == picture || !r.source && isPicture(p) {
-			images = append(images, imageArgs{p})
-		} else {
-			files = append(files, fileArgs{p, r.from, r.to})
-		}
-	}
-	if f.total > len(f.paths) {
-		t.say(fmt.Sprintf("%d files match %s; here are the first %d.", f.total, code(r.text), len(f.paths)))
-	} else if f.total > 1 {
-		t.say(fmt.Sprintf("%d files match %s.", f.total, code(r.text)))
-	}
-	var results []agent.Result
-	for _, part := range []struct {
-		tool string
-		args []any
-	}{{fileTool, files}, {imageTool, images}} {
-		if len(part.args) == 0 {
-			continue
-		}
-		got, ok := t.call(part.tool, part.args...)
-		if !ok {
-			return
-		}
-		results = append(results, got...)
-	}
-	t.shown(results)
+	t.told(t.call(fileTool, f))
 }
 
-// shown says what the tools told, failures one by one.
-func (t *turn) shown(results []agent.Result) {
-	var told []string
-	for _, r := range results {
-		if r.Type == agent.Success {
-			told = append(told, "“"+oneLine(r.TextForModel)+"”")
-		}
-	}
-	switch {
-	case len(told) == 1:
-		t.say("Displayed. I only know what I was told: " + told[0] + ".")
-	case len(told) > 1:
-		t.say(fmt.Sprintf("Displayed %d of %d. I only know what I was told:\n\n- %s",
-			len(told), len(results), strings.Join(told, "\n- ")))
-	}
-	for _, r := range results {
-		t.refused(r)
-	}
-}
+func (t *turn) run(command string) { t.told(t.call(runTool, runArgs{command})) }
 
-// refused says why a tool did not do it, if it did not.
-func (t *turn) refused(r agent.Result) bool {
-	switch r.Type {
-	case agent.Success:
-		return false
-	case agent.Denied, agent.Rejected:
-		t.say("It was not allowed, so nothing was done: " + cmp.Or(wording.Ended(r.TextForModel), "no reason was given."))
+// told repeats what a tool returned to the model there is not; ok is false if it was not called.
+func (t *turn) told(r agent.Result, ok bool) {
+	switch text := oneLine(r.TextForModel); {
+	case !ok:
+	case r.Type == agent.Success:
+		t.say(text + ". I have not read it.")
+	case r.Type == agent.Denied, r.Type == agent.Rejected:
+		t.say("It was not allowed, so nothing was done: " + wording.Ended(text))
 	default:
-		t.say("That did not work: " + cmp.Or(wording.Ended(r.TextForModel), "no reason was given."))
+		t.say("That did not work: " + wording.Ended(text))
 	}
-	return true
-}
-
-// unknown answers a name that no file has.
-func (t *turn) unknown(r request, f found) {
-	switch {
-	case f.twins:
-		t.say("Several files are called " + code(r.text) + ". Which one?\n\n" + bullets(f.near))
-	case len(f.near) > 0:
-		t.say("There is no file called " + code(r.text) + ". Similar names:\n\n" + bullets(f.near))
-	case len(strings.Fields(r.text)) > 3:
-		t.help(r.raw) // a sentence, not a name
-	default:
-		t.say("There is no file called " + code(r.text) + ", and none with a similar name." + t.among())
-	}
-	if t.files.more {
-		t.say(fmt.Sprintf("I searched only the first %d files and folders. Give the full path of any other.", maxEntries))
-	}
-}
-
-func (t *turn) among() string {
-	if e := t.examples(); len(e) > 0 {
-		return " You can try:\n\n" + strings.Join(e, "\n")
-	}
-	return ""
-}
-
-var exitStatus = regexp.MustCompile(`\bexit (?:code |status )?(-?\d+)`)
-
-func (t *turn) run(command string) {
-	results, ok := t.call(runTool, runArgs{command})
-	if !ok || t.refused(results[0]) {
-		return
-	}
-	told := results[0].TextForModel
-	done := "Done."
-	if m := exitStatus.FindStringSubmatch(told); m != nil && m[1] != "0" {
-		done = "It ended with exit status " + m[1] + "."
-	}
-	t.say(done + " I only know what I was told: “" + oneLine(told) + "”.")
 }
 
 func (t *turn) runTests() {
 	command := t.files.testCommand()
-	switch {
+	switch program, _, _ := strings.Cut(command, " "); {
 	case command == "":
 		t.say("I cannot tell how this project's tests are run: I look for go.mod, package.json, a Makefile with a test target, " +
 			"Cargo.toml, pyproject.toml and a few more. Say " + code("run COMMAND") + " instead.")
 	case !t.files.isCommand(command):
-		program, _, _ := strings.Cut(command, " ")
 		t.say("This project's tests are run by " + code(command) + ", but " + code(program) + " is not installed. Install it first.")
 	default:
 		t.run(command)
 	}
 }
 
-func (t *turn) ask(r request) {
+// ask asks the user: of "which one? red | green" what follows the mark is to choose from.
+func (t *turn) ask(text string) {
+	q := agent.Question{Question: text, AllowFreeform: true}
+	if head, list, found := strings.Cut(text, "?"); found && strings.Contains(list, "|") {
+		q.Question = head + "?"
+		for c := range strings.SplitSeq(list, "|") {
+			q.Choices = append(q.Choices, strings.TrimSpace(c))
+		}
+	}
 	t.begin()
 	if t.err != nil {
 		return
 	}
-	a, err := t.host.AskUser(t.ctx, agent.Question{Question: r.text, Choices: r.choices, AllowFreeform: true})
+	a, err := t.host.AskUser(t.ctx, q)
 	switch {
 	case err != nil:
 		t.err = err
@@ -199,25 +91,96 @@ func (t *turn) ask(r request) {
 	}
 }
 
-// pictureNames are the extensions of what the picture tool shows; whether a
-// file is one, the tool judges by its bytes.
-var pictureNames = map[string]bool{
-	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".avif": true, ".svg": true,
+// help answers what is none of the language, with examples that work here.
+func (t *turn) help(said string) {
+	unused := ""
+	if t.options.Model != "" {
+		unused = " (the model " + code(t.options.Model) + " is not used)"
+	}
+	if n := len(t.prompt.Attachments); n > 0 {
+		unused += " or read your " + wording.Plural(n, "attachment")
+	}
+	t.say("No model is connected, so I cannot answer questions" + unused + ". Without one I can show files and run commands:")
+	t.say(strings.Join(t.examples(), "\n"))
+	if m := runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
+		word, _, _ := strings.Cut(m[1], " ")
+		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
+	}
+	t.say("To connect a model, start webchat with " + code("--backend copilot") + " (GitHub Copilot CLI) or with your own: " +
+		code("--provider-url http://127.0.0.1:11434/v1 --model NAME") +
+		", its key in " + code("--provider-key-file") + ". This session stays offline; a new one uses the model.")
 }
 
-func isPicture(p string) bool { return pictureNames[strings.ToLower(path.Ext(p))] }
-
-func bullets(files []string) string {
-	lines := make([]string, len(files))
-	for i, f := range files {
-		lines[i] = "- " + code("show "+f)
+// examples are requests of this language that work in this workspace.
+func (t *turn) examples() (list []string) {
+	add := func(format, arg string) {
+		if arg != "" {
+			list = append(list, "- "+code(fmt.Sprintf(format, arg)))
+		}
 	}
-	return strings.Join(lines, "\n")
+	if readme := t.files.first(isReadme); readme != "" {
+		list = append(list, "- "+code("show me the readme"))
+	}
+	other := t.files.first(func(p string) bool { return !isReadme(p) && !isPicture(p) && !strings.HasPrefix(p, ".") })
+	add("show %s", other)
+	add("show %s lines 1-10", other)
+	add("show image %s", t.files.first(isPicture))
+	if t.files.testCommand() != "" {
+		list = append(list, "- "+code("run the tests"))
+	}
+	if t.files.exists(".git") && t.files.isCommand("git") {
+		add("run %s", "git log --oneline -5")
+	} else {
+		add("run %s", map[bool]string{true: "ls -l", false: "dir"}[t.files.isCommand("ls")])
+	}
+	return append(list, "- "+code("stream 200 words slowly")+" (to try the stream)",
+		"- "+code("ask me which one? this | that")+" (to try a question)")
+}
+
+// maxWords bounds one stream.
+const maxWords = 200_000
+
+// vocabulary holds words of one, two, three and four bytes a rune.
+var vocabulary = strings.Fields(`the quick log keeps every event in order and the page shows each one as it comes
+	naïve café über señor a stream of words flows until somebody stops it 世界 こんにちは здравствуй 🚀 🌍 then
+	it ends with nothing lost because what was said is said and what was shown stays with whoever asked`)
+
+// stream says so many words, always the same ones, in sentences and paragraphs.
+func (t *turn) stream(words int, slowly bool) {
+	if words > maxWords {
+		words = maxWords
+		t.say(fmt.Sprintf("%d words at once are the most I can say. Here they are:", maxWords))
+	}
+	t.begin()
+	piece, seed := t.gap(), uint32(1)
+	for i := 1; i <= words && t.err == nil; i++ {
+		seed = seed*1664525 + 1013904223
+		word := []rune(vocabulary[seed>>16%uint32(len(vocabulary))])
+		if i%12 == 1 {
+			word[0] = unicode.ToUpper(word[0])
+		}
+		piece += string(word)
+		switch {
+		case i == words:
+			piece += "."
+		case i%96 == 0:
+			piece += ".\n\n"
+		case i%12 == 0:
+			piece += ". "
+		default:
+			piece += " "
+		}
+		if slowly {
+			t.wait(pace)
+		}
+		if slowly || len(piece) >= pieceBytes || i == words {
+			t.delta(piece)
+			piece = ""
+		}
+	}
 }
 
 // quote repeats a little of what was said.
-func quote(s string) string {
-	return code(wording.Cut(oneLine(s), 60))
-}
+func quote(s string) string { return code(wording.Cut(oneLine(s), 60)) }
 
 func oneLine(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".") }

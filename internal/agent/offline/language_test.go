@@ -57,14 +57,7 @@ func TestLanguage(t *testing.T) {
 		"show logo.png":                            {image("logo.png")},
 		"show the file logo.png":                   {file("logo.png")},
 		"cat logo.svg":                             {file("art/logo.svg")},
-		"show image nothing":                       nil,
-		"show *.md":                                {file("README.md")},
-		"show notes/*.md":                          {file("notes/one.md"), file("notes/two.md")},
-		"show **/doc.go":                           {file("internal/agent/doc.go"), file("internal/event/doc.go")},
-		"show doc.[a-h]o":                          {file("internal/agent/doc.go"), file("internal/event/doc.go")},
-		"show go.mod and the readme":               {file("go.mod"), file("README.md")},
-		"show go.mod, README.md and LICENSE":       {file("go.mod"), file("README.md"), file("LICENSE")},
-		"show go.mod README.md":                    {file("go.mod"), file("README.md")},
+		"show image nothing":                       {image("nothing")}, // the tool says so
 		"show ../etc/passwd":                       {file("../etc/passwd")},
 		"show /etc/passwd":                         {file("/etc/passwd")},
 		"show internal":                            {file("internal")},
@@ -79,18 +72,14 @@ func TestLanguage(t *testing.T) {
 		"internal/agent/agent.go:7-9":              {lines("internal/agent/agent.go", 7, 9)},
 		"`art/logo.svg`":                           {image("art/logo.svg")},
 		"internal/agent":                           {file("internal/agent")},
-		"../../etc/passwd":                         {file("../../etc/passwd")},
-		"/etc/passwd":                              {file("/etc/passwd")},
 		"LICENSE":                                  nil, // a word
 		"internal":                                 nil,
 		"is internal/agent/agent.go any good?":     nil,
-		"/etc/passwd is a file":                    nil,
 		"no/such/file.go":                          nil,
-		"show doc.go":                              nil, // two of them
-		"show nothing.txt":                         nil,
-		"show secret.md":                           nil, // ignored
-		"show index.js":                            nil,
-		"show config":                              nil,
+		"show doc.go":                              {file("doc.go")}, // two of them: the tool names both
+		"show nothing.txt":                         {file("nothing.txt")},
+		"show index.js":                            {file("index.js")},
+		"show config":                              {file("config")},
 		"run ls -l":                                {cmd("ls -l")},
 		"$ ls -l then more":                        {cmd("ls -l then more")},
 		"RUN ls; show go.mod":                      {cmd("ls; show go.mod")},
@@ -108,9 +97,8 @@ func TestLanguage(t *testing.T) {
 		"run our unit tests then show go.mod":      {cmd("go test ./..."), file("go.mod")},
 		"show go.mod then run ls then echo":        {file("go.mod"), cmd("ls then echo")},
 		"show go.mod, and then show the readme":    {file("go.mod"), file("README.md")},
-		"show go.mod and run ls":                   {file("go.mod"), cmd("ls")},
 		"show go.mod\n\n  $ ls\nshow README.md\n":  {file("go.mod"), cmd("ls"), file("README.md")},
-		"show \"a then b.txt\" then show go.mod":   {file("go.mod")},
+		"show \"a then b.txt\" then show go.mod":   {file("a then b.txt"), file("go.mod")},
 		"what is the meaning of go.mod?":           nil,
 		"":                                         nil,
 		"stream 3 words":                           nil,
@@ -136,20 +124,15 @@ func TestWords(t *testing.T) {
 	}{
 		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url", "show me the readme",
 			"show go.mod", "show image logo.png", "run the tests"}},
-		{prompt: "show raedme.md", want: []string{"There is no file called `raedme.md`", "show README.md"}},
-		{prompt: "show mainn.go", want: []string{"show main.go"}},
-		{prompt: "show mn.go", want: []string{"show main.go"}},
-		{prompt: "show zzzzzzzz", want: []string{"none with a similar name", "show me the readme"}},
-		{prompt: "show *.go", want: []string{"2 files match `*.go`"}},
-		{prompt: "show go.mod\nand what now?", want: []string{"Displayed. I only", "do not understand `what now?`"}},
+		{prompt: "show go.mod\nand what now?", want: []string{"I have not read it", "do not understand `what now?`"}},
 		{prompt: "run nosuch", want: []string{"`nosuch` is not a command on this machine"}},
 		{prompt: "show go.mod", tool: agent.Result{Type: agent.Success, TextForModel: "Displayed go.mod to user (50 lines)"},
-			want: []string{"Displayed go.mod to user (50 lines)"}},
+			want: []string{"Displayed go.mod to user (50 lines). I have not read it."}},
 		{prompt: "run ls", tool: agent.Result{Type: agent.Success, TextForModel: "Command completed (exit 2, 3 lines)"},
-			want: []string{"exit status 2", "Command completed (exit 2, 3 lines)"}, not: "Done"},
+			want: []string{"Command completed (exit 2, 3 lines). I have not read it."}},
 		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", Kind: event.KindDenied},
-			want: []string{"not allowed", "too early"}, not: "Done"},
-		{prompt: "show go.mod", tool: agent.Failure(event.KindNotRegular, "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "Displayed. I only"},
+			want: []string{"not allowed", "too early"}, not: "I have not"},
+		{prompt: "show go.mod", tool: agent.Failure(event.KindNotRegular, "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "I have not"},
 	} {
 		h := host()
 		if c.tool.Type != "" {
@@ -191,17 +174,8 @@ func TestExamplesWork(t *testing.T) {
 	}
 }
 
-func TestManyFilesAreBounded(t *testing.T) {
-	var files []string
-	for i := range 30 {
-		files = append(files, fmt.Sprintf("f%02d.txt", i))
-	}
-	dir := folder(t, files...)
-	calls, said := talkTo(t, host(), dir, "show *.txt")
-	if len(calls) != maxShown || !strings.Contains(said, fmt.Sprintf("30 files match `*.txt`; here are the first %d", maxShown)) {
-		t.Errorf("%d calls; it says %s", len(calls), said)
-	}
-	calls, said = talkTo(t, host(), dir, strings.Repeat("show f00.txt\n", 25))
+func TestManyRequestsAreBounded(t *testing.T) {
+	calls, said := talkTo(t, host(), folder(t, "f00.txt"), strings.Repeat("show f00.txt\n", 25))
 	if len(calls) != maxRequests || !strings.Contains(said, "5 are left") {
 		t.Errorf("%d calls; it says %s", len(calls), said)
 	}
@@ -216,7 +190,7 @@ func TestLinksOutAreTheToolsToRefuse(t *testing.T) {
 	if len(calls) != 1 {
 		t.Errorf("calls %q, want the tool to judge the path", calls)
 	}
-	if calls, said := talkTo(t, host(), dir, "show secret.txt"); len(calls) != 0 || strings.Contains(said, "out/") {
+	if calls, said := talkTo(t, host(), dir, "show secret.txt"); len(calls) != 1 || strings.Contains(calls[0]+said, "out/") {
 		t.Errorf("a name found through a link: %q, %s", calls, said)
 	}
 }

@@ -1,19 +1,17 @@
-// Package offline is the backend that is always there: it needs no network, no
-// key and no model. It understands a small language (show a file, show a
-// picture, run a command, run the tests, stream some words, ask a question),
-// does what was asked through the session's tools, and says so in words that it
-// streams like every other backend. It is the default of a machine without an
-// agent, the demonstration, and the agent of the end-to-end tests.
+// Package offline is the backend that is always there: it needs no network, no key and no model. It
+// understands a small language (show a file, show a picture, run a command, run the tests, stream
+// some words, ask a question), does what was asked through the session's tools, and says so in
+// words that it streams like every other backend. It is the default of a machine without an agent,
+// the demonstration, and the agent of the end-to-end tests.
 //
-// Guarantees: the same prompt in the same workspace gives the same events, ids
-// included (they derive from the prompt's message id). It acts only through
-// [agent.Host].CallTool, so every act of it is asked for, hooked and logged. It
-// knows of a tool's work only what the tool told a model. It says that no model
-// is connected and never pretends to be one, so it reports no usage.
+// Guarantees: the same prompt in the same workspace gives the same events, ids included (they
+// derive from the prompt's message id). It acts only through [agent.Host].CallTool, so every act of
+// it is asked for, hooked and logged. It knows of a tool's work only what the tool told a model. It
+// says that no model is connected and never pretends to be one, so it reports no usage.
 //
-// Concurrency: a [Backend] has no state. A Prompt works on the caller's goroutine
-// and ends at once when its context does; "run COMMAND in the background" leaves one
-// goroutine for the task, which ends with its command or with the conversation.
+// Concurrency: a [Backend] has no state. A Prompt works on the caller's goroutine and ends at once
+// when its context does; "run COMMAND in the background" leaves one goroutine for the task, which
+// ends with its command or with the conversation.
 //
 //	b := offline.New(offline.Config{Path: path})
 //	conn, err := b.Open(ctx, agent.Options{Workspace: dir, Tools: specs}, host)
@@ -24,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"webchat/internal/agent"
@@ -35,8 +32,8 @@ const Name = "offline"
 
 // Config is what the backend depends on.
 type Config struct {
-	// Path lists the folders commands are found in, as the variable PATH does:
-	// that of the environment the session's commands get.
+	// Path lists the folders commands are found in, as the variable PATH does: that of the
+	// environment the session's commands get.
 	Path string
 }
 
@@ -49,8 +46,8 @@ func New(c Config) *Backend { return &Backend{path: c.Path} }
 // Name implements [agent.Backend].
 func (*Backend) Name() string { return Name }
 
-// Info implements [agent.Backend]. The backend is always available, and able to
-// resume because it keeps nothing between prompts.
+// Info implements [agent.Backend]. The backend is always available, and able to resume because it
+// keeps nothing between prompts.
 func (*Backend) Info(context.Context) agent.Info {
 	return agent.Info{Available: true, Intercept: agent.InterceptRewrite, CanResume: true}
 }
@@ -58,17 +55,17 @@ func (*Backend) Info(context.Context) agent.Info {
 // Models implements [agent.Backend]: there are none.
 func (*Backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
 
-// Open implements [agent.Backend]. A model that is asked for is not used; the
-// helpful answer says so.
+// Open implements [agent.Backend]. A model that is asked for is not used; the helpful answer says
+// so.
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(o.Workspace); err != nil {
-		return nil, fmt.Errorf("open the workspace: %w", err)
-	} else if !fi.IsDir() {
-		return nil, fmt.Errorf("open the workspace: %s is not a folder", o.Workspace)
+	w, err := openWorkspace(o.Workspace, b.path)
+	if err != nil {
+		return nil, err
 	}
+	w.close()
 	c := &conn{backend: b, host: host, options: o, offered: map[string]bool{}, tasks: map[string]context.CancelFunc{}}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	for _, t := range o.Tools {

@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 )
 
 const (
-	pieceBytes = 24 // a delta carries about so much
+	pieceBytes = 24 // a delta of a stream carries about so much
 	pace       = 50 * time.Millisecond
 )
 
-// turn is the answer to one prompt, in the shape every agent's has: model calls,
-// each of which says something and may call tools. The first error (the host's,
-// or ctx's) makes the rest do nothing and is what the turn ends with.
+// turn is the answer to one prompt, in the shape every agent's has: model calls, each of which says
+// something and may call tools. The first error (the host's, or ctx's) makes the rest do nothing
+// and is what the turn ends with.
 type turn struct {
 	*conn
 	ctx    context.Context
@@ -39,20 +38,30 @@ func (c *conn) answer(ctx context.Context, p agent.Prompt) error {
 		return err
 	}
 	defer w.close()
-	if p.MessageID == "" {
-		p.MessageID = string(event.NewID())
-	}
 	t := &turn{conn: c, ctx: ctx, prompt: p, files: w}
-	requests, left := parse(strings.ToValidUTF8(p.Content, "\uFFFD"), w.isCommand)
-	if len(requests) == 0 {
-		requests = []request{{act: talk}}
-	}
+	requests, left := parse(strings.ToValidUTF8(p.Content, "\uFFFD"), w)
 	for _, r := range requests {
-		t.do(r, len(requests) == 1)
+		switch {
+		case t.err != nil:
+		case r.do != nil:
+			r.do(t)
+		case len(requests) == 1:
+			t.help(r.text)
+		default:
+			t.say("I do not understand " + quote(r.text) + ". Say " + code("help") + " to see what I can do without a model.")
+		}
+	}
+	if len(requests) == 0 {
+		t.help("")
 	}
 	if left > 0 {
 		t.say(fmt.Sprintf("I stopped after %d requests; %d are left. Send them again.", maxRequests, left))
 	}
+	return t.end()
+}
+
+// end ends what is open and returns the turn's error.
+func (t *turn) end() error {
 	t.endStep(nil)
 	t.report(event.AssistantTurnEnd{TurnID: t.id("turn", t.steps)}, t.steps > 0)
 	return t.err
@@ -72,15 +81,18 @@ func (t *turn) report(d event.Data, when bool) {
 // say streams one paragraph of the message in flight.
 func (t *turn) say(text string) {
 	t.begin()
-	text = strings.ToValidUTF8(text, "\uFFFD") // names of files may be anything
-	if t.said.Len() > 0 {
-		text = "\n\n" + text
+	text = t.gap() + strings.ToValidUTF8(text, "\uFFFD") // names of files may be anything
+	for piece := range strings.SplitAfterSeq(text, " ") {
+		t.delta(piece)
 	}
-	for len(text) > 0 && t.err == nil {
-		n := cut(text, pieceBytes)
-		t.delta(text[:n])
-		text = text[n:]
+}
+
+// gap is what stands between the message in flight and its next paragraph.
+func (t *turn) gap() string {
+	if t.said.Len() == 0 {
+		return ""
 	}
+	return "\n\n"
 }
 
 // begin opens a model call if none is open.
@@ -109,21 +121,6 @@ func (t *turn) delta(piece string) {
 	t.said.WriteString(piece)
 }
 
-// cut returns where to end a piece of about n bytes: behind a space if there is
-// one, never inside a rune.
-func cut(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	if i := strings.LastIndexByte(s[:n], ' '); i > 0 {
-		return i + 1
-	}
-	for n > 1 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
-}
-
 // endStep finishes the message in flight.
 func (t *turn) endStep(calls []event.ToolRequest) {
 	if !t.open {
@@ -135,35 +132,33 @@ func (t *turn) endStep(calls []event.ToolRequest) {
 	}, true)
 }
 
-// call calls one tool of the session for each of args, in order, and returns
-// what it told a model. ok is false when the session offers no such tool or the
-// turn is over.
-func (t *turn) call(tool string, args ...any) (results []agent.Result, ok bool) {
-	if !t.offered[tool] {
-		t.say(fmt.Sprintf("This session offers no tool %s, so I cannot.", code(tool)))
-		return nil, false
+// call calls a tool of the session. ok is false when the session offers no such tool or the turn is
+// over.
+func (t *turn) call(tool string, args any) (res agent.Result, ok bool) {
+	id, raw, ok := t.request(tool, tool, args)
+	if !ok {
+		return res, false
 	}
-	var requests []event.ToolRequest
-	for _, a := range args {
-		b, err := json.Marshal(a)
-		if err != nil {
-			t.err = fmt.Errorf("encode the arguments of %s: %w", tool, err)
-			return nil, false
-		}
-		t.calls++
-		requests = append(requests, event.ToolRequest{ToolCallID: t.id("call", t.calls), Name: tool, Arguments: b})
+	res, t.err = t.host.CallTool(t.ctx, agent.ToolCall{ID: id, Name: tool, Arguments: raw})
+	return res, t.err == nil
+}
+
+// request ends the message in flight with the wish to call a tool, under a name.
+func (t *turn) request(tool, name string, args any) (id string, raw json.RawMessage, ok bool) {
+	if !t.offered[tool] {
+		t.say("This session offers no tool " + code(tool) + ", so I cannot.")
+		return "", nil, false
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.err = fmt.Errorf("encode the arguments of %s: %w", tool, err)
+		return "", nil, false
 	}
 	t.begin()
-	t.endStep(requests)
-	for _, r := range requests {
-		if t.err != nil {
-			return nil, false
-		}
-		var res agent.Result
-		res, t.err = t.host.CallTool(t.ctx, agent.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: r.Arguments})
-		results = append(results, res)
-	}
-	return results, t.err == nil
+	t.calls++
+	id = t.id("call", t.calls)
+	t.endStep([]event.ToolRequest{{ToolCallID: id, Name: name, Arguments: raw}})
+	return id, raw, t.err == nil
 }
 
 // wait lets some time pass, or the turn end.
@@ -171,10 +166,8 @@ func (t *turn) wait(d time.Duration) {
 	if t.err != nil {
 		return
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-t.ctx.Done():
 		t.err = t.ctx.Err()
 	}
@@ -183,12 +176,12 @@ func (t *turn) wait(d time.Duration) {
 // code quotes s as Markdown code, whatever is in it.
 func code(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	fence := "`"
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	fence := "``"
 	for strings.Contains(s, fence) {
 		fence += "`"
 	}
-	if len(fence) > 1 || strings.HasPrefix(s, "`") {
-		return fence + " " + s + " " + fence
-	}
-	return fence + s + fence
+	return fence + " " + s + " " + fence
 }

@@ -8,31 +8,26 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"unicode"
+
+	"webchat/internal/files"
+	"webchat/internal/proc"
 )
 
-const (
-	maxEntries = 20_000 // files and folders looked at in one turn
-	maxShown   = 8      // files shown for one request
-	maxNear    = 5      // names suggested
-)
+// maxEntries is how many files and folders are looked at in one turn.
+const maxEntries = 20_000
 
 // skipped are folders whose files are never meant by a vague name.
-var skipped = map[string]bool{
-	".git": true, ".hg": true, ".svn": true, ".jj": true, "node_modules": true, "__pycache__": true, ".venv": true,
-	"venv": true, ".tox": true, ".cache": true, ".next": true, ".idea": true, "target": true, ".terraform": true,
-}
+var skipped = []string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".cache", "target"}
 
-// workspace is the open folder during one turn. Nothing is read through a link
-// that leaves it.
+// workspace is the open folder during one turn. Nothing is read through a link that leaves it.
 type workspace struct {
 	root *os.Root
-	path string // Config.Path
-
-	walked bool
-	files  []string // slash paths, the shallow ones first
-	more   bool     // there were more than maxEntries
+	path string   // Config.Path
+	all  []string // what list found; nil: it has not looked
 }
 
 func openWorkspace(dir, path string) (*workspace, error) {
@@ -45,111 +40,95 @@ func openWorkspace(dir, path string) (*workspace, error) {
 
 func (w *workspace) close() { w.root.Close() }
 
-// list returns the files of the workspace, breadth first, walking once.
+// list returns the files of the workspace as slash paths, the shallow ones first. It looks once.
 func (w *workspace) list(ctx context.Context) []string {
-	if w.walked {
-		return w.files
+	if w.all != nil {
+		return w.all
 	}
-	w.walked = true
-	ignored := w.ignored()
+	w.all = []string{}
 	seen, fsys := 0, w.root.FS()
-	for level := []string{"."}; len(level) > 0 && !w.more; {
-		var deeper []string
-		for _, dir := range level {
-			// What cannot be read is as if it were not there.
-			entries, _ := fs.ReadDir(fsys, dir)
-			for _, e := range entries {
-				if seen++; seen > maxEntries || ctx.Err() != nil {
-					w.more = true
-					return w.files
-				}
-				switch p := path.Join(dir, e.Name()); {
-				case e.Type().IsRegular(), e.Type()&fs.ModeSymlink != 0:
-					w.files = append(w.files, p)
-				case e.IsDir() && !skipped[e.Name()] && !ignored[e.Name()] && !ignored["/"+p]:
-					deeper = append(deeper, p)
-				}
+	for folders := []string{"."}; len(folders) > 0; folders = folders[1:] {
+		entries, _ := fs.ReadDir(fsys, folders[0]) // what cannot be read is as if it were not there
+		for _, e := range entries {
+			if seen++; seen > maxEntries || ctx.Err() != nil {
+				return w.all
+			}
+			switch p := path.Join(folders[0], e.Name()); {
+			case !e.IsDir():
+				w.all = append(w.all, p)
+			case !slices.Contains(skipped, e.Name()):
+				folders = append(folders, p)
 			}
 		}
-		level = deeper
 	}
-	return w.files
+	return w.all
 }
 
-// ignored reads the plain folder names of the top .gitignore; patterns are not
-// worth their weight here.
-func (w *workspace) ignored() map[string]bool {
-	names := map[string]bool{}
-	b, err := w.readSmall(".gitignore")
-	if err != nil {
-		return names
+// first returns the first file that has a name like that.
+func (w *workspace) first(like func(string) bool) string {
+	if i := slices.IndexFunc(w.list(context.Background()), like); i >= 0 {
+		return w.all[i]
 	}
-	for line := range strings.Lines(string(b)) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.ContainsAny(line, "*?[!#\\") {
-			continue
+	return ""
+}
+
+func isReadme(p string) bool { return strings.HasPrefix(strings.ToLower(path.Base(p)), "readme") }
+
+// isPicture reports whether a name is one of what the picture tool shows; whether the file is one,
+// the tool judges by its bytes.
+func isPicture(p string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(p)))
+}
+
+// find returns the path that a person called by a name: one that exists, one that only the tool can
+// judge, or the one file whose name is like it, the highest of them. ok is false if it is none of
+// these, and the path is then the name.
+func (w *workspace) find(ctx context.Context, name string) (found string, ok bool) {
+	for _, p := range []string{name, strings.TrimRight(name, ".?!,;: ")} {
+		if p != "" && (leadsOut(p) || w.exists(p)) {
+			return p, true
 		}
-		line = strings.TrimSuffix(line, "/")
-		if strings.Contains(line, "/") {
-			line = "/" + strings.TrimPrefix(line, "/") // anchored
-		}
-		names[line] = true
+		name = p
 	}
-	return names
-}
-
-// found is what a name turned out to mean.
-type found struct {
-	paths []string // to be handed to the tool, at most maxShown
-	total int      // how many there were
-	near  []string // if there is no path: what may have been meant
-	twins bool     // near are all of exactly that name
-}
-
-// find looks for what a person called by a name: an existing path, a pattern,
-// several names, or a near miss. Paths it does not judge (outside, odd) are
-// handed on as they are, so that the tool says what is wrong with them.
-func (w *workspace) find(ctx context.Context, r request) found {
-	for i, p := range []string{r.raw, r.text, strings.TrimRight(r.text, ".?!,;: ")} {
-		if p != "" && (i > 0 && isForeign(p) || w.exists(p)) { // raw may be "me ../x"
-			return found{paths: []string{p}, total: 1}
+	low := strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
+	for _, same := range sameness {
+		hits := slices.DeleteFunc(slices.Clone(w.list(ctx)), func(f string) bool {
+			f = strings.ToLower(f)
+			return !same(low, f) && !same(strings.TrimSuffix(low, " file"), f)
+		})
+		if len(hits) == 1 || len(hits) > 1 && strings.Count(hits[0], "/") < strings.Count(hits[1], "/") {
+			return hits[0], true
 		}
 	}
-	name := strings.TrimRight(r.text, ".?!,;: ")
-	if strings.ContainsAny(r.text, "*?[") {
-		if hits := w.glob(ctx, r.text); len(hits) > 0 {
-			return found{paths: hits[:min(len(hits), maxShown)], total: len(hits)}
+	return name, false
+}
+
+// sameness is how a file may be like a name, from the likest.
+var sameness = []func(name, file string) bool{
+	func(name, file string) bool { return strings.HasSuffix("/"+file, "/"+name) },
+	func(name, file string) bool { return letters(path.Base(file)) == letters(name) },
+	func(name, file string) bool {
+		return letters(strings.TrimSuffix(path.Base(file), path.Ext(file))) == letters(name)
+	},
+}
+
+// letters drops what people leave out or change when they say a name.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
 		}
-	}
-	if several := w.several(ctx, name); several.total > 0 {
-		return several
-	}
-	return w.byName(ctx, name)
+		return -1
+	}, s)
 }
 
-// onlyPath reads a line that is nothing but a path, with lines or without: one that
-// exists, or that only the tool can judge.
-func (w *workspace) onlyPath(line string) (request, bool) {
-	r := parseShow("show", line)
-	switch {
-	case !strings.ContainsAny(r.text, "./"), r.act != show, strings.ContainsAny(r.text, "\n"):
-		return r, false
-	case w.exists(r.text):
-		return r, true
-	}
-	foreign := isForeign(r.text) && strings.Contains(r.text[1:], "/") // "/help" is a word
-	return r, foreign && !strings.ContainsAny(r.text, " \t")
+// leadsOut reports whether p is a path that no look into the workspace can settle.
+func leadsOut(p string) bool {
+	return filepath.IsAbs(p) || strings.HasPrefix(p, "/") || slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 }
 
-// isForeign reports whether p is a path no look into the workspace can settle.
-func isForeign(p string) bool {
-	slashed := filepath.ToSlash(p)
-	return filepath.IsAbs(p) || strings.HasPrefix(slashed, "/") || slashed == ".." ||
-		strings.HasPrefix(slashed, "../") || strings.Contains(slashed, "/../") || strings.HasSuffix(slashed, "/..")
-}
-
-// exists reports whether there is something at p, or a link on the way to it:
-// where that leads is the tool's to judge.
+// exists reports whether there is something at p, or a link on the way to it: where that leads is
+// the tool's to judge.
 func (w *workspace) exists(p string) bool {
 	if _, err := w.root.Lstat(p); err == nil {
 		return true
@@ -162,79 +141,38 @@ func (w *workspace) exists(p string) bool {
 	return false
 }
 
-// several reads "a.go, b.go and c.go". At least one name has to be a file.
-func (w *workspace) several(ctx context.Context, name string) found {
-	names := regexp.MustCompile(`(?i)\s*,\s*(?:and\s+)?|\s+and\s+(?:the\s+)?|\s+&\s+`).Split(name, -1)
-	if len(names) < 2 {
-		names = strings.Fields(name)
-		if len(names) < 2 || slices.ContainsFunc(names, func(n string) bool { return !w.exists(n) }) {
-			return found{}
-		}
+var (
+	// builtins are the words a shell runs itself.
+	builtins = strings.Fields(`. : [ alias cd command echo eval exec exit export false hash jobs kill printf pwd read
+		set shift test times trap true type ulimit umask unset wait`)
+	windowsBuiltins = strings.Fields(`cd chdir cls copy date del dir echo erase exit md mkdir move path rd ren rmdir set time type ver vol`)
+	// compound matches compound commands, which talk like "run for me the linter" is not.
+	compound   = regexp.MustCompile(`^(?:\(.*\)|\{ .*\}|(?:for|while|until) .*\bdone\b|if .*\bfi\b|case .*\besac\b)`)
+	assignment = regexp.MustCompile(`^(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)+`)
+)
+
+// isCommand reports whether a shell line begins with something that can be run: a program, a file
+// of the workspace, or what a shell does itself.
+func (w *workspace) isCommand(line string) bool {
+	line = strings.TrimPrefix(assignment.ReplaceAllString(strings.Trim(line, " `"), ""), "! ")
+	word, _, _ := strings.Cut(line, " ")
+	if end := strings.IndexAny(word, ";&|<>"); end >= 0 {
+		word = word[:end]
 	}
-	var all found
-	for _, n := range names[:min(len(names), 4*maxShown)] {
-		n = unwrapAny(n)
-		f := found{paths: []string{n}, total: 1}
-		if !w.exists(n) {
-			f = w.byName(ctx, n)
-		}
-		all.paths = append(all.paths, f.paths...)
-		all.total += f.total
+	word = strings.Trim(word, `"'`)
+	switch {
+	case compound.MatchString(line):
+		return true
+	case word == "" || assignment.MatchString(word+" "):
+		return false
+	case slices.Contains(builtins, word) && runtime.GOOS != "windows":
+		return true
+	case slices.Contains(windowsBuiltins, strings.ToLower(word)) && runtime.GOOS == "windows":
+		return true
 	}
-	all.paths = all.paths[:min(len(all.paths), maxShown)]
-	return all
+	_, err := proc.LookUp(proc.Command{Args: []string{word}, Dir: w.root.Name(), Env: []string{"PATH=" + w.path}})
+	return err == nil
 }
 
-// glob returns the files a pattern means: of the folder it names, or, when it
-// names none and nothing lies at the top, of any folder.
-func (w *workspace) glob(ctx context.Context, pattern string) []string {
-	pattern = strings.TrimPrefix(filepath.ToSlash(pattern), "./")
-	re, err := regexp.Compile("(?is)^" + globRegexp(pattern) + "$")
-	if err != nil {
-		return nil
-	}
-	var hits, deep []string
-	for _, f := range w.list(ctx) {
-		hidden := strings.HasPrefix(path.Base(f), ".") && !strings.HasPrefix(path.Base(pattern), ".")
-		switch {
-		case hidden:
-		case re.MatchString(f):
-			hits = append(hits, f)
-		case !strings.Contains(pattern, "/") && re.MatchString(path.Base(f)):
-			deep = append(deep, f)
-		}
-	}
-	if len(hits) == 0 {
-		return deep
-	}
-	return hits
-}
-
-func globRegexp(pattern string) string {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case strings.HasPrefix(pattern[i:], "**/"):
-			b.WriteString(`(?:.*/)?`)
-			i += 2
-		case strings.HasPrefix(pattern[i:], "**"):
-			b.WriteString(`.*`)
-			i++
-		case c == '*':
-			b.WriteString(`[^/]*`)
-		case c == '?':
-			b.WriteString(`[^/]`)
-		case c == '[' && strings.IndexByte(pattern[i:], ']') > 1:
-			end := i + strings.IndexByte(pattern[i:], ']')
-			class := pattern[i+1 : end]
-			if class[0] == '!' {
-				class = "^" + class[1:]
-			}
-			b.WriteString("[" + strings.ReplaceAll(class, `\`, `\\`) + "]")
-			i = end
-		default:
-			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
-		}
-	}
-	return b.String()
-}
+// testCommand returns how the project's tests are run, or "".
+func (w *workspace) testCommand() string { return files.TestCommand(w.root, w.isCommand) }
