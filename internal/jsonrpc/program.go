@@ -51,6 +51,12 @@ func (p *Program) endBroken() {
 // Left lists what runs of the program and of what it started.
 func (p *Program) Left() []proc.Process { return p.child.Left() }
 
+// PID is the number of the program's process.
+func (p *Program) PID() int { return p.child.PID() }
+
+// Exit waits for the end of the program and returns how it ended.
+func (p *Program) Exit() (proc.Exit, error) { return p.child.Wait() }
+
 // Stop closes the program's standard input, gives it so long to end by itself, ends it
 // with everything it started, and waits until nothing is left. It may be called twice.
 func (p *Program) Stop(patience time.Duration) error {

@@ -169,7 +169,7 @@ func TestUnusable(t *testing.T) {
 		"no login": {script: "-- auth.getStatus --\n{\"isAuthenticated\":false}\n", words: "copilot login",
 			with: func(c *copilot.Config) { c.Providers = nil }},
 		"missing": {words: "there is no GitHub Copilot CLI", with: func(c *copilot.Config) { c.Path = filepath.Join(c.Home, "nothing") }},
-		"too old": {words: "1.0.75 and later", with: func(c *copilot.Config) {
+		"too old": {words: "1.0.102 and later", with: func(c *copilot.Config) {
 			_ = os.WriteFile(filepath.Join(filepath.Dir(c.Path), "package.json"), []byte(`{"name":"@github/copilot-test","version":"0.0.419"}`), 0o600)
 		}},
 	} {

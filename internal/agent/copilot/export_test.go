@@ -39,7 +39,7 @@ func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := newConn(b, cli.NotStarted("there is no CLI"), agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
+	c := newConn(b, &cli.Process{}, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
 	t := newTurn(context.Background(), "p1")
 	c.post(func() { c.begin(t); t.heard = true })
 	for line := range bytes.Lines(events) {

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestVersionAsked: a binary outside a package is asked for its version, once for
-// all processes of ours.
+// TestVersionAsked: a binary outside a package is asked for its version, once.
 func TestVersionAsked(t *testing.T) {
 	cfg, dir := scripted(t, []byte("-- --version --\nGitHub Copilot CLI 1.2.3.\nRun 'copilot update' to check for updates.\n"))
 	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
 		t.Fatal(err)
 	}
+	b := backend(t, cfg)
 	for range 2 {
-		info := backend(t, cfg).Info(t.Context())
+		info := b.Info(t.Context())
 		if !info.Available || info.Version != "1.2.3" {
 			t.Errorf("%+v", info)
 		}
@@ -23,7 +23,7 @@ func TestVersionAsked(t *testing.T) {
 	}
 }
 
-// A binary that does not tell its version is asked once, and not at each look.
+// A binary that does not print its version is asked once, and not at each look.
 func TestSilentIsAskedOnce(t *testing.T) {
 	cfg, dir := scripted(t, []byte("-- --version --\nsomething else of the same name\n"))
 	if err := os.Remove(filepath.Join(dir, "package.json")); err != nil {
@@ -31,7 +31,7 @@ func TestSilentIsAskedOnce(t *testing.T) {
 	}
 	b := backend(t, cfg)
 	for range 2 {
-		if info := b.Info(t.Context()); info.Available || !strings.Contains(info.Reason, "does not tell its version") {
+		if info := b.Info(t.Context()); info.Available || !strings.Contains(info.Reason, "does not print its version") {
 			t.Errorf("%+v", info)
 		}
 		write(t, filepath.Join(dir, "script"), []byte("-- --version --\n1.2.3\n"))

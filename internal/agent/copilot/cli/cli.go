@@ -1,10 +1,10 @@
-// Package cli runs the program GitHub Copilot CLI: it finds the binary and its
-// version, gives it an environment built from an allow-list, starts one process for
-// all conversations, ends its whole tree with the last, and says in plain words why
-// it failed. What the events and requests of a conversation mean, the caller knows.
+// Package cli runs the program GitHub Copilot CLI: it finds the binary and its version, gives it an
+// environment built from an allow-list, starts one process for all conversations, ends its whole
+// tree with the last, and says in plain words why it failed. What the events and requests of a
+// conversation mean, the caller knows.
 //
-// A [Program] may be used from any goroutine. The process runs between the first
-// Acquire and the last Release, and ends earlier only by its own fault or Quit.
+// A [Program] may be used from any goroutine. The process runs between the first Acquire and the
+// last Release, and ends earlier only by its own fault or Quit.
 package cli
 
 import (
@@ -20,20 +20,20 @@ const Title = "GitHub Copilot CLI"
 
 // Config is what a Program works with. Home, Env and Logger are needed.
 type Config struct {
-	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked
-	// for in the PATH of Env and in npm's folders.
+	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked for in the PATH of
+	// Env and in npm's folders.
 	Path string
 	// Home is the folder the CLI keeps its state in, an absolute path.
 	Home string
 	// Env is this program's environment; the CLI gets an allow-list of it.
 	Env []string
-	// ProviderURL and ProviderModel are a model of the user's. With it the CLI works
-	// offline and without a login; without, on the user's GitHub login.
+	// ProviderURL and ProviderModel are a model of the user's. With it the CLI works offline and
+	// without a login; without, on the user's GitHub login.
 	ProviderURL, ProviderModel string
 	// Keys are cut out of what the CLI says of its failures.
 	Keys []string
-	// Watch, if set, gets the data of every event that reports a model's call. It
-	// must not block and may be called concurrently.
+	// Watch, if set, gets the data of every event that reports a model's call. It must not block
+	// and may be called concurrently.
 	Watch  func(data []byte)
 	Logger *slog.Logger
 }
@@ -42,13 +42,12 @@ type Config struct {
 type Program struct {
 	cfg Config
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards running
 	running *Process   // nil: none runs
-	found   finding
 
-	asking  sync.Mutex // held while a binary is asked for its version; guards what follows
-	silent  finding    // what was asked last
-	silence error      // and why it did not tell
+	looking sync.Mutex // held while the binary is looked for; guards what follows
+	found   finding
+	failed  error // why the version of found is not known
 }
 
 // New returns the program; it touches nothing.
@@ -104,8 +103,8 @@ func (p *Program) Release(r *Process) {
 func (p *Program) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running == nil {
+	if p.running == nil || p.running.rpc == nil {
 		return 0
 	}
-	return p.running.child.PID()
+	return p.running.rpc.PID()
 }

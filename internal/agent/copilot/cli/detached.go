@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Detached are the files that the CLI keeps of commands it detached from itself: what
-// they print, their process and how they ended. 1.0.102 makes them in the folder for
-// temporary files, for everybody to read, and never removes them.
+// Detached are the files that the CLI keeps of commands it detached from itself: what they print,
+// their process and how they ended. 1.0.102 makes them in the folder for temporary files, for
+// everybody to read, and never removes them.
 type Detached struct{ logs []string }
 
 // detachedName is how the names of such files begin.
 const detachedName = "copilot-detached-"
 
-// Add takes the file of what a command prints from other users. It takes nothing that is
-// not named as the CLI names it.
+// Add takes the file of what a command prints from other users. It takes nothing that is not named
+// as the CLI names it.
 func (d *Detached) Add(log string) {
 	at, err := os.Lstat(log)
 	if err != nil || !at.Mode().IsRegular() || !strings.HasPrefix(filepath.Base(log), detachedName) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// inherited is what the CLI may know of this program's environment: where things
-// are, in which language and time, and how to reach the network. What it prints
-// of its own ("copilot help environment") is not among it, keys of others
-// neither; COPILOT_ALLOW_ALL would approve every tool.
+// inherited is what the CLI may know of this program's environment: where things are, in which
+// language and time, and how to reach the network. What it prints of its own ("copilot help
+// environment") is not among it, keys of others neither; COPILOT_ALLOW_ALL would approve every
+// tool.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "TERM", "TMPDIR",
 	"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", // the keychain
@@ -18,8 +18,7 @@ var inherited = []string{
 	"PROGRAMFILES", "TEMP", "TMP", "HOMEDRIVE", "HOMEPATH", // Windows
 }
 
-// login is how a user without a keychain signs in; not given when a provider is
-// configured.
+// login is how a user without a keychain signs in; not given when a provider is configured.
 var login = []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"}
 
 // environment is the whole environment of the CLI.
@@ -37,8 +36,8 @@ func (p *Program) environment() []string {
 			env = append(env, kv)
 		}
 	}
-	// Without the last, commands of the agent get what the user's login shell exports,
-	// keys among it (1.0.102).
+	// Without the last, commands of the agent get what the user's login shell exports, keys among
+	// it (1.0.102).
 	env = append(env, "COPILOT_HOME="+p.cfg.Home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
 	if p.cfg.ProviderURL != "" {
 		// Offline needs an address at the start; sessions bring their own.

@@ -11,8 +11,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// Explain makes an error of the CLI ours. The CLI tells its failures apart by
-// text only: "Request session.create failed with message: ...".
+// Explain makes an error of the CLI ours. The CLI tells its failures apart by text only: "Request
+// session.create failed with message: ...".
 func (p *Program) Explain(err error) error {
 	theirs, ok := errors.AsType[*jsonrpc.Error](err)
 	switch {
@@ -33,8 +33,8 @@ func (p *Program) Explain(err error) error {
 // secret is what looks like a key: providers repeat the one that they refuse.
 var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
 
-// happened is what the CLI says went wrong, without what it advises: its first
-// sentence, or the last error of those it retried. Keys are left out.
+// happened is what the CLI says went wrong, without what it advises: its first sentence, or the
+// last error of those it retried. Keys are left out.
 func (p *Program) happened(text string) string {
 	if _, last, ok := strings.Cut(text, "Last error: "); ok {
 		text = last
@@ -50,8 +50,8 @@ func (p *Program) happened(text string) string {
 	return strings.TrimRight(wording.Cut(text, 400), ".")
 }
 
-// Advise says once what happened, and what to do; own says that a model of the user's own
-// was asked.
+// Advise says once what happened, and what to do; own says that a model of the user's own was
+// asked.
 func (p *Program) Advise(status int, text string, own bool) string {
 	text = p.happened(text)
 	if text == "" {

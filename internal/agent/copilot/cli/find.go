@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,14 +20,13 @@ import (
 	"webchat/internal/proc"
 )
 
-// What is supported. The version is a first look that needs no process; what
-// counts is the protocol the running CLI states.
+// What is supported. The version is a first look that needs no process; what counts is the protocol
+// the running CLI states.
 const (
 	protocol   = 3
-	minVersion = "1.0.75" // the lowest that was found to run turns, with its hooks of a workspace off
-	tested     = "1.0.102"
+	minVersion = "1.0.102"
 
-	supported = "supported are version " + minVersion + " and later with protocol 3, tried with " + tested
+	supported = "supported are version " + minVersion + " and later with protocol 3"
 	install   = "npm install -g @github/copilot"
 )
 
@@ -36,17 +37,15 @@ type finding struct {
 	changed       time.Time
 }
 
-// Version returns the version of the binary that is found. It starts nothing but,
-// where nothing else tells the version, "copilot --version". The error wraps
-// [agent.ErrUnavailable] and says what to do; the version is known all the same if
-// it is too old.
+// Version returns the version of the binary that is found. It starts nothing but, where no
+// package.json has the version, "copilot --version". The error wraps [agent.ErrUnavailable] and
+// says what to do; the version is known all the same if it is too old.
 func (p *Program) Version() (string, error) {
 	f, err := p.find()
 	return f.version, err
 }
 
-// find returns the native binary and its version. The error wraps
-// [agent.ErrUnavailable] and says what to do.
+// find returns the native binary and its version. A binary that prints no version is asked once.
 func (p *Program) find() (finding, error) {
 	path, err := locate(p.cfg.Path, p.cfg.Env)
 	if err != nil {
@@ -56,49 +55,27 @@ func (p *Program) find() (finding, error) {
 	if err != nil {
 		return finding{}, fmt.Errorf("%w: GitHub Copilot CLI cannot be read: %w", agent.ErrUnavailable, err)
 	}
-	f := finding{path: path, size: info.Size(), changed: info.ModTime()}
-	p.mu.Lock()
-	known := p.found
-	p.mu.Unlock()
-	if f.version = known.version; f != known {
-		if f.version, err = p.versionOnce(f); err != nil {
-			return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not tell its version: %w; reinstall it (%s)", agent.ErrUnavailable, path, err, install)
-		}
-		p.mu.Lock()
-		p.found = f
-		p.mu.Unlock()
+	p.looking.Lock()
+	defer p.looking.Unlock()
+	if p.found.path != path || p.found.size != info.Size() || !p.found.changed.Equal(info.ModTime()) {
+		p.found = finding{path: path, size: info.Size(), changed: info.ModTime()}
+		p.found.version, p.failed = p.versionOf(path)
 	}
-	if older(f.version, minVersion) {
-		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)", agent.ErrUnavailable, f.version, path, supported, install)
+	f := p.found
+	switch {
+	case p.failed != nil:
+		return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not print its version: %w; reinstall it (%s)",
+			agent.ErrUnavailable, path, p.failed, install)
+	case slices.Compare(numbers(f.version), numbers(minVersion)) < 0:
+		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)",
+			agent.ErrUnavailable, f.version, path, supported, install)
 	}
 	return f, nil
 }
 
-// versionPatience is how long "copilot --version" may take: most of a second, and more
-// on a busy machine.
-const versionPatience = 5 * time.Second
-
-// versionOnce is versionOf, asked once: what does not tell its version will not on
-// the next page either.
-func (p *Program) versionOnce(f finding) (string, error) {
-	p.asking.Lock()
-	defer p.asking.Unlock()
-	if p.silence != nil && p.silent == f {
-		return "", p.silence
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
-	defer cancel()
-	v, err := p.versionOf(ctx, f)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("it does not answer within %v", versionPatience)
-	}
-	p.silent, p.silence = f, err
-	return v, err
-}
-
-// locate finds the native binary. In npm's layouts "copilot" is a script of node
-// that starts the native binary and would leave it running when killed; the
-// binary lies in a package of its own beside the script's.
+// locate finds the native binary. In npm's layouts "copilot" is a script of node that starts the
+// native binary and would leave it running when killed; the binary lies in a package of its own
+// beside the script's.
 func locate(given string, env []string) (string, error) {
 	var candidates []string
 	if given != "" {
@@ -153,14 +130,11 @@ func BinaryName() string {
 
 // npmFolders are where npm puts programs that may not be in PATH.
 func npmFolders(env []string) (dirs []string) {
-	if prefix := getenv(env, "npm_config_prefix"); prefix != "" {
-		dirs = append(dirs, prefix, filepath.Join(prefix, "bin"))
-	}
-	if home := getenv(env, "HOME"); home != "" {
-		dirs = append(dirs, filepath.Join(home, ".npm-global", "bin"), filepath.Join(home, ".local", "bin"))
-	}
-	if data := getenv(env, "APPDATA"); data != "" {
-		dirs = append(dirs, filepath.Join(data, "npm"))
+	for _, below := range [][]string{{"npm_config_prefix"}, {"npm_config_prefix", "bin"},
+		{"HOME", ".npm-global", "bin"}, {"HOME", ".local", "bin"}, {"APPDATA", "npm"}} {
+		if base := getenv(env, below[0]); base != "" {
+			dirs = append(dirs, filepath.Join(base, filepath.Join(below[1:]...)))
+		}
 	}
 	return dirs
 }
@@ -176,36 +150,28 @@ func isNative(path string) bool {
 	if _, err := io.ReadFull(f, b[:]); err != nil {
 		return false
 	}
-	switch string(b[:]) {
-	case "\x7fELF", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe":
-		return true
-	}
-	return string(b[:2]) == "MZ"
+	return string(b[:2]) == "MZ" || slices.Contains([]string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"}, string(b[:]))
 }
 
-// besides looks for the native package near a shim: as a sibling of its package,
-// below it, or, for a shim that is a copy (Windows), in node_modules beside it.
+// besides looks for the native package near a shim: as a sibling of its package, below it, or, for
+// a shim that is a copy (Windows), in node_modules beside it.
 func besides(shim string) string {
 	dir := filepath.Dir(shim)
-	roots := []string{filepath.Dir(dir), filepath.Join(dir, "node_modules", "@github")}
 	for up, i := dir, 0; i < 3; up, i = filepath.Dir(up), i+1 {
-		roots = append(roots, filepath.Join(up, "@github"), filepath.Join(up, "node_modules", "@github"),
-			filepath.Join(up, "lib", "node_modules", "@github"), filepath.Join(up, "node_modules", "@github", "copilot", "node_modules", "@github"),
-			filepath.Join(up, "lib", "node_modules", "@github", "copilot", "node_modules", "@github"))
-	}
-	for _, root := range roots {
-		for _, platform := range Platforms() {
-			c := filepath.Join(root, "copilot-"+platform, BinaryName())
-			if isNative(c) {
-				return c
+		for _, modules := range []string{"", "node_modules", "lib/node_modules", "node_modules/@github/copilot/node_modules",
+			"lib/node_modules/@github/copilot/node_modules"} {
+			for _, platform := range Platforms() {
+				c := filepath.Join(up, filepath.FromSlash(modules), "@github", "copilot-"+platform, BinaryName())
+				if isNative(c) {
+					return c
+				}
 			}
 		}
 	}
 	return ""
 }
 
-// Platforms are the names of the native packages that may run here, in node's
-// words.
+// Platforms are the names of the native packages that may run here, in node's words.
 func Platforms() []string {
 	arch := map[string]string{"amd64": "x64", "386": "ia32"}[runtime.GOARCH]
 	if arch == "" {
@@ -215,98 +181,57 @@ func Platforms() []string {
 	case "windows":
 		return []string{"win32-" + arch}
 	case "linux":
+		names := []string{"linux-" + arch, "linuxmusl-" + arch}
 		if musl, _ := filepath.Glob("/lib/ld-musl-*"); len(musl) > 0 {
-			return []string{"linuxmusl-" + arch, "linux-" + arch}
+			slices.Reverse(names)
 		}
-		return []string{"linux-" + arch, "linuxmusl-" + arch}
+		return names
 	}
 	return []string{runtime.GOOS + "-" + arch}
 }
 
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.]+)?\b`)
 
-// versionOf reads the version from the package the binary lies in, else asks it.
-func (p *Program) versionOf(ctx context.Context, f finding) (string, error) {
-	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(f.path), "package.json")); err == nil {
+// numbers are the three of a version.
+func numbers(version string) (n []int) {
+	for _, part := range versionNumber.FindStringSubmatch(version)[1:] {
+		i, _ := strconv.Atoi(part) // digits; one too large is as good as the largest
+		n = append(n, i)
+	}
+	return n
+}
+
+// versionPatience is how long "copilot --version" may take: most of a second, and more on a busy
+// machine.
+const versionPatience = 5 * time.Second
+
+// versionOf reads the version from the package the binary lies in, else has the binary print it.
+func (p *Program) versionOf(path string) (string, error) {
+	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json")); err == nil {
 		var pkg struct{ Name, Version string }
 		if json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@github/copilot") && versionNumber.MatchString(pkg.Version) {
 			return pkg.Version, nil
 		}
 	}
-	if v := p.remembered(f); v != "" {
-		return v, nil
-	}
-	v, err := p.askVersion(ctx, f.path)
-	if err == nil {
-		f.version = v
-		p.remember(f)
-	}
-	return v, err
-}
-
-// remembered is the version of f as it was asked in an earlier process: that
-// takes most of a second, and the server starts in less.
-func (p *Program) remembered(f finding) string {
-	raw, err := os.ReadFile(filepath.Join(p.cfg.Home, "webchat-found"))
-	if key, version, ok := strings.Cut(string(raw), "\n"); err == nil && ok && key == f.key() {
-		return versionNumber.FindString(version)
-	}
-	return ""
-}
-
-// remember keeps the version of f for the next process. That it could not is no
-// failure.
-func (p *Program) remember(f finding) {
-	if os.MkdirAll(p.cfg.Home, 0o700) == nil {
-		_ = os.WriteFile(filepath.Join(p.cfg.Home, "webchat-found"), []byte(f.key()+"\n"+f.version), 0o600)
-	}
-}
-
-func (f finding) key() string {
-	return fmt.Sprintf("%q %d %d", f.path, f.size, f.changed.UnixNano())
-}
-
-// askVersion has the binary print it.
-func (p *Program) askVersion(ctx context.Context, path string) (string, error) {
-	var out tail
+	var out bytes.Buffer
 	child, err := proc.Start(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(), Output: &out, Grace: time.Millisecond})
 	if err != nil {
 		return "", err
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) }) // what Stop says, the second one says too
+	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) }) // what it reports, the second one does
 	_, err = child.Wait()
 	stop()
-	if _, e := child.Stop(context.WithoutCancel(ctx)); err == nil {
-		err = e
-	}
+	_, stopped := child.Stop(context.Background())
 	if ctx.Err() != nil {
-		err = ctx.Err()
+		return "", fmt.Errorf("it does not respond within %v", versionPatience)
 	}
-	if err != nil {
+	if err = errors.Join(err, stopped); err != nil {
 		return "", err
 	}
-	v := versionNumber.FindString(out.String())
-	if v == "" {
-		return "", errors.New("it prints no version")
+	if v := versionNumber.FindString(out.String()); v != "" {
+		return v, nil
 	}
-	return v, nil
-}
-
-// older compares versions by their three numbers.
-func older(v, than string) bool {
-	a, b := versionNumber.FindStringSubmatch(v), versionNumber.FindStringSubmatch(than)
-	if a == nil || b == nil {
-		return false
-	}
-	for i := 1; i <= 3; i++ {
-		x, errX := strconv.Atoi(a[i])
-		y, errY := strconv.Atoi(b[i])
-		if errX != nil || errY != nil {
-			return false
-		}
-		if x != y {
-			return x < y
-		}
-	}
-	return false
+	return "", errors.New("it prints no version")
 }

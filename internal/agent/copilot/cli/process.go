@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -22,11 +21,11 @@ import (
 
 const (
 	startPatience = 45 * time.Second // the first start on a machine unpacks 235 MB
-	stopPatience  = time.Second      // for what is asked of a CLI that is to end
+	stopPatience  = time.Second      // for a CLI that is to end by itself
 )
 
-// Session is a conversation on a [Process]. Its methods may be called concurrently;
-// Handle and Died are called in the order of what happened and must not block.
+// Session is a conversation on a [Process]. Its methods may be called concurrently; Handle and Died
+// are called in the order of what happened and must not block.
 type Session interface {
 	// Handle takes an event of the session.
 	Handle(Event)
@@ -44,8 +43,8 @@ type Event struct {
 	AgentID string          `json:"agentId"` // of a helper agent; empty: the main one
 }
 
-// Process is one running CLI. It starts in a goroutine of its own, which ends
-// when nothing of the process is left.
+// Process is one running CLI. It starts in a goroutine of its own, which ends when nothing of the
+// process is left.
 type Process struct {
 	program *Program
 	found   finding
@@ -53,25 +52,14 @@ type Process struct {
 	quit    context.CancelFunc
 	quitted <-chan struct{}
 
-	ready chan struct{} // closed when it answers, or will not; err is set then
+	ready chan struct{} // closed when it responds, or will not; rpc or err is set then
 	err   error
 	gone  chan struct{} // closed when nothing of it is left; death is set then
 	death error
-
-	child  *proc.Child
-	rpc    *jsonrpc.Conn
-	stderr tail
+	rpc   *jsonrpc.Program
 
 	mu       sync.Mutex // guards sessions
 	sessions map[string]Session
-}
-
-// NotStarted returns a process that never ran: every call says why.
-func NotStarted(why string) *Process {
-	p := &Process{err: Died(why), death: Died(why), ready: make(chan struct{}), gone: make(chan struct{})}
-	close(p.ready)
-	close(p.gone)
-	return p
 }
 
 // Ended reports whether the process can take no more conversations.
@@ -98,9 +86,8 @@ func (p *Process) Ended() bool {
 func (p *Process) run(life context.Context) {
 	defer close(p.gone)
 	defer p.quit()
-	err := p.start(life)
-	if err != nil {
-		p.err, p.death = err, err
+	if p.err = p.start(life); p.err != nil {
+		p.death = p.err
 		close(p.ready)
 		return
 	}
@@ -108,13 +95,6 @@ func (p *Process) run(life context.Context) {
 	select {
 	case <-p.rpc.Done():
 	case <-life.Done():
-		_ = p.child.Stdin().Close() // upon which it ends by itself
-		timer := time.NewTimer(stopPatience)
-		defer timer.Stop()
-		select {
-		case <-p.rpc.Done():
-		case <-timer.C:
-		}
 	}
 	p.death = p.finish(life.Err() == nil)
 	p.mu.Lock()
@@ -127,85 +107,76 @@ func (p *Process) run(life context.Context) {
 
 // start starts the CLI and shakes hands. On an error nothing of it is left.
 func (p *Process) start(life context.Context) error {
-	if err := os.MkdirAll(p.program.cfg.Home, 0o700); err != nil {
+	cfg := p.program.cfg
+	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w", agent.ErrUnavailable, err)
 	}
 	args := []string{p.found.path, "--headless", "--stdio", "--no-auto-update"}
-	if p.program.cfg.ProviderURL != "" {
+	if cfg.ProviderURL != "" {
 		args = append(args, "--no-auto-login")
 	}
 	env := p.program.environment()
 	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 {
 		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
 	}
-	child, err := proc.Start(proc.Command{Args: args, Dir: p.program.cfg.Home, Env: env, Pipes: true, Grace: time.Second})
+	rpc, err := jsonrpc.Start(proc.Command{Args: args, Dir: cfg.Home, Env: env, Grace: time.Second}, jsonrpc.Config{
+		Framing: jsonrpc.Headers, Notify: p.notify, Request: p.request, Logger: cfg.Logger,
+		Skipped: func(why error) { cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }})
 	if err != nil {
 		return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
-	p.child = child
-	p.rpc = jsonrpc.New(pipes{child.Stdout(), child.Stdin()}, jsonrpc.Config{Framing: jsonrpc.Headers,
-		Notify: p.notify, Request: p.request,
-		Skipped: func(why error) { p.program.cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }, Logger: p.program.cfg.Logger})
-	p.stderr.follow(child.Stderr(), p.rpc.Contained)
+	p.rpc = rpc
 	ctx, cancel := context.WithTimeout(life, startPatience)
 	defer cancel()
 	var hello struct {
 		ProtocolVersion int
 		Version         string
 	}
-	err = p.rpc.Call(ctx, "connect", struct{}{}, &hello)
+	err = rpc.Call(ctx, "connect", struct{}{}, &hello)
 	if err == nil && hello.ProtocolVersion == protocol {
 		return nil
 	}
 	died := p.finish(ctx.Err() == nil)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: GitHub Copilot CLI %s speaks protocol %d; %s; install another (%s)", agent.ErrUnavailable, hello.Version, hello.ProtocolVersion, supported, install)
+		err = fmt.Errorf("GitHub Copilot CLI %s speaks protocol %d", hello.Version, hello.ProtocolVersion)
 	case life.Err() != nil:
-		return fmt.Errorf("%w: GitHub Copilot CLI was stopped while it started", agent.ErrUnavailable)
+		err = errors.New("GitHub Copilot CLI was stopped while it started")
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w: GitHub Copilot CLI did not answer within %v of its start; %s", agent.ErrUnavailable, startPatience, supported)
+		err = fmt.Errorf("GitHub Copilot CLI did not respond within %v of its start", startPatience)
 	case errors.Is(err, jsonrpc.ErrClosed):
-		return fmt.Errorf("%w: it did not start: %w; %s", agent.ErrUnavailable, died, supported)
+		err = fmt.Errorf("it did not start: %w", died)
+	default:
+		err = fmt.Errorf("GitHub Copilot CLI refused to connect: %w", err)
 	}
-	return fmt.Errorf("%w: GitHub Copilot CLI refused to connect: %w; %s", agent.ErrUnavailable, err, supported)
+	return fmt.Errorf("%w: %w; %s (%s)", agent.ErrUnavailable, err, supported, install)
 }
 
-// finish ends the whole process tree and says how the CLI ended; byItself is
-// false when we wanted that.
+// finish ends the whole process tree and says how the CLI ended; byItself is false when we wanted
+// that.
 func (p *Process) finish(byItself bool) error {
-	why := p.rpc.Err()
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
-	defer cancel()
-	broken := errors.Is(why, contain.ErrPanic)
-	if !byItself || broken || errors.Is(why, jsonrpc.ErrGarbage) || errors.Is(why, jsonrpc.ErrStuck) {
-		cancel() // nothing is lost
+	why, patience := p.rpc.Err(), stopPatience
+	if byItself {
+		patience = 0 // its input may be stuck
 	}
-	_, stopErr := p.child.Stop(ctx)
-	exit, _ := p.child.Wait() // how it ended is told if known
-	_ = p.rpc.Close()         // its pipes are closed
-	p.stderr.wait()
-	if stopErr != nil {
-		p.program.cfg.Logger.Warn("copilot: not everything of the CLI could be ended", "error", stopErr)
+	if err := p.rpc.Stop(patience); err != nil {
+		p.program.cfg.Logger.Warn("copilot: not everything of the CLI could be ended", "error", err)
 	}
-	text := "GitHub Copilot CLI was stopped"
+	exit, _ := p.rpc.Exit() // without it, a code of 0 is reported
+	text := fmt.Sprintf("ended by itself (exit %d)", exit.Code)
 	switch {
-	case !byItself:
-	case broken:
+	case errors.Is(why, contain.ErrPanic):
 		return agent.Broken(Title)
+	case !byItself:
+		return Died(Title + " was stopped")
 	case errors.Is(why, jsonrpc.ErrGarbage):
-		text = "GitHub Copilot CLI sent something that is not its protocol and was stopped"
+		text = "sent something that is not its protocol and was stopped"
 	case errors.Is(why, jsonrpc.ErrStuck):
-		text = "GitHub Copilot CLI stopped reading and was stopped"
+		text = "stopped reading and was stopped"
 	case exit.Signal != "":
-		text = "GitHub Copilot CLI was killed (" + exit.Signal + ")"
-	default:
-		text = fmt.Sprintf("GitHub Copilot CLI ended by itself (exit %d)", exit.Code)
+		text = "was killed (" + exit.Signal + ")"
 	}
-	if said := p.stderr.last(); said != "" && byItself {
-		text += ": " + said
-	}
-	return &deathError{text}
+	return Died(Title + " " + text + p.rpc.Said())
 }
 
 // deathError is the end of the process, as a person reads it.
@@ -217,15 +188,15 @@ func (e *deathError) Is(target error) bool { return target == agent.ErrDied }
 // Died is the error of a process that ended. It is [agent.ErrDied].
 func Died(text string) error { return &deathError{text} }
 
-// Lost is the end of a process as the prompt that was cut off tells it.
+// Lost is the end of a process as the prompt that was cut off reports it.
 func Lost(death error) error {
-	return &deathError{death.Error() + ". The session is safe; send the prompt again and it goes on with a new process"}
+	return Died(death.Error() + ". The session is safe; send the prompt again and it goes on with a new process")
 }
 
-// Call asks the CLI. When it ends meanwhile the error wraps [agent.ErrDied].
+// Call calls a method of the CLI. When it ends meanwhile the error wraps [agent.ErrDied].
 func (p *Process) Call(ctx context.Context, method string, params, result any) error {
 	if p.rpc == nil {
-		return p.death
+		return Died(Title + " was not started")
 	}
 	err := p.rpc.Call(ctx, method, params, result)
 	if err == nil || ctx.Err() != nil || !errors.Is(err, jsonrpc.ErrClosed) {
@@ -235,7 +206,7 @@ func (p *Process) Call(ctx context.Context, method string, params, result any) e
 	return p.death
 }
 
-// notify takes what the CLI tells by itself and hands it to its conversation.
+// notify hands an event to its conversation.
 func (p *Process) notify(method string, params json.RawMessage) {
 	if method != "session.event" {
 		return
@@ -259,14 +230,11 @@ func (p *Process) notify(method string, params json.RawMessage) {
 // request has the session answer what the CLI asks.
 func (p *Process) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	var of struct{ SessionID string }
-	if err := json.Unmarshal(params, &of); err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not understood"}
+	_ = json.Unmarshal(params, &of) // what cannot be read names no session
+	if s := p.session(of.SessionID); s != nil {
+		return s.Request(ctx, method, params)
 	}
-	s := p.session(of.SessionID)
-	if s == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
-	}
-	return s.Request(ctx, method, params)
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
 }
 
 func (p *Process) session(id string) Session {
@@ -301,13 +269,3 @@ func (p *Process) Version() string { return p.found.version }
 
 // Quit ends the process for all its sessions.
 func (p *Process) Quit() { p.quit() }
-
-// pipes are the CLI's standard output and input.
-type pipes struct {
-	io.ReadCloser
-	in io.WriteCloser
-}
-
-func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
-
-func (p pipes) Close() error { return errors.Join(p.in.Close(), p.ReadCloser.Close()) }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Watch looks for a text in the messages that the CLI reports to have sent to a
-// model, without handing them out. Its methods may be called concurrently.
+// Watch looks for a text in the messages that the CLI reports to have sent to a model, without
+// handing them out. Its methods may be called concurrently.
 type Watch struct {
 	text []byte
 
@@ -15,8 +15,7 @@ type Watch struct {
 	found   bool
 }
 
-// NewWatch looks for text, which should be letters and digits only: it is looked
-// for in JSON.
+// NewWatch looks for text, which should be letters and digits only: it is looked for in JSON.
 func NewWatch(text string) *Watch { return &Watch{text: []byte(text)} }
 
 // Seen returns how many reports there were and whether the text was in one.
