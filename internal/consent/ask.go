@@ -1,44 +1,45 @@
 package consent
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
 
-// request is an open question: a permission's or an agent's to the user. It is
-// guarded by Config.Lock until done is closed.
+// request is a question to the user: a permission's, or an agent's own.
 type request struct {
-	id      string
-	ask     event.Data // permission.requested or user_input.requested
-	perm    agent.Permission
-	parts   []part          // of perm, at least one
-	grants  []event.Grant   // each covers all of perm that no rule allows
-	ctx     context.Context // of the act: it cannot be allowed after this has ended
-	byUser  bool            // the user's own act: it outlives turns
-	settled bool
-	done    chan struct{}
+	id     string
+	ask    event.Data // permission.requested or user_input.requested
+	perm   agent.Permission
+	parts  []part          // of perm, at least one
+	grants []event.Grant   // each covers all of perm that no rule allows
+	ctx    context.Context // of the act: it cannot be allowed after this has ended
+	byUser bool            // the user's own act: it outlives turns
+
+	done    chan struct{} // closed when outcome is set
+	outcome outcome
+}
+
+// outcome is how a request ends.
+type outcome struct {
 	verdict agent.Verdict
 	answer  agent.Answer
 }
 
-// decided is a question that was settled.
-type decided struct {
-	id string
-	by event.Decider
-}
+// errUnanswered is the cause of a context that ended because the user took too long.
+var errUnanswered = errors.New("the user did not answer in time")
 
-// Ask decides about an act; before, if any, are hooks that come first. When it
-// returns, the decision is durable, or it is an error, or a deny because the turn
-// ended before the log took it: then the end of the turn logs it.
-func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, before HookAsker) (agent.Verdict, error) {
+// Ask decides about an act; before, if any, asks hooks that come first. When it returns, the
+// decision is durable, or it is an error, or a deny because the turn ended before the log took it:
+// then the end of the turn logs it.
+func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
+	before func(context.Context, agent.Permission) (HookVerdict, error)) (agent.Verdict, error) {
 	r := q.newRequest(ctx, p, by)
 	verdict, decided, err := q.decideWithoutUser(ctx, r, before)
 	if err != nil {
@@ -63,35 +64,22 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor, 
 				verdict = Denial(event.DecidedByAbort, movedReason)
 			}
 			ask.Grants = []event.Grant{} // there is nothing to choose
-			if err := q.cfg.Log.Append(ask, completed(r.id, verdict)); err != nil {
-				return err
-			}
-			q.recordLocked(r.id, verdict.By)
-			return nil
+			return q.cfg.Log.Append(ask, completed(r.id, verdict))
 		})
 	})
-	switch {
-	case err != nil:
-		return agent.Verdict{}, err
-	case !asks:
-		return verdict, nil
+	if err != nil || !asks {
+		return verdict, err
 	}
-	limit := time.NewTimer(q.cfg.Timeout)
-	defer limit.Stop()
-	select {
-	case <-r.done:
-	case <-limit.C:
-		q.closeUnanswered(r, event.DecidedByTimeout, fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout))
-	case <-ctx.Done():
-		q.closeUnanswered(r, event.DecidedByAbort, q.stopReason(ctx))
-	}
-	return r.verdict, nil
+	limited, cancel := context.WithTimeoutCause(ctx, q.cfg.Timeout, errUnanswered)
+	defer cancel()
+	return q.await(limited, r).verdict, nil
 }
 
 // Question puts an agent's question to the user. The end of ctx means no answer.
 func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer, error) {
 	r := &request{id: string(event.NewID()), ctx: ctx, done: make(chan struct{})}
-	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID, Question: a.Question, Detail: a.Detail, Choices: a.Choices,
+	r.ask = event.UserInputRequested{RequestID: r.id, ToolCallID: a.ToolCallID,
+		Question: a.Question, Detail: a.Detail, Choices: a.Choices,
 		AllowFreeform: a.AllowFreeform || len(a.Choices) == 0}
 	ask := func() error {
 		return q.cfg.Log.Change(context.Background(), func() error { return q.openLocked(r) })
@@ -99,16 +87,11 @@ func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer
 	if err := q.logRequest(r, ask); err != nil {
 		return agent.Answer{}, err
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		q.closeUnanswered(r, event.DecidedByAbort, q.stopReason(ctx))
-	}
-	return r.answer, nil
+	return q.await(ctx, r).answer, nil
 }
 
-// logRequest calls f, which logs a request, until the log takes it: a turn waits for that,
-// a display of the user's does not.
+// logRequest calls f, which logs a request, until the log takes it: a turn waits for that, a
+// display of the user's does not.
 func (q *Requests) logRequest(r *request, f func() error) error {
 	if r.byUser {
 		return f()
@@ -116,93 +99,197 @@ func (q *Requests) logRequest(r *request, f func() error) error {
 	return eventlog.Retry(r.ctx, f)
 }
 
-// openLocked opens a request.
+// openLocked opens a request. It is called within Log.Change.
 func (q *Requests) openLocked(r *request) error {
-	if err := q.cfg.Log.Append(r.ask); err != nil {
-		return err
-	}
-	q.open[r.id] = r
-	return nil
-}
-
-// Answer answers an agent's question; errors as for Decide.
-func (q *Requests) Answer(ctx context.Context, requestID string, a Answer) error {
-	return q.answer(ctx, requestID, func(r *request) (event.Data, error) {
-		q, ok := r.ask.(event.UserInputRequested)
-		if !ok {
-			return nil, fmt.Errorf("%w: request %s is a permission, not a question", eventlog.ErrInvalid, requestID)
-		}
-		chosen := slices.Contains(q.Choices, a.Text)
-		switch {
-		case strings.TrimSpace(a.Text) == "":
-			return nil, fmt.Errorf("%w: the answer is empty", eventlog.ErrInvalid)
-		case !chosen && !q.AllowFreeform:
-			return nil, fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
-		}
-		r.answer = agent.Answer{Text: a.Text, WasFreeform: !chosen, Answered: true}
-		return event.UserInputCompleted{RequestID: r.id, Answer: a.Text, WasFreeform: !chosen, By: event.DecidedByUser}, nil
-	})
-}
-
-// answer settles an open request as the user wants it.
-func (q *Requests) answer(ctx context.Context, requestID string, with func(*request) (event.Data, error)) error {
-	open := true
-	err := q.cfg.Log.Change(ctx, func() error {
-		r := q.open[requestID]
-		if open = r != nil; !open {
-			return nil
-		}
-		if r.ctx.Err() != nil { // it is about to be settled
-			return fmt.Errorf("request %s: %w", requestID, ErrGone)
-		}
-		d, err := with(r)
-		if err != nil {
-			return err
-		}
-		if err := q.cfg.Log.Append(d); err != nil {
-			r.verdict, r.answer = agent.Verdict{}, agent.Answer{}
-			return err
-		}
-		q.settleLocked(r, cmp.Or(r.verdict.By, event.DecidedByUser))
-		return nil
-	})
-	if !open {
-		return q.closedError(ctx, requestID)
+	q.mu.Lock()
+	q.open[r.id] = r // before it is seen
+	q.mu.Unlock()
+	err := q.cfg.Log.Append(r.ask)
+	if err != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.open, r.id)
 	}
 	return err
 }
 
-// closedError says why a request is not open.
-func (q *Requests) closedError(ctx context.Context, requestID string) error {
-	q.cfg.Lock.Lock()
-	by, known := event.Decider(""), false
-	for _, d := range q.decided {
-		if d.id == requestID {
-			by, known = d.by, true
-		}
+// get returns an open request; nil: there is none of that id.
+func (q *Requests) get(requestID string) *request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.open[requestID]
+}
+
+// settle ends a request, once.
+func (q *Requests) settle(r *request, o outcome) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open[r.id] == r {
+		delete(q.open, r.id)
+		r.outcome = o
+		close(r.done)
 	}
-	q.cfg.Lock.Unlock()
-	if !known { // of long ago or of an earlier process: the log knows
-		err := q.cfg.Log.Scan(ctx, 0, func(e event.Entry) bool {
-			switch d := e.Event.Data.(type) {
-			case event.PermissionRequested, event.UserInputRequested:
-				known = known || requestID == eventlog.QuestionID(e.Event.Data)
-			case event.PermissionCompleted:
-				if d.RequestID == requestID {
-					by = d.By
-				}
-			case event.UserInputCompleted:
-				if d.RequestID == requestID {
-					by = d.By
-				}
-			}
-			return by == ""
-		})
-		if err != nil {
+}
+
+// await waits for the end of a request. If ctx ends first, the answer is no. If the turn ends before
+// the log takes that, it is no all the same, and the end of the turn logs it.
+func (q *Requests) await(ctx context.Context, r *request) outcome {
+	select {
+	case <-r.done:
+		return r.outcome
+	case <-ctx.Done():
+	}
+	by, reason := event.DecidedByAbort, q.stopReason(ctx)
+	if errors.Is(context.Cause(ctx), errUnanswered) {
+		by = event.DecidedByTimeout
+		reason = fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout)
+	}
+	wait := r.ctx
+	if r.byUser { // no end of a turn logs it
+		wait = q.cfg.Context
+	}
+	_ = q.cfg.Log.Persist(wait, func() error {
+		if q.get(r.id) == nil { // it was answered meanwhile
+			return nil
+		}
+		return q.cfg.Log.Append(eventlog.Refusal(r.ask, by, reason))
+	})
+	q.settle(r, outcome{verdict: Denial(by, reason)})
+	return r.outcome
+}
+
+// Answer answers an agent's question; errors as for Decide.
+func (q *Requests) Answer(ctx context.Context, requestID, text string) error {
+	r := q.get(requestID)
+	if r == nil {
+		return q.closedError(ctx, requestID)
+	}
+	ask, ok := r.ask.(event.UserInputRequested)
+	freeform := !slices.Contains(ask.Choices, text)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: request %s is a permission, not a question", eventlog.ErrInvalid, r.id)
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("%w: the answer is empty", eventlog.ErrInvalid)
+	case freeform && !ask.AllowFreeform:
+		return fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
+	}
+	d := event.UserInputCompleted{RequestID: r.id, Answer: text, WasFreeform: freeform, By: event.DecidedByUser}
+	return q.answer(ctx, r, d, outcome{answer: agent.Answer{Text: text, WasFreeform: freeform, Answered: true}})
+}
+
+// Decide answers a permission request. The first answer wins and is durable when Decide returns nil.
+// [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] say why a request cannot be answered any more,
+// [eventlog.ErrInvalid] what is wrong with the decision; after [eventlog.ErrLog] and [ErrKeep] the
+// request is still open. Where an act can be allowed only once, a wider scope means once, and the
+// log says so.
+func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) error {
+	v, err := verdictOf(d)
+	if err != nil {
+		return err
+	}
+	r := q.get(requestID)
+	if r == nil {
+		return q.closedError(ctx, requestID)
+	}
+	given, err := grantOf(r, d)
+	if err != nil {
+		return err
+	}
+	moved := d.Decision == event.Allow && q.targetMoved(r)
+	switch {
+	case moved:
+		v = Denial(event.DecidedByAbort, movedReason)
+	case given != nil:
+		v.Scope, v.Grant = given.Scope, given
+	}
+	added := false
+	if v.Scope == event.ForWorkspace {
+		q.keeping.Lock()
+		defer q.keeping.Unlock()
+		if added, err = q.keep(*given); err != nil {
 			return err
 		}
 	}
+	c := completed(r.id, v)
+	if !moved {
+		c.Reason = strings.TrimSpace(d.Reason)
+	}
+	err = q.answer(ctx, r, c, outcome{verdict: v})
 	switch {
+	case err != nil && added:
+		_, undo := q.cfg.Kept.TakeBack(given.ID)
+		return errors.Join(err, undo)
+	case err == nil && moved:
+		return fmt.Errorf("request %s: %w: the path leads elsewhere now than when it was asked about; nothing was done",
+			requestID, ErrGone)
+	}
+	return err
+}
+
+// verdictOf returns what a decision comes to without its grant, or what is wrong with it.
+func verdictOf(d Decision) (agent.Verdict, error) {
+	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
+	scopes := []event.Scope{"", event.Once, event.ForSession, event.ForWorkspace}
+	switch {
+	case d.Decision == event.Deny && d.Scope == "" && d.Grant == "":
+		if v.Reason == "" {
+			v.Reason = "The user said no."
+		} else {
+			v.Reason = "The user said no: " + v.Reason
+		}
+	case d.Decision == event.Allow && slices.Contains(scopes, d.Scope):
+		v.Scope = event.Once
+	default:
+		return v, fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", eventlog.ErrInvalid,
+			event.Allow, event.Deny, event.Once, event.ForSession, event.ForWorkspace)
+	}
+	return v, nil
+}
+
+// answer settles an open request as the user wants it, which d says to the log.
+func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outcome) error {
+	open := true
+	err := q.cfg.Log.Change(ctx, func() error {
+		if open = q.get(r.id) != nil; !open {
+			return nil
+		}
+		if r.ctx.Err() != nil { // it is about to be settled
+			return fmt.Errorf("request %s: %w", r.id, ErrGone)
+		}
+		if err := q.cfg.Log.Append(d); err != nil {
+			return err
+		}
+		q.settle(r, o)
+		return nil
+	})
+	if !open {
+		return q.closedError(ctx, r.id)
+	}
+	return err
+}
+
+// closedError says why a request is not open, as the log has it.
+func (q *Requests) closedError(ctx context.Context, requestID string) error {
+	by, known := event.Decider(""), false
+	err := q.cfg.Log.Scan(ctx, 0, func(e event.Entry) bool {
+		switch d := e.Event.Data.(type) {
+		case event.PermissionRequested, event.UserInputRequested:
+			known = known || requestID == eventlog.QuestionID(d)
+		case event.PermissionCompleted:
+			if d.RequestID == requestID {
+				by = d.By
+			}
+		case event.UserInputCompleted:
+			if d.RequestID == requestID {
+				by = d.By
+			}
+		}
+		return by == ""
+	})
+	switch {
+	case err != nil:
+		return err
 	case !known:
 		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	case by == "" || by == event.DecidedByTimeout || by == event.DecidedByAbort:
@@ -211,75 +298,46 @@ func (q *Requests) closedError(ctx context.Context, requestID string) error {
 	return fmt.Errorf("request %s: %w", requestID, ErrAnswered)
 }
 
-// closeUnanswered settles a request that was not answered in time; it does nothing to a settled one. If
-// the turn ends before the log takes that, it means no all the same, and the end of
-// the turn logs it.
-func (q *Requests) closeUnanswered(r *request, by event.Decider, reason string) {
-	ctx := r.ctx
-	if r.byUser { // no end of a turn logs it
-		ctx = q.cfg.Context
-	}
-	err := q.cfg.Log.Persist(ctx, func() error {
-		if r.settled {
-			return nil
+// ofTurn returns the open requests that end with the turn.
+func (q *Requests) ofTurn() map[string]*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	of := map[string]*request{}
+	for id, r := range q.open {
+		if !r.byUser {
+			of[id] = r
 		}
-		if err := q.cfg.Log.Append(eventlog.Refusal(r.ask, by, reason)); err != nil {
-			return err
-		}
-		r.verdict = Denial(by, reason)
-		q.settleLocked(r, by)
-		return nil
-	})
-	if err == nil {
-		return
 	}
-	q.cfg.Lock.Lock()
-	defer q.cfg.Lock.Unlock()
-	if !r.settled {
-		r.verdict = Denial(by, reason)
-		q.settleLocked(r, by)
-	}
+	return of
 }
 
-// Abandon settles what the end of a turn closed in the log. The caller holds the
-// session's lock.
+// Abandon settles what the end of a turn closed in the log. The caller holds the session's lock.
 func (q *Requests) Abandon() {
-	for _, r := range q.open {
-		if !r.byUser && q.cfg.Log.Open.Request(r.id) == nil { // the log has its end
-			r.verdict = Denial(event.DecidedByAbort, eventlog.Reasons[event.Aborted])
-			q.settleLocked(r, event.DecidedByAbort)
+	for id, r := range q.ofTurn() {
+		if q.cfg.Log.Open.Request(id) == nil { // the log has its end
+			q.settle(r, outcome{verdict: Denial(event.DecidedByAbort, eventlog.Reasons[event.Aborted])})
 		}
 	}
 }
 
-// Refusals are the ends of the questions of the turn: they cannot be answered
-// once it is stopped. The caller holds the session's lock.
+// Refusals are the ends of the questions of the turn: they cannot be answered once it is stopped.
+// The caller holds the session's lock.
 func (q *Requests) Refusals() (out []event.Data) {
-	for _, e := range q.cfg.Log.Open.Requests { // in their order
-		if r := q.open[eventlog.QuestionID(e.Event.Data)]; r != nil && !r.byUser && q.cfg.Log.Open.HelperOf(e.Event.Data) == nil {
+	of, open := q.ofTurn(), &q.cfg.Log.Open
+	for _, e := range open.Requests { // in their order
+		if r := of[eventlog.QuestionID(e.Event.Data)]; r != nil && open.HelperOf(e.Event.Data) == nil {
 			out = append(out, eventlog.Refusal(r.ask, event.DecidedByAbort, eventlog.Reasons[event.Aborted]))
 		}
 	}
 	return out
 }
 
-func (q *Requests) settleLocked(r *request, by event.Decider) {
-	r.settled = true
-	delete(q.open, r.id)
-	q.recordLocked(r.id, by)
-	close(r.done)
-}
-
-func (q *Requests) recordLocked(requestID string, by event.Decider) {
-	if q.decided = append(q.decided, decided{requestID, by}); len(q.decided) > 64 {
-		q.decided = q.decided[1:]
-	}
-}
-
 func completed(requestID string, v agent.Verdict) event.PermissionCompleted {
-	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope, Grant: v.Grant, Rule: v.Rule, Reason: v.Reason, By: v.By}
+	return event.PermissionCompleted{RequestID: requestID, Decision: v.Decision, Scope: v.Scope,
+		Grant: v.Grant, Rule: v.Rule, Reason: v.Reason, By: v.By}
 }
 
+// Denial is a no, with a reason a model can read.
 func Denial(by event.Decider, reason string) agent.Verdict {
 	return agent.Verdict{Decision: event.Deny, Reason: reason, By: by}
 }

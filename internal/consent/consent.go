@@ -1,3 +1,10 @@
+// Package consent decides whether an agent of one session may act, and asks the user where nothing
+// else decides: hooks first, then rules, the mode and earlier grants. It also puts the agent's own
+// questions to the user.
+//
+// Nothing acts before its permission.completed is durable. The first answer wins; a time limit, an
+// abort and a restart mean deny. All methods may be called concurrently, but for those that say
+// what has to be held.
 package consent
 
 import (
@@ -24,8 +31,8 @@ var (
 // Mode is what happens when an agent wants to act.
 type Mode string
 
-// The modes. A sensitive act is never allowed by a mode, and a mode is never
-// about what the user does.
+// The modes. A sensitive act is never allowed by a mode, and a mode is never about what the user
+// does.
 const (
 	ModeAsk   Mode = "ask"
 	ModeAllow Mode = "allow"
@@ -36,7 +43,6 @@ const (
 type Config struct {
 	Session eventlog.ID
 	Log     *eventlog.Log
-	Lock    *sync.Mutex     // guards the session
 	Context context.Context // of everything the session does
 
 	Mode    Mode
@@ -48,30 +54,28 @@ type Config struct {
 	Hook func(context.Context, HookCall) (HookVerdict, error)
 	// Stopped says in a sentence why a context of the session ended.
 	Stopped func(context.Context) string
-	// Usable returns why nothing new may begin, or nil. Lock is held.
-	Usable func() error
 }
 
-// Policy rules on what agents do, one of the things an act is about at a time: it does
-// not look at what else the act is about. Its methods may be called concurrently.
+// Policy rules on what agents do, one of the things an act is about at a time, whatever else the
+// act is about. Its methods may be called concurrently.
 type Policy interface {
 	// Rule says what is decided about an act without asking the user.
 	Rule(ctx context.Context, act agent.Permission) agent.Ruling
-	// Target returns where the links of the file lead that an act is about; empty if
-	// it is not about a file.
+	// Target returns where the links of the file lead that an act is about; empty if it is not
+	// about a file.
 	Target(act agent.Permission) string
-	// Grants returns what the user may allow beyond the act, the narrowest first. A
-	// grant covers an act if and only if it is among the act's.
+	// Grants returns what the user may allow beyond the act, the narrowest first. A grant covers
+	// an act if and only if it is among the act's.
 	Grants(act agent.Permission) []event.Grant
 }
 
-// Kept is what the user allowed for the workspace, in all its sessions, until they
-// take it back. Its methods may be called concurrently.
+// Kept is what the user allowed for the workspace, in all its sessions, until they take it back.
+// Its methods may be called concurrently.
 type Kept interface {
 	// Held returns the grant of that id, if it was given and not taken back.
 	Held(id string) (event.Grant, bool)
-	// Keep makes a grant durable that was given in a session. added is false if it was
-	// held already.
+	// Keep makes a grant durable that was given in a session. added is false if it was held
+	// already.
 	Keep(g event.Grant, session string, at time.Time) (added bool, err error)
 	// TakeBack ends a grant; known is false if it was not held.
 	TakeBack(id string) (known bool, err error)
@@ -85,26 +89,22 @@ type Decision struct {
 	Reason   string
 }
 
-// Answer is a user's answer to an agent's question.
-type Answer struct {
-	Text        string
-	WasFreeform bool
-}
-
 // Answers is what the user may say to the requests of a session, and take back.
 type Answers interface {
 	Decide(ctx context.Context, requestID string, d Decision) error
-	Answer(ctx context.Context, requestID string, a Answer) error
-	Granted() []eventlog.Given
+	Answer(ctx context.Context, requestID, text string) error
 	TakeBack(grantID string) error
 }
 
-// Requests are the questions to the user of one session: the open ones, and how the
-// others are decided. The methods may be called concurrently.
+// Requests are the questions to the user of one session: the open ones, and how the others are
+// decided.
 type Requests struct {
-	cfg      Config
-	open     map[string]*request // changes within Log.Change only, and is guarded by Lock
-	decided  []decided           // the last ones that were; guarded by Lock
+	cfg     Config
+	keeping sync.Mutex // held while a decision makes a grant durable for the workspace
+
+	mu   sync.Mutex // guards what follows; taken after the session's lock, never held over a write
+	open map[string]*request
+
 	commands commands
 }
 

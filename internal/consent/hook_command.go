@@ -1,21 +1,29 @@
 package consent
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"webchat/internal/proc"
+	"webchat/internal/strictjson"
 )
 
 // grace is the time between SIGTERM and SIGKILL: a stop has a second in all.
 const grace = 300 * time.Millisecond
 
-// execute runs a command until nothing of it is left, and returns its status, -1
-// if it has none.
+var errTimeout = errors.New("the hook took too long")
+
+// execute runs a command until nothing of it is left, and returns its status, -1 if it has none.
 func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v HookVerdict) {
 	in, err := json.Marshal(c)
 	if err != nil {
@@ -24,29 +32,36 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 	if ctx.Err() != nil {
 		return -1, h.stopped(ctx)
 	}
-	dir := h.Dir
-	if dir == "" {
-		dir = s.Workspace
+	args := []string{"sh", "-c", h.Command}
+	if runtime.GOOS == "windows" {
+		args = []string{"cmd", "/c", h.Command}
 	}
-	child, err := proc.Start(proc.Command{Args: shell(h.Command), Dir: dir, Env: s.Env, Pipes: true, Grace: grace})
+	child, err := proc.Start(proc.Command{Args: args, Dir: cmp.Or(h.Dir, s.Workspace), Env: s.Env, Pipes: true, Grace: grace})
 	if err != nil {
 		return -1, no("The hook did not run: %v", err)
 	}
 	var (
-		wg     sync.WaitGroup
-		exit   proc.Exit
-		lost   error
-		exited = make(chan struct{})
-		over   = make(chan struct{})
-		out    = kept{most: MaxOutput, over: over}
-		told   = kept{most: 2 * MaxReason} // so that a cut shows
+		wg             sync.WaitGroup
+		exit           proc.Exit
+		lost           error
+		stdout, stderr []byte
+		exited, over   = make(chan struct{}), make(chan struct{})
 	)
 	wg.Go(func() {
-		_, _ = child.Stdin().Write(append(in, '\n')) // who does not read it decides all the same
+		_, _ = child.Stdin().Write(append(in, '\n')) // a command that does not read it decides all the same
 		_ = child.Stdin().Close()
 	})
-	wg.Go(func() { _, _ = io.Copy(&out, child.Stdout()) })
-	wg.Go(func() { _, _ = io.Copy(&told, child.Stderr()) })
+	wg.Go(func() {
+		stdout, _ = io.ReadAll(io.LimitReader(child.Stdout(), maxOutput+1))
+		if len(stdout) > maxOutput {
+			close(over)
+		}
+		_, _ = io.Copy(io.Discard, child.Stdout())
+	})
+	wg.Go(func() {
+		stderr, _ = io.ReadAll(io.LimitReader(child.Stderr(), 2*MaxReason)) // so that a cut shows
+		_, _ = io.Copy(io.Discard, child.Stderr())
+	})
 	wg.Go(func() { defer close(exited); exit, lost = child.Wait() })
 	select {
 	case <-exited:
@@ -58,8 +73,8 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 	wg.Wait()
 	switch {
 	case v.Reason != "":
-	case out.cut:
-		v = no("The hook printed more than %d bytes.", MaxOutput)
+	case len(stdout) > maxOutput:
+		v = no("The hook printed more than %d bytes.", maxOutput)
 	case lost != nil:
 		v = no("How the hook ended is not known: %v", lost)
 	case left != nil:
@@ -67,38 +82,78 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 	case exit.Signal != "":
 		v = no("The hook was ended by %s.", exit.Signal)
 	default:
-		v = verdict(exit.Code, out.b, told.b)
+		v = readVerdict(exit.Code, stdout, stderr)
 	}
 	return exit.Code, v
 }
 
-// shell is the program and arguments that run a command.
-func shell(command string) []string {
-	if runtime.GOOS == "windows" {
-		return []string{"cmd", "/c", command}
+// stopped is the verdict when ctx ended a hook.
+func (h hook) stopped(ctx context.Context) HookVerdict {
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		return no("The hook did not answer within %v.", h.Timeout)
 	}
-	return []string{"sh", "-c", command}
+	return no("The hook was stopped before it answered.")
 }
 
-// kept is the beginning of what was written to it.
-type kept struct {
-	most int
-	b    []byte
-	cut  bool
-	over chan struct{} // closed when there is more than most; nil: nothing waits
+// readVerdict is what a command answered by its status and what it printed.
+func readVerdict(code int, stdout, stderr []byte) HookVerdict {
+	reason := presentable(string(stderr))
+	switch {
+	case code == 2:
+		return no("%s", reason)
+	case code != 0 && reason == "":
+		return no("The hook failed with status %d.", code)
+	case code != 0:
+		return no("The hook failed with status %d: %s", code, reason)
+	case len(bytes.TrimSpace(stdout)) == 0:
+		return HookVerdict{Allow: true}
+	}
+	v, err := parse(stdout)
+	if err != nil {
+		return no("The hook's answer is not understood: %s.", strictjson.Say("its contents", err))
+	}
+	return v
 }
 
-// Write implements [io.Writer]; it takes everything.
-func (k *kept) Write(p []byte) (int, error) {
-	if n := k.most - len(k.b); len(p) <= n {
-		k.b = append(k.b, p...)
-		return len(p), nil
-	} else if n > 0 {
-		k.b = append(k.b, p[:n]...)
+// parse reads an answer: one object with these keys and no other, each once.
+func parse(b []byte) (HookVerdict, error) {
+	var answer struct {
+		Allow     *bool           `json:"allow"`
+		Reason    string          `json:"reason"`
+		Arguments json.RawMessage `json:"arguments"`
+		Prompt    string          `json:"prompt"`
 	}
-	if !k.cut && k.over != nil {
-		close(k.over)
+	err := strictjson.Decode(b, &answer)
+	if string(answer.Arguments) == "null" {
+		answer.Arguments = nil
 	}
-	k.cut = true
-	return len(p), nil
+	switch {
+	case err != nil:
+		return HookVerdict{}, err
+	case answer.Allow == nil:
+		return HookVerdict{}, errors.New(`it has no "allow"`)
+	case len(answer.Arguments) > 0 && answer.Arguments[0] != '{':
+		return HookVerdict{}, errors.New(`"arguments" is not an object`)
+	}
+	return HookVerdict{*answer.Allow, answer.Reason, answer.Arguments, answer.Prompt}, nil
+}
+
+// no is a verdict that refuses, with a reason a person and a model can read.
+func no(format string, args ...any) HookVerdict {
+	return HookVerdict{Reason: cmp.Or(presentable(fmt.Sprintf(format, args...)), "The hook refused it without a reason.")}
+}
+
+// presentable returns text without characters that hide, reorder or command, not longer than
+// MaxReason bytes.
+func presentable(text string) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD")))
+	if len(text) > MaxReason {
+		text = strings.ToValidUTF8(text[:MaxReason-len("…")], "") + "…"
+	}
+	return text
 }

@@ -15,7 +15,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(1, s)
 	}
 	f.Fuzz(func(t *testing.T, code int, text string) {
-		v := verdict(code, []byte(text), []byte(text))
+		v := readVerdict(code, []byte(text), []byte(text))
 		if !v.Allow {
 			if v.Reason == "" || strings.ContainsAny(v.Reason, "\x1b\u202e\x00") || len(v.Reason) > MaxReason {
 				t.Errorf("reason %q", v.Reason)

@@ -1,7 +1,9 @@
 package consent
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"webchat/internal/event"
@@ -17,68 +20,68 @@ import (
 const (
 	// DefaultTimeout is how long a hook may take.
 	DefaultTimeout = 10 * time.Second
-	// MaxOutput is how many bytes a command may print on standard output.
-	MaxOutput = 64 << 10
 	// MaxReason is how many bytes of a reason are kept.
 	MaxReason = 4 << 10
+
+	maxOutput   = 64 << 10 // bytes that a command may print on standard output
+	maxVerdicts = 512      // verdicts that are remembered
 )
 
-// Event is a moment hooks can have a say in.
+// Moment is one that hooks can have a say in.
 type Moment string
 
-// The moments. A no to SessionStart, PromptSubmitted, BeforeTool and
-// PermissionRequested keeps the thing from happening, one to AfterTool keeps the
-// result from the model; SessionEnd and Error are only told.
+// The moments. A no to SessionStart, PromptSubmitted, BeforeTool and PermissionRequested keeps the
+// thing from happening, one to AfterTool keeps the result from the model; SessionEnd and Error only
+// inform.
 const (
 	SessionStart        Moment = "session_start" // before the agent of a session starts
 	SessionEnd          Moment = "session_end"   // after it ended
 	PromptSubmitted     Moment = "prompt_submitted"
 	BeforeTool          Moment = "before_tool"
 	AfterTool           Moment = "after_tool"
-	Error               Moment = "error"                // what the user is told of
+	Error               Moment = "error"                // what the user is shown
 	PermissionRequested Moment = "permission_requested" // before an act is allowed or asked about
 )
 
-// Events returns all moments.
-func Moments() []Moment {
-	return []Moment{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
-}
+var (
+	allMoments  = []Moment{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
+	toolMoments = []Moment{BeforeTool, AfterTool, PermissionRequested} // which a matcher can match
+)
 
-// ofTool reports whether the moment is about a tool, which a matcher can match.
-func (e Moment) ofTool() bool {
-	return e == BeforeTool || e == AfterTool || e == PermissionRequested
-}
-
-// Call is a moment, as a command reads it.
+// HookCall is a moment, as a command reads it.
 type HookCall struct {
-	// RequestID names the moment together with SessionID and Event; empty: every
-	// Run is a moment of its own.
-	RequestID string `json:"requestId"`
-	SessionID string `json:"sessionId"`
-	Event     Moment `json:"event"`
-	Tool      string `json:"tool,omitempty"`
-	// Arguments are a tool's; of PermissionRequested what is asked about.
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Result is a tool's; of Error the message and its type.
-	Result    json.RawMessage `json:"result,omitempty"`
+	// RequestID names the moment together with SessionID and Event; empty: Run makes one.
+	RequestID string          `json:"requestId"`
+	SessionID string          `json:"sessionId"`
+	Event     Moment          `json:"event"`
+	Tool      string          `json:"tool,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // a tool's; of PermissionRequested what is asked about
+	Result    json.RawMessage `json:"result,omitempty"`    // a tool's; of Error the message and its type
 	Prompt    string          `json:"prompt,omitempty"`
 	Workspace string          `json:"workspace"` // Run sets it
 
-	// ToolCallID is the call this is about, for the log; empty if that is not known.
-	ToolCallID string `json:"-"`
-	// Within parts moments whose ids are unique only there, as calls in a turn.
-	Within string `json:"-"`
-	// Fixed says that the arguments cannot be changed any more: a hook that
-	// wants to denies.
-	Fixed bool `json:"-"`
+	ToolCallID string `json:"-"` // for the log; empty if that is not known
+	Within     string `json:"-"` // parts moments whose ids are unique only there, as calls in a turn
+	Fixed      bool   `json:"-"` // the arguments cannot be changed any more: a hook that wants to denies
 }
 
-// Verdict is what hooks decided.
+// HookVerdict is what hooks decided.
 type HookVerdict struct {
 	Allow     bool
 	Reason    string          // of a no; never empty then
 	Arguments json.RawMessage // nil: unchanged
 	Prompt    string          // empty: unchanged
+}
+
+// changed returns c as the verdict changes it.
+func (v HookVerdict) changed(c HookCall) HookCall {
+	if v.Arguments != nil {
+		c.Arguments = v.Arguments
+	}
+	if v.Prompt != "" {
+		c.Prompt = v.Prompt
+	}
+	return c
 }
 
 // Hook is one thing a user set.
@@ -88,22 +91,23 @@ type Hook struct {
 	Command string
 	Dir     string        // where the command runs, absolute; empty: the workspace
 	Timeout time.Duration // 0: DefaultTimeout
-	// BestEffort lets sessions start on backends that do not ask about every
-	// tool, although Event is BeforeTool.
+	// BestEffort lets sessions start on backends that do not ask about every tool, although Event
+	// is BeforeTool.
 	BestEffort bool
 }
 
-// Check says what is wrong with h, for the one who wrote it.
+// Check reports what is wrong with h.
 func (h Hook) Check() error {
 	_, err := h.compile()
 	return err
 }
 
-// compile returns the matcher.
+// compile returns the matcher; nil matches everything.
 func (h Hook) compile() (*regexp.Regexp, error) {
 	switch {
-	case !slices.Contains(Moments(), h.Event):
-		return nil, fmt.Errorf("the event %q is none of %s", h.Event, words(Moments()))
+	case !slices.Contains(allMoments, h.Event):
+		names := strings.Trim(fmt.Sprintf("%q", allMoments), "[]")
+		return nil, fmt.Errorf("the event %q is none of %s", h.Event, strings.NewReplacer(`"`, "", " ", ", ").Replace(names))
 	case strings.TrimSpace(h.Command) == "":
 		return nil, errors.New("the command is missing")
 	case strings.ContainsRune(h.Command, 0):
@@ -112,31 +116,20 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("the folder %q is not an absolute path", h.Dir)
 	case h.Timeout < 0:
 		return nil, fmt.Errorf("the timeout %v is negative", h.Timeout)
+	case h.Matcher == "":
+		return nil, nil
 	}
 	re, err := regexp.Compile(`^(?:` + h.Matcher + `)$`)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the matcher is not a regular expression: %w", err)
-	case h.Matcher == "":
-		return nil, nil
-	case !h.Event.ofTool() && !re.MatchString(""):
+	case !slices.Contains(toolMoments, h.Event) && !re.MatchString(""):
 		return nil, fmt.Errorf("the matcher %q would never match: %s is about no tool", h.Matcher, h.Event)
 	}
 	return re, nil
 }
 
-func words(events []Moment) string {
-	var b strings.Builder
-	for i, e := range events {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(string(e))
-	}
-	return b.String()
-}
-
-// Config is what a [Set] works with.
+// HookConfig is what [Hooks] work with.
 type HookConfig struct {
 	Hooks     []Hook
 	Workspace string   // absolute path
@@ -168,7 +161,10 @@ type HookConfig struct {
 type Hooks struct {
 	HookConfig
 	hooks []hook
-	once  decisions
+
+	mu    sync.Mutex // guards what follows
+	made  map[string]*verdict
+	order []string // of made, the oldest first
 }
 
 // hook is a Hook ready to run.
@@ -177,12 +173,20 @@ type hook struct {
 	matcher *regexp.Regexp // nil: everything
 }
 
-// New returns the hooks of c; the error names the one that is wrong.
+// verdict is that of one moment, made or in the making.
+type verdict struct {
+	asked, given [sha256.Size]byte // what was asked, and the same as the verdict changed it
+	done         chan struct{}     // closed after given and what follows are set
+	v            HookVerdict
+	err          error
+}
+
+// NewHooks returns the hooks of c; the error names the one that is wrong.
 func NewHooks(c HookConfig) (*Hooks, error) {
 	if !filepath.IsAbs(c.Workspace) {
 		return nil, fmt.Errorf("hooks: the workspace %q is not an absolute path", c.Workspace)
 	}
-	s := &Hooks{HookConfig: c}
+	s := &Hooks{HookConfig: c, made: map[string]*verdict{}}
 	for i, h := range c.Hooks {
 		re, err := h.compile()
 		if err != nil {
@@ -201,9 +205,9 @@ func (s *Hooks) Demands(e Moment) bool {
 	return slices.ContainsFunc(s.hooks, func(h hook) bool { return h.Event == e && !h.BestEffort })
 }
 
-// Run asks the hooks that match c, in their order, and reports hook.start and
-// hook.end of each. Without one it allows. An error is report's and means no, as
-// does the end of ctx, which ends the command that runs.
+// Run asks the hooks that match c, in their order, and reports hook.start and hook.end of each.
+// Without one it allows. An error is report's and means no, as does the end of ctx, which ends the
+// command that runs.
 func (s *Hooks) Run(ctx context.Context, c HookCall, report func(event.Data) error) (HookVerdict, error) {
 	c.Workspace = s.Workspace
 	var mine []hook
@@ -215,57 +219,92 @@ func (s *Hooks) Run(ctx context.Context, c HookCall, report func(event.Data) err
 	if len(mine) == 0 {
 		return HookVerdict{Allow: true}, nil
 	}
-	return s.once.do(ctx, c, func() (HookVerdict, error) { return s.ask(ctx, mine, c, report) })
+	c.RequestID = cmp.Or(c.RequestID, string(event.NewID()))
+	one, first := s.verdictOf(c)
+	if !first {
+		return one.again(ctx, content(c))
+	}
+	defer close(one.done) // also after a panic: then it is a no
+	v, err := s.ask(ctx, mine, c, report)
+	one.given, one.v, one.err = content(v.changed(c)), v, err
+	return v, err
 }
 
-// ask runs hooks until one says no.
+// verdictOf returns the verdict about a moment, and whether the caller is the first to need it and
+// has to make it.
+func (s *Hooks) verdictOf(c HookCall) (one *verdict, first bool) {
+	key := strings.Join([]string{c.SessionID, c.Within, string(c.Event), c.RequestID}, "\x00")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one = s.made[key]; one != nil {
+		return one, false
+	}
+	one = &verdict{asked: content(c), done: make(chan struct{}), v: no("A hook failed.")}
+	s.made[key] = one
+	if s.order = append(s.order, key); len(s.order) > maxVerdicts {
+		delete(s.made, s.order[0])
+		s.order = slices.Delete(s.order, 0, 1)
+	}
+	return one, true
+}
+
+// again answers a repeated question. A question about what the verdict made of it needs no further
+// change.
+func (one *verdict) again(ctx context.Context, asked [sha256.Size]byte) (HookVerdict, error) {
+	select {
+	case <-one.done:
+	case <-ctx.Done():
+		return no("The hook was stopped before it answered."), nil
+	}
+	switch {
+	case one.err != nil || !one.v.Allow, asked == one.asked:
+		return one.v, one.err
+	case asked == one.given:
+		return HookVerdict{Allow: true}, nil
+	}
+	return no("It was asked about before, with other content."), nil
+}
+
+// content is the SHA-256 of everything c is about. JSON counts by its meaning.
+func content(c HookCall) [sha256.Size]byte {
+	b, _ := json.Marshal([][]byte{[]byte(c.Tool), event.Canonical(c.Arguments), event.Canonical(c.Result), []byte(c.Prompt)})
+	return sha256.Sum256(b)
+}
+
+// ask runs hooks, each between its two events, until one says no.
 func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
 	all := HookVerdict{Allow: true}
 	for _, h := range mine {
-		v, err := s.one(ctx, h, c, report)
-		if err != nil {
-			return no("A hook could not be logged."), err
-		}
-		if !v.Allow {
+		v, err := s.askOne(ctx, h, c, report)
+		switch {
+		case err != nil:
+			return no("A hook could not be logged."), fmt.Errorf("log a hook: %w", err)
+		case !v.Allow:
 			return v, nil
 		}
+		c = v.changed(c)
 		if v.Arguments != nil {
-			c.Arguments, all.Arguments = v.Arguments, v.Arguments
+			all.Arguments = v.Arguments
 		}
 		if v.Prompt != "" {
-			c.Prompt, all.Prompt = v.Prompt, v.Prompt
+			all.Prompt = v.Prompt
 		}
 	}
 	return all, nil
 }
 
-// one runs one hook between its two events.
-func (s *Hooks) one(ctx context.Context, h hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
-	id := string(event.NewID())
-	if err := report(event.HookStart{HookID: id, Event: string(h.Event), Command: h.Command, ToolCallID: c.ToolCallID}); err != nil {
-		return HookVerdict{}, fmt.Errorf("log the start of a hook: %w", err)
+func (s *Hooks) askOne(ctx context.Context, h hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
+	start := event.HookStart{HookID: string(event.NewID()), Event: string(h.Event), Command: h.Command, ToolCallID: c.ToolCallID}
+	if err := report(start); err != nil {
+		return HookVerdict{}, err
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errTimeout)
 	defer cancel()
 	code, v := s.execute(limited, h, c)
 	v = v.checked(c)
-	err := report(event.HookEnd{HookID: id, Event: string(h.Event), Command: h.Command, ExitCode: code,
+	return v, report(event.HookEnd{HookID: start.HookID, Event: start.Event, Command: h.Command, ExitCode: code,
 		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
-	if err != nil {
-		return HookVerdict{}, fmt.Errorf("log the end of a hook: %w", err)
-	}
-	return v, nil
-}
-
-var errTimeout = errors.New("the hook took too long")
-
-// stopped is the verdict when ctx ended a hook.
-func (h hook) stopped(ctx context.Context) HookVerdict {
-	if errors.Is(context.Cause(ctx), errTimeout) {
-		return no("The hook did not answer within %v.", h.Timeout)
-	}
-	return no("The hook was stopped before it answered.")
 }
 
 // checked denies the call if the verdict changes what cannot be changed.

@@ -136,7 +136,7 @@ type answerRequest struct {
 }
 
 func (s *Server) answer(r *http.Request, one *session.Session, in answerRequest) (empty, error) {
-	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), consent.Answer{Text: in.Answer, WasFreeform: in.WasFreeform})
+	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), in.Answer)
 }
 
 // grants lists what was allowed for the session of ?session= and for its workspace; if none is
@@ -149,7 +149,7 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 			return nil, err
 		}
 		workspace = one.Summary().Workspace
-		for _, g := range one.Granted() {
+		for _, g := range one.Summary().Open.Grants {
 			all = append(all, grantShape{g.ID, g.Text, event.ForSession, workspace, id, event.Time(time.UnixMilli(g.At))})
 		}
 	}

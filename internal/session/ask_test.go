@@ -55,7 +55,7 @@ func TestPermissionIsAsked(t *testing.T) {
 		for _, d := range []consent.Decision{{}, {Decision: "perhaps"}, {Decision: event.Allow, Scope: "forever"}, {Decision: event.Deny, Scope: event.Once}} {
 			is(t, r.s.Decide(r.Context(), req, d), eventlog.ErrInvalid)
 		}
-		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "yes"}), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, "yes"), eventlog.ErrInvalid)
 		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)
 		}
@@ -238,12 +238,12 @@ func TestQuestions(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), eventlog.ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "c"}), eventlog.ErrInvalid)
-		is(t, r.s.Answer(r.Context(), req, consent.Answer{}), eventlog.ErrInvalid)
-		if err := r.s.Answer(r.Context(), req, consent.Answer{Text: "b"}); err != nil {
+		is(t, r.s.Answer(r.Context(), req, "c"), eventlog.ErrInvalid)
+		is(t, r.s.Answer(r.Context(), req, ""), eventlog.ErrInvalid)
+		if err := r.s.Answer(r.Context(), req, "b"); err != nil {
 			t.Fatal(err)
 		}
-		is(t, r.s.Answer(r.Context(), req, consent.Answer{Text: "a"}), consent.ErrAnswered)
+		is(t, r.s.Answer(r.Context(), req, "a"), consent.ErrAnswered)
 		r.wait(id)
 		equal(t, "answer", got, agent.Answer{Text: "b", Answered: true})
 	})

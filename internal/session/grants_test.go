@@ -115,7 +115,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		}
 		is(t, r.s.TakeBack(grants[1].ID), eventlog.ErrNotFound)
 		equal(t, "revoked", last[event.PermissionRevoked](r).Grant.ID, grants[1].ID)
-		equal(t, "granted", len(r.s.Granted()), 0)
+		equal(t, "granted", len(r.s.Summary().Open.Grants), 0)
 		id = r.send("go test ./b")
 		r.decide(consent.Decision{Decision: event.Deny})
 		r.wait(id)
@@ -145,7 +145,7 @@ func TestGrantsSurviveARestart(t *testing.T) {
 		if again.s, err = again.load(r.Context(), session); err != nil {
 			r.Fatal(err)
 		}
-		equal(t, "granted", len(again.s.Granted()), 2)
+		equal(t, "granted", len(again.s.Summary().Open.Grants), 2)
 		again.ask("ls other")
 		again.ask("make")
 		equal(t, "ran", len(ran), 2)
@@ -172,7 +172,7 @@ func TestGrantOfTheWorkspace(t *testing.T) {
 		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
 		r.wait(id)
 		equal(t, "kept", len(kept.held), 1)
-		equal(t, "of the session", len(r.s.Granted()), 0)
+		equal(t, "of the session", len(r.s.Summary().Open.Grants), 0)
 
 		other, err := r.create(r.Context())
 		if err != nil {
@@ -223,7 +223,7 @@ func TestThreat78SwappedBetweenQuestionAndAnswer(t *testing.T) {
 			r.wait(id)
 			equal(t, "effects", effects, 0)
 			equal(t, "decision", last[event.PermissionCompleted](r).Decision, event.Deny)
-			equal(t, "granted", len(r.s.Granted()), 0)
+			equal(t, "granted", len(r.s.Summary().Open.Grants), 0)
 		})
 	}
 }

@@ -45,7 +45,7 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 			if err := r.s.Decide(r.Context(), r.request(), consent.Decision{Decision: event.Allow}); err != nil {
 				t.Error(err)
 			}
-			if err := r.s.Answer(r.Context(), r.request(), consent.Answer{Text: "because"}); err != nil {
+			if err := r.s.Answer(r.Context(), r.request(), "because"); err != nil {
 				t.Error(err)
 			}
 		}

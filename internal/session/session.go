@@ -92,8 +92,8 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 		s.state = stateDeleted
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
-	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Lock: &s.mu, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, Usable: s.checkUsable})
+	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
+		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

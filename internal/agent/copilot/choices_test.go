@@ -33,7 +33,7 @@ func (h *house) answer(s *session.Session, text string) (asked event.UserInputRe
 		}
 		return ok && !answered[q.RequestID]
 	})
-	if err := s.Answer(h.t.Context(), asked.RequestID, consent.Answer{Text: text}); err != nil {
+	if err := s.Answer(h.t.Context(), asked.RequestID, text); err != nil {
 		h.t.Fatal(err)
 	}
 	return asked

@@ -1,0 +1,331 @@
+package consent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+)
+
+// movedReason is why an act is denied whose file is not the one that was judged.
+const movedReason = "The path leads elsewhere now than when it was asked about. Nothing was done."
+
+// part is one of the things an act is about, as it was judged.
+type part struct {
+	agent.Permission
+	rule   agent.Ruling
+	target string        // where it led then
+	grants []event.Grant // what covers it
+}
+
+// allowed reports whether a rule allows the part.
+func (p part) allowed() bool { return p.rule.Decision == event.Allow && !p.Sensitive }
+
+// newRequest makes the request of an act, with where it leads, and what the policy says of each of
+// its parts.
+func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.Actor) *request {
+	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
+	for _, one := range p.Parts() {
+		part := part{Permission: one}
+		if policy := q.cfg.Policy; policy != nil {
+			part.target = policy.Target(one)
+			part.Target = cmp.Or(one.Target, part.target)
+			if !r.byUser {
+				part.rule = policy.Rule(ctx, part.Permission)
+				part.Sensitive = one.Sensitive || part.rule.Sensitive
+				part.grants = policy.Grants(part.Permission)
+			}
+		}
+		p.Sensitive = p.Sensitive || part.Sensitive
+		if rule := part.rule.Rule; rule != nil && rule.BuiltIn && part.rule.Decision == event.Deny {
+			p.Diff = "" // of one of webchat's own secrets, which would be in the log
+		}
+		r.parts = append(r.parts, part)
+	}
+	p.Target, p.Also = r.parts[0].Target, slices.Clone(p.Also)
+	for i := range p.Also {
+		p.Also[i].Target = r.parts[i+1].Target
+	}
+	p.Digest = digestOf(p)
+	r.perm, r.grants = p, commonGrants(r.parts)
+	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName,
+		Kind: string(p.Kind), Action: p.Action, Resource: p.Resource, Target: p.Target, Resources: resources(p),
+		Cwd: p.Cwd, Why: reasonToAsk(r.parts), Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive,
+		Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...)}
+	return r
+}
+
+// commonGrants returns the grants each of which covers all parts that no rule allows.
+func commonGrants(parts []part) []event.Grant {
+	parts = slices.DeleteFunc(slices.Clone(parts), part.allowed)
+	if len(parts) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(parts[0].grants), func(g event.Grant) bool {
+		return slices.ContainsFunc(parts[1:], func(p part) bool {
+			return !slices.ContainsFunc(p.grants, func(other event.Grant) bool { return other.ID == g.ID })
+		})
+	})
+}
+
+// resources are the things an act is about, if they are several.
+func resources(p agent.Permission) (all []event.Resource) {
+	if len(p.Also) == 0 {
+		return nil
+	}
+	for _, one := range p.Parts() {
+		all = append(all, event.Resource{Kind: string(one.Kind), Action: one.Action, Resource: one.Resource, Target: one.Target})
+	}
+	return all
+}
+
+// targetMoved reports whether a file of a request is another one than was judged.
+func (q *Requests) targetMoved(r *request) bool {
+	return q.cfg.Policy != nil && slices.ContainsFunc(r.parts, func(p part) bool {
+		return q.cfg.Policy.Target(p.Permission) != p.target
+	})
+}
+
+// PermissionFor returns what has to be asked before an action runs: what the action asks for, or an
+// agent's action that a rule of the user's has something against. A user's own act needs to be
+// asked about only when it is sensitive; nil: it may run.
+func (q *Requests) PermissionFor(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
+	ask := a.Ask
+	if ask == nil && by == event.ByAgent && a.About != nil && q.cfg.Policy != nil {
+		if r := q.cfg.Policy.Rule(ctx, *a.About); r.Decision == event.Deny || r.Ask || r.Sensitive {
+			ask = a.About
+		}
+	}
+	if ask == nil || by == event.ByUser && !ask.Sensitive {
+		return nil
+	}
+	return ask
+}
+
+// decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The error is
+// ctx's.
+func (q *Requests) decideWithoutUser(ctx context.Context, r *request,
+	before func(context.Context, agent.Permission) (HookVerdict, error)) (v agent.Verdict, decided bool, err error) {
+	if before != nil {
+		hooked, err := before(ctx, r.perm)
+		if err != nil || !hooked.Allow {
+			return Denial(event.DecidedByHook, hooked.Reason), true, err
+		}
+	}
+	v, decided = q.decideByRuleOrMode(r)
+	if decided && v.Decision == event.Deny {
+		return v, true, nil
+	}
+	// A yes of these hooks changes nothing, a no also what a rule or the mode allows.
+	hooked, err := q.cfg.Hook(ctx, HookCall{RequestID: r.id, Event: PermissionRequested, Tool: r.perm.ToolName,
+		Arguments: Describe(r.perm)})
+	if err != nil || !hooked.Allow {
+		return Denial(event.DecidedByHook, hooked.Reason), true, err
+	}
+	return v, decided, nil
+}
+
+// decideByRuleOrMode decides by rules or by the mode: one denied part denies the act, and it is
+// allowed only if all parts are. Only the user decides about the user's own act, and a sensitive one
+// is never allowed without asking.
+func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool) {
+	if r.byUser {
+		return v, false
+	}
+	asks, open := false, r.perm.Sensitive
+	for _, p := range r.parts {
+		if p.rule.Decision == event.Deny {
+			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "A rule of the user denies it."), r.parts, p))
+			v.Rule = p.rule.Rule
+			return v, true
+		}
+		asks, open = asks || p.rule.Ask, open || !p.allowed()
+	}
+	allow := agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}
+	switch {
+	case !open:
+		first := r.parts[0].rule
+		allow.By, allow.Reason, allow.Rule = event.DecidedByRule, first.Reason, first.Rule
+		return allow, true
+	case asks:
+		return v, false
+	case q.cfg.Mode == ModeDeny:
+		return Denial(event.DecidedByMode, "The user lets agents do nothing that has to be asked for."), true
+	case q.cfg.Mode == ModeAllow && !r.perm.Sensitive:
+		return allow, true
+	}
+	return v, false
+}
+
+// grantedLocked reports whether the user allowed the act before, for the session or for the
+// workspace: each of its parts that no rule allows. The verdict names the first of the grants.
+func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
+	if r.byUser || r.perm.Sensitive {
+		return v, false
+	}
+	for _, p := range r.parts {
+		if p.allowed() {
+			continue
+		}
+		g := q.heldLocked(p.grants)
+		if g == nil {
+			return agent.Verdict{}, false
+		}
+		if v.Grant == nil {
+			v = agent.Verdict{Decision: event.Allow, Scope: g.Scope, By: event.DecidedByGrant, Grant: g}
+		}
+	}
+	return v, v.Grant != nil
+}
+
+// heldLocked returns the first of the grants that the user gave; nil: none.
+func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
+	given := q.cfg.Log.Summary().Open.Grants
+	for _, g := range grants {
+		held := slices.ContainsFunc(given, func(x eventlog.Given) bool { return x.ID == g.ID })
+		g.Scope = event.ForSession
+		if !held && q.cfg.Kept != nil {
+			_, held = q.cfg.Kept.Held(g.ID)
+			g.Scope = event.ForWorkspace
+		}
+		if held {
+			return &g
+		}
+	}
+	return nil
+}
+
+// grantOf returns what a decision allows beyond the act, nil for nothing.
+func grantOf(r *request, d Decision) (*event.Grant, error) {
+	if _, ok := r.ask.(event.PermissionRequested); !ok {
+		return nil, fmt.Errorf("%w: request %s is a question, not a permission", eventlog.ErrInvalid, r.id)
+	}
+	i := 0
+	if d.Grant != "" {
+		if i = slices.IndexFunc(r.grants, func(g event.Grant) bool { return g.ID == d.Grant }); i < 0 {
+			return nil, fmt.Errorf("%w: request %s has no grant %q", eventlog.ErrInvalid, r.id, d.Grant)
+		}
+	}
+	if d.Decision == event.Deny || d.Scope == "" || d.Scope == event.Once || len(r.grants) == 0 {
+		return nil, nil
+	}
+	g := r.grants[i]
+	g.Scope = d.Scope
+	return &g, nil
+}
+
+// keep makes a grant durable for the workspace. added is false if it was held already.
+func (q *Requests) keep(g event.Grant) (added bool, err error) {
+	if q.cfg.Kept == nil {
+		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", eventlog.ErrInvalid)
+	}
+	if added, err = q.cfg.Kept.Keep(g, string(q.cfg.Session), q.cfg.Log.Now()); err != nil {
+		err = fmt.Errorf("%w: %w", ErrKeep, err)
+	}
+	return added, err
+}
+
+// TakeBack ends a grant of the session at once; [eventlog.ErrNotFound] if it has none of that id.
+func (q *Requests) TakeBack(grantID string) error {
+	return q.cfg.Log.Change(context.Background(), func() error {
+		for _, g := range q.cfg.Log.Summary().Open.Grants {
+			if g.ID == grantID {
+				return q.cfg.Log.Append(event.PermissionRevoked{Grant: g.Grant})
+			}
+		}
+		return fmt.Errorf("grant %s: %w", grantID, eventlog.ErrNotFound)
+	})
+}
+
+// reasons are why the user is asked about a part, the strongest first; empty: that is no reason.
+func (p part) reasons() (all [3]string) {
+	if p.Sensitive {
+		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, which is always asked.")
+	}
+	if p.rule.Ask {
+		all[1] = p.rule.Reason
+	}
+	if p.CwdUnknown {
+		all[2] = "The agent's shell may be in another folder by now, so that nothing allowed before counts."
+	}
+	return all
+}
+
+// reasonToAsk is why the user is asked about an act; empty: nothing decides. A reason that is not
+// that of all parts names those it is of.
+func reasonToAsk(parts []part) string {
+	for i := range parts[0].reasons() {
+		why, of := "", []part{}
+		for _, p := range parts {
+			w := p.reasons()[i]
+			if why = cmp.Or(why, w); w != "" && w == why {
+				of = append(of, p)
+			}
+		}
+		if why != "" {
+			return about(why, parts, of...)
+		}
+	}
+	return ""
+}
+
+// about begins a reason with the parts it is about, unless these are all.
+func about(reason string, all []part, of ...part) string {
+	switch {
+	case len(of) == len(all):
+		return reason
+	case len(of) > 1:
+		return fmt.Sprintf("%s and %d more: %s", of[0].Resource, len(of)-1, reason)
+	}
+	return of[0].Resource + ": " + reason
+}
+
+// digestOf is what a decision is bound to: what the agent gave for the act, if it did, and all the
+// act is about.
+func digestOf(p agent.Permission) string {
+	if p.Digest == "" {
+		p.Digest = Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
+	}
+	if len(p.Also) == 0 {
+		return p.Digest
+	}
+	parts := []string{p.Digest}
+	for _, r := range p.Parts() {
+		parts = append(parts, string(r.Kind), r.Action, r.Resource, r.Target)
+	}
+	return Digest(parts...)
+}
+
+// Digest is the SHA-256 of the parts, each with its length.
+func Digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Describe is what a permission is about, as hooks read it.
+func Describe(p agent.Permission) json.RawMessage {
+	b, err := json.Marshal(struct {
+		Kind      agent.Kind       `json:"kind"`
+		Action    string           `json:"action"`
+		Resource  string           `json:"resource"`
+		Target    string           `json:"target,omitempty"` // where links lead
+		Cwd       string           `json:"cwd,omitempty"`
+		Diff      string           `json:"diff,omitempty"`
+		Resources []event.Resource `json:"resources,omitempty"` // all of them, where there are several
+	}{p.Kind, p.Action, p.Resource, p.Target, p.Cwd, p.Diff, resources(p)})
+	if err != nil {
+		return nil
+	}
+	return b
+}
