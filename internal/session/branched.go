@@ -8,8 +8,8 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Events returns what a branch begins with: the turns in entries that have ended and were
-// not left behind, the user's displays, and what was said in them.
+// BranchEvents returns what a branch begins with: the turns in entries that have ended and were not left
+// behind, the user's displays, and what was said in them. It counts nothing and grants nothing.
 func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
 	begun, ended := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
@@ -50,7 +50,7 @@ func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.
 	return data
 }
 
-// keep returns an event as a branch has it; nil: it has not.
+// keepInBranch returns an event as a branch has it; nil: it has not.
 func keepInBranch(data event.Data) event.Data {
 	switch d := data.(type) {
 	case event.TurnEnd:
@@ -78,17 +78,14 @@ func uncounted(raw json.RawMessage) json.RawMessage {
 	for _, name := range []string{"tokensShown", "tokensSent", "tokensEstimated"} {
 		delete(all, name)
 	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return nil
-	}
+	raw, _ = json.Marshal(all)
 	return raw
 }
 
-// most is how many bytes of a conversation an agent is given: its end matters more.
+// mostBranchText is how many bytes of a conversation an agent is given: its end matters more.
 const mostBranchText = 400_000
 
-// Text is a conversation as an agent reads it. The zero value is ready.
+// BranchText is a conversation as an agent reads it. The zero value is ready.
 type BranchText struct{ b strings.Builder }
 
 // Take adds an entry.
@@ -101,7 +98,7 @@ func (t *BranchText) Take(e event.Entry) {
 			t.say("Assistant", d.Content)
 		}
 	case event.ToolExecutionStart:
-		if d.By != event.ByUser { // what the user looked at, agents are not told
+		if d.By != event.ByUser { // agents do not learn what the user looked at
 			t.say("Tool call", d.ToolName+" "+string(d.Arguments))
 		}
 	}

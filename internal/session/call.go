@@ -46,13 +46,11 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	if err != nil {
 		return agent.Result{}, fmt.Errorf("call tool %s: %w", tc.Name, err)
 	}
+	defer c.turn.joined.Done()
 	defer context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })()
 	res := s.perform(c)
 	err = s.events.Persist(c.turn.ctx, func() error { return s.completeLocked(c, res) })
-	s.mu.Lock()
-	s.endCallLocked(c)
-	c.turn.doneLocked()
-	s.mu.Unlock()
+	s.endCall(c)
 	switch {
 	case err != nil:
 		return res, fmt.Errorf("call tool %s: %w", tc.Name, err)
@@ -62,8 +60,8 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	return res, nil
 }
 
-// startLocked logs the start of a call, unless that is in the log already, and
-// counts it as endCallLocked and, where there is a turn, doneLocked take back.
+// startLocked logs the start of a call, unless that is in the log already, and begins it. The end of
+// the turn, if there is one, waits for it.
 func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
 	if err := s.checkUsable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
 		return nil, err
@@ -72,7 +70,7 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 		t.joined.Add(1)
 		defer func() {
 			if err != nil {
-				t.doneLocked()
+				t.joined.Done()
 			}
 		}()
 	}
@@ -82,23 +80,26 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	if s.calls[tc.ID] != nil || s.events.Open.Done[eventlog.ToolKey(tc.ID)] {
 		return nil, fmt.Errorf("%w: the call %q was made already", eventlog.ErrInvalid, tc.ID)
 	}
-	tc.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
-	other := false
+	c := &call{ToolCall: tc, by: by, turn: t}
+	c.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
 	switch reported := s.events.Open.Tool(tc.ID); {
 	case reported == nil:
-		err := s.beginLocked(event.ToolExecutionStart{ToolCallID: tc.ID, ToolName: tc.Name, Arguments: LoggableArguments(tc.Arguments),
-			By: by, ParentToolCallID: tc.ParentToolCallID})
-		if err != nil {
+		if err := s.beginLocked(c.start()); err != nil {
 			return nil, err
 		}
 	case reported.Start.By != by:
 		return nil, fmt.Errorf("%w: the call %q was made by another caller", eventlog.ErrInvalid, tc.ID)
 	default:
-		other = s.differsLocked(reported.Start, tc)
+		c.differs = s.differsLocked(reported.Start, c.ToolCall)
 	}
-	c := &call{ToolCall: tc, by: by, turn: t, differs: other}
 	s.beginCallLocked(c)
 	return c, nil
+}
+
+// start is the event that begins a call.
+func (c *call) start() event.ToolExecutionStart {
+	return event.ToolExecutionStart{ToolCallID: c.ID, ToolName: c.Name, Arguments: LoggableArguments(c.Arguments),
+		By: c.by, ParentToolCallID: c.ParentToolCallID}
 }
 
 // beginCallLocked begins a call: it can be stopped, and the session waits for its end.
@@ -114,8 +115,10 @@ func (s *Session) beginCallLocked(c *call) {
 	s.wg.Add(1)
 }
 
-// endCallLocked ends what beginCallLocked began.
-func (s *Session) endCallLocked(c *call) {
+// endCall ends what beginCallLocked began.
+func (s *Session) endCall(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.calls[c.ID] == c {
 		delete(s.calls, c.ID)
 	}
@@ -123,16 +126,15 @@ func (s *Session) endCallLocked(c *call) {
 	s.wg.Done()
 }
 
-// differsLocked reports whether a call is another one than its agent announced:
-// the user saw the announcement. What a hook changed, and arguments that were not
-// announced, are no difference.
+// differsLocked reports whether a call is another one than its agent announced: the user saw the
+// announcement. What a hook changed, and arguments that were not announced, are no difference.
 func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.ToolCall) bool {
 	if announced.ToolName != tc.Name {
 		return true
 	}
 	same := func(raw json.RawMessage) []byte { return event.Canonical(strictjson.Whole(raw)) }
-	args, said := same(LoggableArguments(tc.Arguments)), same(announced.Arguments)
-	return string(said) != "{}" && !bytes.Equal(said, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
+	args, shown := same(LoggableArguments(tc.Arguments)), same(announced.Arguments)
+	return string(shown) != "{}" && !bytes.Equal(shown, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
 }
 
 // completeLocked logs the end of a call, once.
@@ -145,20 +147,20 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completionLocked is the end of a call as the log has it.
 func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
-	d := completionOf(c.ID, c.at, s.cfg.Now(), res)
+	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
 	begun := s.events.Open.Tool(c.ID)
 	if begun == nil {
 		return d
 	}
 	d.ParentToolCallID = begun.Start.ParentToolCallID
-	if d.OutputID == "" && begun.Output() != "" { // it was left before it could say so
+	if d.OutputID == "" && begun.Output() != "" { // it was left before it could return its output
 		d.OutputID, d.ToolTelemetry = begun.Output(), eventlog.TelemetryOf(begun.Output())
 	}
 	return d
 }
 
-// perform does everything between the start and the end of a call. It returns
-// within stopGrace after the call's context ended.
+// perform does everything between the start and the end of a call. It returns within stopGrace after
+// the call's context ended.
 func (s *Session) perform(c *call) agent.Result {
 	res, _, err := contain.CallWithGrace(c.ctx, s.runner(), "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
@@ -191,7 +193,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
 	}
-	v, err := s.hookForCall(c, consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: consent.BeforeTool, Tool: c.Name, Arguments: args})
+	v, err := s.hookForCall(c, consent.BeforeTool, args, nil)
 	switch {
 	case err != nil:
 		return stoppedResult(c.ctx)
@@ -202,55 +204,46 @@ func (s *Session) act(c *call) agent.Result {
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
-		if c.ctx.Err() != nil {
-			return stoppedResult(c.ctx)
-		}
-		return agent.FailedBy(err, event.KindBadArguments)
+		return failedResult(c.ctx, err, event.KindBadArguments)
 	}
 	reads := func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead }
 	if c.look && !reads(action.Ask) && !reads(action.About) {
-		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v, and it does more than read a file.", c.Name, errLook)
+		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: it is only a preview, and it does more than read a file.", c.Name)
 	}
-	if verdict, asked := s.requestPermission(c, action); asked && verdict.Decision != event.Allow {
-		return deniedResult(verdict.Reason, verdict.By)
+	if ask := s.requests.PermissionFor(c.ctx, action, c.by); ask != nil {
+		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
+			return deniedResult(verdict.Reason, verdict.By)
+		}
 	}
 	if c.ctx.Err() != nil {
 		return stoppedResult(c.ctx)
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
-		if c.ctx.Err() != nil {
-			return stoppedResult(c.ctx)
-		}
-		return agent.FailedBy(err, event.KindInternal)
+		return failedResult(c.ctx, err, event.KindInternal)
 	}
 	return s.runAfterHooks(c, args, res)
 }
 
-// requestPermission asks the user to allow an action, if it needs permission.
-func (s *Session) requestPermission(c *call, a agent.Action) (v agent.Verdict, asked bool) {
-	ask := s.requests.PermissionFor(c.ctx, a, c.by)
-	if ask == nil {
-		return agent.Verdict{}, false
-	}
+// askFor asks the user to allow an action.
+func (s *Session) askFor(c *call, p agent.Permission, digest string) agent.Verdict {
 	if c.look {
 		c.secret.Store(true)
-		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened."), true
+		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened.")
 	}
 	if c.unlogged {
-		return consent.Denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written."), true
+		return consent.Denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written.")
 	}
-	p := *ask
 	p.ToolCallID, p.ToolName = c.ID, c.Name
 	if p.Digest == "" {
-		p.Digest = a.Digest
+		p.Digest = digest
 	}
 	v, err := s.requests.Ask(c.ctx, p, c.by, nil)
 	if err != nil {
 		s.log().Error("an act was not allowed because the user could not be asked", "error", err)
-		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}, true
+		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}
 	}
-	return v, true
+	return v
 }
 
 // runAfterHooks asks the hooks about a result; a veto hides it from the model.
@@ -262,7 +255,7 @@ func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result)
 	if err != nil {
 		raw = nil
 	}
-	v, err := s.hookForCall(c, consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: consent.AfterTool, Tool: c.Name, Arguments: args, Result: raw})
+	v, err := s.hookForCall(c, consent.AfterTool, args, raw)
 	if err != nil || v.Allow {
 		return res
 	}

@@ -15,15 +15,12 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Choices returns what the session's agent lets its user choose: of the open
-// conversation, else as far as it is known without one. Modes in which the agent acts
-// without asking are left out unless the user allows everything.
+// Choices returns what the session's agent lets its user choose: of the open conversation, else as
+// far as it is known without one. Modes in which the agent acts without asking are left out unless
+// the user allows everything.
 func (s *Session) Choices(ctx context.Context) agent.Choices {
-	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
 	var c agent.Choices
-	if chooser, ok := s.chooser(conn); ok {
+	if chooser, ok := can[agent.Chooser](s.current()); ok {
 		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return chooser.Choices(), nil })
 	} else if b, ok := s.cfg.Backend.(agent.Offerer); ok {
 		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return b.Offers(ctx), nil })
@@ -42,90 +39,125 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 	return c
 }
 
-func (s *Session) chooser(conn *liveConn) (agent.Chooser, bool) {
-	if conn == nil {
-		return nil, false
-	}
-	c, ok := conn.Conn.(agent.Chooser)
-	return c, ok
+// current returns the open conversation; nil: there is none.
+func (s *Session) current() *liveConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conn
 }
 
-// SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not
-// among the choices, and [agent.ErrUnsupported] for an agent without any.
+// choice is one that a user makes.
+type choice struct {
+	what string                      // for errors: "change the mode"
+	made func(eventlog.Summary) bool // whether it is made already
+	hand func(conn *liveConn) error  // to the open conversation
+	log  func() event.Data           // what the log says of it
+}
+
+// choose hands a choice to the open conversation, if there is one, and logs it, unless it is made
+// already.
+func (s *Session) choose(ctx context.Context, c choice) error {
+	s.mu.Lock()
+	err, conn := s.checkUsable(), s.conn
+	s.mu.Unlock()
+	if err != nil || c.made(s.Summary()) {
+		return err
+	}
+	if conn != nil {
+		if err := s.contained(c.what, func() error { return c.hand(conn) }); err != nil {
+			return fmt.Errorf("%s: %w", c.what, err)
+		}
+	}
+	return s.events.Change(ctx, func() error {
+		if c.made(s.events.Summary()) { // the agent reported it already
+			return nil
+		}
+		return s.events.Append(c.log())
+	})
+}
+
+// SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not among
+// the choices, and [agent.ErrUnsupported] for an agent without any.
 func (s *Session) SetMode(ctx context.Context, id string) error {
-	mode, err := s.mode(ctx, id)
+	d, err := s.mode(ctx, id)
 	if err != nil {
 		return err
 	}
-	return s.choose(ctx, "changing the mode", id == s.Summary().Open.Mode, func(c agent.Chooser) error { return c.SetMode(ctx, id) }, mode)
+	return s.choose(ctx, choice{"change the mode", func(sum eventlog.Summary) bool { return id == sum.Open.Mode },
+		func(conn *liveConn) error {
+			if c, ok := can[agent.Chooser](conn); ok {
+				return c.SetMode(ctx, id)
+			}
+			return nil
+		}, func() event.Data { return d }})
 }
 
 // mode returns what the log says of a mode that may be chosen.
 func (s *Session) mode(ctx context.Context, id string) (d event.SessionModeChanged, err error) {
-	all := s.Choices(ctx).Modes
-	i := slices.IndexFunc(all, func(m agent.Mode) bool { return m.ID == id })
-	if i < 0 {
-		names := make([]string, 0, len(all))
-		for _, m := range all {
-			names = append(names, m.ID)
+	var ids []string
+	for _, m := range s.Choices(ctx).Modes {
+		if ids = append(ids, m.ID); m.ID == id {
+			return event.SessionModeChanged{Mode: id, Name: m.Name, Unasked: m.Unasked}, nil
 		}
-		return d, s.noChoice("mode", id, names)
 	}
-	return event.SessionModeChanged{Mode: id, Name: all[i].Name, Unasked: all[i].Unasked}, nil
+	return d, s.noChoice("mode", id, ids)
 }
 
-// SetEffort changes how hard the model thinks; empty: as hard as it does by itself.
-// Errors as of [Session.SetMode].
+// SetEffort changes how hard the model thinks; empty: as hard as it does by itself. Errors as of
+// [Session.SetMode].
 func (s *Session) SetEffort(ctx context.Context, id string) error {
-	all := s.Choices(ctx).Efforts
-	if id != "" && !slices.ContainsFunc(all, func(e agent.Effort) bool { return e.ID == id }) {
-		names := make([]string, 0, len(all))
-		for _, e := range all {
-			names = append(names, e.ID)
-		}
-		return s.noChoice("effort", id, names)
+	var ids []string
+	for _, e := range s.Choices(ctx).Efforts {
+		ids = append(ids, e.ID)
 	}
-	return s.choose(ctx, "changing the effort", id == s.Summary().Open.Effort, func(c agent.Chooser) error { return c.SetEffort(ctx, id) },
-		event.SessionModelChange{NewModel: s.Summary().Model, Effort: id})
+	if id != "" && !slices.Contains(ids, id) {
+		return s.noChoice("effort", id, ids)
+	}
+	return s.choose(ctx, choice{"change the effort", func(sum eventlog.Summary) bool { return id == sum.Open.Effort },
+		func(conn *liveConn) error {
+			if c, ok := can[agent.Chooser](conn); ok {
+				return c.SetEffort(ctx, id)
+			}
+			return nil
+		}, func() event.Data { return event.SessionModelChange{NewModel: s.Summary().Model, Effort: id} }})
+}
+
+// SetModel changes the model from the next turn on. A backend that cannot change it refuses with
+// [agent.ErrUnsupported].
+func (s *Session) SetModel(ctx context.Context, model string) error {
+	effort := s.Summary().Open.Effort
+	return s.choose(ctx, choice{fmt.Sprintf("change the model to %q", model), func(sum eventlog.Summary) bool { return model == sum.Model },
+		func(conn *liveConn) error {
+			err := conn.SetModel(ctx, model)
+			if c, ok := can[agent.Chooser](conn); ok && err == nil { // what the new model does not have is given up
+				effort = c.Choices().Effort
+			}
+			return err
+		}, func() event.Data { return event.SessionModelChange{NewModel: model, Effort: effort} }})
 }
 
 // noChoice refuses what is not among the choices.
-func (s *Session) noChoice(what, id string, names []string) error {
-	if len(names) == 0 {
-		return fmt.Errorf("%w: %s has no %s to choose, or says which only once it was started: send it a prompt first", agent.ErrUnsupported, s.Summary().Backend, what)
+func (s *Session) noChoice(what, id string, ids []string) error {
+	if len(ids) == 0 {
+		return fmt.Errorf("%w: %s has no %s to choose, or says which only once it was started: send it a prompt first",
+			agent.ErrUnsupported, s.Summary().Backend, what)
 	}
-	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", eventlog.ErrInvalid, s.Summary().Backend, what, id, strings.Join(names, ", "))
+	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", eventlog.ErrInvalid,
+		s.Summary().Backend, what, id, strings.Join(ids, ", "))
 }
 
-// choose tells the open conversation of a choice, and the log.
-func (s *Session) choose(ctx context.Context, what string, same bool, tell func(agent.Chooser) error, said event.Data) error {
-	s.mu.Lock()
-	err := s.checkUsable()
-	conn := s.conn
-	s.mu.Unlock()
-	if err != nil || same {
-		return err
-	}
-	if c, ok := s.chooser(conn); ok {
-		if _, err := contain.Call(s.log(), what, func() (struct{}, error) { return struct{}{}, tell(c) }); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-	}
-	return s.events.Change(ctx, func() error { return s.events.Append(said) })
-}
-
-// stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless
-// the user allows everything. before is the mode it had.
+// stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless the user
+// allows everything. before is the mode it had.
 func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	s := h.s
 	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
 		return
 	}
 	why := unaskedMode{Agent: s.events.Summary().Backend, Mode: cmp.Or(d.Name, d.Mode)}
-	told := false // by the end of the turn, which may come before what follows
+	reported := false // by the end of the turn, which may come before what follows
 	if t := s.turn; t != nil && !t.ended {
 		t.stop(why)
-		told = errors.Is(context.Cause(t.whole), why)
+		reported = errors.Is(context.Cause(t.whole), why)
 	}
 	conn := s.conn
 	s.wg.Go(func() {
@@ -134,7 +166,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 		}
 		err := s.events.Persist(s.ctx, func() error {
 			back := []event.Data{event.SessionModeChanged{Mode: before}}
-			if !told {
+			if !reported {
 				back = append(back, sessionErrorOf(why))
 			}
 			return s.events.Append(back...)
@@ -143,4 +175,33 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 			s.log().Warn("that an agent goes back to its mode was not logged", "error", err)
 		}
 	})
+}
+
+// Rename gives the session a title, which its agent gets as well; [eventlog.ErrInvalid] for an empty
+// or too long one.
+func (s *Session) Rename(ctx context.Context, title string) error {
+	title, err := eventlog.CleanTitle(title)
+	if err != nil {
+		return err
+	}
+	if title == "" {
+		return fmt.Errorf("%w: the title is empty", eventlog.ErrInvalid)
+	}
+	var conn *liveConn
+	err = s.change(ctx, func() (err error) {
+		conn = s.conn
+		if title != s.events.Summary().Title {
+			err = s.events.Append(event.SessionTitleChanged{Title: title})
+		}
+		s.titleChosen = s.titleChosen || err == nil
+		return err
+	})
+	if err != nil || conn == nil {
+		return err
+	}
+	err = s.contained("giving the agent its title", func() error { return conn.SetTitle(ctx, title) })
+	if err != nil && !errors.Is(err, agent.ErrUnsupported) {
+		s.log().Warn("the agent did not take the title", "error", err)
+	}
+	return nil
 }

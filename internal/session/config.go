@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -11,6 +12,20 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+)
+
+// What callers may ask errors.Is about, beside the errors of packages eventlog and consent.
+var (
+	// ErrEmpty: a prompt without content and attachments.
+	ErrEmpty = errors.New("the prompt is empty")
+	// ErrTooLong: a prompt over [MaxPrompt] bytes.
+	ErrTooLong = errors.New("the prompt is too long")
+	// ErrBusy: the queue of the session is full.
+	ErrBusy = errors.New("too many prompts are waiting")
+	// ErrWorking: it cannot be while a turn runs or a prompt waits.
+	ErrWorking = errors.New("a turn runs")
+	// ErrNoTurn: a backend reported work while no turn runs.
+	ErrNoTurn = errors.New("no turn runs")
 )
 
 // Limits of one session.
@@ -25,8 +40,7 @@ type Policy interface {
 	Judge
 }
 
-// Config is what a session works with. Log, Backend, Context, Owner and Workspace are
-// needed.
+// Config is what a session works with. Log, Backend, Context, Owner and Workspace are needed.
 type Config struct {
 	Log    eventlog.Store
 	Drafts eventlog.Drafts // nil: a kill loses messages in flight
@@ -39,17 +53,17 @@ type Config struct {
 	// Context says where the workspace is now.
 	Context func() event.Context
 
-	// AgentIdle is after how long without a turn, a task or a subscriber the agent's
-	// conversation is closed, to be resumed by the next prompt. 0: it stays open.
+	// AgentIdle is after how long without a turn, a task or a subscriber the agent's conversation
+	// is closed, to be resumed by the next prompt. 0: it stays open.
 	AgentIdle time.Duration
 
-	// Tools makes the tools of one session, when it first needs them; they are
-	// closed with the session. nil: none.
+	// Tools makes the tools of one session, when it first needs them; they are closed with the
+	// session. nil: none.
 	Tools func(id eventlog.ID) (agent.Toolset, error)
 	// Hooks has a say before and after events. nil allows.
 	Hooks Hooks
-	// Policy rules on what agents do before the user is asked, and on what goes with
-	// prompts. nil: every act is asked about, each time.
+	// Policy rules on what agents do before the user is asked, and on what goes with prompts.
+	// nil: every act is asked about, each time.
 	Policy Policy
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
@@ -60,8 +74,8 @@ type Config struct {
 	Permissions       consent.Mode  // empty: consent.ModeAsk
 	PermissionTimeout time.Duration // 0: five minutes
 
-	// Tell returns a line that the user should read once an agent of theirs was started;
-	// empty: there is none, or it was told. nil: there never is one.
+	// Tell returns a line that the user should read once an agent of theirs was started; empty:
+	// there is none, or it was returned before. nil: there never is one.
 	Tell func() string
 
 	Logger *slog.Logger     // nil: slog.Default()
@@ -106,16 +120,16 @@ const (
 
 // Message is a prompt as a user sends it.
 type Message struct {
-	// ID is what its sender calls the prompt, unique in the session; empty: the session
-	// makes one. Sent again, it is the same prompt.
+	// ID is what its sender calls the prompt, unique in the session; empty: the session makes one.
+	// Sent again, it is the same prompt.
 	ID          string
 	Content     string
 	Attachments []event.Attachment
 	Mode        SendMode
 }
 
-// DisplayResult is what came of a user's own display. Output is nil when
-// nothing was stored; Error is set when the display failed.
+// DisplayResult is what came of a user's own display. Output is nil when nothing was stored; Error
+// is set when the display failed.
 type DisplayResult struct {
 	ToolCallID string
 	Output     *eventlog.OutputRef

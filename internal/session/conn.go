@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"webchat/internal/agent"
@@ -14,142 +13,78 @@ import (
 	"webchat/internal/files"
 )
 
+// openLimit is how long opening a conversation may take.
+const openLimit = time.Minute
+
 // liveConn is an open conversation with its host.
 type liveConn struct {
 	agent.Conn
 	host      *host
 	canResume bool // what was said in it is known to one that is opened later
+	resumed   bool // it knows what was said before it opened
+}
+
+// can returns what only some conversations can do.
+func can[T any](c *liveConn) (v T, ok bool) {
+	if c != nil {
+		v, ok = c.Conn.(T)
+	}
+	return v, ok
 }
 
 // close ends the conversation and waits until nothing of it is left.
-func (c *liveConn) close(log *slog.Logger) {
-	_, err := contain.Call(log, "closing the conversation", func() (struct{}, error) { return struct{}{}, c.Close() })
-	if err != nil {
-		log.Warn("a conversation did not close cleanly", "error", err)
+func (c *liveConn) close() {
+	if err := c.host.s.contained("closing the conversation", c.Close); err != nil {
+		c.host.s.log().Warn("a conversation did not close cleanly", "error", err)
 	}
 	c.host.end()
 }
 
-// unresponsive is a conversation whose agent did not stop in time.
-type unresponsive struct {
-	conn *liveConn
-	back chan error    // receives what Prompt returns, if it does; has room for one
-	over chan struct{} // closed by closeUnresponsive
-}
-
-// closeUnresponsive ends the conversation of an agent that did not stop, unless the agent only
-// waited for a log that was slow: so did the end of the turn, so it is back by now.
-func (s *Session) closeUnresponsive() {
-	s.mu.Lock()
-	l := s.unresponsive
-	s.mu.Unlock()
-	if l == nil {
-		return
-	}
-	grace := time.NewTimer(logGrace)
-	defer grace.Stop()
-	kept := false
-	select {
-	case err := <-l.back:
-		kept = !errors.Is(err, agent.ErrDied)
-	case <-grace.C:
-	}
-	if !kept {
-		s.disconnect(l.conn)
-	}
-	s.mu.Lock()
-	s.unresponsive = nil
-	s.mu.Unlock()
-	close(l.over)
-}
-
-// Wake opens the session's conversation if none is open, for an agent that begins
-// its turns by itself. Errors: [eventlog.ErrNotFound], [eventlog.ErrClosed], [eventlog.ErrLog], and those of
+// Wake opens the session's conversation if none is open, for an agent that begins its turns by
+// itself. Errors: [eventlog.ErrNotFound], [eventlog.ErrClosed], [eventlog.ErrLog], and those of
 // opening.
 func (s *Session) Wake(ctx context.Context) error {
-	err := s.events.Change(ctx, func() error {
-		if err := s.checkUsable(); err != nil {
-			return err
-		}
-		s.wg.Add(1)
-		return nil
-	})
+	ctx, leave, err := s.join(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.wg.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	defer leave()
 	_, err = s.connect(ctx)
 	return err
 }
 
 // connect returns the session's conversation, opened when there is none.
 func (s *Session) connect(ctx context.Context) (*liveConn, error) {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	s.connecting <- struct{}{}
+	defer func() { <-s.connecting }()
 	s.mu.Lock()
-	if l := s.unresponsive; l != nil {
-		s.mu.Unlock()
-		<-l.over // at once, or after logGrace
-		s.mu.Lock()
-	}
-	conn, resume := s.conn, s.resumable
-	sum := s.events.Summary()
+	conn := s.conn
 	s.mu.Unlock()
 	if conn != nil {
 		return conn, nil
 	}
-	backend := s.cfg.Backend
-	if backend == nil {
-		return nil, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session", agent.ErrUnavailable, sum.Backend)
-	}
-	if err := checkReach(ctx, s.cfg.Hooks, s.cfg.Backend); err != nil {
-		return nil, err
-	}
-	if err := files.CheckWorkspace(s.cfg.Workspace); err != nil {
-		return nil, err
-	}
-	if err := s.hookSessionStart(ctx); err != nil {
-		return nil, err
-	}
-	tools, err := s.tools()
+	o, err := s.openOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	specs, err := toolSpecs(s.log(), tools)
-	if err != nil {
+	if conn, err = s.open(ctx, o); err != nil {
 		return nil, err
 	}
-	o := agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort, Unasked: s.cfg.Permissions == consent.ModeAllow,
-		Workspace: s.cfg.Workspace, Tools: specs, Resume: resume}
-	info := backend.Info(ctx)
-	h := &host{s: s, intercept: info.Intercept}
-	limited, cancel := context.WithTimeout(ctx, openLimit)
-	defer cancel()
-	opened, late, err := contain.CallWithGrace(limited, s.runner(), "opening "+sum.Backend,
-		func() (openedConn, error) { return openConn(limited, backend, o, h) },
-		func(b openedConn) { (&liveConn{Conn: b.Conn, host: h}).close(s.log()) })
-	if err != nil {
-		h.end()
-		if late && ctx.Err() == nil {
-			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, sum.Backend, openLimit)
-		}
-		return nil, fmt.Errorf("open a conversation with %s: %w", sum.Backend, err)
-	}
-	conn = &liveConn{opened.Conn, h, info.CanResume}
 	switch {
-	case opened.Resumed:
-	case sum.Open.Branched:
+	case conn.resumed:
+	case s.Summary().Open.Branched:
 		if err := s.readTaken(ctx, true); err != nil {
-			conn.close(s.log())
+			conn.close()
 			return nil, err
 		}
-	case resume:
+	case o.Resume:
 		s.reportForgotten(ctx)
 	}
-	s.tellOnce(ctx)
+	if s.cfg.Tell != nil {
+		if line := s.cfg.Tell(); line != "" {
+			s.report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line})
+		}
+	}
 	s.mu.Lock()
 	s.conn, s.resumable, s.agentStarted = conn, true, true
 	s.noteUseLocked()
@@ -163,7 +98,71 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	return conn, nil
 }
 
-// reportForgotten tells, if anything was said before, that the agent begins anew.
+// openOptions returns what a conversation is opened with, or why none may be opened.
+func (s *Session) openOptions(ctx context.Context) (o agent.Options, err error) {
+	sum := s.Summary()
+	if s.cfg.Backend == nil {
+		return o, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session",
+			agent.ErrUnavailable, sum.Backend)
+	}
+	if err := checkReach(s.cfg, s.cfg.Backend.Info(ctx)); err != nil {
+		return o, err
+	}
+	if err := files.CheckWorkspace(s.cfg.Workspace); err != nil {
+		return o, err
+	}
+	if err := s.hookSessionStart(ctx); err != nil {
+		return o, err
+	}
+	tools, err := s.tools()
+	if err != nil {
+		return o, err
+	}
+	specs, err := contain.Call(s.log(), "describing the tools", func() ([]agent.ToolSpec, error) {
+		specs := make([]agent.ToolSpec, 0, len(tools))
+		for _, t := range tools {
+			if spec := t.Spec(); !spec.UserOnly {
+				specs = append(specs, spec)
+			}
+		}
+		return specs, nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort,
+		Unasked:   s.cfg.Permissions == consent.ModeAllow,
+		Workspace: s.cfg.Workspace, Tools: specs, Resume: s.resumable}, err
+}
+
+// open opens a conversation, which goes on with the one before if that is asked for and possible.
+func (s *Session) open(ctx context.Context, o agent.Options) (*liveConn, error) {
+	backend := s.cfg.Backend
+	info := backend.Info(ctx)
+	h := &host{s: s, intercept: info.Intercept}
+	limited, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	conn, silent, err := contain.CallWithGrace(limited, s.runner(), "opening "+backend.Name(), func() (*liveConn, error) {
+		if o.Resume = o.Resume && info.CanResume; o.Resume {
+			c, err := backend.Open(limited, o, h)
+			if !errors.Is(err, agent.ErrUnsupported) {
+				return &liveConn{c, h, info.CanResume, true}, err
+			}
+			o.Resume = false
+		}
+		c, err := backend.Open(limited, o, h)
+		return &liveConn{c, h, info.CanResume, false}, err
+	}, (*liveConn).close)
+	if err != nil {
+		h.end()
+		if silent && ctx.Err() == nil {
+			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, backend.Name(), openLimit)
+		}
+		return nil, fmt.Errorf("open a conversation with %s: %w", backend.Name(), err)
+	}
+	return conn, nil
+}
+
+// reportForgotten reports, if anything was said before, that the agent begins anew.
 func (s *Session) reportForgotten(ctx context.Context) {
 	spoken := false
 	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
@@ -172,13 +171,21 @@ func (s *Session) reportForgotten(ctx context.Context) {
 		return !spoken
 	})
 	if err == nil && spoken {
-		s.tell(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
+		s.report(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
+			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. " +
+				"All of it can be given to it with your next prompt."})
 	}
 }
 
-// disconnect leaves a conversation that died or does not stop: nothing it says
-// counts any more, and the next prompt opens another.
+// report logs a line for the user.
+func (s *Session) report(ctx context.Context, d event.SessionError) {
+	if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
+		s.log().Warn("a line for the user was not logged", "line", d.Message, "error", err)
+	}
+}
+
+// disconnect leaves a conversation that died or does not stop: nothing it says counts any more, and
+// the next prompt opens another.
 func (s *Session) disconnect(c *liveConn) {
 	c.host.end()
 	s.mu.Lock()
@@ -187,21 +194,42 @@ func (s *Session) disconnect(c *liveConn) {
 	}
 	s.mu.Unlock()
 	s.endTasks(event.Interrupted)
-	s.wg.Go(func() { c.close(s.log()) })
+	s.wg.Go(c.close)
 }
 
-// tellOnce says what the user should read, if there is something.
-func (s *Session) tellOnce(ctx context.Context) {
-	if s.cfg.Tell == nil {
+// noteUseLocked notes that the session's conversation is of use now: it is closed
+// [Config].AgentIdle later, unless something works in it or subscribes to it then.
+func (s *Session) noteUseLocked() {
+	switch {
+	case s.conn == nil || s.cfg.AgentIdle <= 0 || !s.conn.canResume || s.state >= stateClosing:
+	case s.idleTimer == nil:
+		s.idleTimer = time.AfterFunc(s.cfg.AgentIdle, s.closeIdle)
+	default:
+		s.idleTimer.Reset(s.cfg.AgentIdle)
+	}
+}
+
+// closeIdle closes a conversation that nothing uses: the next prompt resumes it. Until then it costs
+// nothing.
+func (s *Session) closeIdle() {
+	select {
+	case s.connecting <- struct{}{}:
+	default: // it is of use again
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.noteUseLocked()
 		return
 	}
-	if line := s.cfg.Tell(); line != "" {
-		s.tell(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line})
+	defer func() { <-s.connecting }()
+	s.mu.Lock()
+	conn := s.conn
+	if s.state >= stateClosing || conn == nil || s.turn != nil || len(s.events.Open.Tasks) > 0 || s.events.Watched() {
+		s.mu.Unlock() // the end of each use is noted
+		return
 	}
-}
-
-func (s *Session) tell(ctx context.Context, d event.SessionError) {
-	if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
-		s.log().Warn("a line for the user was not logged", "line", d.Message, "error", err)
-	}
+	s.conn, s.closedIdle = nil, true
+	s.wg.Add(1) // not after the state is closing
+	s.mu.Unlock()
+	defer s.wg.Done()
+	conn.close()
 }

@@ -13,36 +13,45 @@ import (
 	"webchat/internal/wording"
 )
 
-// Display runs a tool for the user: no model is called, and nothing is asked
-// unless the act is sensitive (keys, credentials). It takes the same way as an
-// agent's call and may run beside a turn. The agent is told nothing of it.
-//
-// Display waits for the end. When ctx ends first it returns ctx's error and what
-// is known, and the display goes on: it belongs to the session, and AbortTool
-// stops it. A display that failed is no error: [DisplayResult].Error says why.
-// While the log cannot be written a display is done all the same and is not kept,
-// unless it has to be asked about. A command that an agent of the session asked for
-// before is not taken for one that the user typed ([agent.CallInfo].Typed).
-// [eventlog.ErrInvalid] for a tool or arguments no tool would take.
-func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
+// newDisplay is a call of the user's. [eventlog.ErrInvalid] for a tool or arguments no tool would
+// take.
+func (s *Session) newDisplay(tool string, args json.RawMessage) (*call, error) {
 	clean, err := CleanArguments(args)
+	if err == nil {
+		_, err = s.tool(tool)
+	}
 	if err != nil {
-		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
 	}
-	if _, err := s.tool(tool); err != nil {
-		return DisplayResult{}, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)
+	tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
+	return &call{ToolCall: tc, by: event.ByUser, unlogged: true}, nil
+}
+
+// Display runs a tool for the user: no model is called, and nothing is asked unless the act is
+// sensitive (keys, credentials). It takes the same way as an agent's call and may run beside a turn.
+// The agent does not learn of it.
+//
+// Display waits for the end. When ctx ends first it returns ctx's error and what is known, and the
+// display goes on: it belongs to the session, and AbortTool stops it. A display that failed is no
+// error: [DisplayResult].Error says why. While the log cannot be written a display is done all the
+// same and is not kept, unless it has to be asked about. A command that an agent of the session asked
+// for before is not taken for one that the user typed ([agent.CallInfo].Typed). [eventlog.ErrInvalid]
+// for a tool or arguments no tool would take.
+func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
+	c, err := s.newDisplay(tool, args)
+	if err != nil {
+		return DisplayResult{}, err
 	}
-	typed := !s.requests.AskedByAgent(ctx, clean)
-	var c *call
-	err = s.events.Change(ctx, func() (err error) {
-		tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
-		c, err = s.startLocked(tc, event.ByUser, nil)
+	typed := !s.requests.AskedByAgent(ctx, c.Arguments)
+	err = s.events.Change(ctx, func() error {
+		logged, err := s.startLocked(c.ToolCall, event.ByUser, nil)
 		switch {
 		case err == nil:
+			c = logged
 			s.titleFromCallLocked(c)
 		case errors.Is(err, eventlog.ErrLog): // looking goes on
-			c, err = &call{ToolCall: tc, by: event.ByUser, unlogged: true}, nil
 			s.beginCallLocked(c)
+			return nil
 		}
 		return err
 	})
@@ -62,13 +71,45 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	}
 }
 
+// display performs a user's call. Its end is logged when the log takes it.
+func (s *Session) display(c *call) DisplayResult {
+	defer s.endCall(c)
+	res := s.perform(c)
+	s.mu.Lock()
+	out := displayResultOf(s.completionLocked(c, res), res)
+	s.mu.Unlock()
+	if c.unlogged {
+		return out
+	}
+	complete := func() error { return s.completeLocked(c, res) }
+	err := s.events.Change(context.Background(), complete)
+	if errors.Is(err, eventlog.ErrLog) {
+		s.wg.Go(func() {
+			if err := s.events.Persist(s.ctx, complete); err != nil {
+				s.log().Error("the end of a display was not logged", "error", err)
+			}
+		})
+	}
+	out.NotKept = err != nil
+	return out
+}
+
+// displayResultOf is what a call's end says to its user. That the log has it is not said yet.
+func displayResultOf(d event.ToolExecutionComplete, res agent.Result) DisplayResult {
+	out := DisplayResult{ToolCallID: d.ToolCallID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}
+	if d.OutputID != "" {
+		out.Output = &eventlog.OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID}
+		if res.Telemetry != nil {
+			out.Output.Type = res.Telemetry.OutputType
+		}
+	}
+	return out
+}
+
 // titleFromCallLocked calls a session without a title by what its user looks at first.
 func (s *Session) titleFromCallLocked(c *call) {
-	if s.events.Summary().Title != "" {
-		return
-	}
-	title := wording.Title(subject(c))
-	if title == "" {
+	title := wording.Title(subject(c.Arguments))
+	if title == "" || s.events.Summary().Title != "" {
 		return
 	}
 	if err := s.events.Append(event.SessionTitleChanged{Title: title}); err != nil {
@@ -77,57 +118,143 @@ func (s *Session) titleFromCallLocked(c *call) {
 }
 
 // subject is what a call is about: its command or its path, as asked for.
-func subject(c *call) string {
+func subject(arguments json.RawMessage) string {
 	var args struct{ Path, Command string }
-	if json.Unmarshal(c.Arguments, &args) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(arguments, &args)
 	return cmp.Or(args.Command, args.Path)
 }
 
-// display performs a user's call. Its end is logged when the log takes it.
-func (s *Session) display(c *call) DisplayResult {
-	res := s.perform(c)
-	s.mu.Lock()
-	d := s.completionLocked(c, res)
-	s.mu.Unlock()
-	kept := s.finishDisplay(c, res)
-	out := DisplayResult{ToolCallID: c.ID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: !kept}
-	if d.OutputID != "" {
-		out.Output = &eventlog.OutputRef{ID: d.OutputID, ToolCallID: c.ID}
-		if res.Telemetry != nil {
-			out.Output.Type = res.Telemetry.OutputType
-		}
-	}
-	return out
+// Look is what came of a preview: a display that the log does not know.
+type Look struct {
+	DisplayResult
+	// Sensitive says that the file may hold secrets, so only its name is shown.
+	Sensitive bool
+	// Replaced are outputs that nothing refers to any more: those of earlier previews, and this
+	// one's if a later preview began meanwhile.
+	Replaced []string
 }
 
-// finishDisplay ends a user's call, in the log, too. It reports whether that has it: if
-// not, it is tried again by itself, unless the log knows nothing of the call.
-func (s *Session) finishDisplay(c *call, res agent.Result) (kept bool) {
-	drop := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.endCallLocked(c)
+// look is the newest preview of a session, as the events it becomes when it is kept.
+type look struct {
+	started int // previews so far; a later one supersedes those that still run
+	call    *call
+	end     event.ToolExecutionComplete
+}
+
+// Preview shows a file to the user without logging anything and without asking anybody: of a
+// sensitive file only its name is known, and a tool that does more than read is refused. It holds
+// until the next preview. When ctx ends, the tool is stopped. [eventlog.ErrInvalid] for a tool or
+// arguments no tool would take.
+func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
+	c, err := s.newDisplay(tool, args)
+	if err != nil {
+		return Look{}, err
 	}
-	if c.unlogged {
-		drop()
-		return false
+	c.look = true
+	s.mu.Lock()
+	if err := s.checkUsable(); err != nil {
+		s.mu.Unlock()
+		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
 	}
-	complete := func() error { return s.completeLocked(c, res) }
-	err := s.events.Change(context.Background(), complete)
-	if !errors.Is(err, eventlog.ErrLog) {
+	s.beginCallLocked(c)
+	s.look.started++
+	mine := s.look.started
+	s.mu.Unlock()
+	defer s.endCall(c)
+	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
+	res := s.perform(c)
+	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
+	out := Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch old := s.look.end.OutputID; {
+	case d.OutputID == "":
+	case mine != s.look.started || d.Error != nil:
+		out.Replaced = []string{d.OutputID}
+	default:
+		if old != "" {
+			out.Replaced = []string{old}
+		}
+		s.look.call, s.look.end = c, d
+	}
+	return out, nil
+}
+
+// lookEventsLocked is the preview of that output as what a display of the same file would have
+// logged; nil: the session has no such preview.
+func (s *Session) lookEventsLocked(outputID string) []event.Data {
+	if outputID == "" || s.look.end.OutputID != outputID {
+		return nil
+	}
+	return []event.Data{s.look.call.start(), s.look.end}
+}
+
+// Looks reports whether an output is the session's preview, which no list names.
+func (s *Session) Looks(outputID string) bool { return s.Looked(outputID) != nil }
+
+// Looked returns the preview of that output as entries of a log of its own; none if the session has
+// no such preview.
+func (s *Session) Looked(outputID string) (entries []event.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, d := range s.lookEventsLocked(outputID) {
+		entries = append(entries, event.Entry{Seq: int64(i + 1), Event: event.New(d, "", s.look.call.at)})
+	}
+	return entries
+}
+
+// Keep logs a preview as the display it would have been. What is in the log already is no error.
+// [eventlog.ErrNotFound] for an output of neither.
+func (s *Session) Keep(ctx context.Context, outputID string) error {
+	if err := s.shown(ctx, outputID); !errors.Is(err, eventlog.ErrNotFound) {
+		return err
+	}
+	return s.change(ctx, func() error {
+		data, c := s.lookEventsLocked(outputID), s.look.call
+		if data == nil {
+			return fmt.Errorf("keep the preview %s: %w", outputID, eventlog.ErrNotFound)
+		}
+		if err := s.beginLocked(data...); err != nil {
+			return fmt.Errorf("keep a preview: %w", err)
+		}
+		s.look.call, s.look.end = nil, event.ToolExecutionComplete{}
+		s.titleFromCallLocked(c)
+		return nil
+	})
+}
+
+// shown returns nil for an output that the session showed.
+func (s *Session) shown(ctx context.Context, outputID string) error {
+	known, err := s.seen.Has(ctx, s.events, outputID)
+	if err == nil && !known {
+		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
+	}
+	return err
+}
+
+// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no activity and
+// the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
+func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
+	if err := s.shown(ctx, outputID); err != nil {
+		return err
+	}
+	return s.change(ctx, func() error { return s.beginLocked(event.OutputDeleted{OutputID: outputID}) })
+}
+
+// Open logs that the user looked at an output, once for each output. It is no activity and the agent
+// does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
+func (s *Session) Open(ctx context.Context, outputID string) error {
+	if err := s.shown(ctx, outputID); err != nil {
+		return err
+	}
+	return s.change(ctx, func() error {
+		if !s.seen.Open(outputID) {
+			return nil
+		}
+		err := s.beginLocked(event.OutputOpened{OutputID: outputID})
 		if err != nil {
-			s.log().Error("the end of a display was not logged", "error", err)
+			s.seen.Forget(outputID)
 		}
-		drop()
-		return err == nil
-	}
-	go func() { // counted by beginCallLocked
-		defer drop()
-		if err := s.events.Persist(s.ctx, complete); err != nil {
-			s.log().Error("the end of a display was not logged", "error", err)
-		}
-	}()
-	return false
+		return err
+	})
 }

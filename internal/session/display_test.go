@@ -117,7 +117,7 @@ func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 	tools := func(r *rig) {
 		r.tools.tools = []agent.Tool{acts("run", asked(), func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
 			if agent.CallFrom(ctx).Typed {
-				typed = append(typed, subject(&call{ToolCall: agent.ToolCall{Arguments: args}}))
+				typed = append(typed, subject(args))
 			}
 			return agent.Result{TextForModel: "ran"}, nil
 		})}

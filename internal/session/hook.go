@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -17,13 +18,62 @@ import (
 // endHookLimit is how long the hooks of session_end may take when the program ends.
 const endHookLimit = 3 * time.Second
 
-func (s *Session) hooks() hookRunner {
-	return hookRunner{Hooks: s.cfg.Hooks, SessionID: string(s.id), Log: s.log()}
+// Hooks are the user's commands around events; [consent.Hooks] is one. The methods may be called
+// concurrently.
+type Hooks interface {
+	// Run asks the hooks for the moment c and reports each run (hook.start, hook.end). Without a
+	// matching hook it allows. An error means deny. The same RequestID is decided once.
+	Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error)
+	// Demands reports whether a hook for e has to be asked every time.
+	Demands(e consent.Moment) bool
 }
 
-// hook asks the user's hooks. Whatever goes wrong is a deny; the error is ctx's.
+// checkReach returns why hooks that insist cannot reach all tool calls of the backend, or nil.
+func checkReach(c Config, info agent.Info) error {
+	reached := info.Intercept == agent.InterceptAll || info.Intercept == agent.InterceptRewrite ||
+		!info.Available && info.Intercept == "" // its opening says why
+	if c.Hooks == nil || reached || !c.Hooks.Demands(consent.BeforeTool) {
+		return nil
+	}
+	return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
+		agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
+}
+
+// runHooks runs the user's hooks, which log their runs by report. Whatever goes wrong is a deny; the
+// error is ctx's.
+func (s *Session) runHooks(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+	if s.cfg.Hooks == nil {
+		return consent.HookVerdict{Allow: true}, nil
+	}
+	c.SessionID = string(s.id)
+	v, err := contain.Call(s.log(), "the hook "+string(c.Event), func() (consent.HookVerdict, error) {
+		return s.cfg.Hooks.Run(ctx, c, func(d event.Data) error {
+			switch d.(type) {
+			case event.HookStart, event.HookEnd:
+				return report(d)
+			}
+			return fmt.Errorf("%w: %s is not a hook's to report", eventlog.ErrInvalid, event.TypeOf(d))
+		})
+	})
+	switch {
+	case ctx.Err() != nil:
+		return consent.HookVerdict{}, context.Cause(ctx)
+	case err != nil:
+		s.log().Warn("a hook failed", "event", c.Event, "error", err)
+		return consent.HookVerdict{Reason: "A hook failed: " + err.Error()}, nil
+	case !v.Allow && v.Reason == "":
+		v.Reason = "A hook refused it without a reason."
+	case v.Allow && v.Arguments != nil:
+		if v.Arguments, err = CleanArguments(v.Arguments); err != nil {
+			return consent.HookVerdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
+		}
+	}
+	return v, nil
+}
+
+// hook asks the user's hooks.
 func (s *Session) hook(ctx context.Context, c consent.HookCall) (consent.HookVerdict, error) {
-	return s.hooks().Run(ctx, c, func(d event.Data) error {
+	return s.runHooks(ctx, c, func(d event.Data) error {
 		wait := ctx
 		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
 			wait = s.ctx
@@ -32,33 +82,40 @@ func (s *Session) hook(ctx context.Context, c consent.HookCall) (consent.HookVer
 	})
 }
 
-// hookForCall asks the user's hooks about a call. The user's own does not wait for the
-// log.
-func (s *Session) hookForCall(c *call, about consent.HookCall) (consent.HookVerdict, error) {
+// hookForCall asks the user's hooks about a call. The user's own does not wait for the log.
+func (s *Session) hookForCall(c *call, moment consent.Moment, args, result json.RawMessage) (consent.HookVerdict, error) {
+	about := consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: moment,
+		Tool: c.Name, Arguments: args, Result: result}
 	if c.by != event.ByUser {
 		return s.hook(c.ctx, about)
 	}
-	kept := !c.unlogged
-	return s.hooks().Run(c.ctx, about, func(d event.Data) error {
-		if !kept {
+	unlogged := c.unlogged
+	return s.runHooks(c.ctx, about, func(d event.Data) error {
+		if unlogged {
 			return nil
 		}
 		err := s.events.Add(d)
 		if !errors.Is(err, eventlog.ErrLog) {
 			return err
 		}
-		if _, starts := d.(event.HookStart); starts {
-			kept = false
-			return nil
+		if _, unlogged = d.(event.HookStart); !unlogged {
+			s.addLater(d)
 		}
-		s.wg.Go(func() {
-			if err := s.events.Persist(s.ctx, func() error { return s.events.Append(d) }); err != nil {
-				s.log().Error("the end of a hook was not logged", "error", err)
-			}
-		})
 		return nil
 	})
 }
+
+// addLater logs what the log refuses now as soon as it takes it.
+func (s *Session) addLater(d event.Data) {
+	s.wg.Go(func() {
+		if err := s.events.Persist(s.ctx, func() error { return s.events.Append(d) }); err != nil {
+			s.log().Error("an event was not logged", "type", event.TypeOf(d), "error", err)
+		}
+	})
+}
+
+// agentMoments are the moments a backend may ask hooks about; the others are the session's own.
+var agentMoments = []consent.Moment{consent.PromptSubmitted, consent.BeforeTool, consent.AfterTool, consent.Error}
 
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
@@ -70,35 +127,34 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	case !errors.Is(err, ErrNoTurn):
 		return agent.HookVerdict{}, fmt.Errorf("run hooks: %w", err)
 	}
-	e, err := hookMoment(c)
-	if err != nil {
-		return agent.HookVerdict{}, err
+	about := consent.HookCall{RequestID: c.RequestID, Event: consent.Moment(c.Event), Tool: c.Tool, Arguments: c.Arguments,
+		Result: c.Result, Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite}
+	if !slices.Contains(agentMoments, about.Event) {
+		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
 	}
-	if e == consent.BeforeTool {
-		clean, err := CleanArguments(c.Arguments)
-		if err != nil {
+	if about.Event == consent.BeforeTool {
+		if about.Arguments, err = CleanArguments(c.Arguments); err != nil {
 			return agent.HookVerdict{Reason: fmt.Sprintf("Tool '%s' was not run: %v.", c.Tool, err)}, nil
 		}
-		c.Arguments = clean
 	}
-	h.s.mu.Lock()
-	within, call := h.s.turn.turnID(), ""
-	if h.s.events.Open.Tool(c.RequestID) != nil { // most agents name the moment by their call
-		call = c.RequestID
+	s := h.s
+	s.mu.Lock()
+	about.Within = s.turn.turnID()
+	if s.events.Open.Tool(c.RequestID) != nil { // most agents name the moment by their call
+		about.ToolCallID = c.RequestID
 	}
-	h.s.mu.Unlock()
-	v, err := h.s.hook(ctx, consent.HookCall{Within: within, RequestID: c.RequestID, ToolCallID: call, Event: e, Tool: c.Tool, Arguments: c.Arguments, Result: c.Result,
-		Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite})
+	s.mu.Unlock()
+	v, err := s.hook(ctx, about)
 	if err == nil && v.Arguments != nil {
-		h.s.mu.Lock()
-		h.s.rewritten[c.RequestID] = v.Arguments
-		h.s.mu.Unlock()
+		s.mu.Lock()
+		s.rewritten[c.RequestID] = v.Arguments
+		s.mu.Unlock()
 	}
-	return agent.HookVerdict{Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt}, err
+	return agent.HookVerdict(v), err
 }
 
-// hookBeforeAsking asks the before_tool hooks about an act of an agent that tells of
-// its tools only when it asks for permission.
+// hookBeforeAsking asks the before_tool hooks about an act of an agent that reports its tools only
+// when it asks for permission.
 func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (consent.HookVerdict, error) {
 	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
 		return consent.HookVerdict{Allow: true}, nil // it asked about the call itself
@@ -106,13 +162,14 @@ func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (consen
 	return h.s.hook(ctx, consent.HookCall{Event: consent.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
 }
 
-// hookSessionStart asks before the agent starts, unless its conversation only rested.
+// hookSessionStart asks before the agent starts, unless its conversation was only closed for being
+// idle.
 func (s *Session) hookSessionStart(ctx context.Context) error {
 	s.mu.Lock()
-	rested := s.closedIdle
+	idle := s.closedIdle
 	s.closedIdle = false
 	s.mu.Unlock()
-	if rested {
+	if idle {
 		return nil
 	}
 	v, err := s.hook(ctx, consent.HookCall{Event: consent.SessionStart})
@@ -122,8 +179,8 @@ func (s *Session) hookSessionStart(ctx context.Context) error {
 	return err
 }
 
-// hookSessionEnd tells hooks that the session's agent has ended. Nothing of the
-// session runs any more.
+// hookSessionEnd runs the hooks of the end of the session's agent. Nothing of the session runs any
+// more.
 func (s *Session) hookSessionEnd() {
 	ctx, cancel := context.WithTimeout(context.Background(), endHookLimit)
 	defer cancel()
@@ -132,8 +189,8 @@ func (s *Session) hookSessionEnd() {
 	}
 }
 
-// hookErrors tells hooks what went wrong in a turn, after the user was told. The
-// agent is idle; the turn can still be stopped.
+// hookErrors runs the hooks of what went wrong in a turn, after the user can see it. The agent is
+// idle; the turn can still be stopped.
 func (s *Session) hookErrors(t *turn, failure error) {
 	s.mu.Lock()
 	errs := slices.Clone(t.errs)
@@ -149,21 +206,17 @@ func (s *Session) hookErrors(t *turn, failure error) {
 			return nil
 		})
 		if err != nil {
-			s.log().Info("the end of the turn tells of its failure", "error", err)
+			s.log().Info("the end of the turn logs its failure", "error", err)
 		}
 		errs = append(errs, e)
 	}
 	for _, e := range errs {
-		s.hookError(t.whole, e)
-	}
-}
-
-func (s *Session) hookError(ctx context.Context, e event.SessionError) {
-	b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType, "kind": string(e.Kind)})
-	if err != nil || ctx.Err() != nil {
-		return
-	}
-	if _, err := s.hook(ctx, consent.HookCall{Event: consent.Error, Result: b}); err != nil {
-		s.log().Info("the hooks of an error were stopped", "error", err)
+		b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType, "kind": string(e.Kind)})
+		if err != nil || t.whole.Err() != nil {
+			return
+		}
+		if _, err := s.hook(t.whole, consent.HookCall{Event: consent.Error, Result: b}); err != nil {
+			s.log().Info("the hooks of an error were stopped", "error", err)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -20,6 +22,8 @@ type host struct {
 	gone      bool            // guarded by s.mu: the conversation is over
 }
 
+var _ agent.Host = (*host)(nil)
+
 // end makes everything the conversation still asks for an error.
 func (h *host) end() {
 	h.s.mu.Lock()
@@ -27,13 +31,20 @@ func (h *host) end() {
 	h.s.mu.Unlock()
 }
 
-// turnLocked returns the running turn, or why the conversation has none.
-// What a helper in the background does, in the call parent, runs beside the turns.
+func (h *host) overLocked() error {
+	if h.gone {
+		return fmt.Errorf("the conversation of session %s: %w", h.s.id, eventlog.ErrClosed)
+	}
+	return nil
+}
+
+// turnLocked returns the running turn, or why the conversation has none. What a helper in the
+// background does, in the call parent, runs beside the turns.
 func (h *host) turnLocked(parent string) (*turn, error) {
 	task := h.s.events.Open.Helper(parent)
 	switch t := h.s.turn; {
 	case h.gone:
-		return nil, fmt.Errorf("the conversation of session %s: %w", h.s.id, eventlog.ErrClosed)
+		return nil, h.overLocked()
 	case task != nil && h.s.scopes[task.Start.TaskID] != nil:
 		return h.s.scopes[task.Start.TaskID], nil
 	case t == nil || !t.started || t.ended:
@@ -41,6 +52,52 @@ func (h *host) turnLocked(parent string) (*turn, error) {
 	default:
 		return t, nil
 	}
+}
+
+// inTurn returns ctx ending with the running turn, too, or with the task of the helper that made the
+// call. The end of the turn waits until leave is called.
+func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, func(), error) {
+	s := h.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	parent := ""
+	if x := s.events.Open.Tool(toolCallID); x != nil {
+		parent = x.Start.ParentToolCallID
+	}
+	t, err := h.turnLocked(parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !t.joinLocked() {
+		return nil, nil, ErrNoTurn
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		t.joined.Done()
+	}, nil
+}
+
+// AskPermission implements [agent.Host].
+func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
+	ctx, leave, err := h.inTurn(ctx, p.ToolCallID)
+	if err != nil {
+		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
+	}
+	defer leave()
+	return h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
+}
+
+// AskUser implements [agent.Host].
+func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
+	ctx, leave, err := h.inTurn(ctx, q.ToolCallID)
+	if err != nil {
+		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
+	}
+	defer leave()
+	return h.s.requests.Question(ctx, q)
 }
 
 // Report implements [agent.Host].
@@ -78,15 +135,15 @@ func (h *host) turnOver() context.Context {
 // reportLocked appends what the agent reports.
 func (h *host) reportLocked(data event.Data) error {
 	s := h.s
-	if h.gone {
-		return fmt.Errorf("the conversation of session %s: %w", s.id, eventlog.ErrClosed)
+	if err := h.overLocked(); err != nil {
+		return err
 	}
 	t, err := h.turnLocked(s.events.Open.ParentOf(data))
-	if err != nil && !BetweenTurns(data) {
+	if err != nil && !betweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
 	before := s.events.Summary().Open.Mode
-	relay, err := s.stateLocked().Report(data)
+	relay, err := s.screening().Report(data)
 	if err != nil {
 		s.log().Warn("a report was refused", "type", event.TypeOf(data), "error", err)
 		return fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
@@ -114,35 +171,6 @@ func (h *host) reportLocked(data event.Data) error {
 	return nil
 }
 
-// Keep implements [agent.Keeper]. That the call has an output its progress tells, which
-// an agent's own never does.
-func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err error) {
-	k, ok := h.s.cfg.Outputs.(OutputKeeper)
-	if !ok {
-		return "", agent.ErrUnsupported
-	}
-	runs := func() error {
-		if begun := h.s.events.Open.Tool(w.ToolCallID); h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
-			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
-		}
-		return nil
-	}
-	if err := h.s.events.Change(ctx, runs); err != nil {
-		return "", err
-	}
-	size := int64(len(w.Data))
-	outputID, readers, err := k.Keep(h.s.id, w)
-	if err != nil {
-		return "", err
-	}
-	return readers, h.s.events.Change(ctx, func() error {
-		if err := runs(); err != nil {
-			return err
-		}
-		return h.s.events.Append(event.ToolExecutionProgress{ToolCallID: w.ToolCallID, OutputID: outputID, Bytes: size})
-	})
-}
-
 // count keeps what the end of the turn has to know.
 func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
@@ -158,13 +186,106 @@ func (t *turn) count(d event.Data) {
 	}
 }
 
-// stateLocked is what a report of the agent is screened by.
-func (s *Session) stateLocked() Screening {
-	sum := s.events.Summary()
-	st := Screening{Work: &s.events.Open, Title: sum.Title, Model: sum.Model, Effort: sum.Open.Effort, Mode: sum.Open.Mode, Todos: sum.Open.Todos, Named: s.titleChosen, Now: s.events.Now(), Log: s.log(),
-		Ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
-	if s.turn != nil {
-		st.Turn, st.Stopper = s.turn.id, stoppedBy(s.turn.ctx)
+// Keep implements [agent.Keeper]. That the call has an output is in its progress, which an agent's
+// own never says.
+func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err error) {
+	k, ok := h.s.cfg.Outputs.(OutputKeeper)
+	if !ok {
+		return "", agent.ErrUnsupported
 	}
-	return st
+	runs := func() error {
+		begun := h.s.events.Open.Tool(w.ToolCallID)
+		if h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
+			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
+		}
+		return nil
+	}
+	if err := h.s.events.Change(ctx, runs); err != nil {
+		return "", err
+	}
+	d := event.ToolExecutionProgress{ToolCallID: w.ToolCallID, Bytes: int64(len(w.Data))}
+	if d.OutputID, readers, err = k.Keep(h.s.id, w); err != nil {
+		return "", err
+	}
+	return readers, h.s.events.Change(ctx, func() error {
+		if err := runs(); err != nil {
+			return err
+		}
+		return h.s.events.Append(d)
+	})
+}
+
+// ownWork is a turn without a prompt: the agent begins it by itself, or the user has the agent do
+// something with the conversation.
+type ownWork struct {
+	ctx     context.Context // of the agent's wait: a turn that has not started when it ends never does
+	by      event.Actor
+	cause   string
+	work    func(context.Context, *liveConn) error
+	done    chan struct{} // closed when the turn has ended, or never will begin
+	started bool          // guarded by the session's mu
+	err     error         // set before done is closed
+}
+
+func newOwnWork(ctx context.Context, by event.Actor, cause string, work func(context.Context, *liveConn) error) *prompt {
+	cause = eventlog.Brief(strings.ToValidUTF8(cause, "\uFFFD"))
+	return &prompt{own: &ownWork{ctx: ctx, by: by, cause: cause, work: work, done: make(chan struct{})}}
+}
+
+// RunTurn implements [agent.Host].
+func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
+	s := h.s
+	p := newOwnWork(ctx, event.ByAgent, cause, func(ctx context.Context, _ *liveConn) error { return work(ctx) })
+	err := s.change(ctx, func() error {
+		switch err := h.overLocked(); {
+		case err != nil:
+			return err
+		case s.rewinding:
+			return fmt.Errorf("the agent goes back to an earlier prompt: %w", ErrWorking)
+		case s.turn == nil:
+			s.enqueueLocked(p)
+		default:
+			s.queue = slices.Insert(s.queue, 0, p) // the agent already works on it
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("run a turn of the agent's own: %w", err)
+	}
+	select {
+	case <-p.own.done:
+	case <-ctx.Done():
+		s.mu.Lock()
+		begun := p.own.started
+		s.mu.Unlock()
+		if !begun {
+			return context.Cause(ctx)
+		}
+		<-p.own.done
+	}
+	return p.own.err
+}
+
+// runOwnWork has the agent do its own work in a turn.
+func (s *Session) runOwnWork(t *turn, own *ownWork) (err error) {
+	s.mu.Lock()
+	conn := s.conn
+	s.mu.Unlock()
+	if own.by == event.ByUser {
+		if conn, err = s.connect(t.ctx); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	own.started = own.ctx.Err() == nil && conn != nil
+	begun := own.started
+	s.mu.Unlock()
+	if !begun {
+		own.err = fmt.Errorf("the agent does not want to go on: %w", ErrNoTurn)
+		return nil
+	}
+	return s.await(t, conn, func() error {
+		own.err = own.work(t.ctx, conn)
+		return own.err
+	})
 }

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
 
-// Create logs the start of a session and returns it. Its agent starts with the first
-// prompt, in that mode if it is not empty. taken is what it begins with. [eventlog.ErrInvalid] for a title that is too long or
-// an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's
-// hooks do not reach, or that knows no modes.
+// Create logs the start of a session and returns it. Its agent starts with the first prompt, in that
+// mode if it is not empty. taken is what it begins with. [eventlog.ErrInvalid] for a title that is
+// too long or an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's hooks
+// do not reach, or that knows no modes.
 func Create(ctx context.Context, c Config, start event.SessionStart, mode string, taken ...event.Data) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
@@ -23,7 +22,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if c.Backend == nil {
 		return nil, fmt.Errorf("%w: a new session needs a backend", eventlog.ErrInvalid)
 	}
-	if err := checkReach(ctx, c.Hooks, c.Backend); err != nil {
+	if err := checkReach(c, c.Backend.Info(ctx)); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if start.Title, err = eventlog.CleanTitle(start.Title); err != nil {
@@ -46,8 +45,8 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	return s, nil
 }
 
-// Load returns a session of the log, closing first what an earlier process left open
-// in it. While the log cannot be written such a session can only be read.
+// Load returns a session of the log, closing first what an earlier process left open in it. While
+// the log cannot be written such a session can only be read.
 func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
@@ -67,6 +66,80 @@ func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error)
 	return s, nil
 }
 
+// recover closes what an earlier process left open, before anything else happens to the session:
+// messages in flight as far as their drafts go, tool calls, requests and the turn. The prompts that
+// never had one wait for the user.
+func (s *Session) recover(ctx context.Context) error {
+	data, open, err := s.unfinished(ctx)
+	if err == nil {
+		err = s.events.Change(ctx, func() (err error) {
+			s.events.Open = open
+			if len(data) > 0 {
+				err = s.events.Append(data...)
+			}
+			s.events.Open = eventlog.Work{}
+			s.leftOpen = s.leftOpen && err != nil
+			if err == nil {
+				s.keepWaitingLocked(open.Queued)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("recover session %s: %w", s.id, err)
+	}
+	if s.cfg.Drafts != nil {
+		s.saveDrafts(nil)
+	}
+	return nil
+}
+
+// unfinished folds the end of the log, from before all that is open, and returns what closes that.
+func (s *Session) unfinished(ctx context.Context) (data []event.Data, o eventlog.Work, err error) {
+	sum := s.events.Summary()
+	cut := event.NewCut(1, 0)
+	sum.IncludeOpen(cut)
+	entries, err := s.End(ctx, cut, sum.LastSeq)
+	for _, e := range entries {
+		o.Apply(e)
+	}
+	var drafts []eventlog.Draft
+	if err == nil && s.cfg.Drafts != nil && o.Turn.TurnID != "" {
+		drafts, err = s.cfg.Drafts.LoadDrafts(ctx, s.id)
+	}
+	var spent event.Usage
+	for _, d := range drafts {
+		f := &eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID, Reasoning: d.Reasoning, Text: []byte(d.Content)}
+		switch {
+		case d.Usage != nil:
+			spent = *d.Usage
+		case !o.Done[f.Key()]:
+			o.Messages = append(o.Messages, f)
+		}
+	}
+	data = o.Interrupted()
+	for i, d := range data {
+		if end, ok := d.(event.TurnEnd); ok && end.TurnID == o.Turn.TurnID {
+			end.Usage = spent
+			data[i] = end
+		}
+	}
+	return data, o, err
+}
+
+// recoverLater recovers the session as soon as the log can be written; until then it can only be
+// read.
+func (s *Session) recoverLater() {
+	s.mu.Lock()
+	s.leftOpen = true
+	s.mu.Unlock()
+	s.wg.Go(func() {
+		if err := eventlog.Retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
+			s.log().Error("a session could not be recovered: it can be read until the next start", "error", err)
+		}
+	})
+}
+
 // Retire stops the session's work after a soft deletion.
 func (s *Session) Retire(at time.Time) {
 	err := s.events.Change(context.Background(), func() error {
@@ -74,11 +147,11 @@ func (s *Session) Retire(at time.Time) {
 			s.state = stateDeleted
 		}
 		s.events.Mark(func(sum *eventlog.Summary) { sum.DeletedAt = at })
-		t := s.stopLocked(event.Abort{Reason: "The session was deleted."})
+		logStop := s.stopLocked(event.Abort{Reason: "The session was deleted."})
 		for _, c := range s.calls {
 			c.cancel(errAborted)
 		}
-		return s.logStopLocked(t)
+		return logStop()
 	})
 	if err != nil {
 		s.log().Warn("the stop of a deleted session was not logged", "error", err)
@@ -119,24 +192,22 @@ func (s *Session) Pin(pinned bool) {
 	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })
 }
 
-// Close ends the session's work in this process and returns when nothing of it is
-// left: turn, tools, conversation, subscribers.
+// Close ends the session's work in this process and returns when nothing of it is left: turn, tools,
+// conversation, subscribers.
 func (s *Session) Close() {
 	s.cancel(errShutdown)
 	closed := false
 	_ = s.events.Change(context.Background(), func() error { // it does not fail
 		closed = s.state >= stateClosing
 		s.state = max(s.state, stateClosing)
+		if s.idleTimer != nil {
+			s.idleTimer.Stop()
+		}
 		return nil
 	})
 	if closed {
 		return
 	}
-	s.mu.Lock()
-	if s.idleTimer != nil {
-		s.idleTimer.Stop()
-	}
-	s.mu.Unlock()
 	s.wg.Wait()
 
 	s.mu.Lock()
@@ -144,7 +215,7 @@ func (s *Session) Close() {
 	s.conn = nil
 	s.mu.Unlock()
 	if conn != nil {
-		conn.close(s.log())
+		conn.close()
 	}
 	s.endTasks(event.Interrupted)
 	if worked {
@@ -155,8 +226,7 @@ func (s *Session) Close() {
 	s.toolset = nil
 	s.toolMu.Unlock()
 	if set != nil {
-		_, err := contain.Call(s.log(), "closing the tools", func() (struct{}, error) { return struct{}{}, set.Close() })
-		if err != nil {
+		if err := s.contained("closing the tools", set.Close); err != nil {
 			s.log().Warn("tools did not close cleanly", "error", err)
 		}
 	}
@@ -165,12 +235,10 @@ func (s *Session) Close() {
 	err := s.events.Change(context.Background(), func() (err error) {
 		if !s.startedAt.IsZero() {
 			d := s.cfg.Now().Sub(s.startedAt)
-			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace, DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
+			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace,
+				DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
 		}
-		for _, p := range s.queue { // they wait for the next process
-			s.doneLocked(p)
-		}
-		s.state, s.queue = stateClosed, nil
+		s.state, s.queue = stateClosed, nil // what waits waits for the next process
 		s.events.Close()
 		return err
 	})

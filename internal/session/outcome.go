@@ -1,5 +1,3 @@
-// What became of a call or a turn, as a log keeps it.
-
 package session
 
 import (
@@ -52,9 +50,9 @@ func sessionErrorOf(err error) event.SessionError {
 	return d
 }
 
-// completionOf is a result as it is logged, of a call that began at a time.
-func completionOf(toolCallID string, at, now time.Time, res agent.Result) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: toolCallID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, now.Sub(at).Milliseconds())}
+// completionOf is a result as it is logged.
+func completionOf(toolCallID string, took time.Duration, res agent.Result) event.ToolExecutionComplete {
+	d := event.ToolExecutionComplete{ToolCallID: toolCallID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, took.Milliseconds())}
 	if res.Telemetry != nil {
 		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
 		if b, err := json.Marshal(res.Telemetry); err == nil {
@@ -97,6 +95,14 @@ func usageOf(d event.AssistantUsage) event.Usage {
 // deniedResult is the result of a call that was refused.
 func deniedResult(reason string, by event.Decider) agent.Result {
 	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
+}
+
+// failedResult is the result of a call that failed, or was stopped.
+func failedResult(ctx context.Context, err error, kind event.ErrorKind) agent.Result {
+	if ctx.Err() != nil {
+		return stoppedResult(ctx)
+	}
+	return agent.FailedBy(err, kind)
 }
 
 // stoppedResult is the result of a call that was stopped before it did anything.

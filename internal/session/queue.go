@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,26 +20,32 @@ import (
 	"webchat/internal/wording"
 )
 
-// steerLimit is how long an agent may take to say whether a prompt joins its turn.
-const steerLimit = 5 * time.Second
+const (
+	// steerLimit is how long an agent may take to say whether a prompt joins its turn.
+	steerLimit = 5 * time.Second
+	// repeatWithin is how many events of earlier processes are searched for a prompt that is sent
+	// again: its sender lost the reply a moment ago.
+	repeatWithin = 5000
+)
 
-// prompt is an accepted message that is not done.
+// messageID is what a sender may call a prompt.
+var messageID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// prompt is an accepted message whose turn has not ended.
 type prompt struct {
 	id          string
+	was         []string // its ids before it was edited or moved
 	content     string
 	attachments []agent.Attachment
 	given       []event.Attachment // the same, as the user named them
-	place       int64              // its user.message is after this sequence
-	done        chan struct{}      // closed when its turn's end is in the log
 	own         *ownWork           // nil: the user's
 }
 
-// Send accepts a prompt: when it returns nil, the user.message is durable, and
-// its turn comes when those before it are done. A prompt that is to steer goes
-// into the running turn if the agent can take it, else into the queue. A prompt whose
-// ID is in the log was sent before: nothing happens but the same answer. Errors:
-// [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid], [eventlog.ErrNotFound] (an attachment),
-// [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
+// Send accepts a prompt: when it returns nil, the user.message is durable, and its turn comes when
+// those before it are done. A prompt that is to steer goes into the running turn if the agent can
+// take it, else into the queue. A prompt whose ID is in the log was sent before: nothing happens but
+// the same answer. Errors: [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid], [eventlog.ErrNotFound]
+// (an attachment), [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
 func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err error) {
 	if err := validate(msg); err != nil {
 		return "", err
@@ -56,57 +62,11 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	if err != nil {
 		return "", err
 	}
-	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, given: msg.Attachments, done: make(chan struct{})}
-	err = s.events.Change(ctx, func() error { return s.acceptLocked(p, msg) })
-	if err != nil && !errors.Is(err, errRepeated) {
+	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, given: msg.Attachments}
+	if err := s.change(ctx, func() error { return s.acceptLocked(p, msg.Mode) }); err != nil {
 		return "", err
 	}
 	return p.id, nil
-}
-
-// resolve returns what an agent is given of the attachments of a prompt.
-func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
-	return AttachmentResolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}.Resolve(ctx, given)
-}
-
-// acceptLocked logs a prompt and gives it its turn.
-func (s *Session) acceptLocked(p *prompt, msg Message) error {
-	if err := s.checkUsable(); err != nil {
-		return err
-	}
-	if _, twice := s.places[p.id]; twice {
-		return errRepeated
-	}
-	if s.rewinding {
-		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
-	}
-	if len(s.queue) >= MaxQueue {
-		return fmt.Errorf("%w: %d of them; wait, or take one back", ErrBusy, len(s.queue))
-	}
-	data := []event.Data{event.UserMessage{MessageID: p.id, Content: msg.Content, Attachments: msg.Attachments}}
-	sum := s.events.Summary()
-	if sum.Title == "" {
-		if title := wording.Title(msg.Content); title != "" {
-			data = append(data, event.SessionTitleChanged{Title: title})
-		}
-	}
-	p.place = sum.LastSeq
-	if err := s.beginLocked(data...); err != nil {
-		return err
-	}
-	s.prompts[p.id] = p
-	s.places[p.id] = p.place
-	if s.turn != nil && msg.Mode == SendSteer && s.conn != nil && s.turn.joinLocked() {
-		s.steer(s.turn, s.conn, p)
-		return nil
-	}
-	if s.held && s.turn != nil { // it is stopping, and this is what the user wants instead
-		s.queue = slices.Insert(s.queue, 0, p)
-	} else {
-		s.enqueueLocked(p)
-	}
-	s.held = false
-	return nil
 }
 
 func validate(msg Message) error {
@@ -122,6 +82,75 @@ func validate(msg Message) error {
 	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
 		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode, SendQueue, SendSteer)
 	}
+	return nil
+}
+
+// resolve returns what an agent is given of the attachments of a prompt.
+func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
+	r := AttachmentResolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}
+	return r.Resolve(ctx, given)
+}
+
+// Place returns the sequence after which the log holds a prompt that this session accepted lately;
+// false if there is none of that id.
+func (s *Session) Place(ctx context.Context, id string) (after int64, known bool, err error) {
+	s.mu.Lock()
+	after, known = s.places[id]
+	complete, last := s.placesComplete, s.events.Summary().LastSeq
+	s.mu.Unlock()
+	if known || complete {
+		return after, known, nil
+	}
+	found := map[string]int64{}
+	err = s.events.Scan(ctx, max(0, last-repeatWithin), func(e event.Entry) bool {
+		if m, ok := e.Event.Data.(event.UserMessage); ok {
+			found[m.MessageID] = e.Seq - 1
+		}
+		return e.Seq < last
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, seq := range found {
+		s.places[id] = seq
+	}
+	s.placesComplete = true
+	after, known = s.places[id]
+	return after, known, nil
+}
+
+// acceptLocked logs a prompt and gives it its turn. One that is in the log already is not sent again.
+func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
+	if _, twice := s.places[p.id]; twice {
+		return nil
+	}
+	if s.rewinding {
+		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
+	}
+	if len(s.queue) >= MaxQueue {
+		return fmt.Errorf("%w: %d of them; wait, or take one back", ErrBusy, len(s.queue))
+	}
+	data := []event.Data{event.UserMessage{MessageID: p.id, Content: p.content, Attachments: p.given}}
+	sum := s.events.Summary()
+	if title := wording.Title(p.content); sum.Title == "" && title != "" {
+		data = append(data, event.SessionTitleChanged{Title: title})
+	}
+	if err := s.beginLocked(data...); err != nil {
+		return err
+	}
+	s.places[p.id] = sum.LastSeq
+	switch {
+	case s.turn != nil && mode == SendSteer && s.conn != nil && s.turn.joinLocked():
+		s.steer(s.turn, s.conn, p)
+		return nil
+	case s.held && s.turn != nil: // it is stopping, and this is what the user wants instead
+		s.queue = slices.Insert(s.queue, 0, p)
+	default:
+		s.enqueueLocked(p)
+	}
+	s.held = false
 	return nil
 }
 
@@ -141,161 +170,169 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 	s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
 		defer cancel()
-		_, late, err := contain.CallWithGrace(ctx, s.runner(), "steering", func() (struct{}, error) {
+		_, silent, err := contain.CallWithGrace(ctx, s.runner(), "steering", func() (struct{}, error) {
 			return struct{}{}, conn.Steer(ctx, agent.Prompt{MessageID: p.id, Content: p.content, Attachments: p.attachments})
 		}, nil)
 		if err != nil && !errors.Is(err, agent.ErrUnsupported) {
-			s.log().Warn("a prompt could not join the turn", "late", late, "error", err)
+			s.log().Warn("a prompt could not join the turn", "silent", silent, "error", err)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		defer t.doneLocked()
+		defer t.joined.Done()
 		switch {
 		case s.turn != t || t.ending: // the turn could not wait for the answer
 			s.enqueueLocked(p)
-		case err == nil || late: // late: the agent may have it, so it is not asked again
-			t.steered = append(t.steered, p)
+		case err == nil || silent: // silent: the agent may have it, so it is not asked again
+			t.steered = append(t.steered, p.id)
 		default:
-			s.queue = append([]*prompt{p}, s.queue...) // it was the user's next wish
+			s.queue = slices.Insert(s.queue, 0, p) // it was the user's next wish
 		}
 	})
 }
 
-// stopOrder is how long a stop waits for its place before what it stops: only a log
-// that is slow holds it up.
-const stopOrder = stopGrace / 10
-
-// Abort stops the running turn, within about a second and with everything the
-// agent started in it. The prompts that wait go on waiting, until the user sends one of them
-// or another one. Displays of the user go on; only when no turn runs they are what is
-// stopped. Abort returns when that is logged, but does not wait long for a log that is
-// slow or refuses it; nothing to stop is no error.
-func (s *Session) Abort(ctx context.Context, reason string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if reason = strings.TrimSpace(reason); reason == "" {
-		reason = "Stopped by the user."
-	}
+// WaitTurn waits until the turn of a message has ended, or the turn it joined, and returns what came
+// of it, read from the log. [eventlog.ErrNotFound] for a message this session never accepted.
+func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
+	live := s.Subscribe()
+	defer live.Close()
 	s.mu.Lock()
-	idle := s.turn == nil && !slices.ContainsFunc(slices.Collect(maps.Values(s.calls)), func(c *call) bool { return c.by == event.ByUser })
+	last := s.places[messageID] // 0: of an earlier process, or of none
 	s.mu.Unlock()
-	if idle {
-		return nil
+	r, accepted, whole := eventlog.NewResult(messageID), false, false
+	take := func(e event.Entry) bool {
+		m, ok := e.Event.Data.(event.UserMessage)
+		accepted = accepted || ok && m.MessageID == messageID
+		last, whole = e.Seq, r.Add(e.Event.Data)
+		return !whole
 	}
-	change := s.events.Reserve(stopOrder)
-	s.mu.Lock()
-	stopped := s.stopLocked(event.Abort{Reason: reason, By: event.DecidedByUser})
-	s.mu.Unlock()
-	err := s.waitUpTo(logGrace, func() error {
-		return change(func() error { return s.logStopLocked(stopped) })
-	})
-	if err != nil { // the end of the turn says it
-		s.log().Warn("a stop was not logged at once", "error", err)
-	}
-	return nil
-}
-
-// halt is what a stop stopped.
-type halt struct {
-	abort event.Abort
-	turn  *turn // nil: none ran
-	calls bool  // of the user, where no turn ran
-}
-
-// stopLocked stops what runs. logStopLocked logs it.
-func (s *Session) stopLocked(abort event.Abort) halt {
-	t := s.turn
-	h := halt{abort: abort, turn: t}
-	switch {
-	case t == nil:
-		for _, c := range s.calls {
-			if c.by == event.ByUser {
-				h.calls = true
-				c.cancel(errAborted)
+	err := s.events.Scan(ctx, last, take)
+	for err == nil && accepted && !whole {
+		var entries []event.Entry
+		entries, err = live.Next(ctx)
+		for _, e := range entries {
+			if !e.Event.Ephemeral && e.Seq > last && !whole {
+				take(e)
 			}
 		}
-		return h
-	case t.whole.Err() == nil: // else it is stopping
-		t.abort = &abort
 	}
-	s.held = true
-	t.stop(errAborted)
-	return h
-}
-
-// logStopLocked logs a stop, unless the end of the turn has said it, or will.
-func (s *Session) logStopLocked(h halt) error {
 	switch {
-	case h.calls:
-		return s.events.Append(h.abort)
-	case h.turn == nil || s.turn != h.turn || h.turn.abort == nil || h.turn.ending:
-		return nil
-	}
-	if err := s.events.Append(append([]event.Data{*h.turn.abort}, s.requests.Refusals()...)...); err != nil {
-		return err
-	}
-	h.turn.abort = nil
-	s.requests.Abandon()
-	return nil
-}
-
-// AbortTool stops one running tool call, the agent's or the user's, or the task it left; its
-// turn goes on.
-// [consent.ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never was,
-// [agent.ErrUnsupported] for one the agent runs by itself.
-func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
-	s.mu.Lock()
-	c, runs, task := s.calls[toolCallID], s.events.Open.Tool(toolCallID) != nil, s.events.Open.TaskOf(toolCallID)
-	s.mu.Unlock()
-	switch {
-	case c != nil:
-		c.cancel(errAborted)
-		return nil
-	case task != "":
-		return s.AbortTask(ctx, task)
-	case runs:
-		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
-	}
-	return s.missing(ctx, "tool call "+toolCallID, func(d event.Data) bool {
-		start, ok := d.(event.ToolExecutionStart)
-		return ok && start.ToolCallID == toolCallID
-	})
-}
-
-// logGrace is how long those wait for a slow log who have something else to do.
-const logGrace = stopGrace / 4
-
-// waitUpTo runs f, which appends, and returns what f returns, but not much later than
-// after limit: then f goes on without its caller.
-func (s *Session) waitUpTo(limit time.Duration, f func() error) error {
-	s.mu.Lock()
-	if s.state >= stateClosing {
-		s.mu.Unlock()
-		return f()
-	}
-	s.wg.Add(1)
-	s.mu.Unlock()
-	defer s.wg.Done()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	_, _, err := contain.CallWithGrace(ctx, contain.Runner{Log: s.log(), Running: &s.wg}, "the log", func() (struct{}, error) { return struct{}{}, f() }, nil)
-	return err
-}
-
-// missing says of something that does not run whether the log ever had it:
-// [consent.ErrGone], or [eventlog.ErrNotFound].
-func (s *Session) missing(ctx context.Context, what string, starts func(event.Data) bool) error {
-	known := false
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		known = starts(e.Event.Data)
-		return !known
-	})
-	switch {
+	case whole:
+		return r.TurnResult(), nil
+	case errors.Is(err, eventlog.ErrClosed):
+		return eventlog.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, err)
 	case err != nil:
-		return err
-	case known:
-		return fmt.Errorf("%s has ended: %w", what, consent.ErrGone)
+		return eventlog.TurnResult{}, err
 	}
-	return fmt.Errorf("%s: %w", what, eventlog.ErrNotFound)
+	return eventlog.TurnResult{}, fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
+}
+
+// The order of the log is the order of sending, so a prompt that waits is edited or moved by taking
+// it back and logging it again, with those that come after it.
+
+// EditWaiting gives a prompt that waits another text and returns the id it has from then on; those
+// that wait for the end of the old id wait for this one. [consent.ErrGone] for a prompt that does not
+// wait, and the errors of [Session.Send] for the text.
+func (s *Session) EditWaiting(ctx context.Context, messageID, content string) (newID string, err error) {
+	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
+		edited := *waits[i]
+		edited.content = content
+		waits[i] = &edited
+		return waits[i:], validate(Message{Content: content, Attachments: edited.given})
+	})
+}
+
+// SendEarlier has a prompt that waits change places with the one before it, or goes on with the queue
+// at the first one after a stop, and returns the id it has from then on. [consent.ErrGone] for a
+// prompt that does not wait.
+func (s *Session) SendEarlier(ctx context.Context, messageID string) (newID string, err error) {
+	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
+		if i > 0 { // the one before goes behind it; it keeps its own place in the log
+			return append([]*prompt{waits[i-1]}, waits[i+1:]...), nil
+		}
+		s.held = false
+		if s.turn == nil {
+			s.queue = slices.DeleteFunc(s.queue, func(p *prompt) bool { return p == waits[0] })
+			s.enqueueLocked(waits[0])
+		}
+		return nil, nil
+	})
+}
+
+// Withdraw takes back a prompt that waits: it has no turn. [consent.ErrGone] for a prompt that does
+// not wait.
+func (s *Session) Withdraw(ctx context.Context, messageID string) error {
+	return s.change(ctx, func() error {
+		p, err := s.waitingLocked(messageID)
+		if err != nil {
+			return err
+		}
+		if err := s.beginLocked(event.UserMessageWithdrawn{MessageID: p.id}); err != nil {
+			return err
+		}
+		s.queue = slices.DeleteFunc(s.queue, func(q *prompt) bool { return q == p })
+		return nil
+	})
+}
+
+// changeWaiting logs the prompts again that change returns, in that order; they wait at the end of
+// the queue. It returns the id that the prompt has then.
+func (s *Session) changeWaiting(ctx context.Context, messageID string,
+	change func(waits []*prompt, i int) (again []*prompt, err error)) (newID string, err error) {
+	err = s.change(ctx, func() error {
+		p, err := s.waitingLocked(messageID)
+		if err != nil {
+			return err
+		}
+		newID = p.id
+		waits := slices.DeleteFunc(slices.Clone(s.queue), func(q *prompt) bool { return q.own != nil })
+		again, err := change(waits, slices.Index(waits, p))
+		if err != nil || len(again) == 0 {
+			return err
+		}
+		var back, anew []event.Data
+		var next []*prompt
+		for _, q := range again {
+			one := *q
+			one.id, one.was = string(event.NewID()), append(slices.Clone(q.was), q.id)
+			if q.id == p.id {
+				newID = one.id
+			}
+			next = append(next, &one)
+			back = append(back, event.UserMessageWithdrawn{MessageID: q.id, As: one.id})
+			anew = append(anew, event.UserMessage{MessageID: one.id, Content: one.content, Attachments: one.given})
+		}
+		place := s.events.Summary().LastSeq
+		if err := s.beginLocked(append(back, anew...)...); err != nil {
+			return err
+		}
+		s.queue = slices.DeleteFunc(s.queue, func(q *prompt) bool {
+			return slices.ContainsFunc(again, func(a *prompt) bool { return a.id == q.id })
+		})
+		for _, one := range next {
+			s.places[one.id] = place
+		}
+		s.queue = append(s.queue, next...)
+		return nil
+	})
+	return newID, err
+}
+
+// waitingLocked returns a prompt of the user that waits in the queue.
+func (s *Session) waitingLocked(messageID string) (*prompt, error) {
+	i := slices.IndexFunc(s.queue, func(p *prompt) bool {
+		return p.own == nil && (p.id == messageID || slices.Contains(p.was, messageID))
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("the prompt does not wait: it was sent or taken back: %w", consent.ErrGone)
+	}
+	return s.queue[i], nil
+}
+
+// keepWaitingLocked takes over the prompts that waited in an earlier process. They wait until the
+// user goes on.
+func (s *Session) keepWaitingLocked(waiting []event.UserMessage) {
+	for _, m := range waiting {
+		s.queue = append(s.queue, &prompt{id: m.MessageID, content: m.Content, given: m.Attachments})
+	}
+	s.held = s.held || len(waiting) > 0
 }

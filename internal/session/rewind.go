@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/wording"
 )
 
-// Rewind has the agent forget a prompt and all that came after it, and logs that it did.
-// Files stay as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a
-// prompt that the log does not have, and [agent.ErrUnsupported] where the agent cannot go
-// back to it.
+// Rewind has the agent forget a prompt and all that came after it, and logs that it did. Files stay
+// as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that the
+// log does not have, and [agent.ErrUnsupported] where the agent cannot go back to it.
 func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	prompt, err := s.Prompt(ctx, messageID)
 	if err != nil {
@@ -26,11 +26,10 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	}
 	return s.aside(ctx, func(ctx context.Context) error {
 		err := s.withAgent(ctx, "going back", func(conn *liveConn) error {
-			rewinder, ok := conn.Conn.(agent.Rewinder)
-			if !ok {
-				return s.noRewind()
+			if rewinder, ok := can[agent.Rewinder](conn); ok {
+				return rewinder.Rewind(ctx, prompt.Name)
 			}
-			return rewinder.Rewind(ctx, prompt.Name)
+			return s.noRewind()
 		})
 		if err != nil {
 			return fmt.Errorf("go back to that prompt: %w", err)
@@ -42,76 +41,47 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	})
 }
 
+func (s *Session) noRewind() error {
+	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.Summary().Backend, agent.ErrUnsupported)
+}
+
 // aside has the agent do something while no turn runs and none begins.
 func (s *Session) aside(ctx context.Context, do func(context.Context) error) error {
-	if err := s.events.Change(ctx, s.beginRewindLocked); err != nil {
+	ctx, leave, err := s.join(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = s.change(ctx, func() error {
+		switch {
+		case s.turn != nil || s.rewinding:
+			return fmt.Errorf("%w; stop it, or wait for its end, then go back", ErrWorking)
+		case len(s.queue) > 0:
+			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, then go back", ErrWorking)
+		}
+		s.rewinding = true
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rewinding = false
-		s.wg.Done()
 	}()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
 	return do(ctx)
 }
 
-// logRewound logs that the agent forgot a prompt and all that came after a place.
-func (s *Session) logRewound(messageID string, after int64) error {
-	return s.events.Persist(s.ctx, func() error {
-		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: after})
-	})
-}
-
-// readTaken reads what a branch took over from another session, to be given to its agent
-// with the next prompt. forgot says that the agent knows nothing of the session; else it
-// knows that from the first prompt on that it can go back to.
-func (s *Session) readTaken(ctx context.Context, forgot bool) error {
-	sum := s.Summary()
-	if !sum.Open.Branched {
-		return nil
-	}
-	var taken BranchText
-	knows := false
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		if eventlog.IsLeft(sum.Open.Left, e.Seq) {
-			return true
-		}
-		d, _ := e.Event.Data.(event.AssistantTurnStart)
-		knows = knows || d.PromptID != "" && !forgot
-		taken.Take(e)
-		return true
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken = taken.String(); knows {
-		s.taken = ""
-	}
-	return err
-}
-
-// withTaken returns the prompt of a turn with what its agent still has to be given.
-func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken != "" {
-		p.Attachments = append(slices.Clone(p.Attachments), agent.Attachment{Name: "the conversation so far", MimeType: "text/markdown", Data: []byte(s.taken)})
-	}
-	return p
-}
-
-// withAgent has the agent do what is asked of it, named by what. One whose end was not
-// noticed yet is asked again: another process remembers as much.
+// withAgent has the agent do what is asked of it, named by what. One whose end was not noticed yet is
+// asked again: another process remembers as much.
 func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn) error) error {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = contain.Call(s.log(), what, func() (struct{}, error) { return struct{}{}, do(conn) })
+		err = s.contained(what, func() error { return do(conn) })
 		if !errors.Is(err, agent.ErrDied) {
 			return err
 		}
@@ -121,22 +91,149 @@ func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn)
 	}
 }
 
-// beginRewindLocked keeps turns from beginning until the agent went back.
-func (s *Session) beginRewindLocked() error {
-	switch err := s.checkUsable(); {
-	case err != nil:
+// logRewound logs that the agent forgot a prompt and all that came after a place.
+func (s *Session) logRewound(messageID string, after int64) error {
+	return s.events.Persist(s.ctx, func() error {
+		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: after})
+	})
+}
+
+// readTaken reads what a branch took over from another session, to be given to its agent with the
+// next prompt. forgot says that the agent knows nothing of the session; else it knows that from the
+// first prompt on that it can go back to.
+func (s *Session) readTaken(ctx context.Context, forgot bool) error {
+	sum := s.Summary()
+	if !sum.Open.Branched {
+		return nil
+	}
+	var taken BranchText
+	knows := false
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		if !eventlog.IsLeft(sum.Open.Left, e.Seq) {
+			d, _ := e.Event.Data.(event.AssistantTurnStart)
+			knows = knows || d.PromptID != "" && !forgot
+			taken.Take(e)
+		}
+		return true
+	})
+	if text := taken.String(); knows {
+		s.setTaken("")
+	} else {
+		s.setTaken(text)
+	}
+	return err
+}
+
+func (s *Session) setTaken(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = text
+}
+
+// withTaken returns the prompt of a turn with what its agent still has to be given.
+func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken != "" {
+		p.Attachments = append(slices.Clone(p.Attachments),
+			agent.Attachment{Name: "the conversation so far", MimeType: "text/markdown", Data: []byte(s.taken)})
+	}
+	return p
+}
+
+// Clear has the agent forget the whole conversation, and logs that it did. Files stay as they are.
+// [ErrWorking] while something runs, [agent.ErrUnsupported] where the agent cannot.
+func (s *Session) Clear(ctx context.Context) error {
+	if err := s.able(ctx, agent.CanClear); err != nil {
 		return err
-	case s.turn != nil || s.rewinding:
-		return fmt.Errorf("%w; stop it, or wait for its end, then go back", ErrWorking)
 	}
-	if len(s.queue) > 0 {
-		return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, then go back", ErrWorking)
+	if len(s.Tasks()) > 0 {
+		return fmt.Errorf("%w in the background; stop it, or wait for its end, then clear the conversation", ErrWorking)
 	}
-	s.rewinding = true
-	s.wg.Add(1)
+	return s.aside(ctx, func(ctx context.Context) error {
+		left := s.Summary().Open.Left
+		first, after := "", int64(0)
+		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+			if d, ok := e.Event.Data.(event.UserMessage); ok && !eventlog.IsLeft(left, e.Seq) {
+				first, after = d.MessageID, e.Seq-1
+			}
+			return first == ""
+		})
+		if err != nil || first == "" { // nothing was said
+			return err
+		}
+		err = s.withAgent(ctx, "clearing the conversation", func(conn *liveConn) error {
+			if c, ok := can[agent.Clearer](conn); ok {
+				return c.Clear(ctx)
+			}
+			return s.cannot(agent.CanClear)
+		})
+		if err != nil {
+			return fmt.Errorf("clear the conversation: %w", err)
+		}
+		s.setTaken("")
+		return s.logRewound(first, after)
+	})
+}
+
+// Compact has the agent replace what was said by a summary, in a turn of its own, which waits for the
+// one that runs. focus says what the summary must not lose; it may be empty. It returns
+// [agent.ErrUnsupported] where the agent cannot.
+func (s *Session) Compact(ctx context.Context, focus string) error {
+	if err := s.able(ctx, agent.CanCompact); err != nil {
+		return err
+	}
+	focus = strings.ToValidUTF8(strings.TrimSpace(focus), "\uFFFD")
+	cause := "You had the conversation summed up."
+	if focus != "" {
+		cause = "You had the conversation summed up, with an eye to: " + wording.FirstLine(focus, 200)
+	}
+	p := newOwnWork(s.ctx, event.ByUser, cause, func(ctx context.Context, conn *liveConn) error {
+		if c, ok := can[agent.Compacter](conn); ok {
+			return c.Compact(ctx, focus)
+		}
+		return s.cannot(agent.CanCompact)
+	})
+	return s.change(ctx, func() error {
+		if s.rewinding {
+			return fmt.Errorf("%w: the agent goes back to an earlier prompt; try again in a moment", ErrWorking)
+		}
+		if err := s.beginLocked(); err != nil {
+			return err
+		}
+		s.enqueueLocked(p)
+		return nil
+	})
+}
+
+// Inside asks the agent what it works with; one that was closed for being idle is started.
+// [agent.ErrUnsupported] where it reports nothing.
+func (s *Session) Inside(ctx context.Context) (all agent.Inside, err error) {
+	ctx, leave, err := s.join(ctx)
+	if err != nil {
+		return all, err
+	}
+	defer leave()
+	err = s.withAgent(ctx, "asking what the agent works with", func(conn *liveConn) (err error) {
+		d, ok := can[agent.Describer](conn)
+		if !ok {
+			return fmt.Errorf("%s does not tell what it works with: %w", s.Summary().Backend, agent.ErrUnsupported)
+		}
+		all, err = d.Describe(ctx)
+		return err
+	})
+	return all, err
+}
+
+// able returns why the agent cannot do something, or nil.
+func (s *Session) able(ctx context.Context, what agent.Ability) error {
+	if !slices.Contains(s.Choices(ctx).Can, what) {
+		return s.cannot(what)
+	}
 	return nil
 }
 
-func (s *Session) noRewind() error {
-	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.Summary().Backend, agent.ErrUnsupported)
+func (s *Session) cannot(what agent.Ability) error {
+	does := map[agent.Ability]string{agent.CanCompact: "sum up its conversation", agent.CanClear: "forget its conversation"}[what]
+	return fmt.Errorf("%s cannot %s: %w; begin a new session instead", s.Summary().Backend, does, agent.ErrUnsupported)
 }

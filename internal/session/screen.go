@@ -1,18 +1,26 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/strictjson"
 	"webchat/internal/wording"
 )
+
+// MaxArguments is how many bytes the arguments of a call may have.
+const MaxArguments = 1 << 20
 
 const (
 	maxPartial   = 64 << 10 // bytes that are kept of an increment of a foreign tool's output
@@ -20,27 +28,37 @@ const (
 	maxTaskTitle = 2000     // characters
 	maxTodos     = 100      // entries of a plan
 	maxTodo      = 500      // characters of one
+	maxNumbers   = 64       // numbers of a foreign tool's telemetry
 )
 
-// State is what a report is screened by.
-type Screening struct {
-	Work    *eventlog.Work // a delta is added to it
-	Title   string         // of the session
-	Model   string
-	Effort  string // of the model
-	Mode    string // the agent works in
-	Todos   []event.Todo
-	Named   bool                         // the user chose the title
-	Ours    func(toolCallID string) bool // whether the session runs the call, and tells about it
-	Turn    string                       // that runs; empty: none
-	Stopper event.Decider                // who stopped the turn; empty: it was not stopped
-	Now     time.Time
-	Log     *slog.Logger
+// screening is what a report of an agent is screened by: reports are the one way foreign events reach
+// a log, so what is not listed here is refused, what is known already is left out, and what only the
+// session itself may say (outputs, tokens, who decided) is taken out. It changes nothing but the text
+// of messages in flight.
+type screening struct {
+	work    *eventlog.Work // a delta is added to it
+	sum     eventlog.Summary
+	named   bool                         // the user chose the title
+	ours    func(toolCallID string) bool // whether the session runs the call, and reports it
+	turn    string                       // that runs; empty: none
+	stopper event.Decider                // who stopped the turn; empty: it was not stopped
+	now     time.Time
+	log     *slog.Logger
 }
 
-// BetweenTurns reports whether an agent may say d while no turn runs. What may not
-// be reported at all is for Report to refuse.
-func BetweenTurns(d event.Data) bool {
+// screening is called with s.mu held.
+func (s *Session) screening() screening {
+	x := screening{work: &s.events.Open, sum: s.events.Summary(), named: s.titleChosen, turn: s.turn.turnID(), now: s.events.Now(),
+		log: s.log(), ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
+	if s.turn != nil {
+		x.stopper = stoppedBy(s.turn.ctx)
+	}
+	return x
+}
+
+// betweenTurns reports whether an agent may say d while no turn runs. What may not be reported at all
+// is for screening to refuse.
+func betweenTurns(d event.Data) bool {
 	switch d.(type) {
 	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta, event.AssistantReasoningDelta,
 		event.AssistantMessageDiscarded, event.AssistantMessage, event.AssistantReasoning,
@@ -51,242 +69,185 @@ func BetweenTurns(d event.Data) bool {
 	return true
 }
 
-// Report returns a report as it may be relayed; nil for one that says what is
-// known.
-func (s Screening) Report(data event.Data) (event.Data, error) {
+// Report returns a report as it may be relayed; nil for one that says what is known.
+func (s screening) Report(data event.Data) (event.Data, error) {
 	switch d := data.(type) {
+	case event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete,
+		event.AssistantTurnStart, event.AssistantTurnEnd,
+		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
+		return d, nil
 	case event.SessionError:
 		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
-		return d.In(s.Turn), nil
+		return d.In(s.turn), nil
 	case event.SessionUsageInfo:
 		d.CurrentTokens, d.TokenLimit = max(0, d.CurrentTokens), max(0, d.TokenLimit)
 		return d, nil
 	case event.AssistantUsage:
 		d.InputTokens, d.OutputTokens, d.CacheReadTokens = max(0, d.InputTokens), max(0, d.OutputTokens), max(0, d.CacheReadTokens)
 		return d, nil
-	case event.SessionTruncation,
-		event.SessionCompactionStart, event.SessionCompactionComplete,
-		event.AssistantTurnStart, event.AssistantTurnEnd,
-		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
-		return d, nil
-	case event.TaskStarted, event.TaskOutput, event.TaskCompleted:
-		return s.task(data)
 	case event.SessionTitleChanged:
-		if d.Title = wording.Line(d.Title); utf8.RuneCountInString(d.Title) > maxTitle {
-			d.Title = string([]rune(d.Title)[:maxTitle])
-		}
-		if s.Named || d.Title == "" || d.Title == s.Title {
-			return nil, nil
-		}
-		return d, nil
+		d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
+		return unless(s.named || d.Title == "" || d.Title == s.sum.Title, d)
 	case event.SessionModelChange:
-		if d.Effort = cmp.Or(d.Effort, s.Effort); d.NewModel == s.Model && d.Effort == s.Effort {
-			return nil, nil
-		}
-		return d, nil
+		d.Effort = cmp.Or(d.Effort, s.sum.Open.Effort)
+		return unless(d.NewModel == s.sum.Model && d.Effort == s.sum.Open.Effort, d)
 	case event.SessionModeChanged:
-		if d.Name = wording.Cut(wording.Line(d.Name), maxTitle); d.Mode == s.Mode || d.Mode == "" {
-			return nil, nil
-		}
-		return d, nil
+		d.Name = wording.Cut(wording.Line(d.Name), maxTitle)
+		return unless(d.Mode == s.sum.Open.Mode || d.Mode == "", d)
 	case event.SessionTodosChanged:
-		return s.todos(d), nil
-	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessageDiscarded,
-		event.AssistantMessage, event.AssistantReasoning:
-		return s.message(data)
-	case event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete:
-		return s.tool(data)
+		d.Todos = todos(d.Todos)
+		return unless(slices.Equal(d.Todos, s.sum.Open.Todos), d)
+	case event.AssistantMessage:
+		d.ToolRequests = slices.Clone(d.ToolRequests)
+		for i := range d.ToolRequests {
+			if d.ToolRequests[i].Type != "custom" {
+				d.ToolRequests[i].Type = "function"
+			}
+		}
+		return s.end(d, d.MessageID, len(d.Content))
+	case event.AssistantReasoning:
+		return s.end(d, d.ReasoningID, len(d.Content))
+	case event.AssistantMessageDiscarded:
+		return unless(s.work.Message(eventlog.MessageKey(d.MessageID)) == nil, d)
+	case event.AssistantMessageDelta:
+		return s.delta(d, eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent)
+	case event.AssistantReasoningDelta:
+		return s.delta(d, eventlog.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent)
+	case event.ToolExecutionStart:
+		return s.start(d)
+	case event.ToolExecutionProgress:
+		d.OutputID = ""
+		return unless(!s.agentsTool(d.ToolCallID), d)
+	case event.ToolExecutionPartialResult:
+		if len(d.PartialOutput) > maxPartial {
+			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
+		}
+		return unless(!s.agentsTool(d.ToolCallID), d)
+	case event.ToolExecutionComplete:
+		return s.complete(d)
+	case event.TaskStarted:
+		if d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask {
+			return nil, fmt.Errorf("%s without the id or the kind of the task", event.TypeOf(d))
+		}
+		title, cut := firstRunes(strings.ToValidUTF8(d.Title, "\uFFFD"), maxTaskTitle)
+		if d.Title = title; cut {
+			d.Title += "…"
+		}
+		return unless(s.work.Task(d.TaskID) != nil, d)
+	case event.TaskOutput:
+		d.Text = strings.ToValidUTF8(d.Text[max(0, len(d.Text)-eventlog.MaxTaskText):], "\uFFFD")
+		return unless(s.work.Task(d.TaskID) == nil || d.Text == "", d)
+	case event.TaskCompleted:
+		d.Outcome = cmp.Or(d.Outcome, event.Completed)
+		return unless(s.work.Task(d.TaskID) == nil, d)
 	}
 	return nil, fmt.Errorf("%s is not a backend's to report", event.TypeOf(data))
 }
 
-// todos is a plan as it is kept; nil for one that is known.
-func (s Screening) todos(d event.SessionTodosChanged) event.Data {
-	kept := make([]event.Todo, 0, len(d.Todos))
-	for _, t := range d.Todos[:min(len(d.Todos), maxTodos)] {
-		if t.Text = wording.Cut(wording.Line(t.Text), maxTodo); t.Text == "" {
-			continue
-		}
+// unless returns d, or nothing where that says what is known.
+func unless(known bool, d event.Data) (event.Data, error) {
+	if known {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// firstRunes returns the first characters of a text, and whether it has more.
+func firstRunes(text string, most int) (string, bool) {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]), true
+	}
+	return text, false
+}
+
+// todos is a plan as it is kept.
+func todos(all []event.Todo) []event.Todo {
+	kept := make([]event.Todo, 0, len(all))
+	for _, t := range all[:min(len(all), maxTodos)] {
 		if t.Status != event.TodoDoing && t.Status != event.TodoDone {
 			t.Status = event.TodoPending
 		}
-		kept = append(kept, t)
-	}
-	if d.Todos = kept; slices.Equal(kept, s.Todos) {
-		return nil
-	}
-	return d
-}
-
-func (s Screening) message(data event.Data) (event.Data, error) {
-	var n eventlog.Message
-	var offset int64
-	var text string
-	switch d := data.(type) {
-	case event.AssistantMessage:
-		d.ToolRequests = typed(d.ToolRequests)
-		return ignoreIfDone(s, d, d.MessageID, len(d.Content))
-	case event.AssistantReasoning:
-		return ignoreIfDone(s, d, d.ReasoningID, len(d.Content))
-	case event.AssistantMessageDiscarded:
-		if s.Work.Message(eventlog.MessageKey(d.MessageID)) == nil {
-			return nil, nil
-		}
-		return d, nil
-	case event.AssistantMessageDelta:
-		n, offset, text = eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent
-	case event.AssistantReasoningDelta:
-		n, offset, text = eventlog.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent
-	}
-	if s.Work.Done[n.Key()] || text == "" {
-		return nil, nil
-	}
-	if err := s.Work.Delta(n, offset, text); err != nil {
-		return nil, err
-	}
-	return data, nil
-}
-
-// typed returns requests that all say of which type they are.
-func typed(requests []event.ToolRequest) []event.ToolRequest {
-	requests = slices.Clone(requests)
-	for i := range requests {
-		if requests[i].Type != "custom" {
-			requests[i].Type = "function"
+		if t.Text = wording.Cut(wording.Line(t.Text), maxTodo); t.Text != "" {
+			kept = append(kept, t)
 		}
 	}
-	return requests
+	return kept
 }
 
-// ignoreIfDone returns the end of a message, nil for its second one.
-func ignoreIfDone(s Screening, d event.Data, id string, size int) (event.Data, error) {
+// end returns the end of a message, nothing for its second one.
+func (s screening) end(d event.Data, id string, size int) (event.Data, error) {
 	switch {
 	case id == "":
 		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
 	case size > eventlog.MaxMessage:
 		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size, eventlog.MaxMessage)
-	case s.Work.Done[eventlog.EndKey(d)]:
+	}
+	return unless(s.work.Done[eventlog.EndKey(d)], d)
+}
+
+func (s screening) delta(d event.Data, n eventlog.Message, offset int64, text string) (event.Data, error) {
+	if s.work.Done[n.Key()] || text == "" {
 		return nil, nil
+	}
+	if err := s.work.Delta(n, offset, text); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
 
-func (s Screening) tool(data event.Data) (event.Data, error) {
-	switch d := data.(type) {
-	case event.ToolExecutionStart:
-		switch {
-		case d.ToolCallID == "" || d.ToolName == "":
-			return nil, fmt.Errorf("%s without the id or the name of the call", event.TypeOf(d))
-		case s.Work.Tool(d.ToolCallID) != nil || s.Work.Done[eventlog.ToolKey(d.ToolCallID)]:
-			return nil, nil
-		}
-		d.By = event.ByAgent
-		d.Arguments = LoggableArguments(d.Arguments)
-		return d, nil
-	case event.ToolExecutionProgress:
-		if !s.agentsTool(d.ToolCallID) {
-			return nil, nil
-		}
-		d.OutputID = ""
-		return d, nil
-	case event.ToolExecutionPartialResult:
-		if !s.agentsTool(d.ToolCallID) {
-			return nil, nil
-		}
-		if len(d.PartialOutput) > maxPartial {
-			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
-		}
-		return d, nil
-	case event.ToolExecutionComplete:
-		return s.complete(d)
+func (s screening) start(d event.ToolExecutionStart) (event.Data, error) {
+	if d.ToolCallID == "" || d.ToolName == "" {
+		return nil, fmt.Errorf("%s without the id or the name of the call", event.TypeOf(d))
 	}
-	return nil, nil
+	d.By, d.Arguments = event.ByAgent, LoggableArguments(d.Arguments)
+	return unless(s.work.Tool(d.ToolCallID) != nil || s.work.Done[eventlog.ToolKey(d.ToolCallID)], d)
 }
 
-// agentsTool reports whether the call runs and is the agent's own affair: not
-// one that the session runs and tells about itself.
-func (s Screening) agentsTool(toolCallID string) bool {
-	t := s.Work.Tool(toolCallID)
-	return t != nil && t.Start.By == event.ByAgent && !s.Ours(toolCallID)
+// agentsTool reports whether the call runs and is the agent's own affair: not one that the session
+// runs and reports itself.
+func (s screening) agentsTool(toolCallID string) bool {
+	t := s.work.Tool(toolCallID)
+	return t != nil && t.Start.By == event.ByAgent && !s.ours(toolCallID)
 }
 
-// complete lets an agent end its own calls once. What it says about
-// outputs and their tokens is not believed: only our own tools make those.
-func (s Screening) complete(d event.ToolExecutionComplete) (event.Data, error) {
+// complete lets an agent end its own calls once. What it says about outputs and their tokens is not
+// believed: only our own tools make those.
+func (s screening) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	switch {
-	case s.Ours(d.ToolCallID) || s.Work.Done[eventlog.ToolKey(d.ToolCallID)]:
+	case s.ours(d.ToolCallID) || s.work.Done[eventlog.ToolKey(d.ToolCallID)]:
 		return nil, nil
 	case !s.agentsTool(d.ToolCallID):
 		return nil, fmt.Errorf("tool call %q completes but did not start", d.ToolCallID)
 	}
-	begun := s.Work.Tool(d.ToolCallID)
+	begun := s.work.Tool(d.ToolCallID)
 	d.ParentToolCallID = begun.Start.ParentToolCallID
 	var stripped bool
-	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry)
+	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry, begun.Output())
 	if stripped || d.OutputID != "" {
-		s.Log.Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
+		s.log.Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
 	}
-	if d.OutputID = begun.Output(); d.OutputID != "" { // the session kept it
-		d.ToolTelemetry = keptTelemetry(d.ToolTelemetry, d.OutputID)
-	}
-	switch {
-	case d.Success:
+	d.OutputID = begun.Output()
+	if d.Success {
 		d.Error = nil
 		if d.Result == nil {
 			d.Result = &event.ToolResult{}
 		}
-	default:
+	} else {
 		d.Result = nil
-		if d.Error == nil {
-			d.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
+		e := event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
+		if d.Error != nil {
+			e = *d.Error
 		}
-		e := *d.Error
 		e.Kind, e.Nearest, e.By, e.Limit = isKnown(e.Kind, event.KindOfCode(e.Code)), nil, "", ""
 		if e.Kind == event.KindAborted {
-			e.By = s.Stopper
+			e.By = s.stopper
 		}
 		d.Error = &e
 	}
 	if d.DurationMs <= 0 {
-		d.DurationMs = max(0, s.Now.Sub(begun.At).Milliseconds())
+		d.DurationMs = max(0, s.now.Sub(begun.At).Milliseconds())
 	}
 	return d, nil
-}
-
-// task returns a report about a task as it may be relayed.
-func (s Screening) task(data event.Data) (event.Data, error) {
-	switch d := data.(type) {
-	case event.TaskStarted:
-		switch {
-		case d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask:
-			return nil, fmt.Errorf("%s without the id or the kind of the task", event.TypeOf(d))
-		case s.Work.Task(d.TaskID) != nil:
-			return nil, nil
-		}
-		d.Title = strings.ToValidUTF8(d.Title, "\uFFFD")
-		if utf8.RuneCountInString(d.Title) > maxTaskTitle {
-			d.Title = string([]rune(d.Title)[:maxTaskTitle]) + "…"
-		}
-		return d, nil
-	case event.TaskOutput:
-		if s.Work.Task(d.TaskID) == nil || d.Text == "" {
-			return nil, nil
-		}
-		if over := len(d.Text) - eventlog.MaxTaskText; over > 0 {
-			d.Text = d.Text[over:]
-		}
-		d.Text = strings.ToValidUTF8(d.Text, "\uFFFD")
-		return d, nil
-	case event.TaskCompleted:
-		if s.Work.Task(d.TaskID) == nil {
-			return nil, nil
-		}
-		if d.Outcome == "" {
-			d.Outcome = event.Completed
-		}
-		return d, nil
-	}
-	return nil, nil
 }
 
 // isKnown returns kind if the language of events has it, else other.
@@ -295,4 +256,87 @@ func isKnown(kind, other event.ErrorKind) event.ErrorKind {
 		return kind
 	}
 	return other
+}
+
+// numberName is what a number may be called: a name cannot hold what was read.
+var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// ownNames are what only our own tools may say, in any case of letters.
+var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "tokensestimated"}
+
+// foreignTelemetry returns the numbers and truth values of what an agent's own tool says beside its
+// result, also those one object deep; all else may hold what the tool read. outputID is the output the
+// session keeps of the call; empty: none. It reports whether the tool named one.
+func foreignTelemetry(raw json.RawMessage, outputID string) (clean json.RawMessage, namedOutput bool) {
+	left := maxNumbers
+	kept, namedOutput := numbers(raw, 2, &left)
+	if outputID != "" {
+		if kept == nil {
+			kept = map[string]any{}
+		}
+		kept["outputId"], kept["outputType"] = outputID, "terminal"
+	}
+	if len(kept) == 0 {
+		return nil, namedOutput
+	}
+	clean, _ = json.Marshal(kept)
+	return clean, namedOutput
+}
+
+// numbers are those of an object and of the objects in it, down to a depth, as many as are left.
+func numbers(raw json.RawMessage, depth int, left *int) (kept map[string]any, namedOutput bool) {
+	var fields map[string]json.RawMessage
+	if depth == 0 || json.Unmarshal(raw, &fields) != nil {
+		return nil, false
+	}
+	kept = map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
+		switch low := strings.ToLower(name); {
+		case slices.Contains(ownNames, low):
+			namedOutput = namedOutput || low == "outputid"
+		case !numberName.MatchString(name) || *left == 0:
+		case value[0] == '{':
+			inner, named := numbers(value, depth-1, left)
+			if namedOutput = namedOutput || named; len(inner) > 0 {
+				kept[name] = inner
+			}
+		case value[0] != '"' && value[0] != '[' && value[0] != 'n':
+			kept[name] = value
+			*left--
+		}
+	}
+	return kept, namedOutput
+}
+
+// CleanArguments returns raw as a JSON object, or why it is none that a tool may see. A key that
+// occurs twice, or again in another case, in any object of it is refused: decoders disagree about
+// which one counts.
+func CleanArguments(raw json.RawMessage) (json.RawMessage, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	if len(raw) > MaxArguments {
+		return nil, fmt.Errorf("the arguments have %d bytes, the limit is %d", len(raw), MaxArguments)
+	}
+	if err := strictjson.Object(raw); err != nil {
+		return nil, errors.New(strictjson.Say("the arguments", err))
+	}
+	return strictjson.Whole(raw), nil
+}
+
+// LoggableArguments returns arguments as they can be logged: text that is not JSON becomes a string,
+// what is too long is cut.
+func LoggableArguments(raw json.RawMessage) json.RawMessage {
+	switch {
+	case len(bytes.TrimSpace(raw)) == 0:
+		return json.RawMessage("{}")
+	case len(raw) > MaxArguments:
+		raw = raw[:1024]
+	case json.Valid(raw):
+		return raw
+	}
+	b, _ := json.Marshal(strings.ToValidUTF8(string(raw), "\uFFFD"))
+	return b
 }

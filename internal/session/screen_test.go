@@ -20,8 +20,8 @@ func TestReport(t *testing.T) {
 		event.ToolExecutionStart{ToolCallID: "ours", By: event.ByAgent}} {
 		work.Apply(event.Entry{Seq: int64(i + 1), Event: event.New(d, "", now)})
 	}
-	s := Screening{Work: work, Turn: "t", Title: "title", Model: "m", Named: true, Now: now, Log: slog.New(slog.DiscardHandler), Stopper: event.DecidedByUser,
-		Ours: func(id string) bool { return id == "ours" }}
+	s := screening{work: work, turn: "t", sum: eventlog.Summary{Title: "title", Model: "m"}, named: true, now: now, log: slog.New(slog.DiscardHandler),
+		stopper: event.DecidedByUser, ours: func(id string) bool { return id == "ours" }}
 	forged := json.RawMessage(`{"outputId":"out_1","tokensShown":5,"exitCode":3}`)
 	odd := json.RawMessage(`{"text":"secret","all":["secret"],"the secret":1,"none":null,"ok":true,"metrics":{"ms":1.5,"path":"secret","deeper":{"n":1}},"OutputType":{"x":1}}`)
 	for name, c := range map[string]struct{ say, want event.Data }{

@@ -15,9 +15,12 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// stopGrace is how long what was told to stop may take until the session goes on
-// without it.
-const stopGrace = time.Second
+const (
+	// stopGrace is how long what is stopped may take until the session goes on without it.
+	stopGrace = time.Second
+	// logGrace is how long those wait for a slow log that have something else to do.
+	logGrace = stopGrace / 4
+)
 
 // state is how far a session's life in this process is.
 type state int
@@ -43,34 +46,31 @@ type Session struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // everything the session started
 
-	connecting sync.Mutex // one conversation is opened at a time
+	connecting chan struct{} // has room for the one who opens or closes the conversation
 
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
 	seen eventlog.Shown // what was shown, and what of it the user looked at
 
-	mu             sync.Mutex // guards what follows
-	state          state      // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
-	leftOpen       bool       // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt      time.Time  // of this process's work on the session; zero: none yet
-	turn           *turn      // nil: none runs, and the queue is empty
-	queue          []*prompt
-	held           bool               // the user's prompts in the queue wait until the user goes on
-	prompts        map[string]*prompt // all that are not done
-	scopes         map[string]*turn   // by task: of what is called for it, also while no turn runs; none of an earlier process's
-	places         map[string]int64   // prompts in the log, by the sequence before each
-	placesComplete bool               // those of earlier processes, too
+	mu             sync.Mutex       // guards what follows
+	state          state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
+	leftOpen       bool             // what an earlier process left open is not closed yet: the log cannot be written
+	startedAt      time.Time        // of this process's work on the session; zero: none yet
+	turn           *turn            // nil: none runs, and the queue is empty
+	queue          []*prompt        // those that wait
+	held           bool             // the user's prompts in the queue wait until the user goes on
+	scopes         map[string]*turn // by task: of what is called for it, also while no turn runs; none of an earlier process's
+	places         map[string]int64 // prompts in the log, by the sequence before each
+	placesComplete bool             // those of earlier processes, too
 	conn           *liveConn
-	unresponsive   *unresponsive // conn, if its agent did not stop in time
-	resumable      bool          // the agent may remember an earlier conversation of this session
-	agentStarted   bool          // an agent of it was started in this process
+	resumable      bool // the agent may remember an earlier conversation of this session
+	agentStarted   bool // an agent of it was started in this process
 	calls          map[string]*call
 	look           look                       // the newest preview
 	rewritten      map[string]json.RawMessage // arguments hooks changed in this turn, by call
-	usedAt         time.Time                  // when the conversation was of use last
-	idleTimer      *time.Timer                // looks whether it still is; nil: there is none
-	closedIdle     bool                       // it was closed since it was not
+	idleTimer      *time.Timer                // closes the conversation; nil: there was none
+	closedIdle     bool                       // the conversation was closed for being idle
 	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
 	taken          string                     // of another session, that the agent has to be given
 	unbilled       event.Usage                // what models took while no turn ran
@@ -78,22 +78,15 @@ type Session struct {
 }
 
 func newSession(c Config, sum eventlog.Summary) *Session {
-	s := &Session{
-		cfg: c, id: sum.ID,
-		prompts: map[string]*prompt{},
-		calls:   map[string]*call{},
-		places:  map[string]int64{},
-		scopes:  map[string]*turn{},
-
-		rewritten: map[string]json.RawMessage{},
-	}
+	s := &Session{cfg: c, id: sum.ID, connecting: make(chan struct{}, 1), calls: map[string]*call{}, places: map[string]int64{}, scopes: map[string]*turn{},
+		rewritten: map[string]json.RawMessage{}}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
-	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions, Timeout: c.PermissionTimeout,
-		Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason})
+	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
+		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }
@@ -101,11 +94,17 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 // ID returns the session's id.
 func (s *Session) ID() eventlog.ID { return s.id }
 
+func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
+
 func (s *Session) runner() contain.Runner {
 	return contain.Runner{Log: s.log(), Running: &s.wg, Grace: stopGrace}
 }
 
-func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
+// contained calls what others wrote: a panic in it is an error.
+func (s *Session) contained(what string, f func() error) error {
+	_, err := contain.Call(s.log(), what, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
 
 // checkUsable returns why nothing new may begin, or nil. The caller holds s.mu.
 func (s *Session) checkUsable() error {
@@ -120,19 +119,38 @@ func (s *Session) checkUsable() error {
 	return fmt.Errorf("session %s: %w", s.id, eventlog.ErrClosed)
 }
 
-// resumeEvents returns the event that opens this process's work on the session, if it
-// is not open yet. The caller holds s.mu and appends it first.
-func (s *Session) resumeEvents() []event.Data {
-	if !s.startedAt.IsZero() {
-		return nil
+// change is [eventlog.Log.Change] for what may not begin in every state.
+func (s *Session) change(ctx context.Context, f func() error) error {
+	return s.events.Change(ctx, func() error {
+		if err := s.checkUsable(); err != nil {
+			return err
+		}
+		return f()
+	})
+}
+
+// join has the session's end wait for the caller, who calls leave. The context it returns ends
+// with the session, too.
+func (s *Session) join(ctx context.Context) (_ context.Context, leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkUsable(); err != nil {
+		return nil, nil, err
 	}
-	sum := s.events.Summary()
-	return []event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace, Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}
+	s.wg.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	return ctx, func() { stop(); cancel(nil); s.wg.Done() }, nil
 }
 
 // beginLocked appends data behind what opens this process's work.
 func (s *Session) beginLocked(data ...event.Data) error {
-	if err := s.events.Append(append(s.resumeEvents(), data...)...); err != nil {
+	if s.startedAt.IsZero() {
+		sum := s.events.Summary()
+		data = append([]event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace,
+			Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}, data...)
+	}
+	if err := s.events.Append(data...); err != nil {
 		return err
 	}
 	if s.startedAt.IsZero() {
@@ -156,4 +174,21 @@ func (s *Session) tools() ([]agent.Tool, error) {
 		s.toolset = set
 	}
 	return s.toolset.Tools(), nil
+}
+
+// missing says of something that does not run whether the log ever had it: [consent.ErrGone], or
+// [eventlog.ErrNotFound].
+func (s *Session) missing(ctx context.Context, what string, starts func(event.Data) bool) error {
+	known := false
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		known = starts(e.Event.Data)
+		return !known
+	})
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return fmt.Errorf("%s has ended: %w", what, consent.ErrGone)
+	}
+	return fmt.Errorf("%s: %w", what, eventlog.ErrNotFound)
 }

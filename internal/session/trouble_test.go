@@ -44,7 +44,7 @@ func TestStopWhileTheLogRefuses(t *testing.T) {
 		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start user.message")
 		r.mem.broken(nil)
 		equal(t, "outcome", r.wait(id).Outcome, event.Aborted)
-		equal(t, "queued", len(r.s.prompts), 1)
+		equal(t, "queued", len(r.s.queue), 1)
 		equal(t, "log", r.types(), "session.start user.message session.title_changed turn.start tool.execution_start user.message "+
 			"abort tool.execution_complete turn.end")
 	})

@@ -15,8 +15,8 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// openLimit is how long opening a conversation may take.
-const openLimit = time.Minute
+// draftPause is between two looks at the messages in flight.
+const draftPause = 250 * time.Millisecond
 
 // turn is the work on one prompt.
 type turn struct {
@@ -26,13 +26,14 @@ type turn struct {
 	stop   context.CancelCauseFunc
 	ctx    context.Context // of the work in it: ends also when the agent is idle
 	cancel context.CancelCauseFunc
+	leave  func() // its worker's: gives up a conversation that did not stop; nil: it did
 
 	// What follows is guarded by the session's mu.
 	started  bool      // its turn.start is in the log
 	at       time.Time // when the work began
 	usage    event.Usage
 	fill     *event.Fill     // as the agent reported it last
-	steered  []*prompt       // what joined it
+	steered  []string        // the prompts that joined it
 	abort    *event.Abort    // the stop that is not logged yet
 	reported map[string]bool // messages of the errors the backend reported
 	errs     []event.SessionError
@@ -56,19 +57,24 @@ func (t *turn) turnID() string {
 	return t.id
 }
 
-// joinLocked counts a guest the turn's end waits for; false: it is too late.
+// joinLocked registers work that the turn's end waits for; it reports false if the turn has ended.
 func (t *turn) joinLocked() bool {
-	if t.ended {
-		return false
+	if !t.ended {
+		t.joined.Add(1)
 	}
-	t.joined.Add(1)
-	return true
+	return !t.ended
 }
 
-func (t *turn) doneLocked() { t.joined.Done() }
+// start is the event that opens the turn.
+func (t *turn) start() event.TurnStart {
+	if own := t.prompt.own; own != nil {
+		return event.TurnStart{TurnID: t.id, By: own.by, Cause: own.cause}
+	}
+	return event.TurnStart{TurnID: t.id, MessageID: t.prompt.id, By: event.ByUser}
+}
 
-// work runs turns until no prompt waits. A turn has one worker: which one is next
-// is decided with the end of the one before, not by looking later.
+// work runs turns until no prompt waits. A turn has one worker: which one is next is decided with the
+// end of the one before, not by looking later.
 func (s *Session) work(t *turn) {
 	for t != nil {
 		t = s.run(t)
@@ -82,7 +88,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
 	err := s.events.Persist(t.whole, func() error {
-		if err := s.events.Append(t.prompt.start(t.id)); err != nil {
+		if err := s.events.Append(t.start()); err != nil {
 			return err
 		}
 		t.started = true
@@ -109,7 +115,9 @@ func (s *Session) run(t *turn) (next *turn) {
 	}
 	next = s.end(t, how, err)
 	stop() // clears the drafts, now that the log has the messages
-	s.closeUnresponsive()
+	if t.leave != nil {
+		t.leave()
+	}
 	return next
 }
 
@@ -145,12 +153,10 @@ func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
 		next = s.nextLocked(t)
 		return nil
 	})
-	if err == nil {
-		return next
+	if err != nil { // the program ends and the log still fails: its next start closes the turn
+		s.log().Error("the end of a turn was not logged", "error", err)
+		_ = s.events.Change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
 	}
-	// The program ends and the log still fails: its next start closes the turn.
-	s.log().Error("the end of a turn was not logged", "error", err)
-	_ = s.events.Change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
 	return next
 }
 
@@ -158,8 +164,8 @@ func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
 func (s *Session) nextLocked(t *turn) *turn {
 	s.requests.Abandon()
 	clear(s.rewritten)
-	for _, p := range append([]*prompt{t.prompt}, t.steered...) {
-		s.doneLocked(p)
+	if own := t.prompt.own; own != nil {
+		close(own.done)
 	}
 	s.turn = nil
 	s.noteUseLocked()
@@ -167,11 +173,12 @@ func (s *Session) nextLocked(t *turn) *turn {
 		gone := p.own != nil && (p.own.ctx.Err() != nil || s.ctx.Err() != nil)
 		if gone {
 			p.own.err = ErrNoTurn
-			close(p.done)
+			close(p.own.done)
 		}
 		return gone
 	})
-	if i := slices.IndexFunc(s.queue, func(p *prompt) bool { return p.own != nil || !s.held && s.ctx.Err() == nil }); i >= 0 {
+	i := slices.IndexFunc(s.queue, func(p *prompt) bool { return p.own != nil || !s.held && s.ctx.Err() == nil })
+	if i >= 0 {
 		s.turn = s.newTurn(s.queue[i])
 		s.queue = slices.Delete(s.queue, i, i+1)
 		return s.turn
@@ -188,7 +195,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 }
 
 // endingLocked returns what the end of t says.
-func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []event.Data {
+func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data []event.Data) {
 	why := eventlog.Ending{Code: "aborted", Reason: eventlog.Reasons[how]}
 	switch how {
 	case event.Interrupted:
@@ -196,9 +203,8 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []even
 	case event.Aborted:
 		why.By = event.DecidedByUser
 	}
-	var data []event.Data
-	if !t.started { // its start found no log
-		data = append(data, t.prompt.start(t.id))
+	if !t.started { // the log did not take it
+		data = append(data, t.start())
 	}
 	if t.abort != nil && how == event.Aborted {
 		data = append(data, *t.abort)
@@ -207,39 +213,32 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) []even
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
-	end := event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled), Fill: t.fill,
-		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds())}
-	for _, p := range t.steered {
-		end.Steered = append(end.Steered, p.id)
-	}
-	return append(data, end)
+	return append(data, event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
+		Fill: t.fill, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
 }
 
-// prompt has the agent work on the prompt and returns when it is idle, or was
-// left because it did not stop.
+// prompt has the agent work on the prompt and returns when it is idle, or was left because it did not
+// stop.
 func (s *Session) prompt(t *turn) error {
 	if own := t.prompt.own; own != nil {
 		return s.runOwnWork(t, own)
 	}
+	p := t.prompt
 	content, err := s.hookPrompt(t)
+	if err == nil && len(p.attachments) < len(p.given) { // accepted by an earlier process
+		p.attachments, err = s.resolve(t.ctx, p.given)
+	}
 	if err != nil {
 		return err
-	}
-	if p := t.prompt; len(p.attachments) < len(p.given) { // accepted by an earlier process
-		if p.attachments, err = s.resolve(t.ctx, p.given); err != nil {
-			return err
-		}
 	}
 	conn, err := s.connect(t.ctx)
 	if err != nil {
 		return err
 	}
 	return s.await(t, conn, func() error {
-		err := conn.Prompt(t.ctx, s.withTaken(agent.Prompt{MessageID: t.prompt.id, Content: content, Attachments: t.prompt.attachments}))
+		err := conn.Prompt(t.ctx, s.withTaken(agent.Prompt{MessageID: p.id, Content: content, Attachments: p.attachments}))
 		if err == nil {
-			s.mu.Lock()
-			s.taken = ""
-			s.mu.Unlock()
+			s.setTaken("")
 		}
 		return err
 	})
@@ -248,16 +247,25 @@ func (s *Session) prompt(t *turn) error {
 // await has the agent work and returns when it is idle, or was left.
 func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 	back := make(chan error, 1)
-	_, late, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
+	_, silent, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
 		err := work()
 		back <- err
 		return struct{}{}, err
 	}, nil)
 	switch {
-	case late:
-		s.mu.Lock()
-		s.unresponsive = &unresponsive{conn, back, make(chan struct{})}
-		s.mu.Unlock()
+	case silent:
+		s.connecting <- struct{}{} // until leave knows whether the conversation goes on
+		t.leave = func() {
+			defer func() { <-s.connecting }()
+			select {
+			case err := <-back: // it only waited for a log that is slow, as the end of the turn did
+				if !errors.Is(err, agent.ErrDied) {
+					return
+				}
+			case <-time.After(logGrace):
+			}
+			s.disconnect(conn)
+		}
 	case errors.Is(err, agent.ErrDied), errors.Is(err, contain.ErrPanic):
 		s.disconnect(conn)
 	}
@@ -266,7 +274,8 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 
 // hookPrompt asks the hooks about the prompt and returns it as they left it.
 func (s *Session) hookPrompt(t *turn) (string, error) {
-	v, err := s.hook(t.ctx, consent.HookCall{RequestID: t.prompt.id, Event: consent.PromptSubmitted, Prompt: t.prompt.content})
+	c := consent.HookCall{RequestID: t.prompt.id, Event: consent.PromptSubmitted, Prompt: t.prompt.content}
+	v, err := s.hook(t.ctx, c)
 	switch {
 	case err != nil:
 		return "", err
@@ -278,7 +287,7 @@ func (s *Session) hookPrompt(t *turn) (string, error) {
 	return t.prompt.content, nil
 }
 
-// keepDrafts saves the messages in flight until the returned function is called.
+// keepDrafts saves the messages in flight until the returned function is called, which removes them.
 func (s *Session) keepDrafts(t *turn) (stop func()) {
 	if s.cfg.Drafts == nil {
 		return func() {}
@@ -286,7 +295,23 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	s.wg.Go(func() {
 		defer close(done)
-		keepDrafts(quit, func() ([]eventlog.Draft, int) { return s.drafts(t) }, s.saveDrafts)
+		tick := time.NewTicker(draftPause)
+		defer tick.Stop()
+		saved, kept := 0, false
+		for {
+			select {
+			case <-quit:
+				if kept {
+					s.saveDrafts(nil)
+				}
+				return
+			case <-tick.C:
+			}
+			if all, version := s.drafts(t); version != saved {
+				saved, kept = version, len(all) > 0
+				s.saveDrafts(all)
+			}
+		}
 	})
 	return func() { close(quit); <-done }
 }
@@ -297,10 +322,11 @@ func (s *Session) drafts(t *turn) (all []eventlog.Draft, version int) {
 	for _, f := range s.events.Open.Messages {
 		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
-	if spent := t.usage.Plus(s.unbilled); spent.Calls > 0 {
+	spent := t.usage.Plus(s.unbilled)
+	if spent.Calls > 0 {
 		all = append(all, eventlog.Draft{Usage: &spent})
 	}
-	return all, s.events.Open.Version + int(t.usage.Calls+s.unbilled.Calls)
+	return all, s.events.Open.Version + int(spent.Calls)
 }
 
 func (s *Session) saveDrafts(all []eventlog.Draft) {
