@@ -104,30 +104,10 @@ func (l *Log) Change(ctx context.Context, f func() error) error {
 			return context.Cause(ctx)
 		}
 	}
-	return l.changeReserved(f)
-}
-
-// changeReserved is Change for a caller that has its place in l.appending already, and
-// gives it up.
-func (l *Log) changeReserved(f func() error) error {
 	defer func() { <-l.appending }()
 	l.cfg.Lock.Lock()
 	defer l.cfg.Lock.Unlock()
 	return f()
-}
-
-// Reserve waits up to limit until no other caller appends, and returns Change for the
-// caller, who calls it once: at the reserved place, or behind the others if the limit
-// was over.
-func (l *Log) Reserve(limit time.Duration) (change func(f func() error) error) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case l.appending <- struct{}{}:
-		return l.changeReserved
-	case <-timer.C:
-		return func(f func() error) error { return l.Change(context.Background(), f) }
-	}
 }
 
 // Add appends data by Change.
