@@ -2,7 +2,7 @@
 // may be answered decides ready.js.
 
 import { path, post } from './api.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { attend, hold, holdAll, members, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 import { pointed } from './typing.js'

@@ -11,6 +11,7 @@ import { togglePause } from './live.js'
 import * as picture from './picture.js'
 import { pinNew } from './pins.js'
 import { read, receipts } from './receipt.js'
+import { save } from './save.js'
 import { choose, selection } from './select.js'
 import { done, failed, toast } from './toast.js'
 import { clone, fragment, some } from './html.js'
@@ -42,14 +43,7 @@ async function copy(card) {
   toast(`Copied ${some(s ? s.to - s.from + 1 : Number(lines ?? last - first + 1), 'line')}`)
 }
 
-function download(card) {
-  const a = document.createElement('a')
-  a.href = base + raw(card)
-  a.download = card.dataset.name?.split('/').pop() ?? ''
-  document.body.append(a)
-  a.click()
-  a.remove()
-}
+const download = (card) => save(raw(card), card.dataset.name?.split('/').pop())
 
 function wrap(card) {
   const on = 'pane' in card.dataset ? !card.querySelector('.code').classList.contains('wrap') : card.querySelector('.code')?.classList.toggle('wrap')

@@ -16,7 +16,7 @@ import { resume } from './elsewhere.js'
 import { isFolder, mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
-import { save } from './sessions.js'
+import { saveSession } from './save.js'
 import { failed, toast } from './toast.js'
 
 const composer = document.getElementById('composer')
@@ -80,7 +80,7 @@ async function act(name, rest) {
   if (name === '/model') return patch(path(), { model: rest })
   if (name === '/export') {
     if (!/^(md|html|jsonl)?$/.test(rest)) throw new Error('/export saves as md, html or jsonl')
-    return save(session(), rest || 'md')
+    return saveSession(session(), rest || 'md')
   }
 }
 

@@ -4,7 +4,7 @@
 import { review } from './expire.js'
 import { scriptURL } from './html.js'
 import { push, reset } from './queue.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 
 const turns = document.getElementById('turns')
 const pill = document.getElementById('status')

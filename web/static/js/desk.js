@@ -3,7 +3,7 @@
 import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
 import { clone, plain } from './html.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
 import { selection } from './select.js'
 import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'

@@ -4,7 +4,7 @@
 import { folder, getText, inFolder, post, remove, session } from './api.js'
 import { visit } from './base.js'
 import { fragment } from './html.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { openBar } from './openbar.js'
 import { popup } from './popup.js'
 import { failed, toast } from './toast.js'

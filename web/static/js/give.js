@@ -3,7 +3,7 @@
 
 import { getJSON, getText } from './api.js'
 import { clone, some } from './html.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { price, ranges } from './receipt.js'
 import { deskHash, selection, unchoose } from './select.js'
 import { done, failed, toast } from './toast.js'

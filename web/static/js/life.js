@@ -2,7 +2,7 @@
 // question. Once a second, and only what is in the page.
 
 import { expire } from './expire.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { rowOf } from './tabs.js'
 
 const clock = (ms) => {

@@ -1,7 +1,7 @@
 // What is pinned: the server keeps it beyond its life, and nothing closes its tab.
 
 import { path, post } from './api.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { paneOf } from './pane.js'
 import { front, rowOf, tabWith } from './tabs.js'
 import { failed } from './toast.js'

@@ -2,7 +2,7 @@
 // chosen lines stand the way to all of them and to what a search has found.
 
 import { clone, some } from './html.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { selection } from './select.js'
 
 const found = new WeakMap() // card → {lines: numbers, more: there are others}

@@ -2,7 +2,7 @@
 // choice stands in the address as #L62-L72@card and says what copy copies.
 
 import { line, reveal } from './lines.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 import { viewerOf } from './viewer.js'
 
 let chosen = null // {card, from, to, anchor}

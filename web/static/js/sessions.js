@@ -3,11 +3,12 @@
 
 import { openChanged } from './changedlist.js'
 import { getText, inFolder, patch, post, remove, session } from './api.js'
-import { base, visit } from './base.js'
+import { visit } from './base.js'
 import { onChanged } from './connection.js'
 import { ends, folders, listed } from './folders.js'
 import { clone, fragment } from './html.js'
 import { popup } from './popup.js'
+import { saveSession } from './save.js'
 import { failed, toast } from './toast.js'
 
 const list = document.getElementById('sessions')
@@ -115,14 +116,6 @@ function rename(id) {
   input.addEventListener('blur', () => done(true))
 }
 
-/** Downloads the session as a file; the page stays where it is. */
-export function save(id, format) {
-  const a = document.createElement('a')
-  a.href = `${base}/api/sessions/${id}/export?format=${format}`
-  a.download = ''
-  a.click()
-}
-
 /** What can be done with a session. */
 function entries(id) {
   const pinned = 'pinned' in (list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {})
@@ -130,8 +123,8 @@ function entries(id) {
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
     { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
     ...(id === session() ? [{ label: 'What it changed', icon: 'diff', run: () => openChanged() }] : []),
-    { label: 'Save as a page', icon: 'down', run: () => save(id, 'html') },
-    { label: 'Save as Markdown', icon: 'down', run: () => save(id, 'md') },
+    { label: 'Save as a page', icon: 'down', run: () => saveSession(id, 'html') },
+    { label: 'Save as Markdown', icon: 'down', run: () => saveSession(id, 'md') },
     { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },
   ]
 }

@@ -2,7 +2,7 @@
 // they are answered.
 
 import { clone } from './html.js'
-import { announce } from './ops.js'
+import { announce } from './announce.js'
 
 const most = 3
 
