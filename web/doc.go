@@ -5,8 +5,8 @@
 //
 // # Who makes what
 //
-// The server makes all HTML. internal/transcript turns a session's log into it, the
-// same for a reload and for the stream, and internal/page makes whole pages.
+// The server makes all HTML. internal/page turns a session's log into it, the
+// same for a reload and for the stream.
 // Scripts move finished HTML, switch attributes, set text and clone <template>
 // elements; they build no HTML from strings. With scripts off the page still
 // shows the transcript.
@@ -18,7 +18,7 @@
 // and is left out before the first. EventSource sends it as Last-Event-ID; a
 // new EventSource passes it as ?after=. The page's own is data-seq of #turns.
 //
-//	{"seq":1204,"pos":88,"ops":[{"a":"append","t":"t-m1.b","h":"<div …>"}]}
+//	{"seq":1204,"pos":88,"ops":[{"a":"add","t":"t-m1.b","h":"<div …>"}]}
 //
 // seq is that same number, pos counts batches and is only informative. The
 // first frame after a connect has "join":true and "from":SEQ as it was
@@ -30,20 +30,22 @@
 // {"type":"stream.closing","data":{"retryMs":1500}}: come back after that.
 //
 //	a        does (t names an element by id; when it is missing, nothing happens)
-//	append   puts h at the end of t. If the page has an element with the id of h's
-//	         root, that one is replaced where it stands.
-//	before   puts h before t; the same about an existing one
-//	replace  replaces t by h
+//	add      puts h into t, before the element whose id is b, else at the end. If the page
+//	         has an element with the id of h, that one is replaced where it stands.
+//	put      replaces t by h
+//	update   gives t the attributes of h, and puts each element in h that has an id in the
+//	         place of the one in t. What is data-keep in h, or holds it, is updated in the
+//	         same way: it keeps what scripts and other ops put there
 //	remove   removes t
 //	clear    removes all children of t
-//	trim     removes the children of #turns before the one whose id is v; a script may
-//	         put it off while the reader looks at them, and keeps its own #earlier then
-//	attr     sets attribute n of t to v, or removes it if there is no v
-//	text     makes h the text of t
 //	title    makes h the title of the document
 //	say      adds h to #say (polite); alert adds h to #alert (assertive)
 //
-// append, before and replace keep what a reader did: an element of the old
+// A change of anything renders the node it is about anew: a turn, a message, a block of it,
+// a call, a question, a note; the parts around the turns are nodes as well. A page may keep
+// older turns than the server, which #earlier leads to, and its own #earlier then.
+//
+// add and put keep what a reader did: an element of the old
 // subtree whose id and data-rev equal those of one in the new subtree takes its
 // place, scrolled as it was; and a <details data-touched> (set by the script when the reader toggles
 // it) keeps its open state. Values typed into a form with data-ask are kept.
@@ -72,7 +74,7 @@
 //	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
 //	                  #earlier and children of #turns go before the present ones
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
-//	#dock-asks        the open questions, above the composer; hidden without one, data-many
+//	#dock-asks        the open questions, above the composer; hidden without one, data-many=true
 //	                  with several. #asks-head, ol#asks (one li#q-ID[data-rev] each), and
 //	                  #asks-alike: [data-alike="REQUEST REQUEST"] with buttons data-act=
 //	                  allow-all|ways|grant|deny-all for those that one grant covers
@@ -80,7 +82,7 @@
 //	                  buttons data-act=queue-earlier|queue-edit|queue-remove; data-held after a
 //	                  stop: they wait for the user
 //	#trouble          why the log cannot be written, hidden while it can
-//	#composer         form; data-status=idle|running|waiting (by attr ops; CSS shows stop
+//	#composer         form; data-status=idle|running|waiting (CSS shows stop
 //	                  and queue|steer by it), data-backend, data-model,
 //	                  data-no-model (names of backends that have none)
 //	#prompt           its textarea; #chips, #attach (file input), #menu (listbox), #pick
@@ -112,7 +114,7 @@
 //
 // A turn is section#t-ID.turn[data-turn][data-message][data-from=SEQ], labelled by
 // its h2, and its events stand in #t-ID.b. data-state is queued, joined, withdrawn, running,
-// completed, aborted, error or interrupted; aria-busy while it runs. What is withdrawn, or
+// completed, aborted, error or interrupted; aria-busy=true while it runs. What is withdrawn, or
 // queued with data-waited, is not drawn.
 //
 //	message     div#m-ID.row[data-message] > div#m-ID.b.said[aria-busy] > div#m-ID.rN.run
@@ -142,7 +144,7 @@
 // running|done|failed|expired][data-call][data-output][data-tool][data-args]
 //
 //	data-first data-last  numbers of the first and last line the output has
-//	data-lines data-bytes data-elapsed   of a running one: changed by attr ops
+//	data-lines data-bytes data-elapsed   of a running one
 //	data-shown="A-B"      lines the server has put into .lines
 //	data-expires data-ttl RFC 3339 and milliseconds: life ring (circle.left) and minutes
 //	data-tokens           what all of it would cost; data-estimated if sampled

@@ -20,6 +20,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
+	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/released"
 	"webchat/internal/server"
@@ -105,8 +106,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		}
 	}()
 	home, _ := lookup(o.env, "HOME")
-	pages, err := server.NewPages(server.PagesConfig{Outputs: r.outputs, Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
-		Permissions: consent.Mode(o.Permissions), NoModel: []string{offline.Name}, Elsewhere: []string{mcp.BackendName}, Editor: c.Editor})
+	pages, err := server.NewPages(server.PagesConfig{
+		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Price: c.price,
+			NoModel: []string{offline.Name}, Elsewhere: []string{mcp.BackendName}, Editor: c.Editor},
+		Outputs: r.outputs, Permissions: consent.Mode(o.Permissions),
+	})
 	if err != nil {
 		return nil, err
 	}

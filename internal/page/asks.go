@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -10,59 +11,55 @@ import (
 	"webchat/internal/wording"
 )
 
-// Dock is the list of open questions above the composer, the oldest first.
-type Dock struct{ list *node }
+// dock is what stands around the open questions above the composer, the oldest first.
+type dock struct {
+	Kids  []*node
+	Many  bool
+	Own   bool   // the page keeps the questions
+	Head  string // counts them
+	Alike []alike
+}
 
-// Dock is the list as it is now.
-func (f *State) Dock() Dock { return Dock{f.asks} }
-
-// Kids are the questions.
-func (d Dock) Kids() []*node { return d.list.Kids }
-
-// Many says that there is more than one.
-func (d Dock) Many() bool { return len(d.list.Kids) > 1 }
-
-// Head counts them.
-func (d Dock) Head() string {
-	if len(d.list.Kids) == 0 {
-		return ""
+// Dock is that as it is now.
+func (f *State) Dock() dock {
+	d := dock{Kids: f.asks.Kids, Many: len(f.asks.Kids) > 1, Own: f.Own, Alike: alikeOf(f.asks.Kids)}
+	if len(d.Kids) > 0 {
+		d.Head = d.Kids[0].Question.Who + " asks " + wording.Plural(len(d.Kids), "question")
 	}
-	return d.list.Kids[0].Question.Who + " asks " + wording.Plural(len(d.list.Kids), "question")
+	return d
 }
 
 // alike are open questions that one button can answer, because one grant covers
 // all of them.
 type alike struct {
-	Option
+	event.Grant
 	Tool     string
 	Requests []string
 	El       string
 }
 
-// Count is how many they are.
-func (a alike) Count() int { return len(a.Requests) }
-
-// Alike finds questions about the same tool that a grant with the same text
+// alikeOf finds questions about the same tool that a grant with the same text
 // covers. Ids are compared, too: the words "this command, exactly" are the same for
 // different commands. Where two grants cover the same questions the narrower counts.
-func (d Dock) Alike() []alike {
+func alikeOf(questions []*node) (out []alike) {
 	var groups []alike
-	for _, k := range d.list.Kids {
+	for _, k := range questions {
 		for _, g := range k.Question.Grants {
-			i := slices.IndexFunc(groups, func(a alike) bool { return a.Tool == k.Question.Tool && a.ID == g.ID && a.Text == g.Text })
+			i := slices.IndexFunc(groups, func(a alike) bool {
+				return a.Tool == k.Question.Tool && a.ID == g.ID && a.Text == g.Text
+			})
 			if i < 0 {
 				i = len(groups)
-				groups = append(groups, alike{Option: Option{Grant: g}, Tool: k.Question.Tool, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
+				groups = append(groups, alike{Grant: g, Tool: k.Question.Tool, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
 			}
 			if !slices.Contains(groups[i].Requests, k.Question.Request) {
 				groups[i].Requests = append(groups[i].Requests, k.Question.Request)
 			}
 		}
 	}
-	var out []alike
 	for _, g := range groups {
 		same := func(a alike) bool { return slices.Equal(a.Requests, g.Requests) }
-		if g.Count() > 1 && !slices.ContainsFunc(out, same) {
+		if len(g.Requests) > 1 && !slices.ContainsFunc(out, same) {
 			out = append(out, g)
 		}
 	}
@@ -98,11 +95,10 @@ func (f *State) addAsk(a *Ask) {
 	a.In, a.Rev, a.Row = f.cards, f.Seq, n.ID
 	n.Ask = a
 	f.nodes["p-"+a.Request] = n
-	q := &node{ID: "q" + n.ID[1:], Question: a, parent: f.asks, hides: f.placeAsk(n)}
-	f.asks.Kids = append(f.asks.Kids, q)
-	f.batch.append(f.asks, q)
+	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.placeAsk(n)}
+	f.insert(f.asks, nil, q)
 	f.dockChanged()
-	f.batch.announceAbout(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
+	f.announce(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
 }
 
 // placeAsk puts the row of a question before that of its call, if there is one, which
@@ -115,28 +111,16 @@ func (f *State) placeAsk(n *node) *node {
 	}
 	n.Ask.About = c.Call
 	c.Call.Asked++
-	if p := c.parent; p.Steps != nil {
-		f.insertBefore(p, c, n)
-	} else if p.last() == c {
+	switch p := c.parent; {
+	case p.Steps != nil:
+		f.insert(p, c, n)
+	case p.last() == c:
 		f.stepBefore(p, c, n)
-	} else {
+	default:
 		f.addStep(p, n)
 	}
 	f.callChanged(c)
 	return c
-}
-
-// insertBefore puts n before one of the children of parent.
-func (f *State) insertBefore(parent, sibling, n *node) {
-	n.parent = parent
-	for i, k := range parent.Kids {
-		if k == sibling {
-			parent.Kids = append(parent.Kids[:i:i], append([]*node{n}, parent.Kids[i:]...)...)
-			break
-		}
-	}
-	f.touch(n)
-	f.batch.before(sibling, n)
 }
 
 // waiting returns the card of an open question.
@@ -149,21 +133,9 @@ func (f *State) waiting(request string) *node {
 	return nil
 }
 
-// dockChanged shows what of the dock depends on all of its questions.
 func (f *State) dockChanged() {
-	var hidden, many *string
-	switch len(f.asks.Kids) {
-	case 0:
-		hidden = ptr("")
-	case 1:
-	default:
-		many = ptr("")
-	}
-	f.batch.attr(nil, "dock-asks", "hidden", hidden)
-	f.batch.attr(nil, "dock-asks", "data-many", many)
-	f.batch.part(nil, "asks-head", "asks.head", func() any { return f.Dock() })
-	f.batch.part(nil, "asks-alike", "asks.alike", func() any { return f.Dock() })
-	f.batch.title(f.DocumentTitle())
+	f.changed("dock-asks")
+	f.batch.title = true
 }
 
 func (f *State) decided(d event.PermissionCompleted) {
@@ -190,16 +162,14 @@ func (f *State) answered(d event.UserInputCompleted) {
 func (f *State) closeQuestion(q *node, refused bool) {
 	a := q.Question
 	a.Answered, a.Rev = true, f.Seq
-	q.detach()
-	f.batch.remove(q)
+	f.remove(q)
 	f.dockChanged()
 	c := q.hides
 	if n := f.nodes["p-"+a.Request]; n != nil {
 		if c != nil && a.AllowedByRule() {
 			f.mergeIntoCall(c, n)
 		} else {
-			f.stepChanged(n)
-			f.batch.replace(n)
+			f.stepChanged(n, whole)
 		}
 	}
 	if c != nil {
@@ -212,35 +182,27 @@ func (f *State) closeQuestion(q *node, refused bool) {
 // mergeIntoCall makes a decision part of its call's row.
 func (f *State) mergeIntoCall(c, n *node) {
 	c.Call.Allowed = n.Ask
-	f.touch(n)
 	steps := n.parent
 	delete(f.nodes, "p-"+n.Ask.Request)
-	n.detach()
-	f.batch.remove(n)
+	f.remove(n)
 	switch {
 	case steps.Steps == nil:
 	case len(steps.Kids) == 0:
-		steps.detach()
-		f.batch.remove(steps)
-	default:
-		f.stepChanged(steps.Kids[0])
+		f.remove(steps)
+	case steps.Steps.Long:
+		f.show(steps, whole)
 	}
 }
 
-// askChanged shows the open questions about a call again, which tell of it.
+// askChanged shows the open questions about a call again, which describe it.
 func (f *State) askChanged(callID string) {
 	for _, q := range f.asks.Kids {
 		if callID != "" && q.Question.Call == callID {
 			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq
-			f.batch.replace(q)
+			f.show(q, whole)
 		}
 	}
 }
 
 // agentName is the agent's name, as questions use it.
-func (f *State) agentName() string {
-	if f.Backend == "" {
-		return "The agent"
-	}
-	return f.Backend
-}
+func (f *State) agentName() string { return cmp.Or(f.Backend, "The agent") }

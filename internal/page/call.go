@@ -1,230 +1,147 @@
 package page
 
 import (
-	"cmp"
 	"encoding/json"
-	"slices"
-	"strconv"
+	"html/template"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/render"
 	"webchat/internal/wording"
 )
 
-const (
-	maxPartial = 8 << 10 // of a foreign tool's running output
-	maxOutputs = 200     // rows of the shelf
-)
+// maxShown is how many bytes of arguments and results an unfolded row has.
+const maxShown = 16 << 10
 
-func (f *State) callStart(d event.ToolExecutionStart) {
-	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
-		if n.Call.Early {
-			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.Early = d.ToolName, d.Arguments, d.By, false
-			f.callChanged(n)
-			f.askChanged(d.ToolCallID)
-			f.ledgerChanged()
-		}
-		return
-	}
-	var at *node
-	if d.By != event.ByUser {
-		at = f.container(d.ParentToolCallID) // before the call exists: it must not be in itself
-	}
-	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
-	switch {
-	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: CommandLine(n.Call), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
-		f.add(t, n)
-	case n.Call.Kind != "":
-		f.add(at, n)
-	default:
-		f.addStep(at, n)
-	}
-	f.askChanged(d.ToolCallID)
+// Call is a tool call: a row, or for a display tool the card of its output.
+type Call struct {
+	ID, Tool string
+	Kind     string // of card: file, terminal, image; empty for a row
+	Args     json.RawMessage
+	By       event.Actor
+	Agent    string          // the helper agent that works in it
+	State    string          // starting, running, done, failed
+	Output   string          // its id
+	Line     string          // what the model read; of a failure, what the user reads of it
+	Log      string          // what only the user reads
+	Fault    event.ToolError // why it failed
+	Partial  string          // what a foreign tool wrote so far
+	Waited   time.Duration   // for the answers to questions about it, which is no time of its own
+	Took     time.Duration   // without what it waited
+	Tokens   int64           // that what the model read costs
+	Asked    int             // open questions about it
+	Refused  bool
+	Allowed  *Ask      // the rule that allowed it, if one did
+	Rewrites []rewrite // what hooks changed in its arguments
+
+	Given       int64    // tokens of it that the user let the agent read
+	GivenOf     []string // which lines; "" is all of it
+	Telemetry   Telemetry
+	Fingerprint *event.Fingerprint
+	ShownAt     time.Time
+	before      *Call // the display of the same before it, and the one after it
+	later       *Call
+	Progress    event.ToolExecutionProgress
+	StartedAt   time.Time
+	EndedAt     time.Time // when it was over
+	DeletedAt   time.Time // when the user deleted its output; zero: not
+	Rev         int64     // changes whenever the card does, so that a page may keep the one it has
+	Gone        bool      // its turn is not kept any more
+	Early       bool      // its start was not seen, a helper agent's was
+	Live        bool      // while it is rendered for a page that keeps what it follows
+	From        int64     // the first event of its turn
+	Element     string
+	In          *scope
+	Rewritten   json.RawMessage // its arguments as hooks left them; nil: as they came
 }
 
-func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
-	n := f.node(elementID("c-", id))
-	n.Call = &Call{ID: id, Tool: tool, Kind: KindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
-	f.nodes["c-"+id] = n
-	return n
+// Telemetry is what a display tool says beside its result.
+type Telemetry struct {
+	OutputType      string `json:"outputType"`
+	Bytes           int64  `json:"bytes"`
+	Lines           int64  `json:"lines"`
+	TokensShown     int64  `json:"tokensShown"`
+	TokensSent      int64  `json:"tokensSent"`
+	TokensEstimated bool   `json:"tokensEstimated"`
+	ExitCode        *int   `json:"exitCode"`
 }
 
-// callChanged shows a call's row or card again; what happens inside of it stays.
-func (f *State) callChanged(n *node) {
-	f.stepChanged(n)
-	f.batch.part(n, n.Call.El(), "call.view", n.Call)
+// displays are the tools whose call is a card.
+var displays = map[string]string{
+	"render_file_contents": "file",
+	"run_and_display":      "terminal",
+	"display_image":        "image",
+	"show_input":           "terminal",
+	"show_change":          "file",
 }
 
-func (f *State) callProgress(d event.ToolExecutionProgress) {
-	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
-		f.ledger.growing[d.ToolCallID] = true
-		f.ledgerChanged()
-	}
-	if c := f.lost[d.ToolCallID]; c != nil {
-		f.showLost(c, d.OutputID)
-	}
-	n := f.nodes["c-"+d.ToolCallID]
-	if n == nil || n.Call.Done() {
-		return
-	}
-	c := n.Call
-	first := c.State != "running" || c.Output == ""
-	c.Progress = d
-	if d.OutputID != "" && c.Output == "" {
-		c.Output = d.OutputID
-		if c.Kind == "" {
-			c.Kind = "terminal"
+// kindOf finds a display tool, also under the longer name an agent may give it.
+func kindOf(tool string) string {
+	for name, k := range displays {
+		rest, ok := strings.CutSuffix(tool, name)
+		if ok && (rest == "" || strings.ContainsAny(rest[len(rest)-1:], "-_/")) {
+			return k
 		}
-		f.addToShelf(c)
 	}
-	if c.Output == "" {
-		if d.ProgressMessage != "" {
-			f.callChanged(n)
-		}
-		return
-	}
-	c.State = "running"
-	if first {
-		f.callChanged(n)
-		return
-	}
-	f.touch(n)
-	f.showProgress(n, "attr", c.El(), "data-lines", strconv.FormatInt(d.Lines, 10))
-	f.showProgress(n, "attr", c.El(), "data-bytes", strconv.FormatInt(d.Bytes, 10))
-	f.showProgress(n, "attr", c.El(), "data-elapsed", strconv.FormatInt(d.ElapsedMs, 10))
-	f.showProgress(n, "text", c.Element+".t", "", c.Following())
-	f.showProgress(n, "text", c.Element+".e", "", c.Elapsed())
-	f.showProgress(n, "text", c.Element+".s", "", c.Elapsed()+" · nothing sent yet")
+	return ""
 }
 
-// showProgress shows how far a running call is, unless its card is shown again anyway.
-func (f *State) showProgress(n *node, action, target, name, value string) {
-	f.batch.add(change{action: action, target: target, within: n.Call.El(), owner: n, name: name, value: &value})
+// Awaited reports a display call that has nothing to show yet.
+func (c *Call) Awaited() bool { return c.Kind != "" && c.State == "starting" }
+
+// Done reports whether it is over.
+func (c *Call) Done() bool { return c.State == "done" || c.State == "failed" }
+
+// Hidden says that a question or its answer stands for the call.
+func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
+
+// El is the id of the row or card.
+func (c *Call) El() string { return c.Element + ".r" }
+
+// commandLine is how the user asked for a display of their own.
+func (c *Call) commandLine() string {
+	if c.Tool == "show_input" {
+		return "webchat show --name " + c.Name()
+	}
+	switch c.Kind {
+	case "terminal":
+		return "/run " + c.Name()
+	case "image":
+		return "/image " + wording.Plain(c.Name())
+	}
+	return "/show " + wording.Plain(c.Name())
 }
 
-func (f *State) callPartial(d event.ToolExecutionPartialResult) {
-	n := f.nodes["c-"+d.ToolCallID]
-	if n == nil || n.Call.Done() {
-		return
+// Following is the line below a command that runs.
+func (c *Call) Following() string {
+	p := c.Progress
+	s := "Following · " + wording.Plural(p.Lines, "line")
+	if p.ElapsedMs > 0 && p.Bytes > 0 {
+		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
 	}
-	c := n.Call
-	c.Partial += d.PartialOutput
-	if over := len(c.Partial) - maxPartial; over > 0 {
-		c.Partial = strings.ToValidUTF8(c.Partial[over:], "")
-	}
-	f.callChanged(n)
+	return s
 }
 
-func (f *State) callComplete(d event.ToolExecutionComplete) {
-	var t Telemetry
-	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
-	delete(f.ledger.growing, d.ToolCallID)
-	if d.OutputID != "" {
-		f.ledger.show(t)
-	}
-	f.ledgerChanged()
-	n := f.nodes["c-"+d.ToolCallID]
-	if c := f.lost[d.ToolCallID]; c != nil {
-		f.showLost(c, d.OutputID)
-		c.State = "done"
-		delete(f.lost, c.ID)
-	}
-	if n == nil || n.Call.Done() {
-		return
-	}
-	c := n.Call
-	c.Telemetry = t
-	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
-	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.Seq
-	if c.Took > c.Waited { // else it was measured without
-		c.Took -= c.Waited
-	}
-	if d.Result != nil {
-		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
-	}
-	if !d.Success {
-		c.State = "failed"
-		if d.Error != nil {
-			c.Line, c.Fault = d.Error.Message, *d.Error
-		}
-	}
-	if d.OutputID != "" {
-		if t := c.Telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
-			c.Kind = t
-		}
-		if c.Output == "" {
-			f.addToShelf(c)
-		}
-		c.Output = d.OutputID
-		c.ShownAt = f.now
-		f.showings.Next(c)
-	}
-	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
-	f.callChanged(n)
-	if c.Kind != "" && !c.Hidden() {
-		f.batch.announce("say", wording.FirstLine(c.Line, 200))
-	}
-	if c.By == event.ByUser {
-		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {
-			f.setTurn(t, string(event.Completed))
-		}
-	}
+// Elapsed is how long it has been running.
+func (c *Call) Elapsed() string {
+	return wording.Clock(time.Duration(c.Progress.ElapsedMs) * time.Millisecond)
 }
 
-// addToShelf puts a call's output into the rail.
-func (f *State) addToShelf(c *Call) {
-	f.outputs = append(slices.DeleteFunc(f.outputs, f.expired), c)
-	if over := len(f.outputs) - maxOutputs; over > 0 {
-		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
-	}
-	f.ledgerChanged()
+// action is a button that resolves what a card says.
+type action struct {
+	Act, Label, Icon, Data string
+	Href                   string // of what is saved when it is pressed; then it works without scripts, too
+	Quiet                  bool   // not the first choice
 }
 
-// forgetCall takes a call that is forgotten out of what later displays are compared with.
-// In the rail it stays as long as its output can be read.
-func (f *State) forgetCall(c *Call) {
-	c.Gone = true
-	if !c.Done() {
-		f.lost[c.ID] = c
-	}
-	if c.Output != "" {
-		f.ledgerChanged()
-	}
-	if later := f.showings.Forget(c); later != nil {
-		if n := f.nodes["c-"+later.ID]; n != nil && n.Call == later {
-			f.callChanged(n)
-		}
-	}
+// rewrite is what a hook put in the place of something else.
+type rewrite struct {
+	Command  string // of the hook
+	Was, Now template.HTML
 }
 
-// showLost puts the output of a call whose turn is not kept any more into the rail.
-func (f *State) showLost(c *Call, output string) {
-	if output != "" && c.Output == "" {
-		c.Output = output
-		f.addToShelf(c)
-	}
-}
-
-// helper says what a helper agent does in a call, which may not be known yet.
-func (f *State) helper(id, name, state, problem string) {
-	n := f.nodes["c-"+id]
-	if n == nil {
-		n = f.newCall(id, "task", nil, event.ByAgent)
-		n.Call.Agent, n.Call.Early = name, true
-		f.addStep(f.container(""), n)
-	}
-	c := n.Call
-	c.Agent = name
-	if !c.Done() {
-		c.State = state
-		if state != "running" {
-			c.Line, c.Rev = problem, f.Seq
-		}
-		if c.Output != "" {
-			f.ledgerChanged()
-		}
-	}
-	f.callChanged(n)
+// newRewrite returns one, with nothing hidden in either.
+func newRewrite(command, was, now string) rewrite {
+	return rewrite{Command: wording.Plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
 }

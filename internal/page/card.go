@@ -88,29 +88,8 @@ type say struct {
 	Bold, Text string
 	Icon       string // in place of the card's, where nothing else is shown
 	Early      bool   // it was evicted
-	Actions    []Action
+	Actions    []action
 }
-
-// TokensShown is what all of it would cost a model; Estimated marks a sampled count.
-func (c *card) TokensShown() int64 { return c.Telemetry.TokensShown }
-
-// Estimated reports whether TokensShown was sampled.
-func (c *card) Estimated() bool { return c.Telemetry.TokensEstimated }
-
-// Lines, Bytes and ElapsedMs are how far it is while it runs.
-func (c *card) Lines() int64 { return c.Progress.Lines }
-
-// Bytes is what was written so far.
-func (c *card) Bytes() int64 { return c.Progress.Bytes }
-
-// ElapsedMs is how long it has been running.
-func (c *card) ElapsedMs() int64 { return c.Progress.ElapsedMs }
-
-// ElapsedID and FollowID are the elements that frames fill while it runs.
-func (c *card) ElapsedID() string { return c.Element + ".e" }
-
-// FollowID is the line below the running output.
-func (c *card) FollowID() string { return c.Element + ".t" }
 
 // CopyLabel names what a click on copy takes.
 func (c *card) CopyLabel() string {
@@ -122,9 +101,6 @@ func (c *card) CopyLabel() string {
 
 // Card is the call's output, or what stands in its place.
 func (c *Call) Card() *card { return c.card(true) }
-
-// Pane is the same without rows, which come by /api/outputs.
-func (c *Call) Pane() *card { return c.card(false) }
 
 // card is the same; without rows where something else shows them.
 func (c *Call) card(rows bool) *card {
@@ -181,7 +157,7 @@ func (v *card) fillFailed() {
 	v.Say = &say{Bold: bold, Text: rest}
 	v.offerNearest()
 	if v.Fault.Code != "denied" && v.Fault.Code != "rejected" && !lasting(v.Fault.Kind) {
-		v.Say.Actions = append(v.Say.Actions, Action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "again", Label: "Try again", Icon: "again", Quiet: len(v.Say.Actions) > 0})
 	}
 }
 
@@ -201,7 +177,7 @@ func (v *card) offerNearest() {
 	}
 	v.Say.Text = strings.TrimSpace(v.Say.Text + " The nearest are:")
 	for _, name := range v.Fault.Nearest {
-		v.Say.Actions = append(v.Say.Actions, Action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind, name), Data: name})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind, name), Data: name})
 	}
 }
 
@@ -227,14 +203,14 @@ func (v *card) fillExpired() {
 	parts = append(parts, "shown "+v.StartedAt.In(v.In.Location).Format("15:04"))
 	v.Meta = strings.Join(parts, " · ")
 	v.Say = v.whyExpired()
-	v.Say.Actions = []Action{{Act: "again", Label: "Show again", Icon: "again"}}
+	v.Say.Actions = []action{{Act: "again", Label: "Show again", Icon: "again"}}
 	if v.Kind == "terminal" {
 		v.Say.Actions[0].Label = "Run again"
 	}
 	if v.Say.Early { // pinned it stays
-		v.Say.Actions = append(v.Say.Actions, Action{Act: "again-pin", Label: v.Say.Actions[0].Label + " and pin", Icon: "pin", Quiet: true})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "again-pin", Label: v.Say.Actions[0].Label + " and pin", Icon: "pin", Quiet: true})
 	} else if v.Kind != "image" {
-		v.Say.Actions = append(v.Say.Actions, Action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
+		v.Say.Actions = append(v.Say.Actions, action{Act: "compare", Label: v.Say.Actions[0].Label + " and compare", Icon: "diff", Quiet: true})
 	}
 }
 
@@ -248,7 +224,7 @@ func (c *Call) evictedAt() time.Time {
 // lostAtStart reports whether the output was there still when webchat ended, which keeps
 // outputs in memory only.
 func (c *Call) lostAtStart() bool {
-	return c.EndedAt.Before(c.In.Started) && c.EndedAt.Add(c.In.OutputTTL).After(c.In.Started)
+	return c.EndedAt.Before(c.In.started) && c.EndedAt.Add(c.In.OutputTTL).After(c.In.started)
 }
 
 // deletedAt is when its life was over, as a clock shows it; empty where it was deleted at
@@ -347,7 +323,7 @@ func (v *card) fillDone(o views.Output) {
 func (v *card) chooseLines(o views.Output) {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
-	if v.In.Whole {
+	if v.In.whole {
 		head = exportLines
 	}
 	switch {
@@ -362,7 +338,7 @@ func (v *card) chooseLines(o views.Output) {
 		to = v.First + head - 1
 		v.Fold = "Show all " + wording.Plural(total, "line")
 	}
-	if v.In.Whole && v.Fold != "" {
+	if v.In.whole && v.Fold != "" {
 		v.Fold = wording.Plural(total-head, "line") + " of " + wording.Count(total) + " left out"
 	}
 	if total <= 0 {
@@ -378,7 +354,7 @@ func (v *card) chooseLines(o views.Output) {
 // aroundFailure puts the lines about the first failure into from and to; it answers
 // whether a command failed and says where.
 func (v *card) aroundFailure(o views.Output, from, to *int) bool {
-	if v.ExitClass != "no" || v.In.Whole {
+	if v.ExitClass != "no" || v.In.whole {
 		return false
 	}
 	first, last := o.Content.Failure()

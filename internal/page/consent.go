@@ -1,11 +1,9 @@
 package page
 
 import (
-	"html/template"
 	"io"
 	"time"
 
-	"webchat/internal/render"
 	"webchat/internal/wording"
 )
 
@@ -34,17 +32,8 @@ type Given struct {
 	At                 time.Time
 }
 
-// Words is what it covers, with nothing hidden.
-func (g Given) Words() template.HTML { return render.Quoted(g.Text) }
-
 // When says when it was given.
 func (g Given) When() string { return g.At.UTC().Format("2 Jan 2006, 15:04 UTC") }
-
-// Stamp is the same for programs.
-func (g Given) Stamp() string { return g.At.UTC().Format(time.RFC3339) }
-
-// Exact is the text with nothing hidden.
-func (t Term) Exact() template.HTML { return render.Visible(t.Text) }
 
 // Rest says what happens to what no rule decides.
 func (c Consent) Rest() string {

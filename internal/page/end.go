@@ -6,24 +6,14 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
-// Totals is what a session has come to at the end of its log, for a [Projector] that
-// reads only that end.
-type Totals struct {
-	Title, Backend, Model string
-	Cwd                   string // the folder of the session, absolute
-	Shown, Sent           int64  // tokens: of what was displayed, of what the model read instead
-	Estimated             bool   // Shown was sampled
-	Usage                 event.Usage
-	Outputs               *int // how many were shown; nil: that is not known
-	Readable              []Readable
-	Effort                string // how hard the model thinks
-	Todos                 []event.Todo
-	Left                  func(seq int64) bool // which events the agent was made to forget; nil: none
-	Begun                 *bool                // whether a turn was; nil: that is not known
-	Fill                  event.Fill           // how full the model's context was at FillAt; zero: not known
-	FillAt                time.Time
+// Past is what a session came to, for a [Projector] that reads only the end of its log.
+type Past struct {
+	eventlog.Summary
+	Cwd      string // the folder of the session, absolute
+	Readable []Readable
 }
 
 // Readable is an output whose life is not over, with the call that showed it. Those of
@@ -38,7 +28,7 @@ type Readable struct {
 // Cut says from where on a projector has to be fed: as many turns as it shows, and all
 // it has to keep.
 func (p *Projector) Cut() *event.Cut {
-	c := event.NewCut(p.cfg.Turns, p.fold.keep)
+	c := event.NewCut(p.pages.Turns, p.fold.keep)
 	c.Weigh(maxWeight, weightOf)
 	return c
 }
@@ -46,29 +36,32 @@ func (p *Projector) Cut() *event.Cut {
 // LoadEnd is Load of the end of a log, from where [Projector.Cut] lies, for a new
 // Projector. After it the projector is as if it had been fed all of the log, but for
 // turns that would make a page slow to open.
-func (p *Projector) LoadEnd(whole Totals, entries ...event.Entry) {
+func (p *Projector) LoadEnd(past Past, entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f := p.fold
-	f.Backend, f.cards.Cwd, f.left = whole.Backend, whole.Cwd, whole.Left
+	f, open := p.fold, past.Open
+	f.Backend, f.cards.Cwd, f.left = past.Backend, past.Cwd, open.Left
 	p.apply(entries)
-	f.trimToWeight()
-	f.addEarlierOutputs(whole.Readable)
-	f.title, f.Backend, f.Model, f.effort, f.todos = whole.Title, whole.Backend, whole.Model, whole.Effort, whole.Todos
+	f.trimToWeight(entries)
+	f.addEarlierOutputs(past.Readable)
+	f.title, f.Backend, f.Model, f.effort, f.todos = past.Title, past.Backend, past.Model, open.Effort, open.Todos
 	l := &f.ledger
-	l.shown, l.sent, l.estimated, l.usage = whole.Shown, whole.Sent, whole.Estimated, whole.Usage
-	l.fill, l.fillAt, l.reported = whole.Fill, whole.FillAt, false
+	l.shown, l.sent, l.estimated, l.usage = past.Tokens.Shown, past.Tokens.Sent, open.Estimated, past.Usage
+	l.fill, l.fillAt, l.reported = event.Fill{}, time.Time{}, false
+	if open.Fill != nil {
+		l.fill, l.fillAt = open.Fill.Fill, time.UnixMilli(open.Fill.At)
+	}
 	f.cards.Window = l.window()
-	if whole.Begun != nil || !*l.begun { // else the end of the log shows it
-		l.begun = whole.Begun
+	if open.Begun != nil || !*l.begun { // else the end of the log shows it
+		l.begun = open.Begun
 	}
-	if whole.Outputs != nil {
-		l.count, l.counted = *whole.Outputs, true
+	if open.Outputs != nil {
+		l.count, l.counted = *open.Outputs, true
 	}
-	f.batch = batch{}
+	f.forgetBatch()
 }
 
-// addEarlierOutputs puts outputs into the rail whose calls were not among what was loaded.
+// addEarlierOutputs puts outputs on the shelf whose calls were not among what was loaded.
 func (f *State) addEarlierOutputs(all []Readable) {
 	var before []*Call
 	for _, r := range all {
@@ -80,10 +73,10 @@ func (f *State) addEarlierOutputs(all []Readable) {
 		if err != nil {
 			panic(err) // strings
 		}
-		c := &Call{ID: r.Call, Kind: r.Type, Args: args, State: "running", Output: r.Output, Element: elementID("c-", r.Call), In: f.cards, Gone: true}
-		if r.Complete {
-			c.State = "done"
-		} else {
+		c := &Call{ID: r.Call, Kind: r.Type, Args: args, State: "done", Output: r.Output,
+			Element: elementID("c-", r.Call), In: f.cards, Gone: true}
+		if !r.Complete {
+			c.State = "running"
 			f.lost[c.ID] = c
 		}
 		before = append(before, c)

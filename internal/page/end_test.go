@@ -1,16 +1,15 @@
 package page_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
 )
@@ -90,41 +89,20 @@ func life(seed uint64, turns int) []event.Entry {
 	return l.entries
 }
 
-// totals are those of a log, as a session has them.
-func totals(entries []event.Entry) page.Totals {
+// past is what a log came to, as a session has it.
+func past(entries []event.Entry) page.Past {
 	names := map[string]string{}
-	w := page.Totals{Cwd: "/home/me/code/relay", Outputs: new(int), Begun: new(false)}
+	w := page.Past{Cwd: "/home/me/code/relay"}
 	for _, e := range entries {
-		if event.VoidsFill(e.Event.Data) {
-			w.Fill, w.FillAt = event.Fill{}, time.Time{}
-		}
+		w.Summary = eventlog.Summarize(w.Summary, e)
 		switch d := e.Event.Data.(type) {
-		case event.SessionStart:
-			w.Backend, w.Model = d.Backend, d.Model
 		case event.SessionResume:
 			w.Model = d.Model
-		case event.SessionModelChange:
-			w.Model = d.NewModel
-		case event.SessionTitleChanged:
-			w.Title = d.Title
-		case event.TurnStart:
-			w.Begun = new(true)
-		case event.TurnEnd:
-			w.Usage = w.Usage.Plus(d.Usage)
-			if d.Fill != nil {
-				w.Fill, w.FillAt = *d.Fill, e.Event.Timestamp
-			}
 		case event.ToolExecutionStart:
 			_, names[d.ToolCallID], _ = strings.Cut(strings.TrimSuffix(string(d.Arguments), `"}`), `:"`)
 		case event.ToolExecutionComplete:
-			*w.Outputs++
 			if _, ok := stored[d.OutputID]; ok {
 				w.Readable = append(w.Readable, page.Readable{Call: d.ToolCallID, Output: d.OutputID, Type: "file", Name: names[d.ToolCallID], Complete: true})
-			}
-			var shown int64
-			if _, err := fmt.Sscanf(string(d.ToolTelemetry), `{"outputType":"file","bytes":10,"tokensShown":%d,`, &shown); err == nil && shown > 0 {
-				w.Shown, w.Sent = w.Shown+shown, w.Sent+9
-				w.Estimated = w.Estimated || bytes.Contains(d.ToolTelemetry, []byte("true"))
 			}
 		}
 	}
@@ -141,30 +119,6 @@ func end(cut *event.Cut, entries []event.Entry) []event.Entry {
 	return entries
 }
 
-// owe says what is open at the end of a log.
-func owe(cut *event.Cut, entries []event.Entry) {
-	calls, prompts, turns, questions := 0, 0, 0, 0
-	for _, e := range entries {
-		switch d := e.Event.Data.(type) {
-		case event.ToolExecutionStart:
-			calls++
-		case event.ToolExecutionComplete:
-			calls--
-		case event.UserMessage:
-			prompts++
-		case event.TurnStart:
-			turns, prompts = turns+1, prompts-1
-		case event.TurnEnd:
-			turns, prompts = turns-1, prompts-len(d.Steered)
-		case event.PermissionRequested:
-			questions++
-		case event.PermissionCompleted:
-			questions--
-		}
-	}
-	cut.Include(turns, prompts, calls, 0, questions)
-}
-
 // A page of the end of a log is the page of all of it, wherever the log ends.
 func TestEndEqualsWhole(t *testing.T) {
 	least := 1 << 30
@@ -179,9 +133,9 @@ func TestEndEqualsWhole(t *testing.T) {
 			}
 			late := p.Projector("s1")
 			cut := late.Cut()
-			owe(cut, entries[:i+1])
+			past(entries[:i+1]).IncludeOpen(cut)
 			part := end(cut, entries[:i+1])
-			late.LoadEnd(totals(entries[:i+1]), part...)
+			late.LoadEnd(past(entries[:i+1]), part...)
 			if i+1 == len(entries) {
 				least = min(least, len(part))
 			}
@@ -204,8 +158,8 @@ func TestEndGoesOn(t *testing.T) {
 	for _, at := range []int{len(entries) * 2 / 3, len(entries) * 5 / 6} {
 		late := p.Projector("s1")
 		cut := late.Cut()
-		owe(cut, entries[:at])
-		late.LoadEnd(totals(entries[:at]), end(cut, entries[:at])...)
+		past(entries[:at]).IncludeOpen(cut)
+		late.LoadEnd(past(entries[:at]), end(cut, entries[:at])...)
 		d := pagetest.Parse(t, wholePage(t, p, late))
 		for _, e := range entries[at:] {
 			if f, ok := late.Feed(e); ok {
@@ -228,7 +182,7 @@ func TestEndFromAnEvent(t *testing.T) {
 	for _, seq := range []int64{1, 2, 20, 60, int64(len(entries))} {
 		whole, late := p.ProjectorFrom("s1", seq), p.ProjectorFrom("s1", seq)
 		whole.Load(entries...)
-		late.LoadEnd(totals(entries), end(late.Cut(), entries)...)
+		late.LoadEnd(past(entries), end(late.Cut(), entries)...)
 		if want, got := whole.Transcript(), late.Transcript(); !strings.HasSuffix(want, got) || !strings.Contains(got, `data-turn`) {
 			t.Errorf("from %d: (-whole +end):\n%s", seq, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
 		}
@@ -266,7 +220,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 		}
 		p := pages(t, 40)
 		pr := p.Projector("s1")
-		pr.LoadEnd(totals(nil), end(pr.Cut(), l.entries)...)
+		pr.LoadEnd(past(nil), end(pr.Cut(), l.entries)...)
 		src := wholePage(t, p, pr)
 		turns := strings.Count(src, "data-turn ")
 		t.Logf("%s: %d turns in %d bytes", name, turns, len(src))

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"html/template"
 	"io"
 	"slices"
@@ -10,58 +11,39 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 	"webchat/web"
 )
 
-// Export is a session as a file to keep.
-type Export struct {
-	SessionID, Title string
-	Backend, Model   string
-	CreatedAt        time.Time
-	// Left tells which events the agent was made to forget; nil: none.
-	Left func(seq int64) bool
-}
+// heading is an export's title, and about what the file says of itself.
+func heading(x eventlog.Summary) string { return cmp.Or(x.Title, "Untitled session") }
 
-// heading is the export's title.
-func (x Export) heading() string {
-	if x.Title == "" {
-		return "Untitled session"
-	}
-	return x.Title
-}
-
-// about is what the file says of itself.
-func (p *Pages) about(x Export) string {
-	return strings.Join([]string{p.cfg.fold.Answers(x.Backend, x.Model), "started " + x.CreatedAt.In(p.cfg.Location).Format("2 January 2006 15:04"),
-		"saved " + p.cfg.Now().In(p.cfg.Location).Format("2 January 2006 15:04"), "session " + x.SessionID}, " · ")
+func (p *Pages) about(x eventlog.Summary) string {
+	moment := func(t time.Time) string { return t.In(p.Location).Format("2 January 2006 15:04") }
+	return strings.Join([]string{p.answers(x.Backend, x.Model), "started " + moment(x.CreatedAt), "saved " + moment(p.Now()),
+		"session " + string(x.ID)}, " · ")
 }
 
 // ForExport returns a projector that keeps all turns, with the outputs that still
 // exist shown far more than a page does. It is fed and given to
 // [Pages.Export].
-func (p *Pages) ForExport(sessionID string) *Projector {
-	cfg := p.cfg.fold
-	cfg.Whole, cfg.Write = true, (&Pages{tmpl: p.export()}).write
-	pr := NewProjector(&cfg, sessionID)
-	pr.KeepFrom(1)
-	return pr
-}
+func (p *Pages) ForExport(sessionID string) *Projector { return p.file().ProjectorFrom(sessionID, 1) }
 
 // Export writes the session as one HTML page that loads nothing and needs no
 // script: styles and pictures are in it, as are outputs whose life is not over.
-func (p *Pages) Export(w io.Writer, x Export, pr *Projector) error {
+func (p *Pages) Export(w io.Writer, x eventlog.Summary, pr *Projector) error {
 	style, err := stylesheet()
 	if err != nil {
 		return err
 	}
-	return pr.Read(func(f *State) error {
-		return (&Pages{tmpl: p.export()}).write(w, "export", struct {
-			Title, About string
-			Style        template.CSS
-			Turns        any
-		}{x.heading(), p.about(x), style, f.Turns()})
-	})
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	return p.file().write(w, "export", struct {
+		Title, About string
+		Style        template.CSS
+		Turns        []*node
+	}{heading(x), p.about(x), style, pr.fold.Turns()})
 }
 
 // stylesheet is all of the page's styles in their order, and what a file changes.
@@ -80,19 +62,18 @@ func stylesheet() (template.CSS, error) {
 // Markdown writes a session as Markdown while it is read: prompts as quotations,
 // answers as they are, and one line for each thing that was shown or done.
 type Markdown struct {
-	pages *Pages
 	w     io.Writer
 	err   error
 	calls map[string]string // of running tools, what they do
 
 	waiting map[string]string // of prompts whose turn has not started, how they begin
-	left    func(seq int64) bool
+	left    []eventlog.Stretch
 }
 
 // Markdown begins the file.
-func (p *Pages) Markdown(w io.Writer, x Export) *Markdown {
-	m := &Markdown{pages: p, w: w, calls: map[string]string{}, waiting: map[string]string{}, left: x.Left}
-	m.write("# "+wording.FirstLine(x.heading(), 200), "", "*"+p.about(x)+"*")
+func (p *Pages) Markdown(w io.Writer, x eventlog.Summary) *Markdown {
+	m := &Markdown{w: w, calls: map[string]string{}, waiting: map[string]string{}, left: x.Open.Left}
+	m.write("# "+wording.FirstLine(heading(x), 200), "", "*"+p.about(x)+"*")
 	return m
 }
 
@@ -114,7 +95,7 @@ func (m *Markdown) event(e event.Entry) {
 	case event.UserMessage:
 		m.waiting[d.MessageID] = wording.FirstLine(d.Content, 80)
 		m.write("", "---", "")
-		if m.left != nil && m.left(e.Seq) {
+		if eventlog.IsLeft(m.left, e.Seq) {
 			m.write("*Left behind: the agent was made to forget this prompt and its answer.*", "")
 		}
 		m.write(quote(d.Content))
@@ -183,4 +164,23 @@ func verbatim(text string) string {
 		return fence + " " + text + " " + fence
 	}
 	return fence + text + fence
+}
+
+// How much of an output an export holds.
+const (
+	exportLines = 5000
+	exportImage = 8 << 20 // bytes of a picture
+)
+
+// Inline is a picture as an address that holds it.
+func (c *card) Inline() template.URL {
+	out, ok := c.In.Outputs.Output(c.Output)
+	if !ok || !strings.HasPrefix(out.MimeType, "image/") {
+		return ""
+	}
+	b, err := out.Content.Read(exportImage)
+	if err != nil {
+		return ""
+	}
+	return template.URL("data:" + out.MimeType + ";base64," + base64.StdEncoding.EncodeToString(b))
 }

@@ -8,7 +8,7 @@ func (p *Projector) Transcript() string {
 	defer p.mu.Unlock()
 	var b strings.Builder
 	for _, t := range p.fold.root.Kids {
-		b.WriteString(p.cfg.render("node", t))
+		b.WriteString(p.pages.render("node", t))
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -10,11 +11,10 @@ import (
 
 // Op is one step in bringing a page forward; package web says what each does.
 type Op struct {
-	Action string  `json:"a"`
-	Target string  `json:"t,omitempty"`
-	HTML   string  `json:"h,omitempty"` // or text
-	Name   string  `json:"n,omitempty"` // of an attribute
-	Value  *string `json:"v,omitempty"` // nil removes the attribute
+	Action string `json:"a"`
+	Target string `json:"t,omitempty"`
+	Before string `json:"b,omitempty"`
+	HTML   string `json:"h,omitempty"` // or text
 }
 
 // Frame is what one batch of events changes on a page.
@@ -27,23 +27,13 @@ type Frame struct {
 	Ops   []Op  `json:"ops"`
 }
 
-// revealed is the op with nothing that hides in its texts, as package page writes them.
-func (o Op) revealed() Op {
-	if o.Value != nil {
-		o.Value = ptr(wording.Shown(*o.Value))
-	}
-	switch o.Action {
-	case "text", "title", "say", "alert":
-		o.HTML = wording.Shown(o.HTML)
-	}
-	return o
-}
-
-// Data returns the frame as one line of JSON.
+// Data returns the frame as one line of JSON, with nothing that hides in its texts.
 func (f Frame) Data() []byte {
 	f.Ops = slices.Clone(f.Ops)
 	for i, o := range f.Ops {
-		f.Ops[i] = o.revealed()
+		if o.Action == "title" || o.Action == "say" || o.Action == "alert" {
+			f.Ops[i].HTML = wording.Shown(o.HTML)
+		}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -54,140 +44,151 @@ func (f Frame) Data() []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// change is an Op before it is rendered: what it shows is looked up when the
-// batch is over, so that many changes of one element cost one rendering.
-type change struct {
-	action string
-	target string
-	key    string // the id of the element it sets; a later change of it is already in
-	within string // nothing to do if the element of this id was set in this batch
-	owner  *node  // nothing to do if it, or what holds it, is rendered whole in this batch
-	whole  *node  // the node to render, if the op carries one
-	tmpl   string // else the template
-	data   any    // of the template, or a func() any that gives it
-	name   string
-	value  *string
+// parts are the elements of a page around its turns that show the state of a session, by
+// their ids, with the templates of the [State] that make them. They are put anew, or updated:
+// keeps for what scripts fill, lists unless a page that comes back needs all of the list.
+var parts = []struct{ id, template, update string }{
+	{"hello", "hello.gone", "keeps"}, {"composer", "composer.state", "keeps"},
+	{"dock-tasks", "dock-tasks", "lists"}, {"dock-asks", "dock-asks", "lists"},
+	{id: "dock-plan"}, {id: "dock-queue"}, {id: "ledger"}, {id: "outs"}, {id: "meter"},
+	{id: "trouble"}, {id: "pick"}, {id: "title"}, {id: "earlier"},
 }
 
-// batch collects the changes of one Feed.
+// batch is what changed since the last frame. What it shows is looked up when the frame is
+// made, so that many changes of one element cost one rendering.
 type batch struct {
-	list          []change
-	index         map[string]int // changes of which only the last one counts, by what they change
-	announcements []announcement
+	list   []*node // that changed, in the order of their first change
+	parts  map[string]bool
+	title  bool // of the document
+	speech []speech
 }
 
-func (b *batch) add(c change) {
-	if c.action == "attr" || c.action == "text" || c.action == "title" || c.action == "trim" {
-		k := c.action + " " + c.target + " " + c.name
-		if i, ok := b.index[k]; ok {
-			b.list[i].action = "" // what it needs may have come since: the last one goes where it was made
-		}
-		if b.index == nil {
-			b.index = map[string]int{}
-		}
-		b.index[k] = len(b.list)
-	}
-	b.list = append(b.list, c)
-}
-
-func (b *batch) append(parent, n *node) {
-	b.add(change{action: "append", target: parent.inner(), key: n.ID, owner: parent, whole: n})
-}
-
-func (b *batch) before(sibling, n *node) {
-	b.add(change{action: "before", target: sibling.ID, key: n.ID, owner: sibling.parent, whole: n})
-}
-
-func (b *batch) replace(n *node) {
-	b.add(change{action: "replace", target: n.ID, key: n.ID, owner: n.parent, whole: n})
-}
-
-func (b *batch) remove(n *node) {
-	b.add(change{action: "remove", target: n.ID, owner: n.parent, whole: n})
-}
-
-// part renders a template into one element of a node; its id is target.
-func (b *batch) part(owner *node, target, tmpl string, data any) {
-	b.add(change{action: "replace", target: target, key: target, owner: owner, tmpl: tmpl, data: data})
-}
-
-func (b *batch) attr(owner *node, target, name string, value *string) {
-	b.add(change{action: "attr", target: target, owner: owner, name: name, value: value})
-}
-
-// trim leaves no turn before the one with this id.
-func (b *batch) trim(first string) { b.add(change{action: "trim", target: "turns", value: &first}) }
-
-func (b *batch) title(text string) { b.add(change{action: "title", value: &text}) }
-
-func (b *batch) announce(action, text string) { b.announceAbout(nil, action, text) }
-
-// announceAbout says something about n, unless n is gone when the batch is over.
-func (b *batch) announceAbout(n *node, action, text string) {
-	b.announcements = append(b.announcements, announcement{n, Op{Action: action, HTML: text}})
-}
-
-// announcement is what a screen reader is told.
-type announcement struct {
+// speech is what a screen reader is told of something; nil: of the session.
+type speech struct {
 	about *node
 	op    Op
 }
 
-// ops renders the batch.
-func (b *batch) ops(render func(tmpl string, data any) string) []Op {
-	var out []Op
-	whole := map[*node]bool{} // rendered whole, or appended and removed again
-	set := map[string]bool{}
-	for _, c := range b.list {
-		if c.action == "" || renderedWhole(c.owner, whole) || set[c.key] {
-			continue
-		}
-		if set[c.within] {
-			set[c.key] = c.key != "" // set with what it stands in
-			continue
-		}
-		op := Op{Action: c.action, Target: c.target, Name: c.name, Value: c.value}
-		switch {
-		case c.action == "remove":
-			if whole[c.whole] {
-				continue
-			}
-		case c.whole != nil:
-			if c.whole.gone && c.action == "replace" {
-				continue // the page has the old one, which is still to be removed
-			}
-			whole[c.whole] = true
-			if c.whole.gone {
-				continue
-			}
-			op.HTML = render("node", c.whole)
-		case c.tmpl != "":
-			data := c.data
-			if late, ok := data.(func() any); ok {
-				data = late()
-			}
-			op.HTML = render(c.tmpl, data)
-		case c.action == "text" || c.action == "title":
-			op.HTML, op.Value = *c.value, nil
-		}
-		if c.key != "" {
-			set[c.key] = true
-		}
-		out = append(out, op)
+// note adds a change of a node.
+func (b *batch) note(n *node, c change) {
+	if n.state == same {
+		b.list = append(b.list, n)
 	}
-	for _, s := range b.announcements {
-		if s.about == nil || !s.about.gone {
+	if c == gone && n.state == fresh {
+		c = never
+	}
+	n.state = max(n.state, c)
+}
+
+// changed has the page get parts of it again.
+func (f *State) changed(names ...string) {
+	if f.batch.parts == nil {
+		f.batch.parts = map[string]bool{}
+	}
+	for _, name := range names {
+		f.batch.parts[name] = true
+	}
+}
+
+func (f *State) say(text string) { f.announce(nil, "say", text) }
+
+// announce says something about n, unless n is gone when the batch is over.
+func (f *State) announce(n *node, how, text string) {
+	f.batch.speech = append(f.batch.speech, speech{n, Op{Action: how, HTML: text}})
+}
+
+// ops renders what changed and begins a new batch.
+func (f *State) ops() (out []Op) {
+	for _, n := range f.batch.list {
+		switch {
+		case n.state == never || covered(n):
+		case n.Turn != nil && n.state == gone: // pages keep what a reader looks at: #earlier says where they may end
+		case n.state == gone:
+			out = append(out, Op{Action: "remove", Target: n.ID})
+		case n.state == fresh:
+			out = append(out, Op{Action: "add", Target: n.parent.inner(), Before: next(n), HTML: f.pages.render("node", n)})
+			n.state = whole // the page has it now
+		default:
+			out = append(out, f.changedNode(n))
+		}
+	}
+	out = append(out, f.renderParts(f.batch.parts, false)...)
+	if f.batch.title {
+		out = append(out, Op{Action: "title", HTML: f.DocumentTitle()})
+	}
+	for _, s := range f.batch.speech {
+		if s.about == nil || s.about.state < gone {
 			out = append(out, s.op)
 		}
+	}
+	f.forgetBatch()
+	return out
+}
+
+// forgetBatch begins a new batch.
+func (f *State) forgetBatch() {
+	for _, n := range f.batch.list {
+		if n.state < gone {
+			n.state = same
+		}
+	}
+	f.batch = batch{}
+}
+
+// renderParts renders the parts that changed; all: all of them, for a page that comes back.
+func (f *State) renderParts(changed map[string]bool, all bool) (out []Op) {
+	f.Own = !all
+	defer func() { f.Own = false }()
+	for _, p := range parts {
+		if !all && !changed[p.id] || p.id == "hello" && f.Empty() {
+			continue
+		}
+		op := Op{Action: "put", Target: p.id, HTML: f.pages.render(cmp.Or(p.template, p.id), f)}
+		if p.update == "keeps" || p.update == "lists" && f.Own {
+			op.Action = "update"
+		}
+		out = append(out, op)
 	}
 	return out
 }
 
-func renderedWhole(n *node, whole map[*node]bool) bool {
-	for ; n != nil; n = n.parent {
-		if whole[n] || n.gone {
+// changedNode renders a node that the page has, without its children where they stand in
+// an element of their own.
+func (f *State) changedNode(n *node) Op {
+	switch {
+	case n.Call != nil && n.state == running:
+		n.Call.Live = true
+		defer func() { n.Call.Live = false }()
+		return Op{Action: "update", Target: n.Call.El(), HTML: f.pages.render("call.view", n.Call)}
+	case n.Call != nil && n.state == own:
+		return Op{Action: "put", Target: n.Call.El(), HTML: f.pages.render("call.view", n.Call)}
+	case n.Task != nil:
+		return Op{Action: "put", Target: n.ID + ".o", HTML: f.pages.render("task.output", n.Task)}
+	case n.state == own && (n.Turn != nil || n.body() != nil):
+		n.Own = true
+		defer func() { n.Own = false }()
+		return Op{Action: "update", Target: n.ID, HTML: f.pages.render("node", n)}
+	}
+	return Op{Action: "put", Target: n.ID, HTML: f.pages.render("node", n)}
+}
+
+// covered reports whether n is in the page with what holds it, or gone with that.
+func covered(n *node) bool {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.state >= whole {
 			return true
 		}
 	}
 	return false
+}
+
+// next is the id of the first of the nodes behind n that the page has; empty: there is none.
+func next(n *node) (id string) {
+	kids := n.parent.Kids
+	for i := len(kids) - 1; kids[i] != n; i-- {
+		if kids[i].state != fresh {
+			id = kids[i].ID
+		}
+	}
+	return id
 }

@@ -25,7 +25,7 @@ func (v *card) fillHex(o views.Output) {
 		v.Say.Text += ". First " + wording.Plural(len(head), "byte") + " below"
 	}
 	v.Say.Text += "."
-	v.Say.Actions = []Action{{Act: "download", Label: "Download", Icon: "down", Href: "/api/outputs/" + v.Output}}
+	v.Say.Actions = []action{{Act: "download", Label: "Download", Icon: "down", Href: "/api/outputs/" + v.Output}}
 }
 
 // Lined reports whether the card's content has numbered lines.

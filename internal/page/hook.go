@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/wording"
 )
 
 // hook is a command of the user's that had a say.
@@ -31,9 +30,6 @@ func (h *hook) Verdict() string {
 	}
 	return "said no"
 }
-
-// Duration is how long it ran.
-func (h *hook) Duration() string { return wording.Took(h.Took) }
 
 func (f *State) hookStart(d event.HookStart) {
 	if f.nodes["h-"+d.HookID] != nil {
@@ -67,17 +63,6 @@ func (f *State) calledFor(d event.HookStart) *node {
 	return only
 }
 
-// calls are the calls in n.
-func (n *node) calls(to []*node) []*node {
-	for _, k := range n.Kids {
-		to = k.calls(to)
-	}
-	if n.Call != nil {
-		to = append(to, n)
-	}
-	return to
-}
-
 func (f *State) hookEnd(d event.HookEnd) {
 	n := f.nodes["h-"+d.HookID]
 	if n == nil {
@@ -89,15 +74,14 @@ func (f *State) hookEnd(d event.HookEnd) {
 	if d.Allow {
 		f.rewritten(h, d)
 	}
-	f.stepChanged(n)
-	f.batch.replace(n)
+	f.stepChanged(n, whole)
 }
 
 // rewritten shows what a hook changed, where that stands: at its call and the
 // question about it, or at the prompt of the turn.
 func (f *State) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
-		c.Call.Rewrites = append(c.Call.Rewrites, NewRewrite(h.Command, ReadableArgs(c.Call.CurrentArgs()), ReadableArgs(d.Arguments)))
+		c.Call.Rewrites = append(c.Call.Rewrites, newRewrite(h.Command, readable(c.Call.CurrentArgs()), readable(d.Arguments)))
 		c.Call.Rewritten = d.Arguments
 		c.Call.Rev = f.Seq
 		f.callChanged(c)
@@ -109,8 +93,7 @@ func (f *State) rewritten(h *hook, d event.HookEnd) {
 			was = t.Turn.now
 		}
 		t.Turn.now = d.Prompt
-		t.Turn.Rewrites = append(t.Turn.Rewrites, NewRewrite(h.Command, was, d.Prompt))
-		f.touch(t)
-		f.batch.part(t, t.ID+".p", "turn.rewrites", t)
+		t.Turn.Rewrites = append(t.Turn.Rewrites, newRewrite(h.Command, was, d.Prompt))
+		f.show(t, own)
 	}
 }

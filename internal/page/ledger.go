@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -9,18 +10,23 @@ import (
 	"webchat/internal/wording"
 )
 
+const (
+	window     = 128_000 // tokens that a model is assumed to hold where that is unknown
+	maxOutputs = 200     // rows of the shelf
+)
+
 // ledger is what the model holds and what it was spared, in tokens.
 type ledger struct {
 	shown, sent int64
 	estimated   bool
-	begun       *bool           // whether a turn was; nil: that is not known
-	fill        event.Fill      // of the model's context; zero: it is not known
+	begun       *bool           // whether a turn was; nil: unknown
+	fill        event.Fill      // of the model's context; zero: unknown
 	fillAt      time.Time       // when that was so; zero: it is so now
 	reported    bool            // fill by the agent, to this process
 	usage       event.Usage     // of all model calls
 	count       int             // outputs that were shown
 	counted     bool            // else only those are known that are kept
-	quota       string          // what is left of the user's plan, as the backend reported
+	quota       string          // what is left of the user's plan; empty: no agent reported it
 	growing     map[string]bool // calls whose output is not complete
 }
 
@@ -66,9 +72,6 @@ func (l *ledger) show(t Telemetry) {
 	l.estimated = l.estimated || t.TokensEstimated
 }
 
-// seen is what only the user saw.
-func (l *ledger) seen() int64 { return max(0, l.shown-l.sent) }
-
 // window is how much the model holds at most, as far as that is known.
 func (l *ledger) window() int64 {
 	if l.fill.TokenLimit > 0 {
@@ -77,50 +80,91 @@ func (l *ledger) window() int64 {
 	return window
 }
 
-func (f *State) ledgerChanged() {
-	f.batch.part(nil, "ledger", "ledger", f.Rail())
-	f.batch.part(nil, "outs", "outs", f.Rail())
-	f.batch.part(nil, "meter", "meter", f.Rail())
+func (f *State) ledgerChanged() { f.changed("ledger", "outs", "meter") }
+
+// countUsage adds what models took.
+func (f *State) countUsage(u event.Usage) {
+	f.ledger.usage = f.ledger.usage.Plus(u)
+	f.ledgerChanged()
 }
 
-// Rail is the right column and the bar's gauge, looked up when it is rendered.
-func (f *State) Rail() *Rail { return &Rail{f} }
+// meter is the ledger as the page shows it: what is unknown is empty.
+type meter struct {
+	Modelless bool // nothing is sent to any model
+	Known     bool // the size of the model's context is
+	Filled    bool // it is known what the model holds
+	Begun     bool // a turn was; Unsent: none was
+	Unsent    bool
 
-type Rail struct{ f *State }
+	Most, Left int64  // tokens that the model can hold, 0: unknown; and the room left
+	In, Out    string // widths of the meter's bars: what it holds; what only the user saw
 
-// Shown is what only the user saw.
-func (r *Rail) Shown() string { return wording.Count(r.f.ledger.shown) }
-
-// Sent is what the model read in its place.
-func (r *Rail) Sent() string { return wording.Count(r.f.ledger.sent) }
-
-// Definitions is what describing the session's tools cost, in all calls of the
-// model; empty when the backend does not count it.
-func (r *Rail) Definitions() string {
-	return known(r.f.ledger.usage.DefinitionTokens)
+	Held, Limit, Given, Seen, Calls string // for a small place
+	InContext, Shown, Sent, Room    string
+	Definitions                     string // what describing the session's tools cost
+	Net                             string // kept from the model, less what the tools for it cost
+	Read, Cached, Written           string // in all calls of the model
+	Spent, Worth, Prices            string // in dollars, and whose prices these are
+	Since                           string // when the model held that, unless it does now
+	Quota                           string
 }
 
-// Net is what was kept from the model, less what the tools for it cost; empty when that is
-// not counted.
-func (r *Rail) Net() string {
-	if r.f.ledger.usage.DefinitionTokens == 0 {
-		return ""
+// Meter is the state of the ledger.
+func (f *State) Meter() meter {
+	l, u := &f.ledger, &f.ledger.usage
+	seen, room := max(0, l.shown-l.sent), max(0, l.fill.TokenLimit-l.fill.CurrentTokens)
+	m := meter{
+		Modelless: f.pages.noModel(f.Backend), Known: l.fill.TokenLimit > 0, Filled: l.fill != event.Fill{},
+		Begun: l.begun != nil && *l.begun, Unsent: l.begun != nil && !*l.begun,
+		Most: l.fill.TokenLimit, Left: max(0, l.window()-l.fill.CurrentTokens),
+		Held: wording.Short(l.fill.CurrentTokens), Limit: wording.Short(l.fill.TokenLimit),
+		Given: wording.Short(u.InputTokens), InContext: wording.Count(l.fill.CurrentTokens),
+		Shown: wording.Count(l.shown), Sent: wording.Count(l.sent), Room: wording.Count(room),
+		Definitions: known(u.DefinitionTokens), Read: known(u.InputTokens),
+		Cached: known(u.CacheReadTokens), Written: known(u.OutputTokens), Quota: l.quota,
 	}
-	net := r.f.ledger.shown - r.f.ledger.sent - r.f.ledger.usage.DefinitionTokens
-	if net < 0 {
-		return "−" + wording.Count(-net)
+	m.In, m.Out = l.width(l.fill.CurrentTokens), l.width(min(seen, m.Left))
+	switch { // no model could have read more than it has room for
+	case seen > m.Left:
+		m.Seen = wording.Short(m.Left) + " or more"
+	case seen > 0:
+		m.Seen = wording.Short(seen)
 	}
-	return wording.Count(net)
+	if u.Calls > 0 {
+		m.Calls = "in " + wording.Plural(u.Calls, "call")
+	}
+	switch net := l.shown - l.sent - u.DefinitionTokens; {
+	case u.DefinitionTokens == 0:
+	case net < 0:
+		m.Net = "−" + wording.Count(-net)
+	default:
+		m.Net = wording.Count(net)
+	}
+	// What came from a cache costs less, and is counted in full.
+	in, out := f.pages.Price(f.Model)
+	m.Spent = dollars(float64(u.InputTokens)*in + float64(u.OutputTokens)*out)
+	if m.Worth = dollars(float64(seen) * in); m.Spent+m.Worth != "" {
+		m.Prices = "at the prices of " + f.Model
+	}
+	at, now := l.fillAt.In(f.pages.Location), f.pages.Now().In(f.pages.Location)
+	switch {
+	case l.fillAt.IsZero():
+	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
+		m.Since = at.Format("at 15:04")
+	default:
+		m.Since = at.Format("on 2 January")
+	}
+	return m
 }
 
-// Read is what the model was given in all calls, and Written what it answered.
-func (r *Rail) Read() string { return known(r.f.ledger.usage.InputTokens) }
-
-// Cached is how much of that came from the provider's cache.
-func (r *Rail) Cached() string { return known(r.f.ledger.usage.CacheReadTokens) }
-
-// Written is what the model answered, in all calls.
-func (r *Rail) Written() string { return known(r.f.ledger.usage.OutputTokens) }
+// width is a number of tokens as a width of the meter.
+func (l *ledger) width(n int64) string {
+	if l.fill.TokenLimit <= 0 {
+		return "0.0%"
+	}
+	part := min(100, 100*float64(n)/float64(l.fill.TokenLimit))
+	return strconv.FormatFloat(part, 'f', 1, 64) + "%"
+}
 
 // known is a number of tokens; empty for none.
 func known(n int64) string {
@@ -128,118 +172,6 @@ func known(n int64) string {
 		return ""
 	}
 	return wording.Count(n)
-}
-
-// Filled reports whether it is known what the model holds, and Known whether the size of
-// its context is.
-func (r *Rail) Filled() bool { return r.f.ledger.fill != event.Fill{} }
-
-// Since says when the model held that, where it is not what the agent says now: it is the
-// last that the log has.
-func (r *Rail) Since() string {
-	at, now := r.f.ledger.fillAt.In(r.f.cfg.Location), r.f.cfg.Now().In(r.f.cfg.Location)
-	switch {
-	case r.f.ledger.fillAt.IsZero():
-		return ""
-	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
-		return at.Format("at 15:04")
-	}
-	return at.Format("on 2 January")
-}
-
-// Unsent reports that nothing was sent to a model yet, and Begun that something was.
-func (r *Rail) Unsent() bool { return r.f.ledger.begun != nil && !r.Begun() }
-
-// Begun reports whether a turn was begun.
-func (r *Rail) Begun() bool { return r.f.ledger.begun != nil && *r.f.ledger.begun }
-
-// Given is what the model was given in all calls, for a small place.
-func (r *Rail) Given() string { return wording.Short(r.f.ledger.usage.InputTokens) }
-
-// Calls is in how many calls that was; empty where it was not counted.
-func (r *Rail) Calls() string {
-	if r.f.ledger.usage.Calls == 0 {
-		return ""
-	}
-	return "in " + wording.Plural(r.f.ledger.usage.Calls, "call")
-}
-
-// Known reports whether the size of the model's context is known.
-func (r *Rail) Known() bool { return r.f.ledger.fill.TokenLimit > 0 }
-
-// InContext is what the model holds.
-func (r *Rail) InContext() string { return wording.Count(r.f.ledger.fill.CurrentTokens) }
-
-// Room is what it still has room for, and Limit what it could hold.
-func (r *Rail) Room() string {
-	return wording.Count(max(0, r.f.ledger.fill.TokenLimit-r.f.ledger.fill.CurrentTokens))
-}
-
-// Limit is the size of the model's context.
-func (r *Rail) Limit() string { return wording.Short(r.f.ledger.fill.TokenLimit) }
-
-// part is a number of tokens as a width of the meter, in percent.
-func (r *Rail) part(n int64) float64 {
-	if r.f.ledger.fill.TokenLimit <= 0 {
-		return 0
-	}
-	return min(100, 100*float64(n)/float64(r.f.ledger.fill.TokenLimit))
-}
-
-// Modelless says that nothing is sent to any model.
-func (r *Rail) Modelless() bool { return slices.Contains(r.f.cfg.NoModel, r.f.Backend) }
-
-// Left is the room left, in tokens.
-func (r *Rail) Left() int64 { return max(0, r.f.ledger.window()-r.f.ledger.fill.CurrentTokens) }
-
-// Most is what the model can hold, in tokens; 0: unknown.
-func (r *Rail) Most() int64 { return r.f.ledger.fill.TokenLimit }
-
-// In, Out and OutX are the bars of the meter: widths and a place, in percent.
-func (r *Rail) In() string { return pct(r.part(r.f.ledger.fill.CurrentTokens)) }
-
-// Out is the width of what only the user saw, as far as there would be room for it.
-func (r *Rail) Out() string { return pct(r.part(min(r.f.ledger.seen(), r.Left()))) }
-
-// OutX is where it begins.
-func (r *Rail) OutX() string { return r.In() }
-
-// Held is what the model holds, for a small place.
-func (r *Rail) Held() string { return wording.Short(r.f.ledger.fill.CurrentTokens) }
-
-// Seen is what only the user saw: no model could have read more than it has room for.
-func (r *Rail) Seen() string {
-	switch seen, left := r.f.ledger.seen(), r.Left(); {
-	case seen == 0:
-		return ""
-	case seen > left:
-		return wording.Short(left) + " or more"
-	default:
-		return wording.Short(seen)
-	}
-}
-
-func pct(p float64) string { return strconv.FormatFloat(p, 'f', 1, 64) + "%" }
-
-// Prices are the model's, if it has any.
-func (r *Rail) Prices() string {
-	if r.Spent() == "" && r.Worth() == "" {
-		return ""
-	}
-	return "at the prices of " + r.f.Model
-}
-
-// Spent is what all calls cost at the model's prices. What came from a cache costs less
-// than that, and is counted in full.
-func (r *Rail) Spent() string {
-	in, out := r.f.cfg.Price(r.f.Model)
-	return dollars(float64(r.f.ledger.usage.InputTokens)*in + float64(r.f.ledger.usage.OutputTokens)*out)
-}
-
-// Worth is what reading what was kept from the model would have cost once.
-func (r *Rail) Worth() string {
-	in, _ := r.f.cfg.Price(r.f.Model)
-	return dollars(float64(max(0, r.f.ledger.shown-r.f.ledger.sent)) * in)
 }
 
 // dollars are tokens at a price for a million; empty for nothing.
@@ -250,29 +182,84 @@ func dollars(millionths float64) string {
 	return "≈ $" + strconv.FormatFloat(millionths/1e6, 'f', 2, 64)
 }
 
-// Count is how many outputs were shown.
-func (r *Rail) Count() string {
-	if !r.f.ledger.counted {
-		return wording.Count(len(r.Outputs()))
+// Shown is how many outputs were shown.
+func (f *State) Shown() string {
+	if !f.ledger.counted {
+		return wording.Count(len(f.Outputs()))
 	}
-	return wording.Count(r.f.ledger.count + len(r.f.ledger.growing))
-}
-
-// expired reports whether neither a card shows an output any more nor its address does.
-func (f *State) expired(c *Call) bool {
-	_, readable := f.cfg.Outputs.Output(c.Output)
-	return c.Gone && !readable
+	return wording.Count(f.ledger.count + len(f.ledger.growing))
 }
 
 // Outputs are the rows of what was shown: of turns that are not kept only what can be
 // read.
-func (r *Rail) Outputs() []OutputRow {
-	rows := make([]OutputRow, 0, len(r.f.outputs))
-	for _, c := range r.f.outputs {
-		if r.f.expired(c) {
-			continue
+func (f *State) Outputs() []outputRow {
+	rows := make([]outputRow, 0, len(f.outputs))
+	for _, c := range f.outputs {
+		if !f.expired(c) {
+			rows = append(rows, c.shelf())
 		}
-		rows = append(rows, c.Shelf())
 	}
 	return rows
+}
+
+// expired reports whether neither a card shows an output any more nor its address does.
+func (f *State) expired(c *Call) bool {
+	if !c.Gone {
+		return false
+	}
+	_, readable := f.pages.Outputs.Output(c.Output)
+	return !readable
+}
+
+// addToShelf puts a call's output among those.
+func (f *State) addToShelf(c *Call) {
+	f.outputs = append(slices.DeleteFunc(f.outputs, f.expired), c)
+	if over := len(f.outputs) - maxOutputs; over > 0 {
+		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
+	}
+	f.ledgerChanged()
+}
+
+// shownAs finds a call by its target; nil: there is none.
+func (f *State) shownAs(target string) *Call {
+	for _, c := range slices.Backward(f.outputs) {
+		if c.Output == target {
+			return c
+		}
+	}
+	for _, n := range f.nodes {
+		if n.Call != nil && n.Call.Kind != "" && n.Call.Target() == target {
+			return n.Call
+		}
+	}
+	return nil
+}
+
+// quotaChanged shows the quota of the user's plan of which the smallest part is left, of
+// [event.AssistantUsage].QuotaSnapshots as the Copilot CLI reports them.
+func (f *State) quotaChanged(snapshots json.RawMessage) {
+	var all map[string]struct {
+		IsUnlimitedEntitlement bool
+		EntitlementRequests    int64
+		UsedRequests           int64
+		RemainingPercentage    float64
+	}
+	if json.Unmarshal(snapshots, &all) != nil {
+		return // none, or no quotas of this shape
+	}
+	least, left := 101.0, ""
+	for _, q := range all {
+		text := strconv.FormatFloat(q.RemainingPercentage, 'f', -1, 64) + "%"
+		if q.EntitlementRequests > 0 {
+			text = wording.Count(max(0, q.EntitlementRequests-q.UsedRequests)) + " of " + wording.Count(q.EntitlementRequests)
+		}
+		better := q.RemainingPercentage < least || q.RemainingPercentage == least && text < left
+		if !q.IsUnlimitedEntitlement && better {
+			least, left = q.RemainingPercentage, text
+		}
+	}
+	if left != f.ledger.quota {
+		f.ledger.quota = left
+		f.ledgerChanged()
+	}
 }

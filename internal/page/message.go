@@ -9,94 +9,42 @@ import (
 	"webchat/internal/wording"
 )
 
+// runLength is how many blocks of a message stand in a run. The browser lays out those in
+// sight and the one that grows, so a long text costs no more than a short one.
+const runLength = 64
+
 // message is a text of the model in flight or whole: an answer or reasoning. It
-// is shown block by block; while it streams only its last block changes.
+// is shown block by block; while it streams only its last block changes. Code and tables
+// may come in pieces, so that an open one of any length costs little.
 type message struct {
-	Runs []*run
 	Busy bool // text is still arriving
 	Cut  bool // it was cut off here
 
 	key    string
-	id     string
 	text   []byte
 	whole  bool // nothing comes any more
 	stream markdown.Stream
 }
 
-// run is some blocks of a message after each other. The browser lays out those in
-// sight and the one that grows, so a long text costs no more than a short one.
-type run struct {
-	ID     string
-	Blocks []*block
-}
-
-const runLength = 64 // blocks
-
-// block is one piece of a message that is shown by itself. Code and tables may
-// come in parts, so that an open one of any length costs little.
-type block struct {
-	ID string
-	*markdown.Block
-}
-
-// Inner is the id of the element that holds the parts.
-func (b *block) Inner() string { return b.ID + ".c" }
-
-// Pieces are the parts there are.
-func (b *block) Pieces() []part {
-	pieces := make([]part, b.Parts())
-	for i := range pieces {
-		pieces[i] = part{b, i}
-	}
-	return pieces
-}
-
-// part is one piece of a block, looked up when it is rendered.
-type part struct {
-	block *block
+// piece is a part of a block's code or some rows of its table.
+type piece struct {
+	block *markdown.Block
 	i     int
 }
 
-// ID is that of its element.
-func (p part) ID() string { return p.block.Inner() + "." + strconv.Itoa(p.i) }
-
 // Table reports whether it is rows of a table.
-func (p part) Table() bool { return p.block.Table() }
+func (p *piece) Table() bool { return p.block.Table() }
 
 // HTML is what it holds; empty if the block is shown as a whole by now.
-func (p part) HTML() template.HTML {
+func (p *piece) HTML() template.HTML {
 	if p.i >= p.block.Parts() {
 		return ""
 	}
 	return p.block.Part(p.i).HTML()
 }
 
-// Body is the id of the element that holds the blocks.
-func (m *message) Body() string { return m.id + ".b" }
-
-// First is the start of the text, for a folded row.
-func (m *message) First() string { return wording.FirstLine(m.start(), 90) }
-
-// messageDelta adds to a message in flight: text = text[:offset] + piece.
-func (f *State) messageDelta(prefix, id, parentCall string, offset int64, piece string, reasoning bool) {
-	n := f.nodes[prefix+id]
-	if n == nil {
-		if offset > 0 {
-			return // its start was not seen; the whole message comes
-		}
-		n = f.newMessage(prefix, id, parentCall, reasoning)
-		n.body().Busy = true
-	}
-	m := n.body()
-	if offset < 0 || offset > int64(len(m.text)) || !m.Busy {
-		return // a gap is closed by the whole message; a finished one does not change
-	}
-	if offset < int64(len(m.text)) {
-		f.rewrite(n, string(m.text[:offset])+piece)
-		return
-	}
-	f.extend(n, piece)
-}
+// start is as much of the text as a line may need.
+func (m *message) start() string { return string(m.text[:min(len(m.text), 2000)]) }
 
 func (n *node) body() *message {
 	if n.Reasoning != nil {
@@ -105,12 +53,33 @@ func (n *node) body() *message {
 	return n.Message
 }
 
-func (f *State) newMessage(prefix, id, parentCall string, reasoning bool) *node {
+// messageDelta adds to a message in flight: text = text[:offset] + added.
+func (f *State) messageDelta(prefix, id, parentCall string, offset int64, added string) {
+	n := f.nodes[prefix+id]
+	if n == nil {
+		if offset > 0 {
+			return // its start was not seen; the whole message comes
+		}
+		n = f.newMessage(prefix, id, parentCall)
+		n.body().Busy = true
+	}
+	m := n.body()
+	switch {
+	case offset < 0 || offset > int64(len(m.text)) || !m.Busy:
+		// a gap is closed by the whole message; a finished one does not change
+	case offset < int64(len(m.text)):
+		f.rewrite(n, string(m.text[:offset])+added)
+	default:
+		f.extend(n, added)
+	}
+}
+
+func (f *State) newMessage(prefix, id, parentCall string) *node {
 	n := f.node(elementID(prefix, id))
-	m := &message{key: prefix + id, id: n.ID}
+	m := &message{key: prefix + id}
 	parent := f.container(parentCall)
 	f.nodes[m.key] = n
-	if reasoning {
+	if prefix == "r-" {
 		n.Reasoning = m
 		f.addStep(parent, n)
 	} else {
@@ -121,55 +90,56 @@ func (f *State) newMessage(prefix, id, parentCall string, reasoning bool) *node 
 }
 
 // messageComplete makes a message whole.
-func (f *State) messageComplete(prefix, id, parentCall, content string, partial, reasoning bool) {
+func (f *State) messageComplete(prefix, id, parentCall, content string, partial bool) {
 	n := f.nodes[prefix+id]
+	if content == "" { // it only asked for tools, or did not come to be
+		f.messageDiscarded(prefix + id)
+		return
+	}
 	if n == nil {
-		if content == "" {
-			return // it only asked for tools
-		}
-		n = f.newMessage(prefix, id, parentCall, reasoning)
+		n = f.newMessage(prefix, id, parentCall)
 	}
 	m := n.body()
-	f.touch(n)
 	switch {
-	case content == "":
-		f.messageDiscarded(prefix, id)
-		return
 	case !m.whole && strings.HasPrefix(content, string(m.text)):
 		f.extend(n, content[len(m.text):])
-	case m.whole && content == string(m.text):
-	default:
+	case !m.whole || content != string(m.text):
 		f.rewrite(n, content)
 	}
 	f.finish(n)
 	if partial && !m.Cut {
 		m.Cut = true
-		f.batch.replace(n)
+		f.show(n, whole)
 	}
-	if !reasoning && parentCall == "" {
-		f.batch.announce("say", wording.FirstLine(content, 300))
+	if n.Message != nil && parentCall == "" {
+		f.say(wording.FirstLine(content, 300))
 	}
 }
 
-func (f *State) messageDiscarded(prefix, id string) {
-	n := f.nodes[prefix+id]
+func (f *State) messageDiscarded(key string) {
+	n := f.nodes[key]
 	if n == nil {
 		return
 	}
-	delete(f.nodes, prefix+id)
-	f.touch(n)
-	f.batch.remove(n)
 	f.forget(n)
 	delete(f.ids, hash(n.ID)) // a retry may take it again
-	n.detach()
+	f.remove(n)
 }
 
 // extend adds text at the end.
-func (f *State) extend(n *node, piece string) {
+func (f *State) extend(n *node, added string) {
 	m := n.body()
-	m.text = append(m.text, piece...)
-	m.stream.Write(piece)
+	m.text = append(m.text, added...)
+	m.stream.Write(added)
 	f.patch(n)
+}
+
+// rewrite shows another text from its start.
+func (f *State) rewrite(n *node, text string) {
+	m := n.body()
+	m.text, m.stream, m.whole, n.Kids = nil, markdown.Stream{}, false, nil
+	f.extend(n, text)
+	f.show(n, whole)
 }
 
 // finish says that nothing comes any more: the last block ends, and the caret goes.
@@ -180,65 +150,41 @@ func (f *State) finish(n *node) {
 		m.stream.End()
 		f.patch(n)
 	}
-	if m.Busy {
-		m.Busy = false
-		f.batch.attr(n, m.Body(), "aria-busy", nil)
-	}
+	m.Busy = false
+	f.show(n, own)
 }
 
 // patch shows what is new: finished blocks stay, the open one is shown again, or
-// its last part. Nothing becomes HTML before the batch is over.
+// its last piece. Nothing becomes HTML before the batch is over.
 func (f *State) patch(n *node) {
 	m := n.body()
 	for _, p := range m.stream.Patches() {
-		b, r, fresh := m.block(p.Block)
-		if fresh && len(r.Blocks) == 1 {
-			f.batch.add(change{action: "append", target: m.Body(), key: r.ID, owner: n, tmpl: "run", data: r})
+		b := f.block(n, p.Block)
+		if is := m.stream.Block(p.Block); is != b.Block {
+			b.Block, b.Kids = is, nil
 		}
-		b.Block = m.stream.Block(p.Block)
-		f.patchBlock(n, p, b, r, fresh)
+		for i := len(b.Kids); i < b.Block.Parts(); i++ {
+			id := b.inner() + "." + strconv.Itoa(i)
+			f.insert(b, nil, &node{ID: id, Piece: &piece{b.Block, i}})
+		}
+		b.Kids = b.Kids[:b.Block.Parts()]
+		if p.Part < 0 {
+			f.show(b, whole)
+		} else {
+			f.show(b.Kids[p.Part], whole)
+		}
 	}
 }
 
-// block returns a block and the run it stands in; a new one if it is the next.
-func (m *message) block(i int) (b *block, r *run, fresh bool) {
+// block returns the element of a block of a message; a new one if it is the next.
+func (f *State) block(n *node, i int) *node {
 	at, in := i/runLength, i%runLength
-	if at == len(m.Runs) {
-		m.Runs = append(m.Runs, &run{ID: m.id + ".r" + strconv.Itoa(at)})
+	if at == len(n.Kids) {
+		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: true})
 	}
-	r = m.Runs[at]
-	if in == len(r.Blocks) {
-		r.Blocks = append(r.Blocks, &block{ID: m.id + "." + strconv.Itoa(i)})
-		fresh = true
+	run := n.Kids[at]
+	if in == len(run.Kids) {
+		f.insert(run, nil, &node{ID: n.ID + "." + strconv.Itoa(i), Block: &markdown.Block{}})
 	}
-	return r.Blocks[in], r, fresh
+	return run.Kids[in]
 }
-
-func (f *State) patchBlock(n *node, p markdown.Patch, b *block, r *run, fresh bool) {
-	if p.Part < 0 {
-		c := change{action: "replace", target: b.ID, key: b.ID, within: r.ID, owner: n, tmpl: "block", data: b}
-		if fresh {
-			c.action, c.target = "append", r.ID
-		}
-		f.batch.add(c)
-		return
-	}
-	piece := part{b, p.Part}
-	action, target := "replace", piece.ID()
-	if p.New {
-		action, target = "append", b.Inner()
-	}
-	f.batch.add(change{action: action, target: target, key: piece.ID(), within: b.ID, owner: n, tmpl: "block.part", data: piece})
-}
-
-// rewrite shows another text from its start.
-func (f *State) rewrite(n *node, text string) {
-	m := n.body()
-	m.text, m.Runs, m.stream, m.whole = []byte(text), nil, markdown.Stream{}, false
-	m.stream.Write(text)
-	f.patch(n)
-	f.batch.replace(n)
-}
-
-// start is as much of the text as a line may need.
-func (m *message) start() string { return string(m.text[:min(len(m.text), 2000)]) }

@@ -3,36 +3,60 @@ package page
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash/fnv"
 	"slices"
+	"strconv"
+
+	"webchat/internal/render/markdown"
 )
 
-// node is an element of the transcript with an id. Exactly one of its kinds is
-// set; the template "node" chooses by it.
+// node is an element of the page with an id. Exactly one of its kinds is set; the
+// template "node" chooses by it.
 type node struct {
 	ID        string
 	Turn      *turn
 	Message   *message
 	Reasoning *message
+	Run       bool // some blocks of a message after each other
+	Block     *markdown.Block
+	Piece     *piece
 	Call      *Call
 	Steps     *steps
 	Ask       *Ask // its row
 	Question  *Ask // its card in the dock, while it waits
 	Hook      *hook
 	Note      *note
+	Task      *task
 
 	Kids   []*node
 	parent *node
 	hides  *node // of a question: the call whose row it hides while it waits
-	gone   bool
+	state  change
+	Own    bool // while it is rendered for a page that keeps the element of its children
 }
+
+// change is what the page has to be given of a node after a batch of events.
+type change int8
+
+const (
+	same    change = iota
+	running        // of a call: how far it is
+	own            // all but its children
+	whole          // the node with its children
+	fresh          // the same; the page does not have it yet
+	gone           // it was taken out of the tree
+	never          // the same before the page had it
+)
 
 // inner is the id of the element that holds the children.
 func (n *node) inner() string {
 	switch {
-	case n.Turn != nil:
+	case n.Turn != nil, n.Message != nil, n.Reasoning != nil:
 		return n.ID + ".b"
 	case n.Call != nil:
 		return n.ID + ".n"
+	case n.Block != nil:
+		return n.ID + ".c"
 	}
 	return n.ID
 }
@@ -54,11 +78,79 @@ func (n *node) turn() *turn {
 	return nil
 }
 
-func (n *node) detach() {
-	n.gone = true
+// key is the name under which later events find n.
+func (n *node) key() string {
+	switch {
+	case n.body() != nil:
+		return n.body().key
+	case n.Call != nil:
+		return "c-" + n.Call.ID
+	case n.Ask != nil:
+		return "p-" + n.Ask.Request
+	case n.Hook != nil:
+		return "h-" + n.Hook.ID
+	}
+	return ""
+}
+
+// calls are the calls in n.
+func (n *node) calls(to []*node) []*node {
+	for _, k := range n.Kids {
+		to = k.calls(to)
+	}
+	if n.Call != nil {
+		to = append(to, n)
+	}
+	return to
+}
+
+// node makes one whose id no other has: an agent may use an id twice.
+func (f *State) node(id string) *node {
+	free := id
+	for i := 2; f.ids[hash(free)]; i++ {
+		free = id + ".again" + strconv.Itoa(i)
+	}
+	f.ids[hash(free)] = true
+	return &node{ID: free}
+}
+
+// insert puts n among the children of parent before one of them; nil: at the end.
+func (f *State) insert(parent, before, n *node) {
+	n.parent = parent
+	if t := n.turn(); t != nil && n.Call != nil {
+		n.Call.From = t.from
+	}
+	i := len(parent.Kids)
+	if before != nil {
+		i = slices.Index(parent.Kids, before)
+	}
+	parent.Kids = slices.Insert(parent.Kids, i, n)
+	f.show(n, fresh)
+}
+
+// remove takes n out of the tree.
+func (f *State) remove(n *node) {
+	f.show(n, gone)
 	if n.parent != nil {
 		n.parent.Kids = slices.DeleteFunc(n.parent.Kids, func(k *node) bool { return k == n })
 	}
+}
+
+// show notes what a page has to be given of n, and that n's turn changed, so that a page
+// that comes back gets it.
+func (f *State) show(n *node, c change) {
+	if t := n.turn(); t != nil {
+		t.seq = f.Seq
+	}
+	f.batch.note(n, c)
+}
+
+// hash is the same in every process, so that a page made after a restart has the
+// ids of the one before.
+func hash(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id)) // a hash takes everything
+	return h.Sum64()
 }
 
 // elementID makes an id of the document from one an agent chose, which may hold

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/render"
+	"webchat/internal/views"
+	"webchat/internal/wording"
 	"webchat/web"
 )
 
@@ -19,7 +23,7 @@ type Config struct {
 	Home      string        // the user's home folder, written as ~; empty: unknown
 	Base      string        // path before all of the server's paths, such as /webchat; usually empty
 	OutputTTL time.Duration // 0: 30 minutes
-	Budget    int64         // bytes that all outputs together may take; 0: not said
+	Budget    int64         // bytes that all outputs together may take; 0: unknown
 	Turns     int           // how many turns a page shows, fewer when long ones are opened; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
@@ -31,17 +35,27 @@ type Config struct {
 	// Elsewhere are the backends whose agents run in another program, where they are
 	// prompted.
 	Elsewhere []string
-	// Editor is the address that opens a file in the user's editor, with {path} and {line}; empty: none.
+	// Editor is the address that opens a file in the user's editor, with {path} and {line};
+	// empty: none.
 	Editor string
 
-	fold ProjectorConfig
+	started time.Time // when what holds the outputs started
+}
+
+// Outputs is what a page needs of the stored outputs. It is called often, and
+// concurrently.
+type Outputs interface {
+	// Output returns what is stored under an id; false when its life is over or
+	// it never was. If it had to make room, EvictedAt says when.
+	Output(id string) (views.Output, bool)
 }
 
 // Pages writes pages and makes projectors.
 type Pages struct {
-	cfg    Config
-	tmpl   *template.Template
-	export func() *template.Template // the same for a file that stands alone, parsed when it is first asked for
+	*Config
+	tmpl  *template.Template
+	whole bool          // outputs are shown as far as a file holds them
+	file  func() *Pages // those of a file that stands alone, parsed when first asked for
 }
 
 // New parses the templates.
@@ -64,54 +78,80 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Price == nil {
 		cfg.Price = func(string) (in, out float64) { return 0, 0 }
 	}
-	t, err := parse(cfg.Base)
-	if err != nil {
+	cfg.started = cfg.Now()
+	p := &Pages{Config: &cfg}
+	var err error
+	if p.tmpl, err = cfg.parse(); err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	p := &Pages{cfg: cfg, tmpl: t, export: sync.OnceValue(func() *template.Template {
-		x, err := parse(cfg.Base, "templates/export/*.html")
+	p.file = sync.OnceValue(func() *Pages {
+		t, err := cfg.parse("templates/export/*.html")
 		if err != nil { // a defect that the tests of exports find
 			panic(fmt.Errorf("parse the templates of an export: %w", err))
 		}
-		return x
-	})}
-	p.cfg.fold = ProjectorConfig{
-		CardConfig: CardConfig{Outputs: cfg.Outputs, OutputTTL: cfg.OutputTTL, Budget: cfg.Budget, Location: cfg.Location, Now: cfg.Now, Started: cfg.Now()},
-		Turns:      cfg.Turns, Price: cfg.Price, NoModel: cfg.NoModel, Elsewhere: cfg.Elsewhere, Write: p.write,
-	}
+		return &Pages{Config: &cfg, tmpl: t, whole: true}
+	})
 	return p, nil
 }
 
-func parse(base string, also ...string) (*template.Template, error) {
-	t := template.New("page").Funcs(template.FuncMap{"base": func() string { return base }, "revealed": revealed, "exact": exact})
-	t, err := web.Parse(t, append([]string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}, also...)...)
+func (c *Config) parse(also ...string) (*template.Template, error) {
+	t := template.New("page").Funcs(template.FuncMap{
+		"base":     func() string { return c.Base },
+		"clock":    c.clock,
+		"took":     wording.Took,
+		"tilde":    func(path string) string { return wording.Tilde(path, c.Home) },
+		"stamp":    func(t time.Time) string { return event.Time(t).String() },
+		"count":    wording.Count[int64],
+		"plain":    wording.Plain,
+		"visible":  render.Visible,
+		"quoted":   render.Quoted,
+		"revealed": revealed,
+		"exact":    exact,
+	})
+	patterns := []string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}
+	t, err := web.Parse(t, append(patterns, also...)...)
 	if err == nil {
 		reveal(t)
 	}
 	return t, err
 }
 
-// Projector returns what folds a session: feed it the log from its start
-// (or from the start of a turn), then the events in flight, then what comes.
-func (p *Pages) Projector(sessionID string) *Projector {
-	return NewProjector(&p.cfg.fold, sessionID)
+// clock is a moment as a clock shows it.
+func (c *Config) clock(t time.Time) string { return t.In(c.Location).Format("15:04") }
+
+// noModel reports whether a backend answers without a model.
+func (c *Config) noModel(backend string) bool { return slices.Contains(c.NoModel, backend) }
+
+// elsewhere reports whether the agents of a backend run in another program.
+func (c *Config) elsewhere(backend string) bool { return slices.Contains(c.Elsewhere, backend) }
+
+// answers names who answers, for the composer.
+func (c *Config) answers(backend, model string) string {
+	switch {
+	case model != "":
+		return model
+	case c.noModel(backend):
+		return "no model"
+	}
+	return "the default model"
 }
 
-// ProjectorFrom returns a projector that keeps every turn from the one of event
-// seq on, however many there are; 1 keeps all. It is for one page: what follows a
-// session for long is a [Pages.Projector].
-func (p *Pages) ProjectorFrom(sessionID string, seq int64) *Projector {
-	pr := p.Projector(sessionID)
-	pr.KeepFrom(seq)
-	return pr
+func (p *Pages) write(w io.Writer, name string, data any) error {
+	if err := p.tmpl.ExecuteTemplate(w, name, data); err != nil {
+		return fmt.Errorf("write page %s: %w", name, err)
+	}
+	return nil
 }
 
-// Look writes the pane of a preview, which is in no log: of the entries that it would
-// have there.
-func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
-	pr := p.Projector(sessionID)
-	pr.Load(entries...)
-	return pr.Preview(w, target)
+// render executes a fragment. Its data are this package's own, so it cannot
+// fail for what a session holds; a template that does not fit is a defect that
+// the tests of every kind of event find.
+func (p *Pages) render(name string, data any) string {
+	var b strings.Builder
+	if err := p.write(&b, name, data); err != nil {
+		panic(err)
+	}
+	return b.String()
 }
 
 // layout is what every page needs.
@@ -127,14 +167,8 @@ type layout struct {
 }
 
 func (p *Pages) layout(page, title string) layout {
-	return layout{Static: p.cfg.Base + web.Static(), Editor: p.cfg.Editor, Page: page, Title: title, Modules: strings.Join(web.Modules(), " ")}
-}
-
-func (p *Pages) write(w io.Writer, name string, data any) error {
-	if err := p.tmpl.ExecuteTemplate(w, name, data); err != nil {
-		return fmt.Errorf("write page %s: %w", name, err)
-	}
-	return nil
+	return layout{Static: p.Base + web.Static(), Editor: p.Editor, Page: page, Title: title,
+		Modules: strings.Join(web.Modules(), " ")}
 }
 
 // Auth writes the page that signs in: with the link's token in the fragment of
@@ -153,7 +187,6 @@ type Problem struct {
 	Status  int
 	Heading string // what happened
 	Text    string // what to do
-	Request string // an id to find it in the server's log, if any
 }
 
 // Error writes a page of an error.

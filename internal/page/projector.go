@@ -2,41 +2,40 @@ package page
 
 import (
 	"context"
+	"errors"
+	"io"
 	"slices"
 	"sync"
 
 	"webchat/internal/event"
 )
 
-// Projector folds one session into what a page shows.
+// Projector folds one session into what a page shows. Many may look at it.
 type Projector struct {
-	cfg *ProjectorConfig
+	pages *Pages
 
 	mu   sync.Mutex // guards all below
 	fed  sync.Cond  // on mu: fold has taken more, or a waiting caller's context ended
 	fold *State
-	pos  int64 // of the last batch
+	pos  int64 // of the last frame
 	past int64 // the last Pos of an event taken in
 }
 
-// New returns a new one for a session: feed it the log from its start
+// Projector returns what folds a session: feed it the log from its start
 // (or from the start of a turn), then the events in flight, then what comes.
-func NewProjector(c *ProjectorConfig, sessionID string) *Projector {
-	p := &Projector{cfg: c, fold: NewState(c)}
-	p.fold.cards.ID = sessionID
-	p.fed.L = &p.mu
-	return p
+func (p *Pages) Projector(sessionID string) *Projector {
+	pr := &Projector{pages: p, fold: newState(p, sessionID)}
+	pr.fed.L = &pr.mu
+	return pr
 }
 
-// KeepFrom has a new projector keep every turn from the one of event seq on, however
-// many there are; 1 keeps all. It is for one page.
-func (p *Projector) KeepFrom(seq int64) { p.fold.keep = seq }
-
-// Read calls f with what is folded, which f must not keep.
-func (p *Projector) Read(f func(*State) error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return f(p.fold)
+// ProjectorFrom returns a projector that keeps every turn from the one of event
+// seq on, however many there are; 1 keeps all. It is for one page: what follows a
+// session for long is a [Pages.Projector].
+func (p *Pages) ProjectorFrom(sessionID string, seq int64) *Projector {
+	pr := p.Projector(sessionID)
+	pr.fold.keep = seq
+	return pr
 }
 
 // Feed takes events in their order and returns the frame that brings a page
@@ -48,8 +47,7 @@ func (p *Projector) Feed(entries ...event.Entry) (Frame, bool) {
 	f := p.fold
 	before := f.Seq
 	p.apply(entries)
-	ops := f.batch.ops(p.cfg.render)
-	f.batch = batch{}
+	ops := f.ops()
 	if len(ops) == 0 && f.Seq == before {
 		return Frame{}, false
 	}
@@ -63,7 +61,7 @@ func (p *Projector) Load(entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.apply(entries)
-	p.fold.batch = batch{}
+	p.fold.forgetBatch()
 }
 
 // apply folds the events it has not seen. p.mu is held.
@@ -110,7 +108,7 @@ func (p *Projector) InFlight(pos int64, entries ...event.Entry) {
 		}
 	}
 	p.past = max(p.past, pos)
-	p.fold.batch = batch{}
+	p.fold.forgetBatch()
 }
 
 // Join returns the frame that brings a page that knows the log up to after, and
@@ -126,34 +124,13 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 		fr.Reset = true
 		fr.Ops = append(fr.Ops, Op{Action: "clear", Target: "turns"})
 	}
-	for _, t := range f.root.Kids {
-		if fr.Reset || t.Turn.seq > after || t.Turn.Running() || t.Turn.State == "queued" {
-			fr.Ops = append(fr.Ops, Op{Action: "append", Target: "turns", HTML: p.cfg.render("node", t)})
+	for _, n := range f.root.Kids {
+		if fr.Reset || n.Turn.seq > after || n.Turn.Running() || n.Turn.State == "queued" {
+			fr.Ops = append(fr.Ops, Op{Action: "add", Target: "turns", HTML: p.pages.render("node", n)})
 		}
 	}
-	if len(f.root.Kids) > 0 {
-		fr.Ops = append(fr.Ops, Op{Action: "trim", Target: "turns", Value: ptr(f.root.Kids[0].ID)})
-		fr.Ops = append(fr.Ops, Op{Action: "attr", Target: "hello", Name: "hidden", Value: ptr("")})
-	}
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-plan", HTML: p.cfg.render("plan", Plan{f.todos})})
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-queue", HTML: p.cfg.render("queue", f.Queue())})
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-tasks", HTML: p.cfg.render("tasks", Working{f.tasks})})
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "dock-asks", HTML: p.cfg.render("asks", f.Dock())})
-	for _, part := range []string{"ledger", "outs", "meter"} {
-		fr.Ops = append(fr.Ops, Op{Action: "replace", Target: part, HTML: p.cfg.render(part, f.Rail())})
-	}
-	fr.Ops = append(fr.Ops, Op{Action: "replace", Target: "trouble", HTML: p.cfg.render("trouble", f.Trouble)})
-	for _, op := range f.answering() {
-		if op.Action == "text" {
-			op.HTML, op.Value = *op.Value, nil
-		}
-		fr.Ops = append(fr.Ops, op)
-	}
-	fr.Ops = append(fr.Ops,
-		Op{Action: "replace", Target: "earlier", HTML: p.cfg.render("earlier", f.Earlier())},
-		Op{Action: "attr", Target: "composer", Name: "data-status", Value: ptr(string(f.Status))},
-		Op{Action: "text", Target: "title", HTML: f.Title()},
-		Op{Action: "title", HTML: f.DocumentTitle()})
+	fr.Ops = append(fr.Ops, f.renderParts(nil, true)...)
+	fr.Ops = append(fr.Ops, Op{Action: "title", HTML: f.DocumentTitle()})
 	return fr, p.pos
 }
 
@@ -168,7 +145,7 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 		}
 		for _, n := range t.calls(nil) {
 			if n.Call.ID == callID {
-				return p.cfg.render("call.more", n.Call), true
+				return p.pages.render("call.more", n.Call), true
 			}
 		}
 	}
@@ -182,15 +159,29 @@ func (p *Projector) Seq() int64 {
 	return p.fold.Seq
 }
 
-// Earlier leads to the turns before those that are shown.
-type Earlier struct {
-	Before int64 // 0: there are none
+// ErrNoOutput is returned for an output that the session never showed.
+var ErrNoOutput = errors.New("page: no such output in this session")
+
+// Pane writes an output as the Desk shows it: head, frame and foot. Its rows come
+// by /api/outputs. The error is one of w, or [ErrNoOutput].
+func (p *Projector) Pane(w io.Writer, target string) error { return p.pane(w, target, false) }
+
+// Look writes the pane of a preview, which is in no log: of the entries that it would
+// have there.
+func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Entry) error {
+	pr := p.Projector(sessionID)
+	pr.Load(entries...)
+	return pr.pane(w, target, true)
 }
 
-// Earlier is the link to older turns.
-func (f *State) Earlier() Earlier {
-	if f.first > 1 && len(f.root.Kids) > 0 {
-		return Earlier{Before: f.root.Kids[0].Turn.from}
+func (p *Projector) pane(w io.Writer, target string, look bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.fold.shownAs(target)
+	if c == nil || c.Gone { // of the latter only the name is known here
+		return ErrNoOutput
 	}
-	return Earlier{}
+	v := c.card(false)
+	v.Look = look
+	return p.pages.write(w, "pane", v)
 }

@@ -44,7 +44,7 @@ type Ask struct {
 	Answer    string
 	Cancelled bool
 
-	In    *CardSession
+	In    *scope
 	Row   string // the id of its row in the transcript
 	About *Call  // the call it belongs to, once that is known
 	Rev   int64  // changes whenever the question does
@@ -56,20 +56,17 @@ func (a *Ask) Open() bool { return !a.Answered }
 // IsPermission tells the two kinds apart.
 func (a *Ask) IsPermission() bool { return a.Question == "" }
 
-// Command is what would be done, whole, with nothing hidden; Things says it of several.
-func (a *Ask) Command() template.HTML { return render.Visible(a.Resource) }
-
-// Thing is one of several that an act is about, with nothing hidden.
-type Thing struct {
+// thing is one of several that an act is about, with nothing hidden.
+type thing struct {
 	What    template.HTML // with its verb
 	Leads   template.HTML // where its links lead, if elsewhere
 	Outside bool          // of the workspace
 }
 
 // Things are all that the act is about, if they are several.
-func (a *Ask) Things() (all []Thing) {
+func (a *Ask) Things() (all []thing) {
 	for _, r := range a.Resources {
-		t := Thing{What: render.Visible(r.Action + ": " + r.Resource)}
+		t := thing{What: render.Visible(r.Action + ": " + r.Resource)}
 		if a.leads(r.Resource, r.Target) {
 			t.Leads, t.Outside = render.Visible(r.Target), a.outside(r.Target)
 		}
@@ -107,9 +104,6 @@ func (a *Ask) What() string {
 	return what
 }
 
-// Where is the folder it would happen in, with nothing hidden.
-func (a *Ask) Where() template.HTML { return render.Visible(a.Cwd) }
-
 // Leads is where the links of a path lead, if it is another place than the path
 // says; nothing is hidden in it. Of several things Command says it.
 func (a *Ask) Leads() template.HTML {
@@ -140,12 +134,12 @@ func (a *Ask) Changes() template.HTML { return render.Diff(a.Diff) }
 
 // Hides says how many characters would not be seen as they are.
 func (a *Ask) Hides() string {
-	n := strings.Count(string(a.Where()), `class="vis"`)
-	for _, t := range append(a.Things(), Thing{Leads: a.Leads()}) {
+	n := strings.Count(string(render.Visible(a.Cwd)), `class="vis"`)
+	for _, t := range append(a.Things(), thing{Leads: a.Leads()}) {
 		n += strings.Count(string(t.What+t.Leads), `class="vis"`)
 	}
 	if len(a.Resources) == 0 {
-		n += strings.Count(string(a.Command()), `class="vis"`)
+		n += strings.Count(string(render.Visible(a.Resource)), `class="vis"`)
 	}
 	if n == 0 {
 		return ""
@@ -165,7 +159,7 @@ func (a *Ask) Searched() template.HTML {
 }
 
 // Rewrites are what hooks changed in the call the question is about.
-func (a *Ask) Rewrites() []Rewrite {
+func (a *Ask) Rewrites() []rewrite {
 	if a.About == nil {
 		return nil
 	}
@@ -184,12 +178,6 @@ func (a *Ask) Drain() string {
 	return itoa(int64(min(100, 100*left/whole))) + "%"
 }
 
-// Stamp and Since are the ends of the bar, for scripts.
-func (a *Ask) Stamp() string { return event.Time(a.Expires).String() }
-
-// Since is when it was asked.
-func (a *Ask) Since() string { return event.Time(a.Asked).String() }
-
 // Timed reports whether it ends by itself.
 func (a *Ask) Timed() bool { return !a.Expires.IsZero() }
 
@@ -200,21 +188,3 @@ func (a *Ask) Head() string {
 	}
 	return a.Who + " asks to " + wording.Plain(a.Action)
 }
-
-// Options are the grants the card offers, as the template shows them.
-func (a *Ask) Options() []Option {
-	out := make([]Option, len(a.Grants))
-	for i, g := range a.Grants {
-		out[i] = Option{Grant: g}
-	}
-	return out
-}
-
-// Option is a grant in words.
-type Option struct{ event.Grant }
-
-// Words are what it covers, with nothing hidden and what stands between backquotes as code.
-func (o Option) Words() template.HTML { return render.Quoted(o.Text) }
-
-// Label is the same for those who hear it.
-func (o Option) Label() string { return wording.Plain(o.Text) }

@@ -208,15 +208,15 @@ func (c *Call) CurrentArgs() json.RawMessage {
 
 // Arguments are all of them, for the unfolded row.
 func (c *Call) Arguments() string {
-	s := ReadableArgs(c.Args)
+	s := readable(c.Args)
 	if s == "{}" || s == "null" {
 		return ""
 	}
 	return wording.Revealed(cut(s))
 }
 
-// Readable is JSON for a reader; what is none is empty.
-func ReadableArgs(j json.RawMessage) string {
+// readable is JSON for a reader; what is none is empty.
+func readable(j json.RawMessage) string {
 	var b bytes.Buffer
 	if len(j) == 0 || json.Indent(&b, j, "", "  ") != nil {
 		return ""

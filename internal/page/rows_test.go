@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/page"
 )
 
@@ -74,7 +75,7 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	whole := p.ForExport("s1")
 	whole.Load(l.entries...)
 	var b strings.Builder
-	if err := p.Export(&b, page.Export{SessionID: "s1"}, whole); err != nil {
+	if err := p.Export(&b, eventlog.Summary{ID: "s1"}, whole); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") {

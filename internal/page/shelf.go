@@ -5,9 +5,9 @@ import (
 	"webchat/internal/wording"
 )
 
-// Shelf is the row of the call's output in the right column.
-func (c *Call) Shelf() OutputRow {
-	row := OutputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
+// shelf is the row of the call's output in the right column.
+func (c *Call) shelf() outputRow {
+	row := outputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
 	row.Icon = kindIcon(c.Kind, row.Name)
 	_, row.Base = splitPath(row.Name)
 	if c.Kind == "terminal" {
@@ -33,8 +33,8 @@ func (c *Call) Shelf() OutputRow {
 	return row
 }
 
-// OutputRow is one output on the shelf.
-type OutputRow struct {
+// outputRow is one output on the shelf.
+type outputRow struct {
 	*Call
 	Output, Name, Base, Icon, State string
 	At                              string // when it was shown, as a clock shows it, while it can be read
@@ -46,4 +46,4 @@ type OutputRow struct {
 }
 
 // TTL is how long outputs live, in milliseconds.
-func (r OutputRow) TTL() int64 { return r.In.OutputTTL.Milliseconds() }
+func (r outputRow) TTL() int64 { return r.In.OutputTTL.Milliseconds() }

@@ -8,11 +8,11 @@ import (
 	"webchat/internal/wording"
 )
 
-// Showings are the last displays of each thing, as far as the log tells of them.
-type Showings map[string]*Call
+// showings are the last displays of each thing, as far as the log tells of them.
+type showings map[string]*Call
 
-// Next remembers c, which is complete, beside the display before it of the same thing.
-func (s Showings) Next(c *Call) {
+// next remembers c, which is complete, beside the display before it of the same thing.
+func (s showings) next(c *Call) {
 	if c.Kind == "" || c.Fingerprint == nil {
 		return
 	}
@@ -22,8 +22,8 @@ func (s Showings) Next(c *Call) {
 	s[c.subject()] = c
 }
 
-// Forget drops c, and returns the display that was compared with it, if there is one.
-func (s Showings) Forget(c *Call) (later *Call) {
+// forget drops c, and returns the display that was compared with it, if there is one.
+func (s showings) forget(c *Call) (later *Call) {
 	if s[c.subject()] == c {
 		delete(s, c.subject())
 	}

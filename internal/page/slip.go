@@ -29,7 +29,7 @@ const maxLine = 400
 // Slip is the foot of the card, and all there is of it beside the Desk.
 func (c *card) Slip() *slip {
 	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
-	if KindOf(c.Tool) == "" { // of a tool of the agent's the model reads more than that
+	if kindOf(c.Tool) == "" { // of a tool of the agent's the model reads more than that
 		s.Line = wording.FirstLine(s.Line, maxLine)
 	}
 	switch c.State {
@@ -65,9 +65,6 @@ func (c *card) Slip() *slip {
 	}
 	return s
 }
-
-// RightID is the element that frames fill while it runs.
-func (c *card) RightID() string { return c.Element + ".s" }
 
 // Words are the slip for who hears it.
 func (s *slip) Words() string {
@@ -108,11 +105,8 @@ func (c *card) GivesPrice() string { return "+" + wording.Count(c.Telemetry.Toke
 // Opened reports whether the user opened it.
 func (c *card) Opened() bool { return c.By == event.ByUser }
 
-// At is when it was shown, as a clock shows it.
-func (c *card) At() string { return c.StartedAt.In(c.In.Location).Format("15:04") }
-
-// CountGiven counts lines of the output that the user let the agent read; empty: all of it.
-func (c *Call) CountGiven(lines string) {
+// countGiven counts lines of the output that the user let the agent read; empty: all of it.
+func (c *Call) countGiven(lines string) {
 	c.Given += c.cost(lines)
 	c.GivenOf = append(c.GivenOf, strings.ReplaceAll(lines, "-", "–"))
 }

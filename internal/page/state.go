@@ -1,26 +1,25 @@
 package page
 
 import (
-	"hash/fnv"
-	"strconv"
+	"cmp"
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 )
 
 // State is the state of one session as a page shows it. It is fed events in
 // order; what they change is collected in its batch.
 type State struct {
-	cfg      *ProjectorConfig
-	cards    *CardSession
+	pages    *Pages
+	cards    *scope
 	batch    batch
 	root     *node // its children are turns
 	Seq      int64 // of the last logged event
 	first    int64 // of the first event of the first turn that is kept
 	keep     int64 // the turn of this event and those after it are kept, however many; 0: none
 	hasFirst bool
-	weight   int // of the turns that are kept
 
 	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
 	past    [][]uint64       // those of the turns forgotten last
@@ -31,29 +30,40 @@ type State struct {
 
 	title, Backend, Model string
 	Status                event.Status
-	asks                  *node   // the open questions, which stand in the dock
-	tasks                 []*task // what runs in the background
+	asks                  *node // the open questions, which stand in the dock
+	tasks                 *node // what runs in the background, in the dock as well
 	todos                 []event.Todo
-	left                  func(seq int64) bool // which events the agent was made to forget, as far as that was known at first
-	effort                string               // how hard the model thinks
-	instructions          []string             // files the agent loads, until the first turn says so
+	left                  []eventlog.Stretch // what the agent was made to forget, as far as that was known at first
+	effort                string             // how hard the model thinks
+	instructions          []string           // files the agent loads, until the first turn says so
 	ledger                ledger
 	outputs               []*Call          // in the order shown; the last ones only
 	lost                  map[string]*Call // those that run, and whose turn is not kept
-	showings              Showings
+	showings              showings
 	now                   time.Time
-	unlogged              bool // the event at hand
 	damaged               damaged
-	Trouble               string // the log cannot be written
+	Trouble               string // why the log cannot be written; empty: it can
+	Own                   bool   // while parts are rendered for a page that keeps the lists in them
 }
 
-func NewState(cfg *ProjectorConfig) *State {
-	return &State{cfg: cfg, cards: &CardSession{CardConfig: &cfg.CardConfig, Window: window}, root: &node{ID: "turns"}, asks: &node{ID: "asks"}, ids: map[uint64]bool{}, nodes: map[string]*node{}, showings: Showings{}, lost: map[string]*Call{}, ledger: ledger{growing: map[string]bool{}, begun: new(false)}, queued: map[string]*node{}, Status: event.Idle}
+// scope is what the calls and questions of one session have in common.
+type scope struct {
+	*Pages
+	ID     string
+	Cwd    string // the workspace
+	Window int64  // tokens that the model holds at most, or is assumed to
+}
+
+func newState(p *Pages, sessionID string) *State {
+	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: window}, root: &node{ID: "turns"},
+		asks: &node{ID: "asks"}, tasks: &node{ID: "tasks"}, ids: map[uint64]bool{}, nodes: map[string]*node{},
+		queued: map[string]*node{}, lost: map[string]*Call{}, showings: showings{}, Status: event.Idle,
+		ledger: ledger{growing: map[string]bool{}, begun: new(false)}}
 }
 
 // apply folds one event.
 func (f *State) apply(e event.Entry) {
-	f.now, f.unlogged = e.Event.Timestamp, e.Event.Ephemeral
+	f.now = e.Event.Timestamp
 	if logged(e) {
 		f.Seq = max(f.Seq, e.Seq)
 	}
@@ -61,19 +71,38 @@ func (f *State) apply(e event.Entry) {
 		f.hasFirst, f.first = true, e.Seq
 	}
 	f.fillChanged(e.Event.Data)
-	if !f.session(e.Event.Data) && !f.speech(e.Event.Data) && !f.tools(e.Event.Data) && !f.background(e.Event.Data) {
-		f.consent(e.Event.Data)
+	if d, ok := e.Event.Data.(event.SessionError); ok {
+		f.failed(d, e.Event.Ephemeral)
 	}
+	f.session(e.Event.Data)
+	f.turns(e.Event.Data)
+	f.texts(e.Event.Data)
+	f.tools(e.Event.Data)
+	f.questions(e.Event.Data)
 	f.setStatus()
-	if logged(e) {
-		f.addWeight(e.Event.Data)
+	for len(f.root.Kids) > f.pages.Turns && f.trimOne() {
 	}
-	f.trim()
 }
 
 // logged reports whether e stands in the log: an error about the log itself
 // does not, although errors otherwise do.
 func logged(e event.Entry) bool { return !e.Event.Ephemeral && e.Seq > 0 }
+
+// failed shows an error; one that is not in the log is about the log.
+func (f *State) failed(d event.SessionError, unlogged bool) {
+	switch {
+	case unlogged && d.ErrorType == event.ErrorSaved:
+		f.setTrouble("")
+		f.say(d.Message)
+	case unlogged:
+		f.setTrouble(d.Message)
+	case d.Kind == event.KindRetrying:
+		f.retrying(d)
+	default:
+		f.note("is-fail", "alert", d.Message).Note.failure(d)
+		f.say(d.Message)
+	}
+}
 
 // setTrouble shows that the log cannot be written, until it can again.
 func (f *State) setTrouble(text string) {
@@ -81,24 +110,14 @@ func (f *State) setTrouble(text string) {
 		return
 	}
 	f.Trouble = text
-	f.batch.part(nil, "trouble", "trouble", func() any { return f.Trouble })
+	f.changed("trouble")
 	if text != "" {
-		f.batch.announce("alert", text)
+		f.announce(nil, "alert", text)
 	}
 }
 
-// troubleChanged folds an error about the log, which cannot be in it.
-func (f *State) troubleChanged(d event.SessionError) {
-	if d.ErrorType == event.ErrorSaved {
-		f.setTrouble("")
-		f.batch.announce("say", d.Message)
-		return
-	}
-	f.setTrouble(d.Message)
-}
-
-// session folds what concerns the session and its turns.
-func (f *State) session(data event.Data) bool {
+// session folds what concerns the session as a whole.
+func (f *State) session(data event.Data) {
 	switch d := data.(type) {
 	case event.SessionStart:
 		f.ledger.counted = true
@@ -117,14 +136,34 @@ func (f *State) session(data event.Data) bool {
 		f.modelChanged(d)
 	case event.SessionModeChanged:
 		f.modeChanged(d)
-	case event.SessionRewound:
-		f.rewound(d)
-	case event.SessionBranched:
-		f.branched(d)
 	case event.SessionDamaged:
 		f.damagedAt(d)
 	case event.SessionTodosChanged:
-		f.todosChanged(d)
+		f.todos = d.Todos
+		f.changed("dock-plan")
+	case event.SessionCompactionStart:
+		f.note("", "again", "Making room: the conversation so far is being summed up")
+	case event.SessionCompactionComplete:
+		f.note("", "again", "The conversation so far was summed up for the model. Here nothing is lost")
+	case event.SessionTruncation:
+		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
+	case event.SessionShutdown:
+		f.countUsage(d.Usage)
+		f.hold()
+	case event.AssistantUsage:
+		f.quotaChanged(d.QuotaSnapshots)
+	case event.TaskStarted:
+		f.taskStarted(d)
+	case event.TaskOutput:
+		f.taskOutput(d)
+	case event.TaskCompleted:
+		f.taskCompleted(d)
+	}
+}
+
+// turns folds prompts, and what becomes of them.
+func (f *State) turns(data event.Data) {
+	switch d := data.(type) {
 	case event.UserMessage:
 		f.prompt(d)
 	case event.UserMessageWithdrawn:
@@ -133,62 +172,36 @@ func (f *State) session(data event.Data) bool {
 		f.turnStart(d)
 	case event.TurnEnd:
 		f.turnEnd(d)
-	case event.SessionError:
-		if f.unlogged {
-			f.troubleChanged(d)
-			break
-		}
-		if d.Kind == event.KindRetrying {
-			f.retrying(d)
-			break
-		}
-		f.note("is-fail", "alert", d.Message).Note.failure(d)
-		f.batch.announce("say", d.Message)
-	case event.SessionCompactionStart:
-		f.note("", "again", "Making room: the conversation so far is being summed up")
-	case event.SessionCompactionComplete:
-		f.note("", "again", "The conversation so far was summed up for the model. Here nothing is lost")
-	case event.SessionTruncation:
-		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
-	case event.SessionShutdown:
-		f.held = true
-		f.countUsage(d.Usage)
-		f.queueChanged()
-	case event.Abort:
-		f.held = true
-		f.queueChanged()
-		f.note("is-ask", "stop", stopped(d))
-	default:
-		return false
-	}
-	return true
-}
-
-// speech folds what the model says.
-func (f *State) speech(data event.Data) bool {
-	switch d := data.(type) {
 	case event.AssistantTurnStart:
 		f.nameKnown(d)
-	case event.AssistantUsage:
-		f.quotaChanged(d.QuotaSnapshots)
-	case event.AssistantMessageDelta:
-		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent, false)
-	case event.AssistantReasoningDelta:
-		f.messageDelta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent, true)
-	case event.AssistantMessageDiscarded:
-		f.messageDiscarded("m-", d.MessageID)
-	case event.AssistantMessage:
-		f.messageComplete("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial, false)
-	case event.AssistantReasoning:
-		f.messageComplete("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false, true)
-	default:
-		return false
+	case event.Abort:
+		f.hold()
+		f.note("is-ask", "stop", stopped(d))
+	case event.SessionRewound:
+		f.rewound(d)
+	case event.SessionBranched:
+		f.branched(d)
 	}
-	return true
+}
+
+// texts folds what the model says.
+func (f *State) texts(data event.Data) {
+	switch d := data.(type) {
+	case event.AssistantMessageDelta:
+		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent)
+	case event.AssistantReasoningDelta:
+		f.messageDelta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent)
+	case event.AssistantMessageDiscarded:
+		f.messageDiscarded("m-" + d.MessageID)
+	case event.AssistantMessage:
+		f.messageComplete("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial)
+	case event.AssistantReasoning:
+		f.messageComplete("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false)
+	}
 }
 
 // tools folds tool calls, hooks and helper agents.
-func (f *State) tools(data event.Data) bool {
+func (f *State) tools(data event.Data) {
 	switch d := data.(type) {
 	case event.ToolExecutionStart:
 		f.callStart(d)
@@ -212,28 +225,11 @@ func (f *State) tools(data event.Data) bool {
 		f.helper(d.ToolCallID, d.AgentName, "done", "")
 	case event.SubagentFailed:
 		f.helper(d.ToolCallID, d.AgentName, "failed", d.Error)
-	default:
-		return false
 	}
-	return true
 }
 
-// background folds what the agent left running.
-func (f *State) background(data event.Data) bool {
-	switch d := data.(type) {
-	case event.TaskStarted:
-		f.taskStarted(d)
-	case event.TaskOutput:
-		f.taskOutput(d)
-	case event.TaskCompleted:
-		f.taskCompleted(d)
-	default:
-		return false
-	}
-	return true
-}
-
-func (f *State) consent(data event.Data) {
+// questions folds what the user is asked.
+func (f *State) questions(data event.Data) {
 	switch d := data.(type) {
 	case event.PermissionRequested:
 		f.permission(d)
@@ -255,12 +251,6 @@ func (f *State) Session() string { return f.cards.ID }
 // Turns are those that are kept.
 func (f *State) Turns() []*node { return f.root.Kids }
 
-// Working is what runs in the background.
-func (f *State) Working() Working { return Working{f.tasks} }
-
-// Plan is what the agent means to do.
-func (f *State) Plan() Plan { return Plan{f.todos} }
-
 // container is the container for what happens now, inside of a helper agent's call
 // if there is one.
 func (f *State) container(parentCall string) *node {
@@ -273,7 +263,7 @@ func (f *State) container(parentCall string) *node {
 	if t := f.root.last(); t != nil {
 		return t
 	}
-	return f.addTurn(&turn{State: "completed", At: f.now, f: f}, "t-0")
+	return f.addTurn(&turn{State: "completed", At: f.now}, "t-0")
 }
 
 // add puts n at the end of a container. What is not a step ends the steps before it.
@@ -281,74 +271,26 @@ func (f *State) add(parent, n *node) *node {
 	if s := parent.last(); s != nil && s.Steps != nil {
 		f.closeSteps(s)
 	}
-	f.attach(parent, n)
-	f.batch.append(parent, n)
+	f.insert(parent, nil, n)
 	return n
-}
-
-func (f *State) attach(parent, n *node) {
-	n.parent = parent
-	if t := n.turn(); t != nil && n.Call != nil {
-		n.Call.From = t.from
-	}
-	parent.Kids = append(parent.Kids, n)
-	f.touch(n)
-}
-
-// node makes one whose id no other has: an agent may use an id twice.
-func (f *State) node(id string) *node {
-	free := id
-	for i := 2; f.ids[hash(free)]; i++ {
-		free = id + ".again" + strconv.Itoa(i)
-	}
-	f.ids[hash(free)] = true
-	return &node{ID: free}
-}
-
-// hash is the same in every process, so that a page made after a restart has the
-// ids of the one before.
-func hash(id string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id)) // a hash takes everything
-	return h.Sum64()
-}
-
-// touch remembers that the turn of n changed, so that a page that comes back
-// gets it.
-func (f *State) touch(n *node) {
-	if t := n.turn(); t != nil {
-		t.seq = f.Seq
-	}
 }
 
 func (f *State) setBackend(backend, model string) {
 	f.Backend, f.Model = backend, model
 	f.ledgerChanged()
-	for _, op := range f.answering() {
-		f.batch.add(change{action: op.Action, target: op.Target, name: op.Name, value: op.Value})
-	}
-}
-
-// answering is what the composer shows of who answers.
-func (f *State) answering() []Op {
-	return []Op{
-		{Action: "attr", Target: "composer", Name: "data-backend", Value: &f.Backend},
-		{Action: "attr", Target: "composer", Name: "data-model", Value: &f.Model},
-		{Action: "text", Target: "pick-backend", Value: &f.Backend},
-		{Action: "text", Target: "pick-model", Value: ptr(f.Answers())},
-	}
+	f.changed("composer", "pick")
 }
 
 // Answers names the model that answers.
-func (f *State) Answers() string { return f.cfg.Answers(f.Backend, f.Model) }
+func (f *State) Answers() string { return f.pages.answers(f.Backend, f.Model) }
 
 func (f *State) setTitle(title string) {
 	if title == "" || title == f.title {
 		return
 	}
 	f.title = title
-	f.batch.add(change{action: "text", target: "title", value: &title})
-	f.batch.title(f.DocumentTitle())
+	f.changed("title")
+	f.batch.title = true
 }
 
 func (f *State) setStatus() {
@@ -361,7 +303,7 @@ func (f *State) setStatus() {
 	}
 	if s != f.Status {
 		f.Status = s
-		f.batch.attr(nil, "composer", "data-status", ptr(string(s)))
+		f.changed("composer")
 	}
 }
 
@@ -375,11 +317,12 @@ func (f *State) DocumentTitle() string {
 }
 
 // Title is the session's, or what stands there before it has one.
-func (f *State) Title() string {
-	if f.title == "" {
-		return "New session"
-	}
-	return f.title
-}
+func (f *State) Title() string { return cmp.Or(f.title, "New session") }
 
-func ptr[T any](v T) *T { return &v }
+// Earlier is the place of the first turn, if there are others before it; else 0.
+func (f *State) Earlier() int64 {
+	if f.first > 1 && !f.Empty() {
+		return f.root.Kids[0].Turn.from
+	}
+	return 0
+}

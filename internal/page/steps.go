@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"time"
 
 	"webchat/internal/wording"
@@ -46,27 +47,18 @@ func (f *State) addStep(parent, n *node) {
 	if after == nil || after.Steps == nil {
 		after = f.add(parent, f.newSteps(n))
 	}
-	f.attach(after, n)
-	f.batch.append(after, n)
-	if after.Steps.Long {
-		f.batch.part(after, after.ID+".s", "steps.sum", after)
-	}
+	f.insert(after, nil, n)
+	f.stepChanged(n, own)
 }
 
-func (f *State) stepBefore(parent, call, n *node) {
-	i := len(parent.Kids) - 1
-	if i > 0 && parent.Kids[i-1].Steps != nil {
-		s := parent.Kids[i-1]
-		f.attach(s, n)
-		f.batch.append(s, n)
-		return
+// stepBefore puts a row into the steps before the last node of parent.
+func (f *State) stepBefore(parent, last, n *node) {
+	i := len(parent.Kids) - 2
+	if i < 0 || parent.Kids[i].Steps == nil {
+		i++
+		f.insert(parent, last, f.newSteps(n))
 	}
-	s := f.newSteps(n)
-	s.parent = parent
-	parent.Kids = append(parent.Kids[:i:i], s, call)
-	f.batch.before(call, s)
-	f.attach(s, n)
-	f.batch.append(s, n)
+	f.insert(parent.Kids[i], nil, n)
 }
 
 func (f *State) newSteps(first *node) *node {
@@ -77,24 +69,18 @@ func (f *State) newSteps(first *node) *node {
 
 // closeSteps folds a run of rows that is over and long.
 func (f *State) closeSteps(s *node) {
-	if s.Steps.Long || len(s.Kids) <= longSteps {
+	waits := func(k *node) bool { return k.Ask != nil && k.Ask.Open() } // it is never folded away
+	if s.Steps.Long || len(s.Kids) <= longSteps || slices.ContainsFunc(s.Kids, waits) {
 		return
 	}
-	for _, k := range s.Kids {
-		if k.Ask != nil && k.Ask.Open() {
-			return // a question is never folded away
-		}
-	}
 	s.Steps.Long = true
-	f.batch.attr(s, s.ID, "class", ptr("steps is-long"))
-	f.batch.attr(s, s.ID, "open", nil)
-	f.batch.part(s, s.ID+".s", "steps.sum", s)
+	f.show(s, whole)
 }
 
-// stepChanged shows a row again.
-func (f *State) stepChanged(n *node) {
-	f.touch(n)
+// stepChanged shows a row again, and the sum of its steps if that is shown.
+func (f *State) stepChanged(n *node, c change) {
+	f.show(n, c)
 	if p := n.parent; p != nil && p.Steps != nil && p.Steps.Long {
-		f.batch.part(p, p.ID+".s", "steps.sum", p)
+		f.show(p, whole)
 	}
 }

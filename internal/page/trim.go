@@ -1,10 +1,11 @@
 package page
 
-// trim forgets the oldest turns.
-func (f *State) trim() {
-	for len(f.root.Kids) > f.cfg.Turns && f.trimOne() {
-	}
-}
+import (
+	"slices"
+	"strings"
+
+	"webchat/internal/event"
+)
 
 // trimOne forgets the oldest turn, unless it is needed.
 func (f *State) trimOne() bool {
@@ -12,8 +13,7 @@ func (f *State) trimOne() bool {
 	if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
 		return false
 	}
-	f.root.Kids = f.root.Kids[1:]
-	f.weight -= old.Turn.weight
+	f.remove(old)
 	f.forget(old)
 	f.past = append(f.past, old.hashes(nil))
 	if len(f.past) > keptPast {
@@ -23,9 +23,7 @@ func (f *State) trimOne() bool {
 		f.past = append(f.past[:0:0], f.past[1:]...)
 	}
 	f.first = f.root.Kids[0].Turn.from
-	old.gone = true
-	f.batch.trim(f.root.Kids[0].ID)
-	f.batch.part(nil, "earlier", "earlier", func() any { return f.Earlier() })
+	f.changed("earlier")
 	return true
 }
 
@@ -52,19 +50,66 @@ func (f *State) forget(n *node) {
 	}
 }
 
-// key is the name under which later events find n.
-func (n *node) key() string {
-	switch {
-	case n.Message != nil:
-		return n.Message.key
-	case n.Reasoning != nil:
-		return n.Reasoning.key
-	case n.Call != nil:
-		return "c-" + n.Call.ID
-	case n.Ask != nil:
-		return "p-" + n.Ask.Request
-	case n.Hook != nil:
-		return "h-" + n.Hook.ID
+// maxWeight is how heavy the turns of a page may be that is opened, so that it is there
+// at once: with what stands around them it has up to 300 kB. What comes while it is open
+// makes it larger, as turns of long answers do that a reader loads.
+const maxWeight = 268_000
+
+// weightOf is about how many bytes of a page an event makes.
+func weightOf(data event.Data) int {
+	switch d := data.(type) {
+	case event.UserMessage:
+		return 1000 + len(d.Content)
+	case event.AssistantMessage:
+		return 300 + prose(d.Content)
+	case event.AssistantReasoning:
+		return 600 + prose(d.Content)
+	case event.ToolExecutionStart:
+		switch kindOf(d.ToolName) {
+		case "image":
+			return 3000
+		case "":
+			return 620
+		}
+		return 8000 // of a card with lines
+	case event.PermissionCompleted, event.UserInputCompleted, event.HookEnd, event.SessionError:
+		return 900
 	}
-	return ""
+	return 0
+}
+
+// prose is about how many bytes of HTML a Markdown text makes. What is between fences
+// is coloured word by word.
+func prose(text string) (n int) {
+	code := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			code = !code
+		}
+		if code {
+			n += 7 * len(line)
+			continue
+		}
+		n += 20 + len(line)
+		for i := range len(line) {
+			switch line[i] {
+			case '*', '_', '`', '[', '|', '<', '&':
+				n += 12
+			}
+		}
+	}
+	return n
+}
+
+// trimToWeight forgets the oldest turns of what is too much to be opened; entries are what
+// was folded.
+func (f *State) trimToWeight(entries []event.Entry) {
+	room := maxWeight
+	for _, e := range slices.Backward(entries) {
+		if room -= weightOf(e.Event.Data); room < 0 {
+			for len(f.root.Kids) > 1 && f.root.Kids[0].Turn.from <= e.Seq && f.trimOne() {
+			}
+			return
+		}
+	}
 }

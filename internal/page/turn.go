@@ -2,13 +2,14 @@ package page
 
 import (
 	"cmp"
+	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/wording"
 )
 
@@ -16,21 +17,19 @@ import (
 type turn struct {
 	Prompt      string
 	Message     string // its id
-	State       string // queued, joined, running, completed, aborted, error, interrupted
-	Cause       string // why an agent that is prompted elsewhere began it; for those who cannot see what it is about
+	State       string // queued, joined, withdrawn, running, completed, aborted, error, interrupted
+	Cause       string // why an agent that is prompted elsewhere began it; not drawn, but read out
 	Waited      bool   // for the turn before it, or for the user after a stop
 	Look        bool   // it is only something that the user looked at
 	Rewinds     bool   // the agent can go back to before it
 	Left        bool   // the agent was made to forget it
 	At          time.Time
 	Attachments []event.Attachment
-	Rewrites    []Rewrite // what hooks changed in the prompt
+	Rewrites    []rewrite // what hooks changed in the prompt
 
-	f      *State
-	from   int64  // of its first event
-	seq    int64  // of its last change
-	weight int    // about how many bytes of a page it makes
-	now    string // the prompt as hooks left it
+	from int64  // of its first event
+	seq  int64  // of its last change
+	now  string // the prompt as hooks left it
 }
 
 // From is the place of the turn in the log.
@@ -53,26 +52,29 @@ func (t *turn) Waits() string {
 	return ""
 }
 
-// Time is when the prompt was given, as a clock shows it.
-func (t *turn) Time() string { return t.At.In(t.f.cfg.Location).Format("15:04") }
-
-// Stamp is when the prompt was given, for machines.
-func (t *turn) Stamp() string { return t.At.UTC().Format(time.RFC3339) }
-
 // Long says that the prompt needs to be clamped.
 func (t *turn) Long() bool {
 	return strings.Count(t.Prompt, "\n") > 3 || len(t.Prompt) > 400
 }
 
+// Given is the prompt's attachments, as one sends them again; empty: it has none.
+func (t *turn) Given() string {
+	if len(t.Attachments) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(t.Attachments)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
 func (f *State) addTurn(t *turn, id string) *node {
 	n := f.node(id)
 	n.Turn = t
-	t.f, t.from, t.seq = f, f.Seq, f.Seq
-	t.Left = t.Left || f.left != nil && f.left(f.Seq)
-	n.parent = f.root
-	f.root.Kids = append(f.root.Kids, n)
-	f.batch.append(f.root, n)
-	f.batch.attr(nil, "hello", "hidden", ptr(""))
+	t.from, t.Left = f.Seq, t.Left || eventlog.IsLeft(f.left, f.Seq)
+	f.insert(f.root, nil, n)
+	f.changed("hello")
 	f.addInstructions(n)
 	return n
 }
@@ -85,24 +87,20 @@ func (f *State) addInstructions(turn *node) {
 	n := f.node("n-loads")
 	n.Note = &note{Icon: "read", Text: "The agent reads these instructions of this folder:"}
 	for _, path := range f.instructions {
-		n.Note.Files = append(n.Note.Files, f.instruction(path))
+		one := noted{Name: path}
+		if rel, err := filepath.Rel(f.cards.Cwd, path); err == nil && filepath.IsLocal(rel) {
+			one.Path = filepath.ToSlash(rel)
+			one.Name = one.Path
+		}
+		n.Note.Files = append(n.Note.Files, one)
 	}
 	f.instructions = nil
 	f.add(turn, n)
 }
 
-// instruction is a file of the workspace by its name there, which can be shown; another
-// one by its path.
-func (f *State) instruction(path string) file {
-	rel, err := filepath.Rel(f.cards.Cwd, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return file{Name: wording.Plain(path)}
-	}
-	return file{Name: wording.Plain(filepath.ToSlash(rel)), Path: filepath.ToSlash(rel)}
-}
-
-// file is one that a note names; Path is empty if it cannot be shown.
-type file struct{ Name, Path string }
+// noted is a file that a note names; Path is its path in the workspace, empty if it cannot
+// be shown.
+type noted struct{ Name, Path string }
 
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, which that one's end tells.
@@ -114,7 +112,7 @@ func (f *State) prompt(d event.UserMessage) {
 	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
 	f.attached(d.Attachments)
 	f.held = false
-	f.queueChanged()
+	f.changed("dock-queue")
 }
 
 // withdrawn hides a prompt that has no turn. It stays in the page, so that one that was
@@ -123,7 +121,7 @@ func (f *State) withdrawn(d event.UserMessageWithdrawn) {
 	if n := f.queued[d.MessageID]; n != nil {
 		delete(f.queued, d.MessageID)
 		f.setTurn(n, "withdrawn")
-		f.queueChanged()
+		f.changed("dock-queue")
 	}
 }
 
@@ -132,11 +130,11 @@ func (f *State) turnStart(d event.TurnStart) {
 	if n != nil {
 		delete(f.queued, d.MessageID)
 		f.held = false
-		f.queueChanged()
+		f.changed("dock-queue")
 	}
 	switch {
 	case n == nil && d.Own():
-		if slices.Contains(f.cfg.Elsewhere, f.Backend) { // each of its turns is its own
+		if f.pages.elsewhere(f.Backend) { // each of its turns is its own
 			n = f.addTurn(&turn{At: f.now, Cause: wording.Plain(d.Cause)}, elementID("t-", d.TurnID))
 			break
 		}
@@ -158,14 +156,7 @@ func (f *State) turnStart(d event.TurnStart) {
 
 func (f *State) setTurn(n *node, state string) {
 	n.Turn.State = state
-	f.touch(n)
-	f.batch.attr(n, n.ID, "data-state", &state)
-	var busy *string
-	if state == "running" {
-		busy = ptr("true")
-	}
-	f.batch.attr(n, n.inner(), "aria-busy", busy)
-	f.batch.part(n, n.ID+".q", "turn.queued", n)
+	f.show(n, own)
 }
 
 var endings = map[event.Outcome]string{
@@ -205,15 +196,9 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		f.current = nil
 	}
 	f.held = f.held || d.Outcome == event.Aborted || d.Outcome == event.Interrupted
-	f.queueChanged()
+	f.changed("dock-queue")
 	f.countUsage(d.Usage)
-	f.batch.announce("say", endAnnouncement(n, d.Outcome))
-}
-
-// countUsage adds what models took to the ledger.
-func (f *State) countUsage(u event.Usage) {
-	f.ledger.usage = f.ledger.usage.Plus(u)
-	f.ledgerChanged()
+	f.say(endAnnouncement(n, d.Outcome))
 }
 
 // endsWith reports whether one of the last things in n is a note with this icon: what a
@@ -235,9 +220,9 @@ func endAnnouncement(n *node, o event.Outcome) string {
 	if o != event.Completed {
 		return "The turn ended: " + string(o)
 	}
-	for i := len(n.Kids) - 1; i >= 0; i-- {
-		if m := n.Kids[i].Message; m != nil {
-			return wording.FirstLine(m.start(), 300)
+	for _, k := range slices.Backward(n.Kids) {
+		if k.Message != nil {
+			return wording.FirstLine(k.Message.start(), 300)
 		}
 	}
 	return "The turn ended"
@@ -253,74 +238,34 @@ func (f *State) endOpen(n *node) {
 	}
 }
 
-// note is one quiet line between other things.
-type note struct {
-	Class, Icon, Text string
-	Kind              string
-	Status            int
-	Title             string
-	Actions           []Action
-	Files             []file
+// hold makes the prompts that wait stay until the user goes on.
+func (f *State) hold() {
+	f.held = true
+	f.changed("dock-queue")
 }
 
-func (f *State) note(class, icon, text string) *node {
-	return f.noteIn(f.container(""), class, icon, text)
-}
-
-func (f *State) noteIn(parent *node, class, icon, text string) *node {
-	// Only logged events make notes, so a number in the log names one.
-	id := "n-" + strconv.FormatInt(f.Seq, 10)
-	n := f.node(id)
-	n.Note = &note{Class: class, Icon: icon, Text: text}
-	return f.add(parent, n)
-}
-
-// failure makes a note the card of an error: what happened, and the way out.
-func (n *note) failure(d event.SessionError) {
-	n.Kind, n.Status = d.ErrorType, d.StatusCode
-	retry := Action{Act: "retry", Label: "Try again", Icon: "again"}
-	kind := cmp.Or(d.Kind, event.KindOfStatus(d.StatusCode))
-	switch {
-	case d.ErrorType == event.ErrorForgotten:
-		n.Title = "A new conversation"
-		n.Actions = []Action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
-	case d.ErrorType == event.ErrorWarning:
-		n.Title = "Worth knowing"
-	case kind == event.KindLimit:
-		n.Title = "Over its rate"
-		n.Actions = []Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
-	case d.ErrorType == event.ErrorUnavailable:
-		n.Title = "Not available"
-		n.Actions = []Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
-	case kind == event.KindAgentDied:
-		n.Title = "The agent ended"
-		n.Actions = []Action{{Act: "retry", Label: "Start it again", Icon: "again"}}
-	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
-		n.Title = "Not signed in"
-		n.Actions = []Action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
-	default:
-		n.Title = "That did not work"
-		n.Actions = []Action{retry}
+// nameKnown notes that the agent can go back to before the prompt of the running turn.
+func (f *State) nameKnown(d event.AssistantTurnStart) {
+	if n := f.current; n != nil && d.PromptID != "" && n.Turn.Message != "" {
+		n.Turn.Rewinds = true
+		f.show(n, own)
 	}
 }
 
-// retrying shows that the provider is tried again: one line for all the tries.
-func (f *State) retrying(d event.SessionError) {
-	place := f.container("")
-	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
-		n.Note.Text = d.Message
-		f.touch(n)
-		f.batch.replace(n)
-		return
+// rewound folds the turns that the agent forgot.
+func (f *State) rewound(d event.SessionRewound) {
+	for _, n := range f.root.Kids {
+		if n.Turn.from > d.After && !n.Turn.Look {
+			n.Turn.Left = true
+			f.show(n, own)
+		}
 	}
-	f.noteIn(place, "is-ask", "again", d.Message).Note.Kind = string(event.KindRetrying)
-	f.batch.announce("say", d.Message)
+	f.say("The conversation goes on from before that prompt. Files stay as they are")
 }
 
-// stopped says that a turn was stopped, or why.
-func stopped(d event.Abort) string {
-	if d.By == event.DecidedByUser {
-		return "Stopped by you"
-	}
-	return cmp.Or(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
+// branched says where the beginning of the session comes from.
+func (f *State) branched(d event.SessionBranched) {
+	from := cmp.Or(wording.FirstLine(d.Title, 80), "another session")
+	t := f.addTurn(&turn{At: f.now, State: string(event.Completed), Look: true}, elementID("t-", "branch-"+d.From))
+	f.noteIn(t, "", "split", "Branched from “"+from+"”. The agent is given what was said so far with your next prompt")
 }

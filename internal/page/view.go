@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
@@ -33,103 +32,65 @@ type Backend struct {
 	Available, InUse      bool
 }
 
-// chrome is the data of the page around the transcript.
+// chrome is the data of the page around the transcript: the state of its session, and
+// what surrounds that.
 type chrome struct {
 	layout
 	View
-	fold     *State
-	ID       string
-	home     string
-	cfg      *Config
+	State    *State
+	pages    *Pages
 	Sessions *side
-	Turns    any
-	Seq      int64
-	Fresh    bool // nothing was said yet
-	Before   int64
 }
 
-// Session writes the page of a session: v around what p has folded.
+// Session writes the page of a session: v around what pr has folded.
 func (p *Pages) Session(w io.Writer, v View, pr *Projector) error {
-	return pr.Read(func(f *State) error { return p.write(w, "session", p.chrome("session", v, f)) })
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	return p.write(w, "session", p.chrome("session", v, pr.fold))
 }
 
 // Home writes the page of a session that does not exist yet: the first prompt
 // makes it.
 func (p *Pages) Home(w io.Writer, v View) error {
-	f := NewState(&p.cfg.fold)
+	f := newState(p, "")
 	f.Backend, f.Model = v.Backend, v.Model
 	return p.write(w, "session", p.chrome("home", v, f))
 }
 
 func (p *Pages) chrome(page string, v View, f *State) *chrome {
-	id := f.Session()
-	v.Backend, v.Model = f.Backend, f.Model
-	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, fold: f, ID: id, home: p.cfg.Home, cfg: &p.cfg,
-		Turns: f.Turns(), Seq: f.Seq, Fresh: f.Empty()}
-	c.layout.Session = id
-	c.Sessions = p.side(v, id)
-	c.layout.Folder = v.Workspace
+	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, State: f, pages: p, Sessions: p.side(v, f.cards.ID)}
+	c.layout.Session, c.Folder = f.cards.ID, v.Workspace
 	return c
 }
 
 // Where is the workspace as people write it.
-func (c *chrome) Where() string { return wording.Tilde(c.Workspace, c.home) }
+func (c *chrome) Where() string { return wording.Tilde(c.Workspace, c.pages.Config.Home) }
 
 // New is the address of the page that begins a session in the workspace.
-func (c *chrome) New() string { return newIn(c.cfg.Base, c.Workspace) }
-
-// newIn is the address of the page that begins a session in a folder.
-func newIn(base, path string) string {
-	return base + "/?" + url.Values{"workspace": {path}}.Encode()
+func (c *chrome) New() string {
+	return c.pages.Base + "/?" + url.Values{"workspace": {c.Workspace}}.Encode()
 }
 
-// Rail is the right column.
-func (c *chrome) Rail() *Rail { return c.fold.Rail() }
+// HasDesk reports whether something can be on the Desk: what is over says so there.
+func (c *chrome) HasDesk() bool { return len(c.State.Outputs()) > 0 }
 
-// Desk reports whether something can be on it: what is over says so there.
-func (c *chrome) Desk() bool { return len(c.Rail().Outputs()) > 0 }
-
-// Earlier leads to older turns.
-func (c *chrome) Earlier() Earlier { return c.fold.Earlier() }
-
-// Status is what the composer shows.
-func (c *chrome) Status() event.Status { return c.fold.Status }
-
-// Heading is the session's title.
-func (c *chrome) Heading() string { return c.fold.Title() }
-
-// Answers is who answers, for the composer.
-func (c *chrome) Answers() string { return c.fold.Answers() }
-
-// Dock are the open questions.
-func (c *chrome) Dock() Dock { return c.fold.Dock() }
-
-// Working is what runs in the background.
-func (c *chrome) Working() Working { return c.fold.Working() }
-
-// Queue is the prompts that wait.
-func (c *chrome) Queue() Queue { return c.fold.Queue() }
-
-// Plan is what the agent means to do.
-func (c *chrome) Plan() Plan { return c.fold.Plan() }
+// Elsewhere says that the session's agent runs in another program: it is prompted there.
+func (c *chrome) Elsewhere() bool { return c.pages.elsewhere(c.State.Backend) }
 
 // NoModel says that no backend with a model is available.
 func (c *chrome) NoModel() bool {
-	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !slices.Contains(c.cfg.NoModel, b.Name) })
+	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !c.pages.noModel(b.Name) })
 }
 
 // Connectable are the backends that could answer by a model.
 func (c *chrome) Connectable() []Backend {
 	return slices.DeleteFunc(slices.Clone(c.Backends), func(b Backend) bool {
-		return slices.Contains(c.cfg.NoModel, b.Name) || slices.Contains(c.cfg.Elsewhere, b.Name)
+		return c.pages.noModel(b.Name) || c.pages.elsewhere(b.Name)
 	})
 }
 
-// Elsewhere says that the session's agent runs in another program: it is prompted there.
-func (c *chrome) Elsewhere() bool { return slices.Contains(c.cfg.Elsewhere, c.fold.Backend) }
-
 // Modelless are the backends that have none, for the script that changes who answers.
-func (c *chrome) Modelless() string { return strings.Join(c.cfg.NoModel, " ") }
+func (c *chrome) Modelless() string { return strings.Join(c.pages.NoModel, " ") }
 
 // Stored is how much room the sessions take on the disk.
 func (c *chrome) Stored() string {
@@ -144,7 +105,7 @@ func (c *chrome) FolderName() string { return filepath.Base(c.Workspace) }
 
 // Placeholder says what can be written.
 func (c *chrome) Placeholder() string {
-	if slices.Contains(c.cfg.NoModel, c.fold.Backend) {
+	if c.pages.noModel(c.State.Backend) {
 		return c.FreeWords()
 	}
 	return c.AskWords()
@@ -152,7 +113,7 @@ func (c *chrome) Placeholder() string {
 
 // AskWords invite to write to a model, FreeWords where there is none.
 func (c *chrome) AskWords() string {
-	if c.Fresh {
+	if c.State.Empty() {
 		return "Ask about " + c.FolderName() + ", or name a file to see it"
 	}
 	return "Ask, or say what to show"

@@ -9,7 +9,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
-	"webchat/internal/page"
 	"webchat/internal/session"
 )
 
@@ -68,16 +67,6 @@ func fileName(s eventlog.Summary) string {
 	return name
 }
 
-func exportOf(s eventlog.Summary) page.Export {
-	return page.Export{SessionID: string(s.ID), Title: s.Title, Backend: s.Backend, Model: s.Model, CreatedAt: s.CreatedAt, Left: leftIn(s)}
-}
-
-// leftIn tells which events of a session its agent was made to forget.
-func leftIn(s eventlog.Summary) func(seq int64) bool {
-	left := s.Open.Left
-	return func(seq int64) bool { return eventlog.IsLeft(left, seq) }
-}
-
 func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		for _, e := range entries {
@@ -90,12 +79,12 @@ func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *sessio
 }
 
 func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	x := exportOf(one.Summary())
+	x := one.Summary()
 	m := s.Pages.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
 	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
-			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return x.Left(e.Seq) })
+			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return eventlog.IsLeft(x.Open.Left, e.Seq) })
 		}
 		return m.Take(entries...)
 	})
@@ -112,5 +101,5 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	inFlight(p, now)
-	return s.Pages.pages.Export(w, exportOf(one.Summary()), p)
+	return s.Pages.pages.Export(w, one.Summary(), p)
 }

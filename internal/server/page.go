@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"webchat/internal/consent"
 	"webchat/internal/eventlog"
@@ -29,26 +28,18 @@ type Pages struct {
 
 // PagesConfig is what pages are made of.
 type PagesConfig struct {
+	page.Config
 	Outputs     *outputs.Store
-	Home        string // the user's home folder, which pages write as ~; empty: unknown
-	Base        string // path before all paths, behind a proxy; see guard.Guard.Base
-	OutputTTL   time.Duration
-	Budget      int64 // bytes that all outputs together may take; 0: not said
 	Permissions consent.Mode
-	NoModel     []string // the backends that answer without a model
-	Elsewhere   []string // the backends whose agents run in another program
-	Editor      string   // the address that opens a file in the user's editor; empty: none
-	// Price is what a million tokens given to a model cost, and a million of its answers,
-	// in dollars; nil: unknown.
-	Price func(model string) (in, out float64)
 }
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{places: &places{}, mode: c.Permissions}
 	p.views = views.New(c.Outputs, p.places)
+	c.Config.Outputs = p.views
 	var err error
-	p.pages, err = page.New(page.Config{Outputs: p.views, Home: c.Home, Base: c.Base, OutputTTL: c.OutputTTL, Budget: c.Budget, Price: c.Price, NoModel: c.NoModel, Elsewhere: c.Elsewhere, Editor: c.Editor})
+	p.pages, err = page.New(c.Config)
 	return p, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -46,11 +45,7 @@ func (p past) load(ctx context.Context, cut *event.Cut, last int64, sum eventlog
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	whole := page.Totals{Title: sum.Title, Backend: sum.Backend, Model: sum.Model, Shown: sum.Tokens.Shown, Sent: sum.Tokens.Sent,
-		Estimated: sum.Open.Estimated, Usage: sum.Usage, Outputs: sum.Open.Outputs, Effort: sum.Open.Effort, Todos: sum.Open.Todos, Left: leftIn(sum), Begun: sum.Open.Begun}
-	if f := sum.Open.Fill; f != nil {
-		whole.Fill, whole.FillAt = f.Fill, time.UnixMilli(f.At)
-	}
+	whole := page.Past{Summary: sum}
 	if entries[0].Seq > 1 {
 		if whole.Cwd, err = p.folder(ctx); err != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
@@ -88,7 +89,7 @@ func newHouseOn(t testing.TB, db interface {
 	var err error
 	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: h.outputs, Permissions: consent.ModeAsk, NoModel: []string{offline.Name}})
+	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}}, Outputs: h.outputs, Permissions: consent.ModeAsk})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)

@@ -46,15 +46,7 @@ func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sideba
 		return err
 	}
 	view := page.View{Workspace: wish.Workspace}
-	switch key {
-	case "found":
-		view.Side.Found = &part
-	case "pinned":
-		view.Side.Pinned = part
-	default:
-		view.Side.Folders = []page.Folder{{ID: key, Part: part}}
-	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.SessionsPart(b, view, key, q.Get("current"))
+		return s.Pages.pages.SessionsPart(b, view, part, q.Get("current"))
 	})
 }

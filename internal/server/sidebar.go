@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"slices"
-	"time"
 
-	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/page"
 	"webchat/internal/sessions"
@@ -52,7 +50,7 @@ func partOf(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (
 			return p, err
 		}
 		for _, f := range found.Sessions {
-			p.Sessions = append(p.Sessions, rowOf(f.Summary))
+			p.Sessions = append(p.Sessions, f.Summary)
 		}
 		n -= len(found.Sessions)
 		if p.Cursor = found.Cursor; p.Cursor == "" {
@@ -137,14 +135,4 @@ func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspa
 		return counts[b.Path].UpdatedAt.Compare(counts[a.Path].UpdatedAt)
 	})
 	return all
-}
-
-// rowOf is a session as the list shows it.
-func rowOf(s eventlog.Summary) page.Session {
-	r := page.Session{ID: string(s.ID), Folder: s.Workspace, Title: s.Title, Status: s.Status, Pending: s.Pending, Pinned: s.Pinned,
-		Failed: s.Open.Failed, Asks: s.Open.Asks, LastSeq: s.Open.Active, Damaged: s.Damaged, UpdatedAt: s.UpdatedAt}
-	if s.Open.Since > 0 {
-		r.Since = time.UnixMilli(s.Open.Since)
-	}
-	return r
 }

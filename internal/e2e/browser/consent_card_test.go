@@ -104,7 +104,7 @@ func TestQuestionStaysWhereItIsRead(t *testing.T) {
 	p.say("long")
 	p.wait(`document.querySelector('[data-ask][data-ready] .perm-cmd[tabindex]')`)
 	p.js(`const { apply } = ` + module("ops.js") + `
-		window.join = () => apply({ a: 'replace', t: 'dock-asks', h: document.getElementById('dock-asks').outerHTML })`)
+		window.join = () => apply({ a: 'put', t: 'dock-asks', h: document.getElementById('dock-asks').outerHTML })`)
 	for _, c := range []struct{ to, read string }{{"200", "false"}, {"1e6", "true"}} {
 		p.js(`const cmd = document.querySelector('.perm-cmd')
 			cmd.focus()

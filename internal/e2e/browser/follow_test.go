@@ -20,7 +20,7 @@ func TestFollowsWhatGrowsAfterItShrank(t *testing.T) {
 		import(performance.getEntriesByType('resource').find((r) => r.name.includes('/queue.js')).name).then((queue) => { window.apply = queue.push })
 	}`)
 	p.wait(`window.apply`)
-	p.wait(`op('append', 'turns', 200).then(frames2)`)
+	p.wait(`op('add', 'turns', 200).then(frames2)`)
 	p.wait(atEnd)
 	p.js(`{
 		const waiting = []
@@ -28,17 +28,17 @@ func TestFollowsWhatGrowsAfterItShrank(t *testing.T) {
 		window.release = () => { window.requestAnimationFrame = frame; for (const f of waiting) f() }
 	}`)
 	p.wait(`op('remove', '200').then(() => document.getElementById('scroll').scrollTop + 1).then(frames2)`)
-	p.wait(`op('append', 'turns', 400).then(() => document.getElementById('scroll').scrollTop + 1).then(frames2)`)
+	p.wait(`op('add', 'turns', 400).then(() => document.getElementById('scroll').scrollTop + 1).then(frames2)`)
 	p.js(`release()`)
 	p.wait(`frames2()`)
 	p.wait(atEnd)
 
 	// What goes by itself, as lines that a reader folds, moves the reader as well.
 	p.wait(`(document.getElementById('400').style.display = 'none', frames2())`)
-	p.wait(`op('append', 'turns', 100).then(frames2)`)
+	p.wait(`op('add', 'turns', 100).then(frames2)`)
 	p.wait(atEnd)
 
 	p.js(`document.getElementById('scroll').scrollTop -= 100`)
-	p.wait(`op('append', 'turns', 300).then(frames2)`)
+	p.wait(`op('add', 'turns', 300).then(frames2)`)
 	p.wait(`!document.getElementById('latest').hidden`)
 }

@@ -122,56 +122,106 @@ func (d *DOM) op(op page.Op) {
 		return
 	}
 	switch op.Action {
-	case "append", "before", "replace":
-		d.insert(op, target)
+	case "add":
+		n := d.parse(op, target)
+		id, _ := Attr(n, "id")
+		if old := ByID(d.Root, id); old != nil {
+			swap(old, n)
+		} else {
+			target.InsertBefore(n, ByID(target, op.Before))
+		}
+	case "put":
+		swap(target, d.parse(op, target.Parent))
+		d.trim(op.Target)
+	case "update":
+		update(target, d.parse(op, target.Parent))
 	case "remove":
 		target.Parent.RemoveChild(target)
-	case "trim":
-		first := ByID(target, *op.Value)
-		for c := target.FirstChild; first != nil && c != first; c = target.FirstChild {
-			target.RemoveChild(c)
-		}
 	case "clear":
 		clear(target)
-	case "attr":
-		setAttr(target, op.Name, op.Value)
-	case "text":
-		clear(target)
-		target.AppendChild(&html.Node{Type: html.TextNode, Data: op.HTML})
 	default:
 		d.t.Errorf("unknown action %q", op.Action)
 	}
 }
 
-func (d *DOM) insert(op page.Op, target *html.Node) {
-	context := target
-	if op.Action != "append" {
-		context = target.Parent
-	}
+// parse returns the one element of an op's HTML, for a place in context.
+func (d *DOM) parse(op page.Op, context *html.Node) *html.Node {
+	d.t.Helper()
 	nodes, err := html.ParseFragment(strings.NewReader(op.HTML), &html.Node{Type: html.ElementNode, Data: context.Data, DataAtom: context.DataAtom})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if len(nodes) != 1 || nodes[0].Type != html.ElementNode {
-		d.t.Fatalf("%s #%s: %d.Roots in %q", op.Action, op.Target, len(nodes), op.HTML)
+		d.t.Fatalf("%s #%s: %d roots in %q", op.Action, op.Target, len(nodes), op.HTML)
 	}
-	n := nodes[0]
-	id, _ := Attr(n, "id")
-	old := ByID(d.Root, id)
-	if op.Action == "replace" {
-		old = target
-	}
-	if old == nil {
-		if op.Action == "append" {
-			target.AppendChild(n)
-		} else {
-			target.Parent.InsertBefore(n, target)
-		}
+	return nodes[0]
+}
+
+// trim takes away the turns that #earlier leads to, as a reload would; a live page keeps
+// them while they are looked at.
+func (d *DOM) trim(target string) {
+	if target != "earlier" {
 		return
 	}
-	keep(old, n)
-	old.Parent.InsertBefore(n, old)
+	link := find(ByID(d.Root, target), func(n *html.Node) bool { _, ok := Attr(n, "data-earlier"); return ok })
+	if link == nil {
+		return
+	}
+	from, _ := Attr(link, "data-earlier")
+	turns := ByID(d.Root, "turns")
+	for c := turns.FirstChild; c != nil; c = turns.FirstChild {
+		if at, _ := Attr(c, "data-from"); at == from {
+			return
+		}
+		turns.RemoveChild(c)
+	}
+}
+
+func swap(old, fresh *html.Node) {
+	keep(old, fresh)
+	old.Parent.InsertBefore(fresh, old)
 	old.Parent.RemoveChild(old)
+}
+
+func keeps(n *html.Node) bool { _, ok := Attr(n, "data-keep"); return ok }
+
+// update gives old the attributes of fresh, and puts what has an id in that into the place
+// of what has it in old. What is to be kept, or holds it, is updated in the same way.
+func update(old, fresh *html.Node) {
+	for _, a := range fresh.Attr {
+		if a.Key != "data-keep" {
+			setAttr(old, a.Key, &a.Val)
+		}
+	}
+	if _, hidden := Attr(fresh, "hidden"); !hidden {
+		setAttr(old, "hidden", nil)
+	}
+	if keeps(fresh) {
+		return
+	}
+	for c := fresh.FirstChild; c != nil; {
+		next := c.NextSibling
+		updateIn(old, c)
+		c = next
+	}
+}
+
+func updateIn(old, part *html.Node) {
+	id, ok := Attr(part, "id")
+	was := ByID(old, id)
+	switch {
+	case ok && was != nil && find(part, keeps) != nil:
+		update(was, part)
+	case ok && was != nil:
+		part.Parent.RemoveChild(part)
+		swap(was, part)
+	default:
+		for c := part.FirstChild; c != nil; {
+			next := c.NextSibling
+			updateIn(old, c)
+			c = next
+		}
+	}
 }
 
 // keep moves elements whose id and data-rev did not change from the old subtree
@@ -199,7 +249,7 @@ func keep(old, fresh *html.Node) {
 func (d *DOM) State() string {
 	var b strings.Builder
 	b.WriteString("title: " + d.Title + "\n")
-	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "meter", "earlier", "trouble", "title", "pick-model", "pick-backend"} {
+	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "meter", "earlier", "trouble", "title", "pick", "dock-plan", "dock-queue", "dock-tasks"} {
 		n := ByID(d.Root, id)
 		if n == nil {
 			d.t.Fatalf("the page has no #%s", id)

@@ -1,10 +1,10 @@
 // Applies the operations of a frame (the agreement is in web/doc.go).
 
+import { announce } from './announce.js'
 import { fragment } from './html.js'
 import { inherit } from './more.js'
 import { title } from './status.js'
 
-const heard = 10_000 // milliseconds
 const byId = (id) => document.getElementById(id)
 
 /** What the reader scrolled in el: moving it undoes that. */
@@ -59,14 +59,25 @@ export function swap(old, fresh) {
   for (const [box, at] of boxes) if (box.isConnected) box.scrollTo(at)
 }
 
-/** Puts each root of html into place: where its id already is, else by put. */
-function place(html, put) {
-  for (const node of [...fragment(html).childNodes]) {
-    if (node.nodeType !== Node.ELEMENT_NODE) continue
-    const old = node.id && byId(node.id)
-    if (old) swap(old, node)
-    else put(node)
+/** Gives old what fresh has of attributes; what scripts gave it stays. */
+function attributes(old, fresh) {
+  for (const { name, value } of fresh.attributes) {
+    if (name !== 'data-keep' && old.getAttribute(name) !== value) old.setAttribute(name, value)
   }
+  old.hidden = fresh.hidden
+}
+
+/** Brings old up to date where it stands: its attributes, and what in it has an id. What is data-keep keeps what it holds. */
+function update(old, fresh) {
+  attributes(old, fresh)
+  if (!('keep' in fresh.dataset)) for (const part of [...fresh.children]) updateIn(old, part)
+}
+
+function updateIn(old, part) {
+  const was = part.id && old.querySelector(`#${CSS.escape(part.id)}`)
+  if (!was) for (const inner of [...part.children]) updateIn(old, inner)
+  else if (part.matches('[data-keep], :has([data-keep])')) update(was, part)
+  else if (!was.isEqualNode(part)) swap(was, part)
 }
 
 /** Whether a link leads elsewhere than to the turns before the page's first one: a page may hold more of them than the server. */
@@ -75,17 +86,22 @@ function elsewhere(link) {
   return first && link.dataset.earlier !== first.dataset.from
 }
 
+const rootOf = (o) => fragment(o.h).firstElementChild
+
 const does = {
-  append: (t, o) => place(o.h, (node) => t.append(node)),
-  before: (t, o) => place(o.h, (node) => t.before(node)),
-  replace(t, o) {
-    const fresh = fragment(o.h).firstElementChild
-    if (fresh && !elsewhere(fresh.querySelector(':scope > [data-earlier]'))) swap(t, fresh)
+  add(t, o) {
+    const fresh = rootOf(o)
+    const old = byId(fresh.id)
+    if (old) swap(old, fresh)
+    else t.insertBefore(fresh, o.b ? byId(o.b) : null)
   },
+  put(t, o) {
+    const fresh = rootOf(o)
+    if (!elsewhere(fresh.querySelector(':scope > [data-earlier]'))) swap(t, fresh)
+  },
+  update: (t, o) => update(t, rootOf(o)),
   remove: (t) => t.remove(),
   clear: (t) => t.replaceChildren(),
-  attr: (t, o) => (o.v === undefined ? t.removeAttribute(o.n) : t.setAttribute(o.n, o.v)),
-  text(t, o) { t.textContent = o.h },
 }
 
 /** Applies one operation. An unknown one, or one without its target, does nothing. */
@@ -100,12 +116,4 @@ export function apply(op) {
   }
   const target = byId(op.t)
   if (target && Object.hasOwn(does, op.a)) does[op.a](target, op)
-}
-
-/** Tells screen readers, each time it is called; what was told goes when it has been read out. */
-export function announce(words, how = 'say') {
-  const told = document.createElement('p')
-  told.textContent = words
-  byId(how)?.append(told)
-  setTimeout(() => told.remove(), heard)
 }

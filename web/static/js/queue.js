@@ -11,7 +11,7 @@ const much = 200 // operations
 const before = []
 const after = []
 const channel = new MessageChannel()
-const last = new Map() // what a whole replacement is of → the newest one that waits
+const last = new Map() // what a replacement is of → the newest one that waits
 let waiting = []
 let head = 0 // of what waits; before it everything is done
 let scheduled = false
@@ -47,7 +47,7 @@ export function reset() {
   last.clear()
 }
 
-const whole = ({ a, t, n }) => (a === 'replace' || a === 'text' || a === 'attr' ? `${a} ${t} ${n ?? ''}` : '')
+const whole = ({ a, t }) => (a === 'put' || a === 'update' ? `${a} ${t}` : '')
 
 function schedule() {
   if (scheduled) return

@@ -83,7 +83,7 @@ export function scroll() {
     show()
   }, { passive: true })
   document.addEventListener('webchat:frame', (e) => {
-    if (!following && e.detail.ops.some((o) => o.a === 'append')) news++
+    if (!following && e.detail.ops.some((o) => o.a === 'add')) news++
   })
   held.className = 'spacer'
   scroller.append(held)

@@ -1,0 +1,223 @@
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+const maxPartial = 8 << 10 // bytes of a foreign tool's running output
+
+func (f *State) callStart(d event.ToolExecutionStart) {
+	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
+		if n.Call.Early {
+			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.Early = d.ToolName, d.Arguments, d.By, false
+			f.callChanged(n)
+			f.askChanged(d.ToolCallID)
+			f.ledgerChanged()
+		}
+		return
+	}
+	var at *node
+	if d.By != event.ByUser {
+		at = f.container(d.ParentToolCallID) // before the call exists: it must not be in itself
+	}
+	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
+	switch {
+	case d.By == event.ByUser:
+		t := f.addTurn(&turn{Prompt: n.Call.commandLine(), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
+		f.add(t, n)
+	case n.Call.Kind != "":
+		f.add(at, n)
+	default:
+		f.addStep(at, n)
+	}
+	f.askChanged(d.ToolCallID)
+}
+
+func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
+	n := f.node(elementID("c-", id))
+	n.Call = &Call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
+	f.nodes["c-"+id] = n
+	return n
+}
+
+// callChanged shows a call's row or card again; what happens inside of it stays.
+func (f *State) callChanged(n *node) { f.stepChanged(n, own) }
+
+func (f *State) callProgress(d event.ToolExecutionProgress) {
+	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
+		f.ledger.growing[d.ToolCallID] = true
+		f.ledgerChanged()
+	}
+	if c := f.lost[d.ToolCallID]; c != nil {
+		f.showLost(c, d.OutputID)
+	}
+	n := f.nodes["c-"+d.ToolCallID]
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	first := c.State != "running" || c.Output == ""
+	c.Progress = d
+	if d.OutputID != "" && c.Output == "" {
+		c.Output, c.Kind = d.OutputID, cmp.Or(c.Kind, "terminal")
+		f.addToShelf(c)
+	}
+	switch {
+	case c.Output == "" && d.ProgressMessage == "":
+	case c.Output == "", first:
+		f.callChanged(n)
+	default:
+		f.show(n, running)
+	}
+	if c.Output != "" {
+		c.State = "running"
+	}
+}
+
+func (f *State) callPartial(d event.ToolExecutionPartialResult) {
+	n := f.nodes["c-"+d.ToolCallID]
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	c.Partial = lastOf(c.Partial+d.PartialOutput, maxPartial)
+	f.callChanged(n)
+}
+
+func (f *State) callComplete(d event.ToolExecutionComplete) {
+	var t Telemetry
+	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
+	delete(f.ledger.growing, d.ToolCallID)
+	if d.OutputID != "" {
+		f.ledger.show(t)
+	}
+	f.ledgerChanged()
+	n := f.nodes["c-"+d.ToolCallID]
+	if c := f.lost[d.ToolCallID]; c != nil {
+		f.showLost(c, d.OutputID)
+		c.State = "done"
+		delete(f.lost, c.ID)
+	}
+	if n == nil || n.Call.Done() {
+		return
+	}
+	c := n.Call
+	c.Telemetry = t
+	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
+	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.Seq
+	if c.Took > c.Waited { // else it was measured without
+		c.Took -= c.Waited
+	}
+	if d.Result != nil {
+		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
+	}
+	if !d.Success {
+		c.State = "failed"
+		if d.Error != nil {
+			c.Line, c.Fault = d.Error.Message, *d.Error
+		}
+	}
+	if d.OutputID != "" {
+		if t := c.Telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
+			c.Kind = t
+		}
+		if c.Output == "" {
+			f.addToShelf(c)
+		}
+		c.Output = d.OutputID
+		c.ShownAt = f.now
+		f.showings.next(c)
+	}
+	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
+	f.callChanged(n)
+	if c.Kind != "" && !c.Hidden() {
+		f.say(wording.FirstLine(c.Line, 200))
+	}
+	if c.By == event.ByUser {
+		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {
+			f.setTurn(t, string(event.Completed))
+		}
+	}
+}
+
+// forgetCall takes a call that is forgotten out of what later displays are compared with.
+// In the rail it stays as long as its output can be read.
+func (f *State) forgetCall(c *Call) {
+	c.Gone = true
+	if !c.Done() {
+		f.lost[c.ID] = c
+	}
+	if c.Output != "" {
+		f.ledgerChanged()
+	}
+	if later := f.showings.forget(c); later != nil {
+		if n := f.nodes["c-"+later.ID]; n != nil && n.Call == later {
+			f.callChanged(n)
+		}
+	}
+}
+
+// showLost puts the output of a call whose turn is not kept any more into the rail.
+func (f *State) showLost(c *Call, output string) {
+	if output != "" && c.Output == "" {
+		c.Output = output
+		f.addToShelf(c)
+	}
+}
+
+// helper says what a helper agent does in a call, which may not be known yet.
+func (f *State) helper(id, name, state, problem string) {
+	n := f.nodes["c-"+id]
+	if n == nil {
+		n = f.newCall(id, "task", nil, event.ByAgent)
+		n.Call.Agent, n.Call.Early = name, true
+		f.addStep(f.container(""), n)
+	}
+	c := n.Call
+	c.Agent = name
+	if !c.Done() {
+		c.State = state
+		if state != "running" {
+			c.Line, c.Rev = problem, f.Seq
+		}
+		if c.Output != "" {
+			f.ledgerChanged()
+		}
+	}
+	f.callChanged(n)
+}
+
+// outputDeleted takes what the user deleted off the shelf and out of its card.
+func (f *State) outputDeleted(d event.OutputDeleted) {
+	if c := f.shownAs(d.OutputID); c != nil {
+		c.DeletedAt = f.now
+		f.ledgerChanged()
+		f.revise(c)
+	}
+}
+
+// attached counts what a prompt lets the agent read of what was shown.
+func (f *State) attached(list []event.Attachment) {
+	for _, a := range list {
+		if a.OutputID == "" || a.Mention {
+			continue
+		}
+		if c := f.shownAs(a.OutputID); c != nil {
+			c.countGiven(a.Lines)
+			f.revise(c)
+		}
+	}
+}
+
+// revise shows a call again if its turn is kept.
+func (f *State) revise(c *Call) {
+	if n := f.nodes["c-"+c.ID]; n != nil {
+		c.Rev = f.Seq
+		f.callChanged(n)
+	}
+}

@@ -1,0 +1,131 @@
+package page
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// note is one quiet line between other things.
+type note struct {
+	Class, Icon, Text string
+	Kind              string
+	Status            int
+	Title             string
+	Actions           []action
+	Files             []noted
+}
+
+func (f *State) note(class, icon, text string) *node {
+	return f.noteIn(f.container(""), class, icon, text)
+}
+
+func (f *State) noteIn(parent *node, class, icon, text string) *node {
+	// Only logged events make notes, so a number in the log names one.
+	id := "n-" + strconv.FormatInt(f.Seq, 10)
+	n := f.node(id)
+	n.Note = &note{Class: class, Icon: icon, Text: text}
+	return f.add(parent, n)
+}
+
+// failure makes a note the card of an error: what happened, and the way out.
+func (n *note) failure(d event.SessionError) {
+	n.Kind, n.Status = d.ErrorType, d.StatusCode
+	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
+	kind := cmp.Or(d.Kind, event.KindOfStatus(d.StatusCode))
+	switch {
+	case d.ErrorType == event.ErrorForgotten:
+		n.Title = "A new conversation"
+		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
+	case d.ErrorType == event.ErrorWarning:
+		n.Title = "Worth knowing"
+	case kind == event.KindLimit:
+		n.Title = "Over its rate"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	case d.ErrorType == event.ErrorUnavailable:
+		n.Title = "Not available"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	case kind == event.KindAgentDied:
+		n.Title = "The agent ended"
+		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
+	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
+		n.Title = "Not signed in"
+		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+	default:
+		n.Title = "That did not work"
+		n.Actions = []action{retry}
+	}
+}
+
+// retrying shows that the provider is tried again: one line for all the tries.
+func (f *State) retrying(d event.SessionError) {
+	place := f.container("")
+	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
+		n.Note.Text = d.Message
+		f.show(n, whole)
+		return
+	}
+	f.noteIn(place, "is-ask", "again", d.Message).Note.Kind = string(event.KindRetrying)
+	f.say(d.Message)
+}
+
+// stopped says that a turn was stopped, or why.
+func stopped(d event.Abort) string {
+	if d.By == event.DecidedByUser {
+		return "Stopped by you"
+	}
+	return cmp.Or(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
+}
+
+// modeChanged says in which mode the agent works from here.
+func (f *State) modeChanged(d event.SessionModeChanged) {
+	switch name := cmp.Or(wording.Plain(d.Name), wording.Plain(d.Mode)); {
+	case name == "":
+		f.note("", "chip", "From here the agent works in its first mode again")
+	case d.Unasked:
+		f.note("is-ask", "chip", "From here the agent works in the mode "+name+", in which it acts without asking you")
+	default:
+		f.note("", "chip", "From here the agent works in the mode "+name)
+	}
+}
+
+// modelChanged says who answers from here, or how hard it thinks.
+func (f *State) modelChanged(d event.SessionModelChange) {
+	if d.NewModel != f.Model || d.Effort == f.effort {
+		f.setBackend(f.Backend, d.NewModel)
+		f.note("", "chip", "From here "+f.Answers()+" answers")
+	} else {
+		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+cmp.Or(wording.Plain(d.Effort), "it does by itself"))
+	}
+	f.effort = d.Effort
+}
+
+// damaged are events one after the other that could not be read.
+type damaged struct {
+	row  *node
+	last int64 // the sequence of the last one
+	n    int64
+}
+
+// damagedAt counts an event that could not be read in the row of those before it.
+func (f *State) damagedAt(d event.SessionDamaged) {
+	if run := &f.damaged; run.row != nil && run.last+1 == f.Seq {
+		run.last, run.n = f.Seq, run.n+1
+		run.row.Note.Text = Damaged(run.n, d.Copy)
+		f.show(run.row, whole)
+		return
+	}
+	f.damaged = damaged{f.note("is-fail", "alert", Damaged(1, d.Copy)), f.Seq, 1}
+}
+
+// Damaged says that n events of a log could not be read, and where a copy of them is.
+func Damaged(n int64, copied string) string {
+	text := wording.Plural(n, "damaged event") + " could not be read here. "
+	if copied == "" {
+		return text + "What was stored could not be copied"
+	}
+	return text + "A copy of what was stored is in " + copied + " in the data folder"
+}
