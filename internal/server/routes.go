@@ -19,7 +19,6 @@ func (s *Server) routes() []route {
 
 		to(get, "/api/backends", guard.Read, 200, s.backends, "", "Kinds of agents"),
 		to(get, "/api/models", guard.Read, 200, s.models, "backend", "Models of a backend"),
-		to(get, "/api/conversations", guard.Read, 200, s.conversations, "backend workspace", "What was said to an agent in a workspace elsewhere, such as in a terminal, as far as it tells: a session may go on with it. The agent is started for that"),
 		to(get, "/api/permissions", guard.Read, 200, s.permissions, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"),
 		to(del, "/api/permissions/{grantId}", guard.Write, 204, s.takeBack, "session", "Take back what was allowed, at once"),
 		to(get, "/api/mcp", guard.Read, 200, s.mcpServers, "", "The MCP servers that you set up for agents, and what was found of each"),

@@ -39,8 +39,6 @@ type createRequest struct {
 	Model     string `json:"model,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	Title     string `json:"title,omitempty"`
-	// Conversation is one of /api/conversations that the session goes on with.
-	Conversation string `json:"conversation,omitempty"`
 }
 
 type patchRequest struct {
@@ -97,7 +95,7 @@ func foundOf(f sessions.Found) foundShape {
 
 func (s *Server) createSession(r *http.Request, in createRequest) (out sessionShape, err error) {
 	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model,
-		Mode: in.Mode, Title: in.Title, Conversation: in.Conversation})
+		Mode: in.Mode, Title: in.Title})
 	if err != nil {
 		return out, err
 	}

@@ -55,16 +55,6 @@ func (s *Server) models(r *http.Request, _ empty) ([]agent.Model, error) {
 	return listed(list), err
 }
 
-type conversationList struct {
-	Conversations []agent.Conversation `json:"conversations"`
-}
-
-func (s *Server) conversations(r *http.Request, _ empty) (conversationList, error) {
-	q := r.URL.Query()
-	found, err := s.Sessions.Conversations(r.Context(), q.Get("backend"), q.Get("workspace"))
-	return conversationList{listed(found)}, err
-}
-
 // MCPServer is a server of the Model Context Protocol that the user set up for agents.
 type MCPServer struct {
 	Name    string   `json:"name"`

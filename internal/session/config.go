@@ -48,8 +48,6 @@ type Config struct {
 
 	Backend   agent.Backend // nil: it is not set up any more, so that the session can only be read
 	Workspace string        // absolute path
-	// Adopted says of a new session that its agent has a conversation for it already.
-	Adopted bool
 	// Context says where the workspace is now.
 	Context func() event.Context
 

@@ -29,7 +29,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		return nil, err
 	}
 	s := newSession(c, eventlog.Summary{ID: eventlog.ID(start.SessionID)})
-	s.startedAt, s.placesComplete, s.titleChosen, s.resumable = c.Now(), true, start.Title != "", c.Adopted
+	s.startedAt, s.placesComplete, s.titleChosen = c.Now(), true, start.Title != ""
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
 	if mode != "" {

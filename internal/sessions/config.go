@@ -113,9 +113,6 @@ type Options struct {
 	Model     string
 	Title     string
 	Mode      string
-	// Conversation is the agent's own id of one that it goes on with; see
-	// [Manager.Conversations]. Empty: it begins anew.
-	Conversation string
 }
 
 // Patch changes a session; nil leaves a property as it is.

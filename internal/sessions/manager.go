@@ -249,13 +249,6 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 		return nil, err
 	}
 	defer release()
-	if o.Conversation != "" {
-		adopted, note, err := adopt(ctx, backend, string(id), w.Path, o.Conversation)
-		if err != nil {
-			return nil, fmt.Errorf("create a session: %w", err)
-		}
-		with.Adopted, taken, o.Title = true, append(taken, note), cmp.Or(o.Title, adopted.Title)
-	}
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
 	m.logInstructions(ctx, backend, w.Path, &start)
 	s, err := session.Create(ctx, with, start, o.Mode, taken...)

@@ -120,7 +120,7 @@ func (b *Backend) found() bool {
 // Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	c := &conn{b: b, o: o, host: host, calls: map[string]*call{}, noticed: map[string]bool{}, want: wanted{o.Model, o.Mode, o.Effort}}
-	id := b.recollect(o.SessionID).id
+	id := b.recollect(o.SessionID)
 	if o.Resume && id == "" {
 		return nil, agent.ErrUnsupported
 	}
@@ -129,10 +129,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	}
 	if err := c.start(ctx, id); err != nil {
 		c.end()
-		switch forgot := o.Resume && forgot(ctx, err); {
-		case forgot && b.recollect(o.SessionID).adopted:
-			return nil, fmt.Errorf("%s did not take up the conversation; begin a new session, or go on where it was begun: %w", b.cfg.Title, err)
-		case forgot:
+		if o.Resume && forgot(ctx, err) {
 			return nil, agent.ErrUnsupported
 		}
 		return nil, err

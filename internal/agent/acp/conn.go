@@ -166,7 +166,7 @@ func (c *conn) running(ctx context.Context) (*process, error) {
 	case p != nil:
 		return p, nil
 	}
-	id := c.b.recollect(c.o.SessionID).id
+	id := c.b.recollect(c.o.SessionID)
 	err := c.start(ctx, id)
 	if id != "" && forgot(ctx, err) {
 		c.dropCurrent()

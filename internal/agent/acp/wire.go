@@ -12,7 +12,7 @@ type initialized struct {
 		PromptCapabilities struct{ Image, EmbeddedContext bool }
 		MCPCapabilities    struct{ HTTP, SSE bool } `json:"mcpCapabilities"`
 
-		SessionCapabilities struct{ Resume, Delete, List *struct{} }
+		SessionCapabilities struct{ Resume, Delete *struct{} }
 	}
 	AgentInfo struct{ Version string }
 }
@@ -22,16 +22,6 @@ type opened struct {
 	Modes         modes
 	Models        models
 	ConfigOptions []configOption
-}
-
-// listed is a page of the conversations an agent has.
-type listed struct {
-	Sessions []struct {
-		SessionID  string `json:"sessionId"`
-		Cwd, Title string
-		UpdatedAt  string
-	}
-	NextCursor string
 }
 
 type modes struct {

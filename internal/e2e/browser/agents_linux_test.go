@@ -48,24 +48,6 @@ func withAgent(t *testing.T) string {
 	return config
 }
 
-// What was said to an agent elsewhere goes on in a session.
-func TestGoOnWithAConversationFromElsewhere(t *testing.T) {
-	s := start(t, "--config", withAgent(t), "--backend", "mine")
-	p := s.open("/")
-	p.say("/resume")
-	p.has("#menu", "Mend the <b>pump</b>")
-	p.js(`[...document.querySelectorAll('#menu [role=option]')].find((e) => e.innerText.includes('Mend')).dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }))`)
-	p.wait(`document.body.dataset.session`)
-	p.has("#title", "Mend the <b>pump</b>")
-	p.has("#turns", "mine remembers what was said in it before; this page does not show it.")
-	p.say("whoami")
-	p.done()
-	p.has("#turns", "elsewhere-1")
-	p.say("/resume")
-	p.wait(`document.getElementById('menu').textContent.includes('Without a title')`)
-	p.press("Escape")
-}
-
 // cards begins a session with an agent, talks with it, and returns what its cards show.
 func (s *site) cards(backend string) (string, *page) {
 	s.t.Helper()

@@ -10,7 +10,6 @@ export const commands = [
   { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Ctrl .' },
   { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
   { name: '/mcp', hint: '', what: 'the MCP servers of your agents', icon: 'chip' },
-  { name: '/resume', hint: '', what: 'go on with what you told the agent elsewhere', icon: 'chip' },
   { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },
   { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down' },
   { name: '/help', hint: '', what: 'all keys and commands', icon: 'slash' },

@@ -12,7 +12,6 @@ import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
 import { draft, recaller, remember } from './drafts.js'
-import { resume } from './elsewhere.js'
 import { isFolder, mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
 import { toEnd } from './scroll.js'
@@ -73,7 +72,6 @@ async function act(name, rest) {
   if (name === '/help') return document.getElementById('keys')?.showModal()
   if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
   if (name === '/mcp') return servers(field)
-  if (name === '/resume') return resume(field, composer.dataset.backend)
   if (!session()) throw new Error(`${name} needs a session: say something first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })

@@ -174,7 +174,7 @@ func (a *standIn) manage(m message) {
 		_ = json.Unmarshal(m.Params, &p)
 		a.offered = p.ClientCapabilities
 		version := map[string]int{"newer": 2}[a.manner]
-		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}, "list": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
 	case "authenticate":
 		a.signedIn = strings.Contains(string(m.Params), `"the-key"`)
 		reply(object{})
@@ -223,8 +223,6 @@ func (a *standIn) manage(m message) {
 			a.update("current_mode_update", object{"currentModeId": p.ModeID}) // before the answer, as some do
 		}
 		reply(a.offer(object{}))
-	case "session/list":
-		reply(listOf(m.Params))
 	case "session/delete":
 		reply(object{})
 		_ = os.WriteFile(os.Getenv("ACP_OFFERED")+".deleted", m.Params, 0o600)

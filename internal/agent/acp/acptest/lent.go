@@ -2,7 +2,6 @@ package acptest
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -39,20 +38,6 @@ var shapes = map[string][3]object{
 			"_meta": object{"provenance": "mcp", "serverId": "webchat", "toolName": "mcp__webchat__render_file_contents"}},
 		{"toolCallId": "call_2", "status": "completed", "_meta": object{"provenance": "mcp", "serverId": "webchat", "toolName": "mcp__webchat__render_file_contents"}, "content": []any{content("Displayed")}},
 	},
-}
-
-// listOf are the conversations that the agent had elsewhere, on two pages: the latest comes
-// last, one belongs to another folder, and one is its own of this process.
-func listOf(asked json.RawMessage) object {
-	var in struct{ Cwd, Cursor string }
-	_ = json.Unmarshal(asked, &in) // then it lists those of no folder
-	one := func(id, cwd, title, at string) object {
-		return object{"sessionId": id, "cwd": cwd, "title": title, "updatedAt": at}
-	}
-	if in.Cursor == "" {
-		return object{"nextCursor": "2", "sessions": []any{one("elsewhere-1", in.Cwd, "Mend the <b>pump</b>\n", "2026-11-20T10:00:00.5Z"), one("other", "/another", "Not here", "2026-11-21T10:00:00Z")}}
-	}
-	return object{"nextCursor": nil, "sessions": []any{one("conversation-1", in.Cwd, "Its own", "2026-11-22T10:00:00Z"), one("gone", in.Cwd, "", "")}}
 }
 
 func copied(o object) object {
