@@ -1,0 +1,35 @@
+// Package convo runs conversations with agents that other programs are: what every backend
+// with a process behind it does the same way, so that a backend is its wire types and one
+// translation in each direction.
+//
+// # The loop
+//
+// A [Conversation] has one goroutine, its loop. What the agent reports is handled there, one
+// message at a time and in order; so is everything that a backend keeps of a conversation, which
+// needs no lock. [Conversation.Do] waits for the loop, so an agent that reports faster than its
+// session takes it is slowed down and nothing is lost; [Conversation.Post] does not wait, for a
+// process that many conversations share. What runs on the loop may wait for the session
+// ([Conversation.Report]) and for nothing else: no request to the agent, no Do.
+//
+// # Turns
+//
+// [Conversation.Prompt] runs a [Turn]: Ready, Send, the end that the backend reports with
+// [Turn.End], Settle, Finish. When it is to stop, the agent is asked to by Abort, which returns
+// when the turn has ended. [Turn.Say] and [Turn.Quiet] are the text in flight, [Turn.Begin] and
+// [Turn.Complete] the calls; calls without an end are completed with their turn. What the agent
+// asks meanwhile is counted by [Conversation.Join]: the turn's end waits for it.
+//
+// # Processes
+//
+// [Conversation.Launch] starts the program of one conversation, [Conversation.Running] starts
+// it again when it has ended. A program that many conversations share is its backend's own.
+//
+// # Guarantees
+//
+//   - Every turn ends: by its agent, with its agent's process, or within a second of a stop.
+//   - A panic in what handles the agent's words ends that conversation with an error that wraps
+//     [agent.ErrDied], and nothing else; see [Conversation.Contained].
+//   - An agent that shows no sign of life is reported once, and ended if the backend wants that.
+//   - Close returns when nothing of the conversation is left: no goroutine, process or call.
+//   - An [Act] is asked about with all it names.
+package convo
