@@ -61,10 +61,6 @@ func (o *options) preset(c *config, name string) acp.Preset {
 // speaker makes an agent that speaks the Agent Client Protocol; more is added to its
 // environment.
 func (o *options) speaker(p acp.Preset, name string, c *config, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
-	var meta map[string]any
-	if p.Meta != nil {
-		meta = p.Meta(o.Permissions == "allow")
-	}
 	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.Env...)
 	if o.Instructions != "off" {
 		env = append(env, p.Instructs...)
@@ -74,7 +70,6 @@ func (o *options) speaker(p acp.Preset, name string, c *config, dir string, lend
 	if key, _ := lookup(env, p.Key); key != "" {
 		login = p.KeyLogin
 	}
-	return acp.New(acp.Config{Name: name, Title: p.Title, Command: p.Command, Env: env, Lend: lend, Login: login,
-		Home: filepath.Join(dir, agentsFolder, name), Mode: p.Mode, Asks: p.Asks, Failures: p.Failures, Notices: p.Notices, Meta: meta,
-		SignIn: p.SignIn, Servers: o.mcpServers(c).Answering, NoPrograms: p.NoPrograms, Risky: p.Risky, Mark: acp.Mark(p.Mark), Lacks: p.Lacks(), Logger: log})
+	return acp.New(acp.Config{Preset: p, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow",
+		Home: filepath.Join(dir, agentsFolder, name), Servers: o.mcpServers(c).Answering, Logger: log})
 }

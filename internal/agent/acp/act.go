@@ -1,17 +1,14 @@
 package acp
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 )
 
 // Why an act is asked about each time, for people.
@@ -26,7 +23,7 @@ const (
 // not agree is sensitive. The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
-	a := &asking{c: c, k: k, in: &in, seen: map[string]bool{}, Permission: agent.Permission{ToolCallID: k.id, ToolName: k.name(), Diff: k.proposed}}
+	a := &asking{c: c, k: k, in: &in, Act: convo.Act{Absolute: c.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
 	command := in.command()
 	server, tool := k.mcpTool()
 	switch {
@@ -46,15 +43,13 @@ func (c *conn) act(k *call) agent.Permission {
 		a.tool(server, tool, command)
 	}
 	if in.odd {
-		a.sensitive(whyOdd)
+		a.Doubt(whyOdd)
 	}
 	if a.Resource == "" {
-		a.sensitive(whyMissing)
+		a.Doubt(whyMissing)
 		a.Resource = k.everything()
 	}
-	sum := sha256.Sum256([]byte(string(a.Kind) + "\x00" + a.Resource + "\x00" + a.Cwd + "\x00" + a.Diff + "\x00" + k.CallTitle + "\x00" + string(k.RawInput)))
-	a.Digest = hex.EncodeToString(sum[:])
-	return a.Permission
+	return a.Sealed(k.CallTitle, string(k.RawInput))
 }
 
 // isFileKind reports whether calls of a kind are about files or addresses.
@@ -67,26 +62,7 @@ type asking struct {
 	c  *conn
 	k  *call
 	in *input
-	agent.Permission
-	seen map[string]bool // what was added, by kind and name
-}
-
-func (a *asking) sensitive(why string) { a.Sensitive, a.Why = true, cmp.Or(a.Why, why) }
-
-// about adds what the act is about, once.
-func (a *asking) about(r agent.Resource) {
-	key := string(r.Kind) + " " + r.Resource
-	if r.Kind == agent.KindRead || r.Kind == agent.KindWrite {
-		key = string(r.Kind) + " " + a.c.absolute(r.Resource)
-	}
-	switch {
-	case a.seen[key]:
-	case a.Resource == "":
-		a.Kind, a.Action, a.Resource, a.Search = r.Kind, r.Action, r.Resource, r.Search
-	default:
-		a.Also = append(a.Also, r)
-	}
-	a.seen[key] = true
+	convo.Act
 }
 
 // paths adds the paths of the call, and says how they agree: located are those of its
@@ -104,21 +80,21 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 	all := slices.Concat(diffed, located, given)
 	for _, path := range all {
 		if path == "" || !readable(path) {
-			a.sensitive(whyOdd)
+			a.Doubt(whyOdd)
 		}
 		if path != "" {
-			a.about(agent.Resource{Kind: kind, Action: action, Resource: path})
+			a.About(agent.Resource{Kind: kind, Action: action, Resource: path})
 		}
 	}
 	known := a.files(all)
 	for _, head := range heads {
 		if !a.c.names(head, known) {
-			a.sensitive(whyTorn)
-			a.about(agent.Resource{Kind: kind, Action: action, Resource: head})
+			a.Doubt(whyTorn)
+			a.About(agent.Resource{Kind: kind, Action: action, Resource: head})
 		}
 	}
 	for _, url := range a.in.texts(urlFields) {
-		a.about(agent.Resource{Kind: agent.KindURL, Action: "open an address", Resource: url})
+		a.About(agent.Resource{Kind: agent.KindURL, Action: "open an address", Resource: url})
 	}
 	return located, diffed, given
 }
@@ -129,16 +105,16 @@ func (a *asking) command(command string) {
 	a.Kind, a.Action, a.Resource = agent.KindShell, "run a command", command
 	folders := a.in.texts(folderFields)
 	if len(folders) > 1 {
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 	}
-	a.Cwd, a.CwdUnknown = a.c.o.Workspace, len(folders) == 0
+	a.Cwd, a.CwdUnknown = a.c.Options.Workspace, len(folders) == 0
 	if len(folders) > 0 {
 		a.Cwd = folders[0]
 	}
 	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" || a.k.Kind == "move"; {
 	case shown || edits:
 		if !edits {
-			a.sensitive(whyTorn)
+			a.Doubt(whyTorn)
 		}
 		a.paths(agent.KindWrite, "edit a file")
 	case a.k.Kind != "execute":
@@ -152,9 +128,9 @@ func (a *asking) edit() {
 	located, diffed, given := a.paths(agent.KindWrite, a.Action)
 	switch {
 	case len(located) == 0, a.k.Kind == "edit" && len(diffed) == 0 && len(a.in.fields) == 0:
-		a.sensitive(whyMissing)
+		a.Doubt(whyMissing)
 	case len(diffed) > 0 && !a.sameFiles(diffed, located), len(given) > 0 && !a.shares(given, slices.Concat(diffed, located)):
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 	}
 }
 
@@ -191,7 +167,7 @@ func (a *asking) read() {
 func (a *asking) looks(action string) {
 	kind := agent.KindRead
 	if a.changes() {
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 		kind, action = agent.KindWrite, "edit a file"
 		a.Kind = kind // if it names none
 	}
@@ -215,19 +191,19 @@ func (a *asking) search() {
 	patterns, globs := a.in.texts(patternFields), a.in.texts(globFields)
 	s := agent.Search{Names: a.k.Name == "Glob"} // of Claude Code
 	if len(patterns) != 1 {
-		a.sensitive(whyMissing)
+		a.Doubt(whyMissing)
 	} else if s.Pattern = patterns[0]; len(globs) == 0 && a.k.Name != "Grep" && leaves(s.Pattern) {
-		a.sensitive(whyTorn) // it may name files elsewhere
+		a.Doubt(whyTorn) // it may name files elsewhere
 	}
 	if len(globs) == 1 {
 		s.Glob = globs[0]
 	}
 	if slices.ContainsFunc(globs, leaves) {
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 	}
 	a.looks(a.Action)
 	if a.Resource == "" && s.Pattern != "" {
-		a.about(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: a.c.o.Workspace})
+		a.About(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: a.c.Options.Workspace})
 	}
 	in := func(path string) *agent.Search { one := s; one.Path = path; return &one }
 	if a.Kind == agent.KindRead && a.Resource != "" {
@@ -261,7 +237,7 @@ func (a *asking) plan() {
 	plans := a.in.texts(map[string]bool{"plan": true})
 	a.Resource = cmp.Or(strings.Join(plans, "\n"), a.k.output())
 	if a.changes() {
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 		a.paths(agent.KindWrite, "edit a file")
 	}
 }
@@ -272,19 +248,19 @@ func (a *asking) plan() {
 func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
 	if tool != "" {
-		a.ToolName, a.Resource = tool, strings.TrimSpace(tool+" "+compact(a.k.RawInput))
+		a.ToolName, a.Resource = tool, strings.TrimSpace(tool+" "+convo.Compact(a.k.RawInput))
 	} else {
-		a.sensitive(whyMissing)
+		a.Doubt(whyMissing)
 		a.Resource = a.k.everything()
 	}
 	if a.shows() {
-		a.sensitive(whyTorn)
+		a.Doubt(whyTorn)
 	}
 	switch {
 	case server != "":
 		a.in = &input{}
 	case command != "" && tool != "":
-		a.about(agent.Resource{Kind: agent.KindShell, Action: "run a command", Resource: command})
+		a.About(agent.Resource{Kind: agent.KindShell, Action: "run a command", Resource: command})
 		a.CwdUnknown = true
 	}
 	a.paths(agent.KindWrite, "use a file")
@@ -293,22 +269,10 @@ func (a *asking) tool(server, tool, command string) {
 // everything is all that is known of a call, for people to read.
 func (k *call) everything() string {
 	var all []string
-	for _, s := range []string{k.CallTitle, k.Name, compact(k.RawInput), k.output()} {
+	for _, s := range []string{k.CallTitle, k.Name, convo.Compact(k.RawInput), k.output()} {
 		if s != "" && !slices.Contains(all, s) {
 			all = append(all, s)
 		}
 	}
 	return cmp.Or(strings.Join(all, "\n"), "an act that the agent does not describe")
-}
-
-// compact is JSON without the space in it; empty: there is nothing in it.
-func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return string(raw)
-	}
-	if s := b.String(); s != "{}" && s != "null" {
-		return s
-	}
-	return ""
 }

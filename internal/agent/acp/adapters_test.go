@@ -26,7 +26,9 @@ type adapter struct {
 var adapters = map[string]adapter{
 	"claude-agent-acp": {func(_ *testing.T, c *acp.Config, model, home string) {
 		c.Mode, c.Asks, c.Mark = "default", []string{"default", "plan"}, acp.MarkClaude
-		c.Meta = map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
+		c.Meta = func(bool) map[string]any {
+			return map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
+		}
 		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	}, func(path string) scripted.Step {
 		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}

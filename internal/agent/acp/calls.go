@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -13,10 +14,8 @@ import (
 // call is a tool call of the agent's.
 type call struct {
 	toolCall
-	id      string // in the session: those of agents may repeat
+	convo.Call
 	content []part
-	begun   bool // reported
-	done    bool
 	ours    bool   // it is of one of the session's tools, or looks so: its row begins when it reaches them
 	asked   bool   // as any other: it is shown
 	shown   string // the output that was reported
@@ -57,7 +56,7 @@ func (k *call) merge(u toolCall, content []part) {
 func (c *conn) take(u toolCall, content []part) *call {
 	k := c.calls[u.ToolCallID]
 	if k == nil {
-		k = &call{id: string(event.NewID())}
+		k = &call{Call: convo.Call{ID: string(event.NewID())}}
 		k.ToolCallID = u.ToolCallID
 		c.calls[u.ToolCallID] = k
 	}
@@ -68,19 +67,19 @@ func (c *conn) take(u toolCall, content []part) *call {
 
 // reuse forgets a call that is over, for another that begins under its id.
 func (c *conn) reuse(id string) {
-	if k := c.calls[id]; k != nil && k.done {
+	if k := c.calls[id]; k != nil && k.Done {
 		delete(c.calls, id)
 	}
 }
 
-func (c *conn) update(t *turn, u update) {
+func (c *conn) update(t *convo.Turn, u update) {
 	var content []part
 	_ = json.Unmarshal(u.Content, &content) // anything but such a list shows nothing
 	if u.SessionUpdate == "tool_call" {
 		c.reuse(u.ToolCallID)
 	}
 	k := c.take(u.toolCall, content)
-	if k.done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // which tool it is of is not said yet
+	if k.Done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // which tool it is of is not said yet
 		return
 	}
 	if k.ours {
@@ -96,7 +95,7 @@ func (c *conn) update(t *turn, u update) {
 	}
 	if more := strings.ToValidUTF8(u.Meta.TerminalOutputDelta.Data, "\uFFFD"); more != "" {
 		k.pieces.add(more)
-		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.id, PartialOutput: more})
+		c.Report(event.ToolExecutionPartialResult{ToolCallID: k.ID, PartialOutput: more})
 	} else if text := k.told(); text != k.shown && k.pieces.size == 0 {
 		more := strings.TrimPrefix(text, k.shown)
 		switch {
@@ -106,7 +105,7 @@ func (c *conn) update(t *turn, u update) {
 			more = "\n" + text // it replaces what was there
 		}
 		k.shown = text
-		c.report(t.tell, event.ToolExecutionPartialResult{ToolCallID: k.id, PartialOutput: more})
+		c.Report(event.ToolExecutionPartialResult{ToolCallID: k.ID, PartialOutput: more})
 	}
 	if k.ended() {
 		c.complete(t, k)
@@ -120,7 +119,7 @@ func (k *call) ended() bool { return k.Status == "completed" || k.Status == "fai
 // OpenCode tell of a call before, and a row that begun then would not say what it is about.
 func (k *call) unwritten() bool {
 	var in map[string]json.RawMessage
-	if k.begun || k.Status != "pending" || json.Unmarshal(k.RawInput, &in) != nil || in == nil {
+	if k.Begun || k.Status != "pending" || json.Unmarshal(k.RawInput, &in) != nil || in == nil {
 		return false
 	}
 	delete(in, "cwd")
@@ -128,19 +127,18 @@ func (k *call) unwritten() bool {
 }
 
 // begin reports the start of a call, once.
-func (c *conn) begin(t *turn, k *call) {
-	if k.begun {
+func (c *conn) begin(t *convo.Turn, k *call) {
+	if k.Begun {
 		return
 	}
-	k.begun = true
 	if !k.ended() {
-		k.proposed = k.proposal(c.o.Workspace)
+		k.proposed = k.proposal(c.Options.Workspace)
 	}
-	args := k.RawInput
-	if len(args) == 0 || args[0] != '{' {
-		args, _ = json.Marshal(map[string]string{"title": k.CallTitle}) // a string
+	k.Tool, k.Args = k.name(), k.RawInput
+	if len(k.Args) == 0 || k.Args[0] != '{' {
+		k.Args, _ = json.Marshal(map[string]string{"title": k.CallTitle}) // a string
 	}
-	c.report(t.tell, event.ToolExecutionStart{ToolCallID: k.id, ToolName: k.name(), Arguments: args})
+	t.Begin(&k.Call)
 }
 
 // name is what the call's tool is called.
@@ -189,8 +187,7 @@ func (k *call) exit() int {
 }
 
 // complete reports the end of a call.
-func (c *conn) complete(t *turn, k *call) {
-	k.done = true
+func (c *conn) complete(t *convo.Turn, k *call) {
 	text := k.output()
 	if text == "" || text == k.before {
 		text = "(The agent showed no output.)"
@@ -198,11 +195,40 @@ func (c *conn) complete(t *turn, k *call) {
 	if code := k.exit(); code != 0 {
 		text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n(exit %d)", code)
 	}
-	d := event.ToolExecutionComplete{ToolCallID: k.id, Success: k.Status == "completed"}
+	d := event.ToolExecutionComplete{Success: k.Status == "completed"}
 	if d.Success {
-		d.Result = &event.ToolResult{Content: text, DetailedContent: k.outcome(c.o.Workspace)}
+		d.Result = &event.ToolResult{Content: text, DetailedContent: k.outcome(c.Options.Workspace)}
 	} else {
 		d.Error = &event.ToolError{Message: text, Code: "failure", Kind: event.KindProvider}
 	}
-	c.report(t.tell, d)
+	t.Complete(&k.Call, d)
+}
+
+// mostKept is how many bytes of an output are kept of its begin, and of its end.
+const mostKept = 2 << 20
+
+// pieces is an output that comes in pieces. Of very much only the begin and the end are
+// kept.
+type pieces struct {
+	head, tail []byte
+	size       int64 // of all that came
+}
+
+func (p *pieces) add(text string) {
+	p.size += int64(len(text))
+	n := min(len(text), mostKept-len(p.head))
+	p.head = append(p.head, text[:n]...)
+	p.tail = append(p.tail, text[n:]...)
+	if over := len(p.tail) - 2*mostKept; over > 0 { // now and then, so that it is not moved each time
+		p.tail = append(p.tail[:0], p.tail[len(p.tail)-mostKept:]...)
+	}
+}
+
+func (p *pieces) text() string {
+	tail := p.tail[max(0, len(p.tail)-mostKept):]
+	left := p.size - int64(len(p.head)) - int64(len(tail))
+	if left == 0 {
+		return string(p.head) + string(tail)
+	}
+	return strings.ToValidUTF8(string(p.head), "") + "\n… " + wording.Size(left) + " left out …\n" + strings.ToValidUTF8(string(tail), "")
 }

@@ -61,13 +61,9 @@ func TestContractOfRealAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := newBackend(t, "", func(c *acp.Config) {
+				c.Preset = p
 				c.Command = append([]string{filepath.Join(bin, p.Command[0])}, p.Command[1:]...)
-				c.Mark = acp.Mark(p.Mark)
-				c.Mode, c.Asks, c.Failures, c.Notices, c.NoPrograms = p.Mode, p.Asks, p.Failures, p.Notices, p.NoPrograms
-				c.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
-				if p.Meta != nil {
-					c.Meta = p.Meta(false)
-				}
+				c.Env, c.Risky = append([]string{"PATH=" + os.Getenv("PATH")}, env...), nil
 			})
 			realContract(t, b, model, a.write, a.two, a.forge, a.cannot)
 		})

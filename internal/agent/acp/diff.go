@@ -3,16 +3,12 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"webchat/internal/linediff"
+	"webchat/internal/agent/convo"
 )
-
-// mostDiffed is the size up to which a file is read for a diff, in bytes.
-const mostDiffed = 1 << 20
 
 // proposal is what a call would change in files, before it does.
 func (k *call) proposal(workspace string) string { return k.diff(workspace, before) }
@@ -46,9 +42,9 @@ func (k *call) diff(workspace string, whole func(p part, file string, exists boo
 		}
 		fmt.Fprintf(&b, "--- %s\n+++ %s\n", name, name)
 		hunks := ""
-		if file, exists, ok := content(workspace, p.Path); ok {
+		if file, exists, ok := convo.Content(convo.In(workspace, p.Path)); ok {
 			if was, now, ok := whole(p, file, exists); ok {
-				hunks = linediff.Unified([]byte(was), []byte(now))
+				hunks = convo.Hunks(was, now)
 			}
 		}
 		if hunks == "" {
@@ -59,26 +55,10 @@ func (k *call) diff(workspace string, whole func(p part, file string, exists boo
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// content reads a file; ok is false for one that cannot be compared.
-func content(workspace, name string) (text string, exists, ok bool) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(workspace, name)
-	}
-	st, err := os.Stat(name)
-	switch {
-	case os.IsNotExist(err):
-		return "", false, true
-	case err != nil || !st.Mode().IsRegular() || st.Size() > mostDiffed:
-		return "", false, false
-	}
-	b, err := os.ReadFile(filepath.Clean(name))
-	return string(b), true, err == nil
-}
-
 // before returns a file's text before an edit and after it, by what it holds before.
 func before(p part, file string, exists bool) (was, now string, ok bool) {
 	switch was, now = text(p.OldText), text(p.NewText); {
-	case len(now) > mostDiffed:
+	case len(now) > convo.MostDiffed:
 		return "", "", false
 	case p.OldText == nil || file == "":
 		return file, now, exists || was == ""
@@ -89,7 +69,7 @@ func before(p part, file string, exists bool) (was, now string, ok bool) {
 // after returns the same by what the file holds after the edit.
 func after(p part, file string, exists bool) (was, now string, ok bool) {
 	switch was, now = text(p.OldText), text(p.NewText); {
-	case p.OldText == nil || len(was) > mostDiffed:
+	case p.OldText == nil || len(was) > convo.MostDiffed:
 		return "", "", false
 	case file == "":
 		return was, file, now == ""

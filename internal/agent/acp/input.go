@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"webchat/internal/agent/convo"
 )
 
 // input is the raw input of a call, whose fields have other names with each agent.
@@ -226,10 +228,7 @@ func (c *conn) names(diffed string, files map[string]bool) bool {
 
 // absolute is the path of a file that an agent names.
 func (c *conn) absolute(path string) string {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.o.Workspace, path)
-	}
-	return filepath.Clean(path)
+	return convo.In(c.Options.Workspace, path)
 }
 
 // readable reports whether a path is one for all programs, and no address.

@@ -85,8 +85,9 @@ func lender(t *testing.T) agent.Lender {
 // newBackend drives this very test binary as an agent.
 func newBackend(t *testing.T, manner string, with func(*acp.Config)) *acp.Backend {
 	t.Helper()
-	c := acp.Config{Name: "stand-in", Title: "Stand-in", Command: []string{os.Args[0]}, Lend: lender(t), Mode: "ask", Asks: []string{"ask", "plan"},
-		Failures: []string{"Error: ", "API Error: "}, Notices: []string{"Info: ", "Warning: "}, Home: t.TempDir(),
+	p := acp.Preset{Title: "Stand-in", Command: []string{os.Args[0]}, Mode: "ask", Asks: []string{"ask", "plan"},
+		Failures: []string{"Error: ", "API Error: "}, Notices: []string{"Info: ", "Warning: "}}
+	c := acp.Config{Preset: p, Name: "stand-in", Lend: lender(t), Home: t.TempDir(),
 		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() + "/offered", "GORACE=atexit_sleep_ms=0"}}
 	if with != nil {
 		with(&c)

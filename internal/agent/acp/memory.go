@@ -2,14 +2,14 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/proc"
 )
@@ -31,17 +31,15 @@ func (b *Backend) recollect(sessionID string) string {
 
 // remember keeps the id of the conversation that a session has.
 func (b *Backend) remember(sessionID, id string) {
-	if err := b.write(sessionID, id); err != nil {
-		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
+	if name := b.file(sessionID); name != "" {
+		b.write(name, []byte(id+"\n"), "a conversation will not be resumed")
 	}
 }
 
-func (b *Backend) write(sessionID, text string) error {
-	name := b.file(sessionID)
-	if name == "" {
-		return nil
+func (b *Backend) write(name string, text []byte, otherwise string) {
+	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+		b.cfg.Logger.Warn(otherwise, "agent", b.cfg.Name, "error", err)
 	}
-	return errors.Join(os.MkdirAll(b.cfg.Home, 0o700), os.WriteFile(name, []byte(text+"\n"), 0o600))
 }
 
 // Forget implements [agent.Forgetter].
@@ -51,9 +49,7 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 		return nil
 	}
 	if id != "" && b.recalled().Deletes {
-		if err := b.besides(ctx, "", func(ctx context.Context, p *process) error {
-			return p.rpc.Call(ctx, "session/delete", object{"sessionId": id}, nil)
-		}); err != nil {
+		if err := b.delete(ctx, id); err != nil {
 			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name, "error", err)
 		}
 	}
@@ -63,8 +59,8 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 	return nil
 }
 
-// besides starts the agent for something that no conversation is needed for, once at a time.
-func (b *Backend) besides(ctx context.Context, dir string, do func(context.Context, *process) error) error {
+// delete starts the agent to have it delete a conversation, once at a time.
+func (b *Backend) delete(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	select {
@@ -73,26 +69,61 @@ func (b *Backend) besides(ctx context.Context, dir string, do func(context.Conte
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := b.cfg.refuseRisky(dir); dir != "" && err != nil {
-		return err
-	}
-	rpc, err := jsonrpc.Start(proc.Command{Args: b.cfg.command(""), Dir: dir, Env: b.cfg.Env, Grace: time.Second}, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
-	if errors.Is(err, proc.ErrNotFound) {
-		return fmt.Errorf("%w: %s is not installed; %s is not on PATH", agent.ErrUnavailable, b.cfg.Title, b.cfg.Command[0])
-	}
+	p, err := jsonrpc.Start(proc.Command{Args: b.cfg.command(""), Env: b.cfg.Env, Grace: convo.StopPatience}, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
 	if err != nil {
 		return err
 	}
-	p := &process{rpc: rpc}
-	if err = p.greet(ctx, b.cfg); err == nil {
-		err = do(ctx, p)
+	if _, err = b.cfg.greet(ctx, p); err == nil {
+		err = p.Call(ctx, "session/delete", object{"sessionId": id}, nil)
 	}
-	var theirs *jsonrpc.Error
-	if errors.As(err, &theirs) && theirs.Code == codeLogin {
-		err = b.signIn()
+	return errors.Join(err, p.Stop(convo.StopPatience)) // it has answered, or failed, before
+}
+
+// kept is what is remembered of an agent from one conversation to the next.
+type kept struct {
+	Version string
+	Deletes bool // it can delete a conversation
+	Choices agent.Choices
+}
+
+// offersFile is in the backend's Home, beside a file for each conversation.
+const offersFile = "offers.json"
+
+// keep changes what is remembered.
+func (b *Backend) keep(change func(*kept)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.recallLocked()
+	was, _ := json.Marshal(b.kept) // it never fails
+	change(&b.kept)
+	if now, _ := json.Marshal(b.kept); b.cfg.Home != "" && string(was) != string(now) {
+		b.write(filepath.Join(b.cfg.Home, offersFile), now, "what an agent offers will not be known after a restart")
 	}
-	if stopped := rpc.Stop(stopPatience); stopped != nil { // it has answered, or failed, before
-		b.cfg.Logger.Warn("an agent did not end cleanly", "agent", b.cfg.Name, "error", stopped)
+}
+
+// recalled returns what is remembered.
+func (b *Backend) recalled() kept {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.recallLocked()
+	return b.kept
+}
+
+func (b *Backend) recallLocked() {
+	if b.read || b.cfg.Home == "" {
+		return
 	}
-	return err
+	b.read = true
+	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil {
+		_ = json.Unmarshal(text, &b.kept) // a damaged file says nothing
+	}
+}
+
+// Offers implements [agent.Offerer].
+func (b *Backend) Offers(context.Context) agent.Choices { return b.recalled().Choices }
+
+// Models implements [agent.Backend]: those of the last conversation, since an agent lists them
+// only within one.
+func (b *Backend) Models(context.Context) ([]agent.Model, error) {
+	return b.recalled().Choices.Models, nil
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,36 +18,72 @@ import (
 // mostCommands is how many commands of an agent are offered.
 const mostCommands = 200
 
-// offers is what an agent lets its user choose, as it tells it. Agents say it in up to
-// three ways, of which the options are the newest and count first.
+// offers is what an agent lets its user choose. Agents report it in up to three ways, of which
+// the options are the newest and count first; modes and models become options.
 type offers struct {
 	options  []configOption
-	modes    modes
-	models   models
 	commands []command
 }
 
-// option returns the option for a purpose.
-func (o offers) option(category string, ids ...string) (configOption, bool) {
-	for _, c := range o.options {
-		if c.Category == category || c.Category == "" && slices.Contains(ids, c.ID) {
-			return c, true
-		}
-	}
-	return configOption{}, false
+// purpose is what a choice is for: a category, and ids that have none.
+type purpose struct {
+	category string
+	ids      []string
 }
 
-func (o offers) mode() (configOption, bool)  { return o.option("mode", "mode") }
-func (o offers) model() (configOption, bool) { return o.option("model", "model") }
-func (o offers) effort() (configOption, bool) {
-	return o.option("thought_level", "effort", "thought_level")
+var (
+	modeOf   = purpose{"mode", []string{"mode"}}
+	modelOf  = purpose{"model", []string{"model"}}
+	effortOf = purpose{"thought_level", []string{"effort", "thought_level"}}
+	laxOf    = purpose{"permissions", nil} // an option beside the modes
+)
+
+// option returns the option for a purpose; one without values if there is none.
+func (o offers) option(of purpose) configOption {
+	for _, c := range o.options {
+		if c.Category == of.category || c.Category == "" && slices.Contains(of.ids, c.ID) {
+			return c
+		}
+	}
+	return configOption{}
+}
+
+// open takes what the agent offers at the beginning.
+func (o *offers) open(got opened) {
+	modes, models := configOption{Category: "mode", method: "session/set_mode", field: "modeId"}, configOption{Category: "model", method: "session/set_model", field: "modelId"}
+	modes.choose(got.Modes.CurrentModeID)
+	models.choose(got.Models.CurrentModelID)
+	for _, m := range got.Modes.AvailableModes {
+		modes.Options = append(modes.Options, option{Value: m.ID, Name: m.Name, Description: m.Description})
+	}
+	for _, m := range got.Models.AvailableModels {
+		models.Options = append(models.Options, option{Value: m.ModelID, Name: m.Name})
+	}
+	o.options = append(got.ConfigOptions, modes, models)
+}
+
+// take replaces the options by those that the agent reported.
+func (o *offers) take(options []configOption) {
+	old := slices.DeleteFunc(slices.Clone(o.options), func(c configOption) bool { return c.method == "" })
+	o.options = append(options, old...)
+}
+
+// chosen notes the value of an option.
+func (o *offers) chosen(of purpose, value string) {
+	for i := range o.options {
+		if c := &o.options[i]; c.Category == of.category {
+			c.choose(value)
+		}
+	}
 }
 
 // lax reports whether an option beside the modes makes the agent act without asking.
 func (o offers) lax() bool {
-	c, ok := o.option("permissions")
-	return ok && c.current() != "off"
+	c := o.option(laxOf)
+	return c.ID != "" && c.current() != "off"
 }
+
+func (c *configOption) choose(value string) { c.CurrentValue, _ = json.Marshal(value) } // a string
 
 // current is the value that is chosen.
 func (c configOption) current() string {
@@ -59,20 +93,18 @@ func (c configOption) current() string {
 }
 
 // values are the choices, without the groups they may be in.
-func (c configOption) values() []option {
-	var all []option
+func (c configOption) values() (all []option) {
 	for _, v := range c.Options {
-		if len(v.Options) > 0 {
-			all = append(all, v.Options...)
-		} else {
-			all = append(all, v)
+		if len(v.Options) == 0 {
+			v.Options = []option{v}
 		}
+		all = append(all, v.Options...)
 	}
 	return all
 }
 
-// wild are the modes in which agents act without asking, as they name them, and
-// commands that bring that about, in small letters and without marks.
+// wild are the modes in which agents act without asking, as they name them, and commands that
+// bring that about, in small letters and without marks.
 var wild = []string{"bypasspermissions", "yolo", "auto", "autopilot", "autoedit", "acceptedits", "agentfullaccess", "fullaccess", "fullauto", "allowall", "allowalltools"}
 
 // unasked reports whether the agent acts without asking in a mode.
@@ -89,44 +121,22 @@ func isWild(name string) bool {
 }
 
 // choices are the offers as users see them.
-func (c Config) choices(o offers) agent.Choices {
-	var out agent.Choices
-	add := func(id, name, about string) {
-		out.Modes = append(out.Modes, agent.Mode{ID: id, Name: cmp.Or(name, id), About: about, Unasked: c.unasked(id)})
+func (c Config) choices(o offers) (out agent.Choices) {
+	mode, model, effort := o.option(modeOf), o.option(modelOf), o.option(effortOf)
+	out.Mode, out.Model, out.Effort = mode.current(), model.current(), effort.current()
+	for _, v := range mode.values() {
+		out.Modes = append(out.Modes, agent.Mode{ID: v.Value, Name: cmp.Or(v.Name, v.Value), About: v.Description, Unasked: c.unasked(v.Value)})
 	}
-	if m, ok := o.mode(); ok {
-		out.Mode = m.current()
-		for _, v := range m.values() {
-			add(v.Value, v.Name, v.Description)
-		}
-	} else {
-		out.Mode = o.modes.CurrentModeID
-		for _, m := range o.modes.AvailableModes {
-			add(m.ID, m.Name, m.Description)
-		}
+	for _, v := range model.values() {
+		out.Models = append(out.Models, agent.Model{ID: v.Value, Name: cmp.Or(v.Name, v.Value)})
 	}
-	if m, ok := o.model(); ok {
-		out.Model = m.current()
-		for _, v := range m.values() {
-			out.Models = append(out.Models, agent.Model{ID: v.Value, Name: cmp.Or(v.Name, v.Value)})
-		}
-	} else {
-		out.Model = o.models.CurrentModelID
-		for _, m := range o.models.AvailableModels {
-			out.Models = append(out.Models, agent.Model{ID: m.ModelID, Name: cmp.Or(m.Name, m.ModelID)})
-		}
-	}
-	if e, ok := o.effort(); ok {
-		out.Effort = e.current()
-		for _, v := range e.values() {
-			out.Efforts = append(out.Efforts, agent.Effort{ID: v.Value, Name: cmp.Or(v.Name, v.Value)})
-		}
+	for _, v := range effort.values() {
+		out.Efforts = append(out.Efforts, agent.Effort{ID: v.Value, Name: cmp.Or(v.Name, v.Value)})
 	}
 	for _, k := range o.commands[:min(len(o.commands), mostCommands)] {
-		if k.Name == "" || isWild(k.Name) {
-			continue
+		if k.Name != "" && !isWild(k.Name) {
+			out.Commands = append(out.Commands, agent.Command{Name: k.Name, About: wording.Line(k.Description), Hint: k.Input.Hint})
 		}
-		out.Commands = append(out.Commands, agent.Command{Name: k.Name, About: wording.Line(k.Description), Hint: k.Input.Hint})
 	}
 	return out
 }
@@ -138,59 +148,53 @@ func (c *conn) Choices() agent.Choices {
 	return c.b.cfg.choices(c.offers)
 }
 
-// offered takes what the agent says of its choices, and reports what it changed by
-// itself.
+// offered takes what the agent reports of its choices, and reports what it changed by itself.
 func (c *conn) offered(u update) {
 	before, now, lax, quiet := c.takeOffers(u)
 	c.b.keep(func(k *kept) { k.Choices = now })
 	if quiet {
 		return
 	}
-	ctx := context.Background() // between turns, too
 	if now.Mode != before.Mode {
 		d := event.SessionModeChanged{Mode: now.Mode, Unasked: c.b.cfg.unasked(now.Mode)}
 		if i := slices.IndexFunc(now.Modes, func(m agent.Mode) bool { return m.ID == now.Mode }); i >= 0 {
 			d.Name = now.Modes[i].Name
 		}
-		c.report(ctx, d)
+		c.Report(d)
 	}
 	if lax {
-		c.report(ctx, event.SessionModeChanged{Mode: now.Mode + "+allow", Name: "that allows everything", Unasked: true})
+		c.Report(event.SessionModeChanged{Mode: now.Mode + "+allow", Name: "that allows everything", Unasked: true})
 	}
 	if now.Model != before.Model || now.Effort != before.Effort {
-		c.report(ctx, event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
+		c.Report(event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
 	}
 }
 
 // takeOffers returns the choices before and after an update, whether the agent acts without
 // asking from now on, and whether the change is the user's own.
 func (c *conn) takeOffers(u update) (before, now agent.Choices, lax, quiet bool) {
+	starting := c.Starting()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, lax = c.b.cfg.choices(c.offers), c.offers.lax()
 	switch u.SessionUpdate {
 	case "config_option_update":
-		c.offers.options = u.ConfigOptions
+		c.offers.take(u.ConfigOptions)
 	case "current_mode_update":
-		c.offers.modes.CurrentModeID = u.CurrentModeID
-		for i := range c.offers.options {
-			if o := &c.offers.options[i]; o.Category == "mode" {
-				o.CurrentValue, _ = json.Marshal(u.CurrentModeID) // a string
-			}
-		}
+		c.offers.chosen(modeOf, u.CurrentModeID)
 	case "available_commands_update":
 		c.offers.commands = u.AvailableCommands
 	}
-	return before, c.b.cfg.choices(c.offers), !lax && c.offers.lax(), c.starting || c.choosing > 0
+	return before, c.b.cfg.choices(c.offers), !lax && c.offers.lax(), starting || c.choosing > 0
 }
 
 // SetMode implements [agent.Chooser].
 func (c *conn) SetMode(ctx context.Context, id string) error {
-	known := slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool { return m.ID == id && (c.o.Unasked || !m.Unasked) })
+	known := slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool { return m.ID == id && (c.Options.Unasked || !m.Unasked) })
 	if !known {
 		return agent.ErrUnsupported
 	}
-	return c.chosen(ctx, func(w *wanted) { w.mode = id }, func(p *process) error { return c.chooseMode(ctx, p, id) })
+	return c.chosen(ctx, modeOf, id, func(w *wanted) { w.mode = id })
 }
 
 // SetEffort implements [agent.Chooser].
@@ -199,25 +203,29 @@ func (c *conn) SetEffort(ctx context.Context, id string) error {
 	if !known {
 		return agent.ErrUnsupported
 	}
-	return c.chosen(ctx, func(w *wanted) { w.effort = id }, func(p *process) error { return c.chooseEffort(ctx, p, id) })
+	return c.chosen(ctx, effortOf, id, func(w *wanted) { w.effort = id })
 }
 
 // SetModel implements [agent.Conn].
 func (c *conn) SetModel(ctx context.Context, model string) error {
-	return c.chosen(ctx, func(w *wanted) { w.model = model }, func(p *process) error { return c.chooseModel(ctx, p, model) })
+	return c.chosen(ctx, modelOf, model, func(w *wanted) { w.model = model })
 }
 
-// chosen makes a choice of the user's, which is kept for an agent that is started
-// again. What the agent says of it meanwhile is no change of its own.
-func (c *conn) chosen(ctx context.Context, want func(*wanted), tell func(*process) error) error {
-	p, err := c.running(ctx)
+// chosen makes a choice of the user's, which is kept for an agent that is started again. What
+// the agent reports of it meanwhile is no change of its own.
+func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*wanted)) error {
+	leave, err := c.Enter()
 	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := c.Ready(ctx); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	c.choosing++
 	c.mu.Unlock()
-	err = tell(p)
+	err = c.choose(ctx, of, value)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.choosing--
@@ -227,170 +235,79 @@ func (c *conn) chosen(ctx context.Context, want func(*wanted), tell func(*proces
 	return err
 }
 
-// configure makes the first choices of a conversation. An agent without such a choice
-// keeps its own.
-func (c *conn) configure(ctx context.Context, p *process) error {
+// configure makes the first choices of a conversation. An agent without such a choice keeps its
+// own.
+func (c *conn) configure(ctx context.Context) error {
 	c.mu.Lock()
 	want, lax := c.want, c.offers.lax()
 	c.mu.Unlock()
 	cfg, has := c.b.cfg, c.Choices()
-	if lax && !c.o.Unasked {
-		o, _ := c.offers.option("permissions")
-		if err := c.setOption(ctx, p, o.ID, "off"); err != nil {
+	if lax && !c.Options.Unasked {
+		if err := c.choose(ctx, laxOf, "off"); err != nil {
 			return fmt.Errorf("have it ask before it acts: %w", err)
 		}
 	}
 	mode := func(name string) string {
 		for _, m := range has.Modes {
-			if name != "" && (c.o.Unasked || !m.Unasked) && (m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
+			if name != "" && (c.Options.Unasked || !m.Unasked) && (m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
 				return m.ID
 			}
 		}
 		return ""
 	}
 	id := cmp.Or(mode(want.mode), mode(cfg.Mode))
-	if id == "" && cfg.unasked(has.Mode) && !c.o.Unasked {
+	if id == "" && cfg.unasked(has.Mode) && !c.Options.Unasked {
 		if i := slices.IndexFunc(has.Modes, func(m agent.Mode) bool { return !m.Unasked }); i >= 0 {
 			id = has.Modes[i].ID
 		}
 	}
 	if id != "" && id != has.Mode {
-		if err := c.chooseMode(ctx, p, id); err != nil {
+		if err := c.choose(ctx, modeOf, id); err != nil {
 			return fmt.Errorf("choose the mode %s: %w", id, err)
 		}
 	}
 	if want.model != "" {
-		if err := c.chooseModel(ctx, p, want.model); err != nil {
+		if err := c.choose(ctx, modelOf, want.model); err != nil {
 			return fmt.Errorf("choose the model %s: %w", want.model, err)
 		}
 	}
 	if want.effort != "" && slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool { return e.ID == want.effort }) {
-		return c.chooseEffort(ctx, p, want.effort)
+		return c.choose(ctx, effortOf, want.effort)
 	}
 	return nil
 }
 
-func (c *conn) chooseMode(ctx context.Context, p *process, id string) error {
+// choose has the agent set an option; empty: the value that it began with. It answers with all
+// options, if it has any.
+func (c *conn) choose(ctx context.Context, of purpose, value string) error {
 	c.mu.Lock()
-	o, ok := c.offers.mode()
-	listed := ok && slices.ContainsFunc(o.values(), func(v option) bool { return v.Value == id })
+	o, id := c.offers.option(of), c.id
+	if of.category == effortOf.category {
+		value = cmp.Or(value, c.first)
+	}
 	c.mu.Unlock()
-	if listed {
-		return c.setOption(ctx, p, o.ID, id)
+	p, ask := c.Program(), object{"sessionId": id, "configId": o.ID, "value": value}
+	method := cmp.Or(o.method, "session/set_config_option")
+	if o.method != "" {
+		ask = object{"sessionId": id, o.field: value}
 	}
-	if err := c.tell(ctx, p, "session/set_mode", object{"sessionId": p.id, "modeId": id}, nil); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.offers.modes.CurrentModeID = id
-	return nil
-}
-
-func (c *conn) chooseModel(ctx context.Context, p *process, model string) error {
-	c.mu.Lock()
-	o, ok := c.offers.model()
-	c.mu.Unlock()
-	if ok {
-		return c.setOption(ctx, p, o.ID, model)
-	}
-	if err := c.tell(ctx, p, "session/set_model", object{"sessionId": p.id, "modelId": model}, nil); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.offers.models.CurrentModelID = model
-	return nil
-}
-
-func (c *conn) chooseEffort(ctx context.Context, p *process, id string) error {
-	c.mu.Lock()
-	o, ok := c.offers.effort()
-	id = cmp.Or(id, p.effort)
-	c.mu.Unlock()
-	if !ok {
+	if p == nil || o.ID == "" && o.method == "" {
 		return agent.ErrUnsupported
 	}
-	return c.setOption(ctx, p, o.ID, id)
-}
-
-// setOption sets an option; the agent answers with all of them.
-func (c *conn) setOption(ctx context.Context, p *process, id, value string) error {
 	var got struct{ ConfigOptions []configOption }
-	if err := c.tell(ctx, p, "session/set_config_option", object{"sessionId": p.id, "configId": id, "value": value}, &got); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(got.ConfigOptions) > 0 {
-		c.offers.options = got.ConfigOptions
-	}
-	return nil
-}
-
-// tell calls a method that not every agent has.
-func (c *conn) tell(ctx context.Context, p *process, method string, params object, got any) error {
-	err := p.rpc.Call(ctx, method, params, got)
-	var theirs *jsonrpc.Error
-	if errors.As(err, &theirs) && theirs.Code == jsonrpc.CodeMethodNotFound {
+	err := p.Call(ctx, method, ask, &got)
+	if theirs, ok := errors.AsType[*jsonrpc.Error](err); ok && theirs.Code == jsonrpc.CodeMethodNotFound {
 		return agent.ErrUnsupported
-	}
-	return err
-}
-
-// kept is what is remembered of an agent from one conversation to the next.
-type kept struct {
-	Version string
-	Deletes bool // it can delete a conversation
-	Choices agent.Choices
-}
-
-// keep changes what is remembered.
-func (b *Backend) keep(change func(*kept)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.recallLocked()
-	was, _ := json.Marshal(b.kept) // it never fails
-	change(&b.kept)
-	now, _ := json.Marshal(b.kept)
-	if b.cfg.Home == "" || string(was) == string(now) {
-		return
-	}
-	err := os.MkdirAll(b.cfg.Home, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(b.cfg.Home, offersFile), now, 0o600)
 	}
 	if err != nil {
-		b.cfg.Logger.Warn("what an agent offers will not be known after a restart", "agent", b.cfg.Name, "error", err)
+		return err
 	}
-}
-
-// offersFile is in the backend's Home, beside a file for each conversation.
-const offersFile = "offers.json"
-
-// recalled returns what is remembered.
-func (b *Backend) recalled() kept {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.recallLocked()
-	return b.kept
-}
-
-func (b *Backend) recallLocked() {
-	if b.read || b.cfg.Home == "" {
-		return
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o.method != "" {
+		c.offers.chosen(of, value)
+	} else if len(got.ConfigOptions) > 0 {
+		c.offers.take(got.ConfigOptions)
 	}
-	b.read = true
-	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil {
-		_ = json.Unmarshal(text, &b.kept) // a damaged file says nothing
-	}
-}
-
-// Offers implements [agent.Offerer].
-func (b *Backend) Offers(context.Context) agent.Choices { return b.recalled().Choices }
-
-// Models implements [agent.Backend]: those of the last conversation, since an agent
-// says only within one which it has.
-func (b *Backend) Models(context.Context) ([]agent.Model, error) {
-	return b.recalled().Choices.Models, nil
+	return nil
 }

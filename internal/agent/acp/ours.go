@@ -2,12 +2,14 @@ package acp
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 )
 
 // Mark is the field in which an agent's own program says which tool of which MCP server a
@@ -27,7 +29,7 @@ const (
 func (c *conn) marked(q permission, told, k call) bool {
 	tool, found := "", false
 	u := q.ToolCall.toolCall
-	agrees := len(u.RawInput) == 0 || same(u.RawInput, told.RawInput) // the mark is that of the call, and not the question's
+	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, told.RawInput) // the mark is that of the call, and not the question's
 	switch c.b.cfg.Mark {
 	case MarkClaude:
 		m := u.Meta.ClaudeCode
@@ -53,7 +55,7 @@ func (c *conn) marked(q permission, told, k call) bool {
 
 // lent reports whether the session has a tool of that name.
 func (c *conn) lent(tool string) bool {
-	return slices.ContainsFunc(c.o.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
+	return slices.ContainsFunc(c.Options.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
 }
 
 // mcpTool is the MCP server and the tool that a call is of, as the agent's program says;
@@ -75,11 +77,11 @@ func (k *call) mcpTool() (server, tool string) {
 // tallied ends a call that looks like one of the session's tools, whose row begins when it
 // reaches them. One that never did is shown as any other: it failed before, or it is of
 // something else that only looks like one.
-func (c *conn) tallied(t *turn, k *call) {
+func (c *conn) tallied(t *convo.Turn, k *call) {
 	if !k.ended() {
 		return
 	}
-	if k.done = c.reached(t, k); !k.done || k.begun {
+	if k.Done = c.reached(k); !k.Done || k.Begun {
 		c.begin(t, k)
 		c.complete(t, k)
 	}
@@ -87,27 +89,19 @@ func (c *conn) tallied(t *turn, k *call) {
 
 // reached reports whether a call reached the session's tools, by its tool and, where they
 // are known, its arguments; each that did counts for one.
-func (c *conn) reached(t *turn, k *call) bool {
+func (c *conn) reached(k *call) bool {
 	arguments := k.RawInput
 	var codex struct{ Arguments json.RawMessage }
 	if k.Kind == "execute" && json.Unmarshal(arguments, &codex) == nil && len(codex.Arguments) > 0 {
 		arguments = codex.Arguments
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(t.came, func(tc agent.ToolCall) bool {
-		return tc.Name == c.lentName(*k) && (compact(arguments) == "" || same(arguments, tc.Arguments))
+	i := slices.IndexFunc(c.came, func(tc agent.ToolCall) bool {
+		return tc.Name == c.lentName(*k) && (convo.Compact(arguments) == "" || convo.SameJSON(arguments, tc.Arguments))
 	})
 	if i >= 0 {
-		t.came = slices.Delete(t.came, i, i+1)
+		c.came = slices.Delete(c.came, i, i+1)
 	}
 	return i >= 0
-}
-
-// same reports whether two texts are the same JSON value.
-func same(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // seems reports whether a call looks like one of the session's own tools, as each agent was
@@ -130,7 +124,7 @@ func (c *conn) lentName(k call) (name string) {
 	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"): // Gemini CLI, whose titles may be the command
 		name, _, found = strings.Cut(strings.TrimPrefix(k.ToolCallID, "mcp_webchat_"), "__")
 	default:
-		for _, begin := range []string{c.b.cfg.server(c.o.SessionID) + "-", "webchat_", "mcp__webchat__"} {
+		for _, begin := range []string{c.b.cfg.server(c.Options.SessionID) + "-", "webchat_", "mcp__webchat__"} {
 			if !found {
 				name, found = strings.CutPrefix(cmp.Or(k.Name, k.CallTitle), begin)
 			}
@@ -140,4 +134,29 @@ func (c *conn) lentName(k call) (name string) {
 		return ""
 	}
 	return name
+}
+
+// Server is what stands in a command for the name of the server that has a session's
+// tools. An agent whose command has it allows the calls of the server of that name, so
+// that no file can have known the name.
+const Server = "{webchat}"
+
+// server is the name of the server that has the tools of a session, the same each time.
+func (c Config) server(sessionID string) string {
+	if !slices.ContainsFunc(c.Command, func(arg string) bool { return strings.Contains(arg, Server) }) {
+		return server
+	}
+	sum := sha256.Sum256([]byte(sessionID))
+	return server + "-" + hex.EncodeToString(sum[:4])
+}
+
+// server is the name where nothing depends on it.
+const server = "webchat"
+
+// command is the command of a process for a session.
+func (c Config) command(sessionID string) (args []string) {
+	for _, arg := range c.Command {
+		args = append(args, strings.ReplaceAll(arg, Server, c.server(sessionID)))
+	}
+	return args
 }

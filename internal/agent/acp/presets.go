@@ -21,7 +21,7 @@ type Preset struct {
 	Risky []string
 	// Mark is the field in which its program says that a call is of webchat's tools; see
 	// Mark. Empty: it has none, or asks nothing about them.
-	Mark     string
+	Mark     Mark
 	Mode     string   // the strictest that still asks
 	Asks     []string // all that do
 	Failures []string // how its errors begin that come as text

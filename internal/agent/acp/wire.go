@@ -41,6 +41,8 @@ type configOption struct {
 	ID, Category string
 	CurrentValue json.RawMessage
 	Options      []option
+
+	method, field string // of modes and models, which are set otherwise
 }
 
 // option is a choice, or a group of some.
