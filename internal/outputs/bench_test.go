@@ -8,8 +8,8 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 )
 
-// BenchmarkBudget floods a store with more than it may hold. "worst/budget" is the
-// most it ever held; above 1 is a defect.
+// BenchmarkBudget floods a store with more than it may hold. "worst/budget" is the most it ever
+// held; above 1 is a defect.
 func BenchmarkBudget(b *testing.B) {
 	s := newStore(b, 64<<20)
 	data := make([]byte, 1<<20)
@@ -28,8 +28,8 @@ func BenchmarkBudget(b *testing.B) {
 	b.ReportMetric(worst, "worst/budget")
 }
 
-// BenchmarkGetWhileExpiring measures the longest a Get waits while 200,000 outputs
-// expire together, against the cache's own expiry loop.
+// BenchmarkGetWhileExpiring measures the longest a Get waits while 200,000 outputs expire together,
+// against the cache's own expiry loop.
 func BenchmarkGetWhileExpiring(b *testing.B) {
 	const n = 200_000
 	ttl := 3 * time.Second

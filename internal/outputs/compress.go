@@ -36,8 +36,8 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// Compressed returns the bytes in an Encoding if that is decided: nil is not worth it.
-// It never waits for one that compresses.
+// Compressed returns the bytes in an Encoding if that is decided: nil is not worth it. It never
+// waits for one that compresses.
 func (c *Snapshot) Compressed(e Encoding) (data []byte, decided bool) {
 	if size := c.Length(); size < CompressMin || size > compressMax || !c.v.complete {
 		return nil, true
@@ -50,9 +50,8 @@ func (c *Snapshot) Compressed(e Encoding) (data []byte, decided bool) {
 	return f.data, f.tried
 }
 
-// Compress returns the bytes in an Encoding, made once and then kept, or nil when
-// that is not worth it or the budget has no room left for it. Nothing is evicted
-// for it.
+// Compress returns the bytes in an Encoding, made once and then kept, or nil when that is not worth
+// it or the budget has no room left for it. Nothing is evicted for it.
 func (c *Snapshot) Compress(e Encoding) []byte {
 	if data, decided := c.Compressed(e); decided {
 		return data

@@ -3,8 +3,8 @@ package outputs
 // Plain returns text without terminal escape sequences and other control characters.
 func Plain(text []byte) []byte { return stripControls(nil, text) }
 
-// stripControls appends text without terminal escape sequences and other control
-// characters (ECMA-48 §5.4 and §5.6), tabs excepted.
+// stripControls appends text without terminal escape sequences and other control characters
+// (ECMA-48 §5.4 and §5.6), tabs excepted.
 func stripControls(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		c := text[i]

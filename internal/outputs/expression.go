@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Expression is what lines are searched for: a regular expression (RE2). Texts that
-// each match must hold are looked for first, which is many times faster than trying
-// the expression on every line.
+// Expression is what lines are searched for: a regular expression (RE2). Texts that each match must
+// hold are looked for first, which is many times faster than trying the expression on every line.
 type Expression struct {
 	re      *regexp.Regexp
 	needles []needle // every match holds one of them; none: not known
@@ -23,8 +22,8 @@ const maxSearch = 256 << 10
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
 
-// What lines that look like errors, and like warnings, match: few texts, so that a
-// million lines are fast.
+// What lines that look like errors, and like warnings, match: few texts, so that a million lines
+// are fast.
 const (
 	ErrorLines   = `\b(?:ERROR|FATAL|CRITICAL|PANIC|FAILED)\b|--- FAIL|\berror: |\bpanic: `
 	WarningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
@@ -103,8 +102,8 @@ type needle struct {
 	upper byte // also this
 }
 
-// newNeedle makes a needle of a literal, or of a part of it: two letters have a third
-// form beyond ASCII (ſ and K), which only the expression itself knows.
+// newNeedle makes a needle of a literal, or of a part of it: two letters have a third form beyond
+// ASCII (ſ and K), which only the expression itself knows.
 func newNeedle(r *syntax.Regexp) (n needle, ok bool) {
 	text := string(r.Rune)
 	if n.fold = r.Flags&syntax.FoldCase != 0; n.fold {
@@ -189,9 +188,8 @@ func (n *needle) is(b []byte) bool {
 	return true
 }
 
-// In returns what of a line is searched, and where the expression matches in it, at
-// most most times; at is empty: it does not. Of what a terminal was given, controls
-// are not searched.
+// In returns what of a line is searched, and where the expression matches in it, at most most
+// times; at is empty: it does not. Of what a terminal was given, controls are not searched.
 func (e *Expression) In(line []byte, terminal bool, most int) (text []byte, at [][]int) {
 	if text = lineText(line); terminal {
 		text = stripControls(nil, text)
@@ -210,8 +208,8 @@ func (e *Expression) match(line []byte) bool {
 	return e.re.Match(line)
 }
 
-// lines appends the numbers of the lines of b that match, the first one being n. stop
-// is asked now and then.
+// lines appends the numbers of the lines of b that match, the first one being n. stop is asked now
+// and then.
 func (e *Expression) lines(b []byte, n int, hits []int, stop func() bool) []int {
 	if len(e.needles) == 0 {
 		return e.all(b, n, hits, stop)

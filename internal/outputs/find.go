@@ -19,8 +19,8 @@ type Hits struct {
 	LeftOut  int64 // bytes that are not kept and so were not searched
 }
 
-// finds keeps the hits of the last searches, so that a search that is asked for
-// again goes on where it was, and what is asked about its hits costs nothing.
+// finds keeps the hits of the last searches, so that a search that is asked for again goes on where
+// it was, and what is asked about its hits costs nothing.
 type finds struct {
 	most int64 // lines that all keep together, the latest excepted
 
@@ -67,9 +67,9 @@ func (f *finds) get(o *Output, e *Expression) *find {
 	return s
 }
 
-// Find searches all lines of o that are kept, on all processors, for as long as
-// within; e is this search's only. A search that had to end goes on when it is asked for again. Of what still
-// grows, a line is searched once it has ended. The only error is ctx's.
+// Find searches all lines of o that are kept, on all processors, for as long as within; e is this
+// search's only. A search that had to end goes on when it is asked for again. Of what still grows,
+// a line is searched once it has ended. The only error is ctx's.
 func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) (Hits, error) {
 	v, m := o.acquire()
 	defer o.release(&v)
@@ -103,8 +103,8 @@ func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) 
 	return h, nil
 }
 
-// search goes on to the end of v, or until late, and says whether it came to the end.
-// It searches at least one chunk unless gone, so that it comes to an end in the end.
+// search goes on to the end of v, or until late, and says whether it came to the end. It searches
+// at least one chunk unless gone, so that it comes to an end in the end.
 func (s *find) search(v *view, m *Meta, e *Expression, gone, late func() bool) bool {
 	batch := findBatch * runtime.GOMAXPROCS(0)
 	for first := true; ; first = false {
@@ -152,8 +152,8 @@ type part struct {
 	whole bool
 }
 
-// advance notes that the lines that begin before chunk last were searched. Of what
-// grows, the last line has not been if it has not ended; false: that is all there is.
+// advance notes that the lines that begin before chunk last were searched. Of what grows, the last
+// line has not been if it has not ended; false: that is all there is.
 func (s *find) advance(v *view, last int) bool {
 	c := v.at(last - 1)
 	s.done, s.next = c.end(), int(c.nl+count(c.buf))
@@ -201,8 +201,8 @@ func (v *view) searchChunk(i int, from int64, strip bool, e *Expression, stop fu
 
 func endsWithLine(b []byte) bool { return b[len(b)-1] == '\n' }
 
-// lineRest returns a line of which begin is all that chunk i has, as far as lines are
-// searched; nothing if it has not ended and still may.
+// lineRest returns a line of which begin is all that chunk i has, as far as lines are searched;
+// nothing if it has not ended and still may.
 func (v *view) lineRest(i int, begin []byte) []byte {
 	if len(begin) == 0 || i == v.len()-1 {
 		if !v.complete {

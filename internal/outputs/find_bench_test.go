@@ -30,9 +30,9 @@ func bigLog() []byte {
 	return b
 }
 
-// BenchmarkFind counts the lines of 1,000,000 that match, beside ripgrep counting the
-// same file, interleaved: "ratio" is our time through ripgrep's, the median of the
-// rounds. "first" is how long a request waits that asks within 50 ms.
+// BenchmarkFind counts the lines of 1,000,000 that match, beside ripgrep counting the same file,
+// interleaved: "ratio" is our time through ripgrep's, the median of the rounds. "first" is how long
+// a request waits that asks within 50 ms.
 func BenchmarkFind(b *testing.B) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {

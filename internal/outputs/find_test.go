@@ -48,8 +48,8 @@ func wanted(re string, lines []string, first int, terminal bool) (list []int) {
 	return list
 }
 
-// Whatever an expression is made of, the lines that are found are those it matches,
-// in what is stored at once and in what grows.
+// Whatever an expression is made of, the lines that are found are those it matches, in what is
+// stored at once and in what grows.
 func TestFind(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
@@ -123,8 +123,7 @@ func TestFindWhileItGrows(t *testing.T) {
 	}
 }
 
-// A search that has no time says so and goes on when asked again; one that is
-// not waited for ends.
+// A search that has no time says so and goes on when asked again; one that is not waited for ends.
 func TestFindGoesOn(t *testing.T) {
 	s := newStore(t, 64<<20)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("abc\n", 1<<18))

@@ -11,8 +11,8 @@ type Piece struct {
 	Gap   *Gap   // Bytes is empty: what this follower misses
 }
 
-// followStep bounds what a follower copies at once. It copies so that a slow
-// client holds no more of an output's memory than this.
+// followStep bounds what a follower copies at once. It copies so that a slow client holds no more
+// of an output's memory than this.
 const followStep = 64 << 10
 
 // Follower reads an output while it grows. It is used by one goroutine.
@@ -22,8 +22,8 @@ type Follower struct {
 	buf     []byte
 }
 
-// Follow returns a Follower that begins at the true offset off; what is after off
-// already comes first.
+// Follow returns a Follower that begins at the true offset off; what is after off already comes
+// first.
 func (o *Output) Follow(off int64) *Follower {
 	v, _ := o.acquire()
 	defer o.release(&v)
@@ -39,8 +39,7 @@ func (o *Output) Follow(off int64) *Follower {
 	return f
 }
 
-// Next waits for more. It returns io.EOF at the end of a complete output, or ctx's
-// error.
+// Next waits for more. It returns io.EOF at the end of a complete output, or ctx's error.
 func (f *Follower) Next(ctx context.Context) (Piece, error) {
 	for {
 		if err := ctx.Err(); err != nil {

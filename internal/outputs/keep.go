@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// keeper keeps complete outputs on disk: one file each, in a folder for each
-// session, for this user only.
+// keeper keeps complete outputs on disk: one file each, in a folder for each session, for this user
+// only.
 type keeper struct {
 	dir  string
 	keep time.Duration
@@ -84,8 +84,8 @@ func (k *keeper) path(id ID, f keptFile) string {
 	return filepath.Join(k.dir, f.session, string(id))
 }
 
-// save writes an output whose life has begun. That it fails costs no more than
-// that the output is gone when its life ends.
+// save writes an output whose life has begun. That it fails costs no more than that the output is
+// gone when its life ends.
 func (k *keeper) save(o *Output) {
 	v, m := o.acquire()
 	defer o.release(&v)
@@ -185,8 +185,7 @@ func revived(s *Store, id ID, file []byte, keep time.Duration) (*Output, error) 
 	return &Output{id: id, created: h.Created, store: s, meta: h.Meta, view: v, ends: h.Completed.Add(keep)}, nil
 }
 
-// session lists the outputs of a session that are on disk, by the first lines of
-// their files.
+// session lists the outputs of a session that are on disk, by the first lines of their files.
 func (k *keeper) session(id string) (all []Listed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -32,8 +32,8 @@ func read(t *testing.T, o *Output) []byte {
 	return b
 }
 
-// What is kept is the same after its life and in another process: bytes, gap,
-// numbers and description; until it was kept long enough.
+// What is kept is the same after its life and in another process: bytes, gap, numbers and
+// description; until it was kept long enough.
 func TestKeptOutputs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "outputs")
@@ -189,8 +189,7 @@ func TestListingKeptOutputsEvictsNothing(t *testing.T) {
 	})
 }
 
-// Outputs are listed in the order of their calls, whichever was there first; also from
-// the disk.
+// Outputs are listed in the order of their calls, whichever was there first; also from the disk.
 func TestListedInTheOrderOfCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "outputs")

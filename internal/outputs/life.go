@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// expired says whether o's life in memory has ended by either clock. One that was
-// read back from the disk ends with its file at the latest.
+// expired says whether o's life in memory has ended by either clock. One that was read back from
+// the disk ends with its file at the latest.
 func (s *Store) expired(o *Output) bool {
 	o.mu.Lock()
 	now := s.wall().Round(0)
@@ -19,8 +19,8 @@ func (s *Store) expired(o *Output) bool {
 	return time.Since(t) >= s.ttl || now.Sub(w) >= s.ttl || !ends.IsZero() && !now.Before(ends)
 }
 
-// Held reports whether o is still in the store, growing or within its life. Who
-// keeps something made of o lets go of it when it is not.
+// Held reports whether o is still in the store, growing or within its life. Who keeps something
+// made of o lets go of it when it is not.
 func (o *Output) Held() bool {
 	if o.of != nil {
 		o = o.of
@@ -31,12 +31,11 @@ func (o *Output) Held() bool {
 	return !gone && !o.store.expired(o)
 }
 
-// sweepBatch is how many outputs expire under one hold of the locks: when a
-// million end together, no reader waits for more than these.
+// sweepBatch is how many outputs expire under one hold of the locks: when a million end together,
+// no reader waits for more than these.
 const sweepBatch = 64
 
-// sweep removes up to n expired outputs and says whether there may be more. The
-// caller holds s.mu.
+// sweep removes up to n expired outputs and says whether there may be more. The caller holds s.mu.
 func (s *Store) sweep(n int) bool {
 	s.sweepPins()
 	for ; n > 0; n-- {

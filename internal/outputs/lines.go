@@ -24,9 +24,9 @@ type Line struct {
 
 var errStop = errors.New("stop")
 
-// Lines yields the lines from to to, by their numbers as shown and both included,
-// of what is there now; from 0 means the first, to 0 the last. Lines beside the gap
-// may be parts of lines. The only error is ctx's. Text must not be changed.
+// Lines yields the lines from to to, by their numbers as shown and both included, of what is there
+// now; from 0 means the first, to 0 the last. Lines beside the gap may be parts of lines. The only
+// error is ctx's. Text must not be changed.
 func (o *Output) Lines(ctx context.Context, from, to int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		v, m := o.acquire()
@@ -123,8 +123,8 @@ func (s *splitter) gap(g *Gap) error {
 	return nil
 }
 
-// CopyLines writes the lines from to to, as for Lines, exactly as they are stored,
-// with a line of its own in place of the gap.
+// CopyLines writes the lines from to to, as for Lines, exactly as they are stored, with a line of
+// its own in place of the gap.
 func (o *Output) CopyLines(ctx context.Context, w io.Writer, from, to int) error {
 	v, m := o.acquire()
 	defer o.release(&v)
@@ -147,8 +147,8 @@ func (v *view) copy(ctx context.Context, w io.Writer, m *Meta, from, to int64) e
 	})
 }
 
-// Notice is the line that stands in an output's text for what was left out. open
-// says that the line before it has not ended.
+// Notice is the line that stands in an output's text for what was left out. open says that the line
+// before it has not ended.
 func (g *Gap) Notice(open bool) []byte {
 	b := make([]byte, 0, 80)
 	if open {
@@ -194,9 +194,9 @@ func (o *Output) LineOf(off int64) int {
 	return m.First() + int(c.nl+count(c.buf[:max(0, off-c.off)]))
 }
 
-// lineStart finds where the line of index k begins: by the line counts of the
-// chunks, then within one chunk. When that was left out, start and end are the
-// gap's, so that a range that begins or ends there includes the gap.
+// lineStart finds where the line of index k begins: by the line counts of the chunks, then within
+// one chunk. When that was left out, start and end are the gap's, so that a range that begins or
+// ends there includes the gap.
 func (v *view) lineStart(k int64) (start, end int64) {
 	if k <= 0 {
 		return 0, 0

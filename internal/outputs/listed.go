@@ -24,8 +24,8 @@ func (l *Listed) called() time.Time {
 	return l.Meta.Called
 }
 
-// Session lists the outputs of a session in the order of their calls, those on disk
-// included: listing reads no content into memory.
+// Session lists the outputs of a session in the order of their calls, those on disk included:
+// listing reads no content into memory.
 func (s *Store) Session(sessionID string) []Listed {
 	s.mu.Lock()
 	var held []*Output

@@ -14,8 +14,8 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestFloodTakesBoundedMemory: a command that never stops printing takes its head
-// and its tail and nothing more.
+// TestFloodTakesBoundedMemory: a command that never stops printing takes its head and its tail and
+// nothing more.
 func TestFloodTakesBoundedMemory(t *testing.T) {
 	total := int64(1 << 30)
 	if raceEnabled {

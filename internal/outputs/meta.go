@@ -15,13 +15,12 @@ const (
 	Image    Type = "image"
 )
 
-// FolderType is the MimeType of the names in a folder, one a line: those of folders end
-// in a slash, those of links in " (link)".
+// FolderType is the MimeType of the names in a folder, one a line: those of folders end in a slash,
+// those of links in " (link)".
 const FolderType = "inode/directory"
 
-// Meta describes an output. As JSON it has the fields of its Type only;
-// SessionID and ToolCallID never leave the server. No field of it chooses the
-// Content-Type the bytes are served with.
+// Meta describes an output. As JSON it has the fields of its Type only; SessionID and ToolCallID
+// never leave the server. No field of it chooses the Content-Type the bytes are served with.
 type Meta struct {
 	Type       Type
 	SessionID  string // DeleteSession(SessionID) ends the output; empty: of no session
@@ -32,16 +31,16 @@ type Meta struct {
 	MimeType  string // file, image; for display only
 	Highlight string // file: the language
 
-	// A file's lines as shown: StartLine is the number of the first line of the
-	// stored bytes (0 means 1), TotalLines counts the whole file.
+	// A file's lines as shown: StartLine is the number of the first line of the stored bytes (0
+	// means 1), TotalLines counts the whole file.
 	StartLine, EndLine, TotalLines int
 	Binary                         bool // file: bytes for download rather than text
-	// Unread is how many bytes at the end of a file were not read, because it took
-	// too long. Then TotalLines counts what was read.
+	// Unread is how many bytes at the end of a file were not read, because it took too long. Then
+	// TotalLines counts what was read.
 	Unread int64
 
-	// Was is the output that holds what the file was; Earlier marks that one, which
-	// stands for no call of its own.
+	// Was is the output that holds what the file was; Earlier marks that one, which stands for no
+	// call of its own.
 	Was     ID
 	Earlier bool
 

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestModel drives a store at random against a simple model: the account is exact
-// and never over the budget, lives end on time, what is found is what was stored.
+// TestModel drives a store at random against a simple model: the account is exact and never over
+// the budget, lives end on time, what is found is what was stored.
 func TestModel(t *testing.T) {
 	type op struct{ kind, a, b int }
 	rapid.Check(t, func(rt *rapid.T) {

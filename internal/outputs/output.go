@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Output is one thing that was shown. Offsets and line numbers are true ones:
-// those of everything that was written, whether it is still kept or not.
+// Output is one thing that was shown. Offsets and line numbers are true ones: those of everything
+// that was written, whether it is still kept or not.
 type Output struct {
 	id      ID
 	created time.Time
@@ -50,8 +50,8 @@ type chunk struct {
 
 func (c chunk) end() int64 { return c.off + int64(len(c.buf)) }
 
-// view is an immutable state of an output: head, then perhaps a gap, then tail
-// and last. While nothing is left out these are adjacent.
+// view is an immutable state of an output: head, then perhaps a gap, then tail and last. While
+// nothing is left out these are adjacent.
 type view struct {
 	head, tail []chunk
 	last       chunk // being filled
@@ -99,8 +99,7 @@ func (v *view) gap() (from, to, nl int64, ok bool) {
 	return h.end(), t.off, t.nl - h.nl - count(h.buf), true
 }
 
-// find returns the index of the chunk that holds off, or the next one after a
-// gap, or v.len().
+// find returns the index of the chunk that holds off, or the next one after a gap, or v.len().
 func (v *view) find(off int64) int {
 	return sort.Search(v.len(), func(i int) bool { return v.at(i).end() > off })
 }
@@ -156,8 +155,8 @@ func (o *Output) Size() int64 {
 	return o.view.size
 }
 
-// TotalLines is the number of lines written so far, those left out and an
-// unfinished last one included.
+// TotalLines is the number of lines written so far, those left out and an unfinished last one
+// included.
 func (o *Output) TotalLines() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -174,8 +173,7 @@ func (o *Output) Meta() Meta {
 	return m
 }
 
-// acquire returns the present state; release must follow when its bytes are no
-// longer used.
+// acquire returns the present state; release must follow when its bytes are no longer used.
 func (o *Output) acquire() (view, Meta) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -194,8 +192,8 @@ func (o *Output) release(v *view) {
 	o.mu.Unlock()
 }
 
-// wait returns a channel that is closed at the next change after the state of
-// size; nil if that has already happened or the output is complete.
+// wait returns a channel that is closed at the next change after the state of size; nil if that has
+// already happened or the output is complete.
 func (o *Output) wait(size int64) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -225,9 +223,9 @@ func (e *GapError) Error() string {
 	return "bytes " + strconv.FormatInt(e.From, 10) + " to " + strconv.FormatInt(e.To, 10) + " were left out; read on from the latter"
 }
 
-// ReadAt reads at a true offset, from what is there now: [io.EOF] at the end of a
-// growing output means "not yet", see Complete and Follow. A read that meets the
-// gap returns what is before it and a [*GapError].
+// ReadAt reads at a true offset, from what is there now: [io.EOF] at the end of a growing output
+// means "not yet", see Complete and Follow. A read that meets the gap returns what is before it and
+// a [*GapError].
 func (o *Output) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("read output: negative offset")

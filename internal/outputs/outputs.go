@@ -1,6 +1,6 @@
-// Package outputs keeps what was shown to the user, by unguessable id: files,
-// what commands printed, images. It exists so that content never has to pass
-// through a model: the model reads one line, the user fetches the bytes here.
+// Package outputs keeps what was shown to the user, by unguessable id: files, what commands
+// printed, images. It exists so that content never has to pass through a model: the model reads one
+// line, the user fetches the bytes here.
 //
 // # Guarantees
 //
@@ -22,10 +22,9 @@
 //
 // # Concurrency
 //
-// All methods of [Store] and [Output] may be called concurrently. A
-// [Writer] may be too, but then the order of the bytes is not defined.
-// [Store.Run] frees expired outputs; without it they are refused all the same,
-// but their memory is freed only as new ones come in.
+// All methods of [Store] and [Output] may be called concurrently. A [Writer] may be too, but then
+// the order of the bytes is not defined. [Store.Run] frees expired outputs; without it they are
+// refused all the same, but their memory is freed only as new ones come in.
 //
 // # Usage
 //
@@ -48,16 +47,16 @@ import (
 )
 
 var (
-	// ErrExpired is returned for an id that is unknown or whose life has ended;
-	// the two cannot be told apart.
+	// ErrExpired is returned for an id that is unknown or whose life has ended; the two cannot be
+	// told apart.
 	ErrExpired = errors.New("output expired or unknown")
-	// ErrBudget is wrapped by Create and Put when outputs that are still growing
-	// hold the whole budget.
+	// ErrBudget is wrapped by Create and Put when outputs that are still growing hold the whole
+	// budget.
 	ErrBudget = errors.New("outputs in progress hold the whole budget")
 )
 
-// ID names an output. Who knows it may read the output: it carries at least 128
-// random bits and no order.
+// ID names an output. Who knows it may read the output: it carries at least 128 random bits and no
+// order.
 type ID string
 
 func newID() ID { return ID("out_" + rand.Text()) }
@@ -79,8 +78,8 @@ type Config struct {
 	TTL    time.Duration // life of a complete output; required
 	Budget int64         // bytes, all outputs together; at least MinBudget
 
-	// Keep is how long complete outputs can be had back from files in KeepDir after
-	// their life in memory; 0: no file is written. KeepDir is made for this user only.
+	// Keep is how long complete outputs can be had back from files in KeepDir after their life in
+	// memory; 0: no file is written. KeepDir is made for this user only.
 	Keep    time.Duration
 	KeepDir string
 
@@ -100,10 +99,9 @@ func (c Config) check() error {
 	return nil
 }
 
-// Limits bounds what is kept of one output: its first Head and last Tail bytes.
-// The zero value is chosen by the output's type: half the budget for a file or an
-// image, 16 MiB and 16 MiB (less under a small budget) for a command. Values
-// that together exceed half the budget are scaled down.
+// Limits bounds what is kept of one output: its first Head and last Tail bytes. The zero value is
+// chosen by the output's type: half the budget for a file or an image, 16 MiB and 16 MiB (less
+// under a small budget) for a command. Values that together exceed half the budget are scaled down.
 type Limits struct {
 	Head, Tail int64
 }

@@ -17,9 +17,8 @@ const pinShare = 4
 // ErrPins is wrapped by [Store.Pin] when pinned outputs hold their share of the budget.
 var ErrPins = errors.New("pinned outputs may hold a quarter of the memory for outputs")
 
-// Pin keeps an output from expiring and from being evicted, until it is unpinned or for
-// [PinLimit]. Unpinned, it has what is left of its life. It fails with ErrExpired and
-// wraps [ErrPins].
+// Pin keeps an output from expiring and from being evicted, until it is unpinned or for [PinLimit].
+// Unpinned, it has what is left of its life. It fails with ErrExpired and wraps [ErrPins].
 func (s *Store) Pin(id ID, pinned bool) error {
 	o, err := s.Get(id)
 	if err != nil {
@@ -82,8 +81,8 @@ func (s *Store) lifeInCache(o *Output) time.Duration {
 	return ttlcache.DefaultTTL
 }
 
-// held is how many bytes pinned outputs hold, growing ones included or not: those are
-// counted as growing already. The caller holds s.mu.
+// held is how many bytes pinned outputs hold, growing ones included or not: those are counted as
+// growing already. The caller holds s.mu.
 func (s *Store) held(growing bool) (n int64) {
 	for id, o := range s.pins {
 		if _, grows := s.growing.Load(id); growing || !grows {

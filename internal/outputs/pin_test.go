@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A pinned output outlives its life and every eviction, until it is unpinned or for
-// eight hours.
+// A pinned output outlives its life and every eviction, until it is unpinned or for eight hours.
 func TestPinned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Config{TTL: time.Minute, Budget: 1 << 20})

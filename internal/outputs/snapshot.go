@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Snapshot is an output as it was at one moment, read as one file: head, a line in
-// place of what was left out, tail. Its offsets are not the true ones once there is a
-// gap. It belongs to one goroutine. Release must follow.
+// Snapshot is an output as it was at one moment, read as one file: head, a line in place of what
+// was left out, tail. Its offsets are not the true ones once there is a gap. It belongs to one
+// goroutine. Release must follow.
 type Snapshot struct {
 	Meta Meta // with its gap
 
@@ -68,13 +68,14 @@ func (c *Snapshot) Lines(from, to int) Range {
 	return Range{c.Meta.First() + int(w.first), c.Meta.First() + int(w.last), w.from, w.to}
 }
 
-// Copy writes lines exactly as they are stored, with a line of its own in place of the gap. The error is ctx's or w's.
+// Copy writes lines exactly as they are stored, with a line of its own in place of the gap. The
+// error is ctx's or w's.
 func (c *Snapshot) Copy(ctx context.Context, w io.Writer, r Range) error {
 	return c.v.copy(ctx, w, &c.Meta, r.from, r.to)
 }
 
-// Attached returns what create made for a complete output the first time it was asked. For one
-// that grows it is created each time.
+// Attached returns what create made for a complete output the first time it was asked. For one that
+// grows it is created each time.
 func (c *Snapshot) Attached(create func() any) any {
 	if !c.v.complete {
 		return create()

@@ -10,12 +10,12 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 )
 
-// Store holds the outputs. The cache holds the complete ones, with their life and
-// the order of their use; the store adds those that grow, and one account for all.
+// Store holds the outputs. The cache holds the complete ones, with their life and the order of
+// their use; the store adds those that grow, and one account for all.
 //
-// The cache's own cost limit is set to the same budget but is never what evicts:
-// it knows nothing of growing outputs, tells of an eviction only later and on a
-// goroutine each, and a single item over the limit would empty it.
+// The cache's own cost limit is set to the same budget but is never what evicts: it knows nothing
+// of growing outputs, tells of an eviction only later and on a goroutine each, and a single item
+// over the limit would empty it.
 type Store struct {
 	ttl    time.Duration
 	budget int64
@@ -90,8 +90,8 @@ func (s *Store) Stats() Stats {
 	return Stats{Outputs: s.count, Growing: s.grows, Used: s.used, Budget: s.budget}
 }
 
-// Create makes an output that grows as the Writer is written to. It fails, wrapping
-// ErrBudget, only when other growing outputs leave not even a few kilobytes.
+// Create makes an output that grows as the Writer is written to. It fails, wrapping ErrBudget, only
+// when other growing outputs leave not even a few kilobytes.
 func (s *Store) Create(m Meta, l Limits) (*Writer, error) {
 	m.Gap = nil
 	o := s.newOutput(m)
@@ -108,10 +108,9 @@ func (s *Store) Create(m Meta, l Limits) (*Writer, error) {
 	return &Writer{o: o, limits: l.resolve(m.Type, s.budget), reserved: reserve}, nil
 }
 
-// Put stores data as a complete output. It takes data over: the caller must not
-// change it afterwards. Data over half of what growing outputs leave of the budget
-// is cut to head and tail; an image is refused instead, as is anything when they
-// leave nothing at all (ErrBudget).
+// Put stores data as a complete output. It takes data over: the caller must not change it
+// afterwards. Data over half of what growing outputs leave of the budget is cut to head and tail;
+// an image is refused instead, as is anything when they leave nothing at all (ErrBudget).
 func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	o, err := s.put(m, data)
 	if err != nil {
@@ -241,8 +240,8 @@ func (s *Store) complete(o *Output, v view, m Meta) {
 	s.growing.Delete(o.id) // after live: o can be found at every moment
 }
 
-// room evicts until n bytes more fit into the budget. It evicts nothing when they
-// cannot fit. The caller holds s.mu.
+// room evicts until n bytes more fit into the budget. It evicts nothing when they cannot fit. The
+// caller holds s.mu.
 func (s *Store) room(n int64) bool {
 	if n > s.budget-s.pinned-s.held(false) {
 		return false
@@ -264,8 +263,8 @@ func (s *Store) room(n int64) bool {
 // maxEvicted is of how many outputs a Store knows when they had to make room.
 const maxEvicted = 10_000
 
-// EvictedAt is when an output had to make room for others; zero if it did not, or if
-// many others had to since and were asked about more recently.
+// EvictedAt is when an output had to make room for others; zero if it did not, or if many others
+// had to since and were asked about more recently.
 func (s *Store) EvictedAt(id ID) time.Time {
 	if e := s.evicted.Get(id); e != nil {
 		return e.Value()
@@ -273,8 +272,7 @@ func (s *Store) EvictedAt(id ID) time.Time {
 	return time.Time{}
 }
 
-// victim returns the complete output to lose first: an expired one, else the least
-// recently read.
+// victim returns the complete output to lose first: an expired one, else the least recently read.
 func (s *Store) victim() (v *Output) {
 	front := s.expiry.Front()
 	if front == nil {
@@ -329,8 +327,8 @@ func (s *Store) remove(o *Output) {
 	}
 }
 
-// Get returns the output, complete or growing; reading it later needs no further
-// Get. It fails with ErrExpired.
+// Get returns the output, complete or growing; reading it later needs no further Get. It fails with
+// ErrExpired.
 func (s *Store) Get(id ID) (*Output, error) {
 	if o, ok := s.growing.Load(id); ok {
 		return o.(*Output), nil

@@ -339,8 +339,8 @@ func TestPutTakesNoSpareMemory(t *testing.T) {
 	}
 }
 
-// TestExpiryDoesNotStall: while many outputs expire, the locks are free again
-// after each few of them.
+// TestExpiryDoesNotStall: while many outputs expire, the locks are free again after each few of
+// them.
 func TestExpiryDoesNotStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t, 1<<30)

@@ -12,17 +12,16 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 )
 
-// charsets are those that [Meta.MimeType] may name besides UTF-8. Windows-1252 contains
-// Latin-1.
+// charsets are those that [Meta.MimeType] may name besides UTF-8. Windows-1252 contains Latin-1.
 var charsets = map[string]charset.Encoding{
 	"windows-1252": charmap.Windows1252,
 	"utf-16le":     unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"utf-16be":     unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
 }
 
-// Text returns o as a text in UTF-8: o itself, or the same lines decoded if its MimeType
-// names another charset. What was decoded counts in the budget and ends with o; where
-// there is no room for it, o is returned as it is.
+// Text returns o as a text in UTF-8: o itself, or the same lines decoded if its MimeType names
+// another charset. What was decoded counts in the budget and ends with o; where there is no room
+// for it, o is returned as it is.
 func (o *Output) Text() *Output {
 	v, m := o.acquire()
 	defer o.release(&v)
@@ -44,8 +43,7 @@ func (o *Output) Text() *Output {
 	return o.decoded
 }
 
-// decode makes v's bytes UTF-8. Lines keep their numbers, and offsets are those of what
-// was made.
+// decode makes v's bytes UTF-8. Lines keep their numbers, and offsets are those of what was made.
 func (v *view) decode(e charset.Encoding) view {
 	text := view{complete: true}
 	from, to, nl, gap := v.gap()
@@ -93,8 +91,8 @@ func decodeAll(e charset.Encoding, b []byte) []byte {
 	return text
 }
 
-// hold adds n bytes that were made of o to what o costs; false: there is no room for
-// them, or o is gone.
+// hold adds n bytes that were made of o to what o costs; false: there is no room for them, or o is
+// gone.
 func (s *Store) hold(o *Output, n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 // trimReach is how far a cut may move to fall between two lines.
 const trimReach = 64 << 10
 
-// trimEnd shortens c, the last chunk before the gap, to end with a line, or at
-// least not inside a character. It leaves at least one byte.
+// trimEnd shortens c, the last chunk before the gap, to end with a line, or at least not inside a
+// character. It leaves at least one byte.
 func trimEnd(c *chunk) {
 	n := len(c.buf)
 	near := max(0, n-trimReach)
@@ -27,8 +27,8 @@ func trimEnd(c *chunk) {
 	}
 }
 
-// trimStart shortens c, the first chunk after the gap, to begin with a line, or at
-// least not inside a character. It leaves at least one byte.
+// trimStart shortens c, the first chunk after the gap, to begin with a line, or at least not inside
+// a character. It leaves at least one byte.
 func trimStart(c *chunk) {
 	k := 0
 	if i := bytes.IndexByte(c.buf[:min(len(c.buf), trimReach)], '\n'); i >= 0 && i+1 < len(c.buf) {

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Uploads keeps what users upload in memory within a budget of bytes; the oldest go
-// first. What was uploaded is gone when the program ends. Its methods may be called
-// concurrently.
+// Uploads keeps what users upload in memory within a budget of bytes; the oldest go first. What was
+// uploaded is gone when the program ends. Its methods may be called concurrently.
 type Uploads struct {
 	budget int64
 
@@ -30,8 +29,8 @@ func NewUploads(budget int64) *Uploads {
 	return &Uploads{budget: budget, kept: map[uploadKey]upload{}}
 }
 
-// Put keeps an upload of a session and returns the id that [Uploads.Get] takes. It
-// owns data, and refuses more than its budget.
+// Put keeps an upload of a session and returns the id that [Uploads.Get] takes. It owns data, and
+// refuses more than its budget.
 func (u *Uploads) Put(session, mediaType string, data []byte) (id string, err error) {
 	n := int64(len(data))
 	if n > u.budget {
@@ -51,8 +50,8 @@ func (u *Uploads) Put(session, mediaType string, data []byte) (id string, err er
 	return key.id, nil
 }
 
-// Get returns an upload of this very session. The error says that there is none of
-// that id, or none any more.
+// Get returns an upload of this very session. The error says that there is none of that id, or none
+// any more.
 func (u *Uploads) Get(session, id string) (mediaType string, data []byte, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -2,8 +2,7 @@ package outputs
 
 import "sync"
 
-// Writer makes an output grow. Complete must be called in the end, on every path:
-// defer it.
+// Writer makes an output grow. Complete must be called in the end, on every path: defer it.
 type Writer struct {
 	o      *Output
 	limits Limits
@@ -28,10 +27,9 @@ func (w *Writer) Bytes() int64 { return w.o.Size() }
 // Lines is the number of lines written so far, an unfinished last one included.
 func (w *Writer) Lines() int64 { return int64(w.o.TotalLines()) }
 
-// Write appends p, which may be reused afterwards. It never fails and never waits
-// for a reader: when the limits are reached or the budget allows no more, the
-// oldest bytes after the head are left out. After Complete, or once the output's
-// session was deleted, bytes are dropped.
+// Write appends p, which may be reused afterwards. It never fails and never waits for a reader:
+// when the limits are reached or the budget allows no more, the oldest bytes after the head are
+// left out. After Complete, or once the output's session was deleted, bytes are dropped.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +60,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteZeros appends n zero bytes, as Write would, but in a time that is bounded
-// by the limits: once the whole tail is zeros, more of them only move it.
+// WriteZeros appends n zero bytes, as Write would, but in a time that is bounded by the limits:
+// once the whole tail is zeros, more of them only move it.
 func (w *Writer) WriteZeros(n int64) {
 	zeros := make([]byte, min(n, maxChunk))
 	w.mu.Lock()
@@ -105,8 +103,8 @@ func (w *Writer) move(n int64) {
 	w.o.notify()
 }
 
-// next seals the full chunk and starts another: of the head while its limit and
-// the budget allow, then of the tail, whose oldest chunk makes room in the end.
+// next seals the full chunk and starts another: of the head while its limit and the budget allow,
+// then of the tail, whose oldest chunk makes room in the end.
 func (w *Writer) next() {
 	sealed := w.tailing
 	if !w.tailing {
@@ -138,8 +136,8 @@ func (w *Writer) growHead() []byte {
 	return make([]byte, 0, n)
 }
 
-// growTail returns nil when the tail's limit or the budget is reached. Its first
-// two chunks were paid for by Create, so that there is always one to drop.
+// growTail returns nil when the tail's limit or the budget is reached. Its first two chunks were
+// paid for by Create, so that there is always one to drop.
 func (w *Writer) growTail() []byte {
 	n := min(maxChunk, max(minChunk, w.limits.Tail/8))
 	switch {
@@ -170,8 +168,8 @@ func (w *Writer) start(b []byte, tail bool) {
 	v.last = chunk{off: v.size, nl: v.nl, buf: b}
 }
 
-// rotate seals the chunk being filled and goes on in the memory of the oldest
-// chunk of the tail, or in as much new memory if a reader still uses that.
+// rotate seals the chunk being filled and goes on in the memory of the oldest chunk of the tail, or
+// in as much new memory if a reader still uses that.
 func (w *Writer) rotate() {
 	w.o.mu.Lock()
 	defer w.o.mu.Unlock()
@@ -203,9 +201,8 @@ func (v *view) seal(tail bool) {
 	v.last = chunk{}
 }
 
-// Complete ends the growth and starts the output's life. describe, which may be
-// nil, fills in what is only known now; it must not use the Writer or the Output.
-// Calls after the first do nothing.
+// Complete ends the growth and starts the output's life. describe, which may be nil, fills in what
+// is only known now; it must not use the Writer or the Output. Calls after the first do nothing.
 func (w *Writer) Complete(describe func(*Meta)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -240,9 +237,9 @@ func (o *Output) deleted() bool {
 // keepWhole is up to what size a completed output is copied into one piece.
 const keepWhole = 4 * maxChunk
 
-// finish makes v the final state: whole lines around the gap where that costs
-// little, no memory beyond the bytes kept, small outputs in one piece. It builds
-// new slices: earlier snapshots keep theirs.
+// finish makes v the final state: whole lines around the gap where that costs little, no memory
+// beyond the bytes kept, small outputs in one piece. It builds new slices: earlier snapshots keep
+// theirs.
 func (v *view) finish() {
 	v.complete = true
 	if _, _, _, gap := v.gap(); gap {
@@ -282,8 +279,8 @@ func (v *view) set(b []byte) {
 	v.open = len(b) > 0 && b[len(b)-1] != '\n'
 }
 
-// split cuts b, which is preceded by off bytes and nl line ends, into chunks that
-// share its memory; it returns the line ends up to the end of b.
+// split cuts b, which is preceded by off bytes and nl line ends, into chunks that share its memory;
+// it returns the line ends up to the end of b.
 func split(b []byte, off, nl int64) ([]chunk, int64) {
 	chunks := make([]chunk, 0, (len(b)+maxChunk-1)/maxChunk)
 	for len(b) > 0 {

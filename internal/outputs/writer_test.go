@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWriterKeepsHeadAndTail compares what is kept with what was written, for any
-// limits and any sizes of writes.
+// TestWriterKeepsHeadAndTail compares what is kept with what was written, for any limits and any
+// sizes of writes.
 func TestWriterKeepsHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := New(Config{TTL: time.Hour, Budget: 4 << 20})
@@ -119,8 +119,8 @@ func TestWriteZeros(t *testing.T) {
 	})
 }
 
-// TestReadersWhileTheRingTurns: bytes that were handed out never change although
-// the writer uses the memory of dropped chunks again.
+// TestReadersWhileTheRingTurns: bytes that were handed out never change although the writer uses
+// the memory of dropped chunks again.
 func TestReadersWhileTheRingTurns(t *testing.T) {
 	s := newStore(t, 8<<20)
 	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 16 << 10, Tail: 64 << 10})
@@ -207,8 +207,8 @@ func TestReadersWhileTheRingTurns(t *testing.T) {
 	}
 }
 
-// TestRecycling: without readers a flood takes no new memory; with a snapshot held
-// it must not touch what the snapshot sees.
+// TestRecycling: without readers a flood takes no new memory; with a snapshot held it must not
+// touch what the snapshot sees.
 func TestRecycling(t *testing.T) {
 	s := newStore(t, 8<<20)
 	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 4 << 10, Tail: 64 << 10})

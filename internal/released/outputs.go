@@ -58,8 +58,8 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines strin
 // DeleteSession implements [sessions.Outputs].
 func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
-// parseLines reads "A-B" or "A", or several of them in ascending order, parted by
-// commas; nothing means all.
+// parseLines reads "A-B" or "A", or several of them in ascending order, parted by commas; nothing
+// means all.
 func parseLines(text string) (ranges [][2]int, _ error) {
 	if text == "" {
 		return [][2]int{{}}, nil
@@ -81,8 +81,8 @@ func parseLines(text string) (ranges [][2]int, _ error) {
 	return ranges, nil
 }
 
-// lastLine refuses ranges that ask for lines an output of so many lines, numbered
-// from first, does not have.
+// lastLine refuses ranges that ask for lines an output of so many lines, numbered from first, does
+// not have.
 func lastLine(ranges [][2]int, first, count int) error {
 	last := first + count - 1
 	for _, r := range ranges {

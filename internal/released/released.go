@@ -1,5 +1,5 @@
-// Package released keeps what the user released to an agent of what was shown to
-// them, and reads it for the agent: exactly those bytes, and nothing else.
+// Package released keeps what the user released to an agent of what was shown to them, and reads it
+// for the agent: exactly those bytes, and nothing else.
 //
 // The methods of a Shelf may be called concurrently.
 //
@@ -111,8 +111,8 @@ type Arguments struct {
 	Pattern string `json:"pattern,omitempty"`
 }
 
-// Call returns what a call of one of the tools asks for, and the name of what that is.
-// The error is for the model.
+// Call returns what a call of one of the tools asks for, and the name of what that is. The error is
+// for the model.
 func (s *Shelf) Call(tool string, args Arguments) (text, name string, err error) {
 	return s.call(tool, args, mostRead)
 }

@@ -10,8 +10,8 @@ import (
 	"webchat/internal/outputs"
 )
 
-// Releases are the outputs that users attach to prompts, which the agents of their
-// sessions can read again by tools.
+// Releases are the outputs that users attach to prompts, which the agents of their sessions can
+// read again by tools.
 type Releases struct {
 	Outputs
 	// Unread says that agents get no tools to read them with.
@@ -43,8 +43,7 @@ func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines str
 	return a, err
 }
 
-// Keep implements [session.OutputKeeper]: what the agent's own tool returned is released
-// to it.
+// Keep implements [session.OutputKeeper]: what the agent's own tool returned is released to it.
 func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error) {
 	out, err := r.Store.Put(outputs.Meta{Type: outputs.Terminal, SessionID: string(id), ToolCallID: w.ToolCallID,
 		Command: w.Name, Cwd: w.Cwd, ExitCode: w.ExitCode}, w.Data)

@@ -29,10 +29,9 @@ func opened(lines int, name string) string {
 	return b.String()
 }
 
-// BenchmarkWindow opens an output and then looks at windows all over it, as who drags
-// the scroll bar does, beside the same of 50 lines in the same round: "ratio" is the
-// time through that of 50 lines, the median of the rounds. "first" and "later" are the
-// times themselves.
+// BenchmarkWindow opens an output and then looks at windows all over it, as who drags the scroll
+// bar does, beside the same of 50 lines in the same round: "ratio" is the time through that of 50
+// lines, the median of the rounds. "first" and "later" are the times themselves.
 func BenchmarkWindow(b *testing.B) {
 	for _, name := range []string{"a.log", "a.csv", "a.json"} {
 		for _, lines := range []int{10_000, 1_000_000} {
@@ -64,8 +63,8 @@ func BenchmarkWindow(b *testing.B) {
 	}
 }
 
-// BenchmarkLimits opens texts that are as large as limits lets them be: what they are, and
-// the first window of each view, then a filter and an order of a table, in milliseconds.
+// BenchmarkLimits opens texts that are as large as limits lets them be: what they are, and the
+// first window of each view, then a filter and an order of a table, in milliseconds.
 func BenchmarkLimits(b *testing.B) {
 	for name, c := range map[string]struct {
 		of               format

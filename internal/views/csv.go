@@ -16,8 +16,8 @@ type record struct {
 	broken       bool // it cannot be parsed: its only cell is its text
 }
 
-// maxRecord is how many bytes a record of CSV may have: a quote that is still open by
-// then is an error, and no line has so many fields that they would fill the memory.
+// maxRecord is how many bytes a record of CSV may have: a quote that is still open by then is an
+// error, and no line has so many fields that they would fill the memory.
 const maxRecord = 256 << 10
 
 var errLong = errors.New("the record is too long")
@@ -41,10 +41,9 @@ func (s *stretch) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// csvRecords are the records of CSV. The line of one that cannot be parsed is a record of
-// its own, and the next one begins behind it. That reads no byte more than three times:
-// a line opens a quote if it has an odd number of them, and the next such line closes it
-// or is where it fails.
+// csvRecords are the records of CSV. The line of one that cannot be parsed is a record of its own,
+// and the next one begins behind it. That reads no byte more than three times: a line opens a quote
+// if it has an odd number of them, and the next such line closes it or is where it fails.
 func csvRecords(text []byte, comma byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		src := &stretch{text: text}

@@ -29,8 +29,8 @@ type comparison struct {
 	changes        []int // the row each begins at, from 0
 }
 
-// diffRow is a line that is the same ('='), removed or added, or a run of lines that
-// are the same and not shown ('.'): then a and b are the first, and n how many.
+// diffRow is a line that is the same ('='), removed or added, or a run of lines that are the same
+// and not shown ('.'): then a and b are the first, and n how many.
 type diffRow struct {
 	kind byte
 	a, b int32 // numbers of lines as shown; 0: not in this text

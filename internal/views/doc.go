@@ -1,17 +1,17 @@
-// Package views shows stored outputs as HTML: any rows of a file or of what a
-// command wrote, by their numbers as shown, for the API and for pages alike.
+// Package views shows stored outputs as HTML: any rows of a file or of what a command wrote, by
+// their numbers as shown, for the API and for pages alike.
 //
-// It keeps a few documents open, so that a window costs what it shows and not what
-// is above it, and lets go of one when its output has ended. Tables and trees are made
-// of all of a text, up to the size that limits has for its format; a larger text is lines.
-// A request works no longer than package render's limit on highlighting, and 2 s on a
-// filter of lines: what is not known by then is shown plain, or the window says that it
-// is partial, and asking again goes on from there. A [Views] may be used from anywhere.
+// It keeps a few documents open, so that a window costs what it shows and not what is above it, and
+// lets go of one when its output has ended. Tables and trees are made of all of a text, up to the
+// size that limits has for its format; a larger text is lines. A request works no longer than
+// package render's limit on highlighting, and 2 s on a filter of lines: what is not known by then
+// is shown plain, or the window says that it is partial, and asking again goes on from there. A
+// [Views] may be used from anywhere.
 //
 // # Views of an output
 //
-// GET /api/outputs/{id}?format=html&view=V&from=N&rows=N returns rows N and on (from 1;
-// 500 rows unless said, at most 5,000) and says in headers
+// GET /api/outputs/{id}?format=html&view=V&from=N&rows=N returns rows N and on (from 1; 500 rows
+// unless said, at most 5,000) and says in headers
 //
 //	Webchat-Views    the views the output has, the default first, such as "table source diff"
 //	Webchat-View     the one this is; view=default asks for the first
@@ -19,8 +19,8 @@
 //	Webchat-Partial  1: lines are still looked for, ask again
 //	Webchat-Note     of source: the output is too large for another view
 //
-// HEAD gives the headers alone, and format=json has the names of the views as "views".
-// Which views there are is decided by content: a name only says what to try.
+// HEAD gives the headers alone, and format=json has the names of the views as "views". Which views
+// there are is decided by content: a name only says what to try.
 //
 //	source    lines; rows are their numbers as shown, from Webchat-First to TOTAL. What was
 //	          left out is one row of class "gap", and Webchat-Gap: A-B are the lines before
@@ -50,7 +50,7 @@
 //	list      names in a folder: .entry, with .dir and .link
 //	picture   not HTML: the bytes, as an image
 //
-// What rows are made of stands at the functions of package render: [render.Table],
-// [render.Tree], [render.DiffRows], [render.Places], [render.Entries]. The only
-// attributes are class, aria-*, role, data-* and the href of links, never a style.
+// What rows are made of stands at the functions of package render: [render.Table], [render.Tree],
+// [render.DiffRows], [render.Places], [render.Entries]. The only attributes are class, aria-*,
+// role, data-* and the href of links, never a style.
 package views

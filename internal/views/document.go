@@ -15,9 +15,8 @@ import (
 	"webchat/internal/render/terminal"
 )
 
-// documents is how many highlighted documents are kept open. An open one knows
-// lexer states, or a terminal's screen, inside of it, so that a later window costs
-// only itself.
+// documents is how many highlighted documents are kept open. An open one knows lexer states, or a
+// terminal's screen, inside of it, so that a later window costs only itself.
 const documents = 64
 
 // Views shows the outputs of a store.
@@ -32,17 +31,15 @@ type Views struct {
 
 // Places knows the files of sessions' workspaces.
 type Places interface {
-	// Place returns the path, relative to the session's workspace and with slashes, of
-	// the file that a command run in its folder cwd calls by a name; false: there is
-	// none.
+	// Place returns the path, relative to the session's workspace and with slashes, of the file
+	// that a command run in its folder cwd calls by a name; false: there is none.
 	Place(ctx context.Context, sessionID, cwd, name string) (path string, ok bool)
 }
 
 // tidyTime is how long a document may outlive its output, whose bytes it holds.
 const tidyTime = 20 * time.Second
 
-// document is an output as package render sees it. What was left out of the middle
-// parts it in two.
+// document is an output as package render sees it. What was left out of the middle parts it in two.
 type document struct {
 	of         *outputs.Output
 	gap        outputs.Gap // the zero value: there is none
@@ -62,8 +59,8 @@ type rows interface {
 	Rows(ctx context.Context, from, to int) (render.Rows, error)
 }
 
-// New makes the views of what store holds. Without places, which may be nil, no text
-// becomes a link to a file.
+// New makes the views of what store holds. Without places, which may be nil, no text becomes a link
+// to a file.
 func New(store *outputs.Store, places Places) *Views { return &Views{store: store, places: places} }
 
 // HTML implements the interface Views of package serve.
@@ -89,9 +86,9 @@ func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (temp
 	}
 }
 
-// growing renders lines of a command that still runs and from which lines are left
-// out, each by itself: what is behind them begins elsewhere with every byte, so there is
-// no document that could be gone on with.
+// growing renders lines of a command that still runs and from which lines are left out, each by
+// itself: what is behind them begins elsewhere with every byte, so there is no document that could
+// be gone on with.
 func growing(ctx context.Context, o *outputs.Output, from, to int) (html template.HTML, err error) {
 	var run []byte
 	first := from
@@ -121,8 +118,8 @@ func growing(ctx context.Context, o *outputs.Output, from, to int) (html templat
 	return html, nil
 }
 
-// window renders rows by their numbers as shown. What was left out is one row,
-// whatever number of lines it had.
+// window renders rows by their numbers as shown. What was left out is one row, whatever number of
+// lines it had.
 func (d *document) window(ctx context.Context, from, to int) (html template.HTML, err error) {
 	if d.tail == nil {
 		return d.head.window(ctx, from, to)
@@ -198,8 +195,8 @@ func (h *Views) document(o *outputs.Output) *document {
 	return d
 }
 
-// tidy lets go of the documents whose outputs are gone: the bytes they hold are
-// in no budget any more.
+// tidy lets go of the documents whose outputs are gone: the bytes they hold are in no budget any
+// more.
 func (h *Views) tidy() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -256,8 +253,8 @@ func behind(o *outputs.Output, gap outputs.Gap) int {
 	return next
 }
 
-// endsLine reports whether a line begins at an offset: of what grows, the last line
-// before the gap may be a part of one, and its end is in the gap.
+// endsLine reports whether a line begins at an offset: of what grows, the last line before the gap
+// may be a part of one, and its end is in the gap.
 func endsLine(o *outputs.Output, off int64) bool {
 	var b [1]byte
 	n, _ := o.ReadAt(b[:], off-1) // without a byte before it, it does
@@ -277,8 +274,8 @@ func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64)
 	return &part{first: first, rows: t, term: t}
 }
 
-// advance takes in what has come since, for as long as a request may take, and
-// reports whether that was all.
+// advance takes in what has come since, for as long as a request may take, and reports whether that
+// was all.
 func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, render.WorkLimit)
 	defer cancel()
@@ -289,11 +286,11 @@ func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	return err == nil, err
 }
 
-// window shows rows from to to, counted from 1. While there is more to take in
-// than a request has time for, rows that are not known yet are the lines of
-// these numbers, each by itself: the next request goes on from there. Of what
-// still runs, rows beyond the last are the last ones: who follows asks for lines,
-// which are more than the rows if a program writes over what it has written.
+// window shows rows from to to, counted from 1. While there is more to take in than a request has
+// time for, rows that are not known yet are the lines of these numbers, each by itself: the next
+// request goes on from there. Of what still runs, rows beyond the last are the last ones: who
+// follows asks for lines, which are more than the rows if a program writes over what it has
+// written.
 func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error) {
 	all := false
 	if to > t.Final() {
@@ -341,8 +338,8 @@ type text struct {
 // Total implements code.Source.
 func (s text) Total() int { return s.o.TotalLines() }
 
-// Lines implements code.Source. Lines that were left out come as empty ones, so
-// that all others keep their numbers.
+// Lines implements code.Source. Lines that were left out come as empty ones, so that all others
+// keep their numbers.
 func (s text) Lines(ctx context.Context, from, to int) ([]byte, error) {
 	var b []byte
 	next := from + s.first - 1

@@ -149,8 +149,8 @@ func TestDocumentsAreForgotten(t *testing.T) {
 	}
 }
 
-// A program that writes over what it has written has fewer rows than lines: the
-// end of them is what a card shows, and who follows gets the last ones.
+// A program that writes over what it has written has fewer rows than lines: the end of them is what
+// a card shows, and who follows gets the last ones.
 func TestRowsWrittenOver(t *testing.T) {
 	store := testStore(t)
 	w, err := store.Create(outputs.Meta{Type: outputs.Terminal, StartLine: 1}, outputs.Limits{})

@@ -13,8 +13,8 @@ import (
 	"webchat/internal/render"
 )
 
-// failures is how commands say that something failed: Go, C compilers, Rust, Python,
-// JavaScript, TAP, make.
+// failures is how commands say that something failed: Go, C compilers, Rust, Python, JavaScript,
+// TAP, make.
 const failures = `^\s*--- FAIL: |^panic: |^fatal error: |(?:^|\s|:)(?:fatal )?error(?:\[\w+\])?: |^Traceback \(most recent|^npm ERR! |^not ok |^\s*(?:✕|✗|×) |^FAILED |\*\*\* \[.*Error \d`
 
 // failureTime is how long one request looks for a failure; the next goes on from there.
@@ -39,8 +39,7 @@ type failed struct {
 	name, said string
 }
 
-// firstFailure looks for it in what there is, for a while; asked again it goes on where
-// it was.
+// firstFailure looks for it in what there is, for a while; asked again it goes on where it was.
 func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, err error) {
 	e, err := outputs.ParseExpression(failures)
 	if err != nil {
@@ -67,8 +66,8 @@ func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, 
 	return f, nil
 }
 
-// describe says what failed and what was said about it. Tests of Go say so below the
-// line that tells, or with -v above it.
+// describe says what failed and what was said about it. Tests of Go say so below the line that
+// tells, or with -v above it.
 func (f *failed) describe(lines []string, first int) {
 	at := f.line - first
 	if at >= len(lines) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseFilters makes a test of filters that all must hold. A filter is "column:test:value",
-// column being a number from 1, or a text that any cell has.
+// parseFilters makes a test of filters that all must hold. A filter is "column:test:value", column
+// being a number from 1, or a text that any cell has.
 func parseFilters(filters []string, columns int) (func(cells []string) bool, error) {
 	var all []func([]string) bool
 	for _, f := range filters {
@@ -56,8 +56,8 @@ func anyHas(text string) func([]string) bool {
 	}
 }
 
-// parseTest makes a test of one cell; nil: there is no such test. Letters compare in
-// either case, numbers as such.
+// parseTest makes a test of one cell; nil: there is no such test. Letters compare in either case,
+// numbers as such.
 func parseTest(name, value string) func(c string) bool {
 	lower := strings.ToLower(value)
 	limit, isNumber := numeral(value)

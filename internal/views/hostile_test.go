@@ -38,8 +38,8 @@ const (
 	lines  = `^\d+-\d+$`
 )
 
-// checkHarmless fails on anything beyond what is allowed, on tags that do not nest, and
-// on characters that hide or turn what is around them.
+// checkHarmless fails on anything beyond what is allowed, on tags that do not nest, and on
+// characters that hide or turn what is around them.
 func checkHarmless(t *testing.T, what string, h []byte) {
 	t.Helper()
 	z := html.NewTokenizer(bytes.NewReader(h))
@@ -82,8 +82,7 @@ func checkHarmless(t *testing.T, what string, h []byte) {
 	}
 }
 
-// wrapped are texts in which what an attacker wrote is a part of something that has
-// more views.
+// wrapped are texts in which what an attacker wrote is a part of something that has more views.
 func wrapped(body string) map[string]string {
 	quoted := fmt.Sprintf("%q", body)
 	cell := `"` + strings.ReplaceAll(body, `"`, `""`) + `"`
@@ -194,8 +193,8 @@ func bomb(names int) (text string) {
 	return text
 }
 
-// What would be quadratic, or deeper than a stack, is neither: each of these is answered
-// within the time of any test.
+// What would be quadratic, or deeper than a stack, is neither: each of these is answered within the
+// time of any test.
 func TestExpensiveContent(t *testing.T) {
 	h := New(outputsOf(t, 64<<20), everywhere{})
 	r := rand.New(rand.NewPCG(9, 10))

@@ -14,9 +14,9 @@ func jsonDecoder(b []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// sniffJSON reads the beginning of a text and returns how many values stand one behind
-// the other, and whether the only one is a list of objects. ok is false for text that is not
-// JSON; whole says that there is no more of it.
+// sniffJSON reads the beginning of a text and returns how many values stand one behind the other,
+// and whether the only one is a list of objects. ok is false for text that is not JSON; whole says
+// that there is no more of it.
 func sniffJSON(head []byte, whole bool) (values int, lists, ok bool) {
 	dec := jsonDecoder(head)
 	objects := 0
@@ -50,8 +50,7 @@ func skip(b []byte, i int) int {
 	return i
 }
 
-// brokenAt returns where JSON is broken, of an error of a decoder that began at the
-// beginning of b.
+// brokenAt returns where JSON is broken, of an error of a decoder that began at the beginning of b.
 func brokenAt(b []byte, err error) int {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return min(int(e.ByteOffset), len(b))
@@ -67,8 +66,8 @@ type jsonList struct {
 	broken bool
 }
 
-// listJSON goes through the array or object that b begins with, or through values that
-// stand one behind the other. A value in it that is cut off counts if it holds others.
+// listJSON goes through the array or object that b begins with, or through values that stand one
+// behind the other. A value in it that is cut off counts if it holds others.
 func listJSON(b []byte, values bool) (l jsonList) {
 	dec := jsonDecoder(b)
 	object := !values && b[0] == '{'
@@ -110,8 +109,7 @@ func listJSON(b []byte, values bool) (l jsonList) {
 // holds reports whether a value that begins with c holds others.
 func holds(c byte) bool { return c == '{' || c == '[' }
 
-// jsonText is a string without its quotes, nothing for null, and any other value as it
-// is written.
+// jsonText is a string without its quotes, nothing for null, and any other value as it is written.
 func jsonText(v jsontext.Value) string {
 	switch v.Kind() {
 	case jsontext.KindNull:
@@ -127,10 +125,10 @@ func jsonText(v jsontext.Value) string {
 	return string(v)
 }
 
-// jsonRecords are the values of a table that stand one behind the other, or are what
-// remains of an array. column returns the cell for what a name stands for, from 0; below
-// 0: none. What cannot be parsed is a record as well, up to the end of the line where
-// that shows; in an array it is the last one.
+// jsonRecords are the values of a table that stand one behind the other, or are what remains of an
+// array. column returns the cell for what a name stands for, from 0; below 0: none. What cannot be
+// parsed is a record as well, up to the end of the line where that shows; in an array it is the
+// last one.
 func jsonRecords(text []byte, array bool, width int, column func(name jsontext.Value) int) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		dec, cells := jsonDecoder(nil), make([]string, max(1, width))

@@ -40,8 +40,7 @@ const (
 	toml
 )
 
-// kind is what an output is, by its content; its name and description only say what
-// to try.
+// kind is what an output is, by its content; its name and description only say what to try.
 type kind struct {
 	format format
 	comma  byte     // of csv
@@ -52,9 +51,9 @@ type kind struct {
 
 const sniffed = 64 << 10 // bytes a kind is told by
 
-// limits is up to which size a text is more than lines. What is made of it is made of
-// all of it within 500 ms on two cores, and kept with the output. BenchmarkLimits, in
-// milliseconds of one core (AMD EPYC), of usual texts and of the densest:
+// limits is up to which size a text is more than lines. What is made of it is made of all of it
+// within 500 ms on two cores, and kept with the output. BenchmarkLimits, in milliseconds of one
+// core (AMD EPYC), of usual texts and of the densest:
 var limits = map[format]struct {
 	bytes int64
 	name  string
@@ -221,8 +220,8 @@ func (k *kind) records(head []byte, whole bool, m *outputs.Meta) {
 	}
 }
 
-// sameFields returns how many fields the first records have if most have as many, but for
-// some that cannot be parsed; 0: they do not.
+// sameFields returns how many fields the first records have if most have as many, but for some that
+// cannot be parsed; 0: they do not.
 func sameFields(head []byte, whole bool, comma byte) int {
 	counts, records, broken := map[int]int{}, 0, 0
 	for r := range csvRecords(head, comma) {

@@ -29,11 +29,11 @@ type Output struct {
 type Content interface {
 	// Rows returns the rows from to to, as GET /api/outputs/{id}?format=html does.
 	Rows(from, to int) (template.HTML, error)
-	// Last returns the number of the last row. A command's output has fewer rows
-	// than lines where the command wrote over what it had written.
+	// Last returns the number of the last row. A command's output has fewer rows than lines where
+	// the command wrote over what it had written.
 	Last() int
-	// Failure returns the numbers of the lines about the first failure that a
-	// command tells of; 0 if there is none.
+	// Failure returns the numbers of the lines about the first failure that a command tells of; 0
+	// if there is none.
 	Failure() (from, to int)
 	// Head returns the first bytes, at most n.
 	Head(n int) []byte
@@ -41,8 +41,8 @@ type Content interface {
 	Read(limit int64) ([]byte, error)
 }
 
-// Output returns what is stored under an id; false when its life is over or it
-// never was. Of one that had to make room, the time of that is known.
+// Output returns what is stored under an id; false when its life is over or it never was. Of one
+// that had to make room, the time of that is known.
 func (h *Views) Output(id string) (Output, bool) {
 	o, err := h.store.Get(outputs.ID(id))
 	if err != nil {

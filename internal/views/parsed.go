@@ -138,8 +138,7 @@ func parseYAML(b []byte) (*parsed, error) {
 	return p.finish()
 }
 
-// yaml adds a node, which has a key if it is of a mapping. The loader limits how deep
-// nodes nest.
+// yaml adds a node, which has a key if it is of a mapping. The loader limits how deep nodes nest.
 func (p *parsed) yaml(to *item, n, key *yamllib.Node) {
 	var x *item
 	switch n.Kind {

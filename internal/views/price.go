@@ -7,9 +7,9 @@ import (
 	"webchat/internal/tokens"
 )
 
-// Price implements the interface Views of package serve. Up to [tokens.ExactLimit] bytes are counted to the
-// token, as an attachment of these lines has them; more is estimated from pieces spread
-// over all.
+// Price implements the interface Views of package serve. Up to [tokens.ExactLimit] bytes are
+// counted to the token, as an attachment of these lines has them; more is estimated from pieces
+// spread over all.
 func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (n int, exact bool, err error) {
 	all := &pieces{most: tokens.ExactLimit}
 	if err := copyRanges(ctx, o, ranges, all); err != nil {

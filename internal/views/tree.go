@@ -10,8 +10,8 @@ import (
 
 // forest is values in values.
 type forest interface {
-	// children returns children of the value with this handle, from the from-th on
-	// (from 1) and n at most, and how many it has. The handle of all is "".
+	// children returns children of the value with this handle, from the from-th on (from 1) and n
+	// at most, and how many it has. The handle of all is "".
 	children(at string, from, n int) ([]render.Node, int, error)
 }
 
@@ -25,8 +25,8 @@ const (
 	textLength  = 600 // bytes of a text that are shown
 )
 
-// tree is children of a value, each a list item; those of a value that stands alone
-// are shown with it.
+// tree is children of a value, each a list item; those of a value that stands alone are shown with
+// it.
 func (h *Views) tree(o *outputs.Output, k *kind, a Ask) (w Window, err error) {
 	d := h.document(o)
 	d.seen.mu.Lock()
@@ -78,8 +78,8 @@ func newForest(o *outputs.Output, k *kind) (forest, error) {
 	return &jsonTree{o: o, root: listJSON(text, true), lines: k.format == jsonLines, known: map[int64]jsonList{}}, nil
 }
 
-// jsonTree is JSON, whose values are gone through when they are first shown. The handle
-// of a value is where it begins.
+// jsonTree is JSON, whose values are gone through when they are first shown. The handle of a value
+// is where it begins.
 type jsonTree struct {
 	o     *outputs.Output
 	root  jsonList
@@ -87,12 +87,12 @@ type jsonTree struct {
 	known map[int64]jsonList
 }
 
-// knownFrom is from how many bytes on the list of a value is kept. All of them together
-// are at most two times as long as the text: a value is in one list.
+// knownFrom is from how many bytes on the list of a value is kept. All of them together are at most
+// two times as long as the text: a value is in one list.
 const knownFrom = 4 << 10
 
-// list returns what is in the value that text begins with, and which begins at off; cut:
-// text may end before it does, and then false.
+// list returns what is in the value that text begins with, and which begins at off; cut: text may
+// end before it does, and then false.
 func (t *jsonTree) list(off int64, text []byte, cut bool) (jsonList, bool) {
 	l, known := t.known[off]
 	if known {
@@ -166,8 +166,8 @@ func (t *jsonTree) children(at string, from, n int) (nodes []render.Node, total 
 // countLines counts line ends.
 func countLines(b []byte) int { return bytes.Count(b, []byte{'\n'}) }
 
-// describe fills in what is known of the value that text begins with, or of the member if
-// that is one of an object.
+// describe fills in what is known of the value that text begins with, or of the member if that is
+// one of an object.
 func (t *jsonTree) describe(n *render.Node, off int64, text []byte, member bool) {
 	n.Last = n.First
 	dec := jsonDecoder(text)

@@ -18,8 +18,7 @@ import (
 	"webchat/internal/render/terminal"
 )
 
-// searchTime is how long a request may look for the rows that a filter leaves, or
-// sort them.
+// searchTime is how long a request may look for the rows that a filter leaves, or sort them.
 const searchTime = 2 * time.Second
 
 // refuse says what is wrong with what was asked for.
@@ -144,12 +143,12 @@ func (h *Views) filtered(ctx context.Context, o *outputs.Output, a Ask) (w Windo
 	return w, nil
 }
 
-// scatteredTime is how long lines that do not follow one another are highlighted: each
-// run of them may cost as much as a window.
+// scatteredTime is how long lines that do not follow one another are highlighted: each run of them
+// may cost as much as a window.
 const scatteredTime = 200 * time.Millisecond
 
-// scattered shows lines by their numbers as shown. Those of a terminal are shown each
-// by itself, since what the program wrote over is not what was found.
+// scattered shows lines by their numbers as shown. Those of a terminal are shown each by itself,
+// since what the program wrote over is not what was found.
 func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (html template.HTML, err error) {
 	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
 	for i := 0; i < len(lines); {

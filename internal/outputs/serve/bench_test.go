@@ -20,9 +20,9 @@ import (
 	"webchat/internal/outputs"
 )
 
-// BenchmarkGet compares fetching an output with a handler that writes a []byte,
-// over loopback, interleaved: "ratio" is the reference's time through ours, the
-// median of the rounds (1 is equal, below 1 we are slower).
+// BenchmarkGet compares fetching an output with a handler that writes a []byte, over loopback,
+// interleaved: "ratio" is the reference's time through ours, the median of the rounds (1 is equal,
+// below 1 we are slower).
 func BenchmarkGet(b *testing.B) {
 	for _, tt := range []struct {
 		name string
@@ -62,8 +62,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// running runs the store while the benchmark lasts, as a server does. Else the timer
-// of each write's deadline would be the process's next one, which costs a wake-up.
+// running runs the store while the benchmark lasts, as a server does. Else the timer of each
+// write's deadline would be the process's next one, which costs a wake-up.
 func running(b *testing.B, s *outputs.Store) {
 	ctx, cancel := context.WithCancel(b.Context())
 	var run sync.WaitGroup
@@ -71,8 +71,8 @@ func running(b *testing.B, s *outputs.Store) {
 	b.Cleanup(func() { cancel(); run.Wait() })
 }
 
-// fetcher returns a client that costs as little as possible, so that what is
-// measured is the server: one kept connection, headers skipped but for the length.
+// fetcher returns a client that costs as little as possible, so that what is measured is the
+// server: one kept connection, headers skipped but for the length.
 func fetcher(b *testing.B, url string, size int) func() {
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 	conn, err := net.Dial("tcp", host)
@@ -137,8 +137,7 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// BenchmarkStoredCompression compares serving a stored gzip form with compressing
-// on each request.
+// BenchmarkStoredCompression compares serving a stored gzip form with compressing on each request.
 func BenchmarkStoredCompression(b *testing.B) {
 	s := newStore(b, 64<<20)
 	o := put(b, s, outputs.Meta{Type: outputs.File}, samples["chunks"])

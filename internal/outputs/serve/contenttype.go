@@ -13,9 +13,8 @@ import (
 
 const typeText = "text/plain; charset=utf-8"
 
-// contentType chooses by what kind of output it is and by its first bytes: text, a
-// picture that browsers show, or neither. Nothing a file, a model or a description
-// says gets into the header.
+// contentType chooses by what kind of output it is and by its first bytes: text, a picture that
+// browsers show, or neither. Nothing a file, a model or a description says gets into the header.
 func contentType(m *outputs.Meta, head []byte) string {
 	switch m.Type {
 	case outputs.Terminal:
@@ -30,8 +29,8 @@ func contentType(m *outputs.Meta, head []byte) string {
 	}
 }
 
-// disposition is the header that makes a browser save the bytes rather than open
-// them in our origin (RFC 6266).
+// disposition is the header that makes a browser save the bytes rather than open them in our origin
+// (RFC 6266).
 func disposition(m *outputs.Meta) string {
 	return mime.FormatMediaType("attachment", map[string]string{"filename": fileName(m)})
 }

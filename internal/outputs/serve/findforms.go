@@ -7,9 +7,8 @@ import (
 	"webchat/internal/outputs"
 )
 
-// Count answers ?count=RE: how many lines match. It ends when within is over, at most
-// two seconds; asked again, it goes on. With at=N it also says where hits are around
-// line N, 0 being none.
+// Count answers ?count=RE: how many lines match. It ends when within is over, at most two seconds;
+// asked again, it goes on. With at=N it also says where hits are around line N, 0 being none.
 type Count struct {
 	Total    int  `json:"total"`
 	Complete bool `json:"complete"`
@@ -27,8 +26,8 @@ type Around struct {
 	Last     int `json:"last"`
 }
 
-// Density answers ?density=N: hits in N parts of equal length of all lines. With count=RE
-// these are Parts; without, lines that look like errors, and like warnings.
+// Density answers ?density=N: hits in N parts of equal length of all lines. With count=RE these are
+// Parts; without, lines that look like errors, and like warnings.
 type Density struct {
 	Total    int   `json:"total"`
 	Complete bool  `json:"complete"`
@@ -38,8 +37,7 @@ type Density struct {
 	Warnings []int `json:"warnings,omitempty"`
 }
 
-// Price answers ?tokens: what lines cost a model, to the token up to 1 MiB and
-// estimated above.
+// Price answers ?tokens: what lines cost a model, to the token up to 1 MiB and estimated above.
 type Price struct {
 	Tokens int  `json:"tokens"`
 	Exact  bool `json:"exact"`

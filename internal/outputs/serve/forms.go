@@ -136,8 +136,8 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *outputs
 
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// json serves the output as one object, written as it goes: a large output is
-// never in memory a second time.
+// json serves the output as one object, written as it goes: a large output is never in memory a
+// second time.
 func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
 	c := o.Snapshot()
 	defer c.Release()
@@ -195,8 +195,8 @@ func writeData(w *bufio.Writer, c *outputs.Snapshot, encoding string) error {
 	return z.Close()
 }
 
-// escape writes b, a part of valid UTF-8, as a part of a JSON string that is
-// harmless inside HTML too. The error is w's own.
+// escape writes b, a part of valid UTF-8, as a part of a JSON string that is harmless inside HTML
+// too. The error is w's own.
 func escape(w *bufio.Writer, b []byte) error {
 	const hex = "0123456789abcdef"
 	from := 0

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzJSONParts: text escaped in parts decodes to the same text, and is found to
-// be UTF-8 exactly when it is, wherever it is cut.
+// FuzzJSONParts: text escaped in parts decodes to the same text, and is found to be UTF-8 exactly
+// when it is, wherever it is cut.
 func FuzzJSONParts(f *testing.F) {
 	f.Add([]byte("a\"<\u2028é𝄞\x00"), uint(3), uint(7))
 	f.Add([]byte("\xe2\x80"), uint(1), uint(1))

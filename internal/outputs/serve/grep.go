@@ -84,8 +84,8 @@ func (m *matches) text() []byte {
 	return b
 }
 
-// nearLines is up to how many lines are searched by themselves: for more, the hits of
-// the whole output are found, or known.
+// nearLines is up to how many lines are searched by themselves: for more, the hits of the whole
+// output are found, or known.
 const nearLines = 5000
 
 // search looks for e in the lines from to to, within grepTime.
@@ -181,8 +181,8 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// utf16Len counts the UTF-16 units of b, each byte that is not UTF-8 being the one
-// replacement character it becomes.
+// utf16Len counts the UTF-16 units of b, each byte that is not UTF-8 being the one replacement
+// character it becomes.
 func utf16Len(b []byte) (n int) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

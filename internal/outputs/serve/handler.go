@@ -1,5 +1,5 @@
-// Package serve answers requests for outputs: the bytes, lines, matches, views, as they
-// come or as they are. All of a [Handler] may be called concurrently.
+// Package serve answers requests for outputs: the bytes, lines, matches, views, as they come or as
+// they are. All of a [Handler] may be called concurrently.
 //
 //	mux.Handle("GET /api/outputs/{id}", serve.New(store, shown, log))
 package serve
@@ -30,8 +30,8 @@ const (
 	grepTime      = 2 * time.Second
 )
 
-// Handler serves outputs, for GET and HEAD. All replies carry headers that keep a
-// browser from running anything in them. The forms:
+// Handler serves outputs, for GET and HEAD. All replies carry headers that keep a browser from
+// running anything in them. The forms:
 //
 //	(none)                the bytes, as a download: Range, If-Range, ETag, stored zstd or gzip.
 //	                      What was left out of a large output is one line "… N bytes (M lines) left out …".
@@ -47,14 +47,14 @@ const (
 //	?density=N[&count=RE][&within=MS] [Density]
 //	?tokens[&lines=A-B,C-D]           [Price]
 //
-// Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16 units of text, as JavaScript does; a long
-// line's text begins at its byte column. Terminal colours and controls are taken out
-// before matching. When there are more matches or time is up, next is the line to
-// go on from (lines=N-), in the text form the header Webchat-Next.
+// Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16
+// units of text, as JavaScript does; a long line's text begins at its byte column. Terminal colours
+// and controls are taken out before matching. When there are more matches or time is up, next is
+// the line to go on from (lines=N-), in the text form the header Webchat-Next.
 //
-// Line forms carry Webchat-Lines: A-B/TOTAL, all by numbers as shown, TOTAL being
-// the last one's. A refusal is {"error","code"} with status 400; an unknown or
-// expired output always the same 404 {"error":"Expired"}.
+// Line forms carry Webchat-Lines: A-B/TOTAL, all by numbers as shown, TOTAL being the last one's. A
+// refusal is {"error","code"} with status 400; an unknown or expired output always the same 404
+// {"error":"Expired"}.
 type Handler struct {
 	store *outputs.Store
 	views Views
@@ -62,13 +62,14 @@ type Handler struct {
 	heavy chan struct{} // a place for each grep or compression at work
 }
 
-// New returns a Handler. v may be nil: what needs it is then refused. log gets no content and no id.
+// New returns a Handler. v may be nil: what needs it is then refused. log gets no content and no
+// id.
 func New(s *outputs.Store, v Views, log *slog.Logger) *Handler {
 	return &Handler{store: s, views: v, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
-// ServeHTTP serves the output named by the path value "id", or by the last element
-// of the path when the router sets none.
+// ServeHTTP serves the output named by the path value "id", or by the last element of the path when
+// the router sets none.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if id == "" {

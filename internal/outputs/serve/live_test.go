@@ -17,8 +17,7 @@ import (
 	"webchat/internal/outputs"
 )
 
-// serve starts a real server; its client keeps connections and asks for no
-// compression.
+// serve starts a real server; its client keeps connections and asks for no compression.
 func serve(t testing.TB, h http.Handler) (url string, client *http.Client) {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -95,8 +94,8 @@ func TestFollowerLeaves(t *testing.T) {
 	<-left
 }
 
-// TestSlowFollower: one who falls behind the ring is told what it misses, and
-// never holds up the writer.
+// TestSlowFollower: one who falls behind the ring is told what it misses, and never holds up the
+// writer.
 func TestSlowFollower(t *testing.T) {
 	s := newStore(t, 4<<20)
 	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 16 << 10, Tail: 256 << 10})
@@ -204,8 +203,8 @@ func TestLifeEndsDuringDownload(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsTakenOff: a write deadline of one reply must not end the next on
-// the same connection.
+// TestDeadlineIsTakenOff: a write deadline of one reply must not end the next on the same
+// connection.
 func TestDeadlineIsTakenOff(t *testing.T) {
 	s := newStore(t, 4<<20)
 	o := put(t, s, outputs.Meta{Type: outputs.File}, samples["chunks"])

@@ -53,8 +53,8 @@ func create(t testing.TB, s *outputs.Store, m outputs.Meta, l outputs.Limits) *o
 	return w
 }
 
-// pattern fills p with the bytes of an endless text from offset off: lines of
-// 61 bytes, whose characters depend on where they are.
+// pattern fills p with the bytes of an endless text from offset off: lines of 61 bytes, whose
+// characters depend on where they are.
 func pattern(p []byte, off int64) {
 	for i := range p {
 		if at := off + int64(i); at%61 == 60 {

@@ -18,8 +18,8 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestServingCopiesNothing: a large output is never in memory a second time,
-// whatever form it is asked for in.
+// TestServingCopiesNothing: a large output is never in memory a second time, whatever form it is
+// asked for in.
 func TestServingCopiesNothing(t *testing.T) {
 	s := newStore(t, 128<<20)
 	h := newHandler(s, nil)

@@ -9,8 +9,8 @@ import (
 	"webchat/internal/outputs"
 )
 
-// negotiate returns the encodings a client wants, most wanted first (RFC 9110
-// §12.5.3); between equals zstd, then gzip. Without the header, none.
+// negotiate returns the encodings a client wants, most wanted first (RFC 9110 §12.5.3); between
+// equals zstd, then gzip. Without the header, none.
 func negotiate(accept []string) []outputs.Encoding {
 	q := [outputs.Encodings]float64{-1, -1}
 	rest := -1.0

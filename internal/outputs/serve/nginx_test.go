@@ -12,9 +12,9 @@ import (
 	"webchat/internal/outputs"
 )
 
-// BenchmarkGetNginx compares fetching an output with nginx serving a file of the
-// same bytes from a memory file system where there is one: "ratio" is nginx's time
-// through ours (above 1 we are faster).
+// BenchmarkGetNginx compares fetching an output with nginx serving a file of the same bytes from a
+// memory file system where there is one: "ratio" is nginx's time through ours (above 1 we are
+// faster).
 func BenchmarkGetNginx(b *testing.B) {
 	program, err := exec.LookPath("nginx")
 	if err != nil {
@@ -40,8 +40,8 @@ func BenchmarkGetNginx(b *testing.B) {
 	}
 }
 
-// serveNginx starts one worker with its defaults for static files and returns the
-// address of the bytes.
+// serveNginx starts one worker with its defaults for static files and returns the address of the
+// bytes.
 func serveNginx(b *testing.B, program string, data []byte) string {
 	dir, err := os.MkdirTemp("/dev/shm", "webchat-nginx-")
 	if err != nil {

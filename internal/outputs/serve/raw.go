@@ -12,8 +12,7 @@ import (
 	"webchat/internal/outputs"
 )
 
-// headers are the header values of an output's bytes. Those of a complete output
-// are made once.
+// headers are the header values of an output's bytes. Those of a complete output are made once.
 type headers struct {
 	contentType, disposition, length []string
 	etag                             [outputs.Encodings + 1][]string // of identity first
@@ -25,8 +24,8 @@ func makeHeaders(o *outputs.Output, c *outputs.Snapshot) *headers {
 		disposition: []string{disposition(&c.Meta)},
 		length:      []string{strconv.FormatInt(c.Length(), 10)},
 	}
-	// The bytes under an id never change once complete: size and time of birth
-	// are only there to look like no other output's.
+	// The bytes under an id never change once complete: size and time of birth are only there to
+	// look like no other output's.
 	tag := strconv.FormatInt(c.Size(), 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
 	for e := outputs.Identity; e < outputs.Encodings; e++ {
 		s := `"` + tag + `"`
@@ -44,8 +43,7 @@ func prepared(o *outputs.Output) (*outputs.Snapshot, *headers) {
 	return c, c.Attached(func() any { return makeHeaders(o, c) }).(*headers)
 }
 
-// raw serves the bytes. http.ServeContent, which copies, is left to requests that
-// need it.
+// raw serves the bytes. http.ServeContent, which copies, is left to requests that need it.
 func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
 	c, hs := prepared(o)
 	defer c.Release()
@@ -95,8 +93,8 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output)
 	p.done()
 }
 
-// conditional reports whether r has what only ServeContent decides, and returns r
-// without a range in another unit than bytes, which is ignored (RFC 9110 §14.2).
+// conditional reports whether r has what only ServeContent decides, and returns r without a range
+// in another unit than bytes, which is ignored (RFC 9110 §14.2).
 func conditional(r *http.Request) (*http.Request, bool) {
 	_, ranged := r.Header["Range"]
 	if unit, _, _ := strings.Cut(r.Header.Get("Range"), "="); ranged && !strings.EqualFold(unit, "bytes") {
@@ -197,9 +195,8 @@ func (h *Handler) unchanged(w http.ResponseWriter, r *http.Request, etag string)
 	return false
 }
 
-// paced writes so that a client that takes nothing is cut: it must take each
-// writeStep bytes within writeTimeout. A small reply, which the kernel buffers at
-// once, goes without that.
+// paced writes so that a client that takes nothing is cut: it must take each writeStep bytes within
+// writeTimeout. A small reply, which the kernel buffers at once, goes without that.
 type paced struct {
 	http.ResponseWriter
 	always  bool                     // many small writes are coming

@@ -13,19 +13,17 @@ import (
 	"webchat/internal/views"
 )
 
-// Views shows outputs to people: package views has them. What it returns is safe to
-// insert in a page. An error that is not a [*views.Refusal] is logged, so it must not quote
-// the output.
+// Views shows outputs to people: package views has them. What it returns is safe to insert in a
+// page. An error that is not a [*views.Refusal] is logged, so it must not quote the output.
 type Views interface {
-	// HTML makes the highlighted lines from to to, by their numbers as shown and both
-	// included. The lines exist and are at most MaxHTMLLines.
+	// HTML makes the highlighted lines from to to, by their numbers as shown and both included. The
+	// lines exist and are at most MaxHTMLLines.
 	HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error)
 	// Of returns the names of the views o has, the default first.
 	Of(o *outputs.Output) []string
 	// View makes a window of a view.
 	View(ctx context.Context, o *outputs.Output, a views.Ask) (views.Window, error)
-	// Price returns what ranges of lines cost a model, and whether that was counted or
-	// estimated.
+	// Price returns what ranges of lines cost a model, and whether that was counted or estimated.
 	Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (tokens int, exact bool, err error)
 }
 
