@@ -52,8 +52,7 @@ var ours = map[string][]string{
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
-	"internal/outputs":         {},
-	"internal/outputs/serve":   {"internal/kind", "internal/outputs", "internal/views"},
+	"internal/outputs":         {"internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
@@ -63,7 +62,7 @@ var ours = map[string][]string{
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/linediff":        {}, // for views, for lists, and to take an edit back
 	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/outputs/serve", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
+	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -8,6 +9,11 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newHandler is a Handler on s that logs nothing.
+func newHandler(s *Store, v Views) *Handler {
+	return NewHandler(s, v, slog.New(slog.DiscardHandler))
+}
 
 func newStore(t testing.TB, budget int64) *Store {
 	t.Helper()

@@ -45,7 +45,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
-	"webchat/internal/outputs/serve"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -78,7 +77,7 @@ type Config struct {
 type Server struct {
 	Config
 	handler http.Handler
-	outputs *serve.Handler
+	outputs *outputs.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
 	pumps *topicPumps
@@ -97,7 +96,7 @@ func New(c Config) (*Server, error) {
 	if c.Pages != nil {
 		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
-	s.outputs = serve.New(c.Outputs, shown, c.Logger)
+	s.outputs = outputs.NewHandler(c.Outputs, shown, c.Logger)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)

@@ -39,10 +39,10 @@ func BenchmarkWindow(b *testing.B) {
 				h := New(outputsOf(b, 1<<30), nil)
 				few, many := file(b, h, name, opened(50, name)), file(b, h, name, opened(lines, name))
 				known := New(h.store, nil) // of all of it
-				ask(b, known, many, Ask{View: known.Of(many)[0]})
+				ask(b, known, many, outputs.Ask{View: known.Of(many)[0]})
 				look := func(h *Views, o *outputs.Output, from int) time.Duration {
 					begun := time.Now()
-					ask(b, h, o, Ask{View: h.Of(o)[0], From: from, Rows: 50})
+					ask(b, h, o, outputs.Ask{View: h.Of(o)[0], From: from, Rows: 50})
 					return time.Since(begun)
 				}
 				var ratios, firsts, laters []float64
@@ -92,11 +92,11 @@ func BenchmarkLimits(b *testing.B) {
 				look("kind", func() { h.Of(o) })
 				for _, view := range h.Of(o) {
 					if view == Table || view == Tree {
-						look(view, func() { ask(b, h, o, Ask{View: view, Rows: 50}) })
+						look(view, func() { ask(b, h, o, outputs.Ask{View: view, Rows: 50}) })
 					}
 					if view == Table {
-						look("filter", func() { ask(b, h, o, Ask{View: view, Filter: []string{"nothing"}}) })
-						look("sort", func() { ask(b, h, o, Ask{View: view, Sort: "-1"}) })
+						look("filter", func() { ask(b, h, o, outputs.Ask{View: view, Filter: []string{"nothing"}}) })
+						look("sort", func() { ask(b, h, o, outputs.Ask{View: view, Sort: "-1"}) })
 					}
 				}
 			}

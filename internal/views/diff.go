@@ -39,7 +39,7 @@ type diffRow struct {
 }
 
 // diff is what differs from an earlier output. Its rows count lines and folds.
-func (h *Views) diff(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
+func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
 	if a.With == nil {
 		return w, refuse("no_other", "Say with which output to compare: with={id}.")
 	}

@@ -41,7 +41,7 @@ func TestDiff(t *testing.T) {
 	lines[19] = "var line20 = 21 // now"
 	lines = slices.Insert(lines, 35, "var added = 1")
 	now := file(t, h, "a.go", strings.Join(lines, "\n")+"\n")
-	w := ask(t, h, now, Ask{View: Diff, With: old, Rows: 100})
+	w := ask(t, h, now, outputs.Ask{View: Diff, With: old, Rows: 100})
 	want := []string{"… 1-16", "=17 17 var line17 = 17", "=18 18 var line18 = 18", "=19 19 var line19 = 19", "-20 var line20 = 20", "+20 var line20 = 21 // now",
 		"=21 21 var line21 = 21", "=22 22 var line22 = 22", "=23 23 var line23 = 23", "… 24-32", "=33 33 var line33 = 33", "=34 34 var line34 = 34", "=35 35 var line35 = 35",
 		"+36 var added = 1", "=36 37 var line36 = 36", "=37 38 var line37 = 37", "=38 39 var line38 = 38", "… 40-41"}
@@ -54,14 +54,14 @@ func TestDiff(t *testing.T) {
 	if html := string(w.HTML); !strings.Contains(html, "<i>") || !strings.Contains(html, `<span class="kd">var</span>`) || strings.Contains(html, "<i></i>") {
 		t.Errorf("%s", html)
 	}
-	if got := diffOf(ask(t, h, now, Ask{View: Diff, With: old, Rows: 5, At: "C2"}).HTML); !slices.Contains(got, "+36 var added = 1") {
+	if got := diffOf(ask(t, h, now, outputs.Ask{View: Diff, With: old, Rows: 5, At: "C2"}).HTML); !slices.Contains(got, "+36 var added = 1") {
 		t.Errorf("%q", got)
 	}
-	if w := ask(t, h, now, Ask{View: Diff, With: file(t, h, "a.go", strings.Join(lines, "\n")), Rows: 9}); w.Header["Changes"] != "0" {
+	if w := ask(t, h, now, outputs.Ask{View: Diff, With: file(t, h, "a.go", strings.Join(lines, "\n")), Rows: 9}); w.Header["Changes"] != "0" {
 		t.Errorf("the same: %v", w.Header)
 	}
 	empty := file(t, h, "e.go", "")
-	if w := ask(t, h, empty, Ask{View: Diff, With: old, Rows: 100}); w.Header["Removed"] != "40" || len(diffOf(w.HTML)) != 40 {
+	if w := ask(t, h, empty, outputs.Ask{View: Diff, With: old, Rows: 100}); w.Header["Removed"] != "40" || len(diffOf(w.HTML)) != 40 {
 		t.Errorf("emptied: %v", w.Header)
 	}
 }
@@ -90,11 +90,11 @@ func TestFirstFailure(t *testing.T) {
 		{"Traceback (most recent call last):\n  File \"a b.py\", line 4, in <module>\nValueError: x\n", "1-2", "First failure at line 1Traceback (most recent call last):File \"a b.py\", line 4, in <module>"},
 	} {
 		o := put(t, h, outputs.Meta{Type: outputs.Terminal, Cwd: "pump", Command: "go test"}, c.text)
-		w := ask(t, h, o, Ask{View: Failure})
+		w := ask(t, h, o, outputs.Ask{View: Failure})
 		if got := textOf(w.HTML); got != c.want || w.Header["Failure"] != c.lines {
 			t.Errorf("%q: %q %v", c.text, got, w.Header)
 		}
-		if rows := ask(t, h, o, Ask{View: Terminal, Rows: 100}); rows.Header["Failure"] != c.lines {
+		if rows := ask(t, h, o, outputs.Ask{View: Terminal, Rows: 100}); rows.Header["Failure"] != c.lines {
 			t.Errorf("%q: %v", c.text, rows.Header)
 		}
 	}
@@ -108,9 +108,9 @@ func TestFirstFailureBehindMuch(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := put(t, h, outputs.Meta{Type: outputs.Terminal}, strings.Repeat("all fine here, and nothing else to say\n", 8_000)+"fatal error: no more\n")
 	rounds := 0
-	w := ask(t, h, o, Ask{View: Failure})
+	w := ask(t, h, o, outputs.Ask{View: Failure})
 	for ; w.Partial && rounds < 10_000; rounds++ {
-		w = ask(t, h, o, Ask{View: Failure})
+		w = ask(t, h, o, outputs.Ask{View: Failure})
 	}
 	if got := w.Header["Failure"]; got != "8001-8001" || rounds == 0 {
 		t.Errorf("found at %q after %d rounds", got, rounds)
@@ -120,7 +120,7 @@ func TestFirstFailureBehindMuch(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	h := New(testStore(t), files{"pump/pump_test.go", "go.mod", "a&b.go"})
 	o := put(t, h, outputs.Meta{Type: outputs.Terminal, Cwd: "pump"}, "\tpump_test.go:88: x go.mod:3 none.go:4 a&b.go:5\nsee https://example.com/a?b=1&c=2. or javascript:alert(1)\n")
-	got := string(ask(t, h, o, Ask{View: Terminal, Rows: 9}).HTML)
+	got := string(ask(t, h, o, outputs.Ask{View: Terminal, Rows: 9}).HTML)
 	for _, want := range []string{`<a class="at-src" href="#src" data-path="pump/pump_test.go" data-line="88">pump_test.go:88</a>`,
 		`<a class="at-src" href="#src" data-path="go.mod" data-line="3">go.mod:3</a> none.go:4`,
 		`<a href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer" target="_blank">https://example.com/a?b=1&amp;c=2</a>. or javascript:alert(1)`} {

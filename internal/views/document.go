@@ -63,7 +63,7 @@ type rows interface {
 // to a file.
 func New(store *outputs.Store, places Places) *Views { return &Views{store: store, places: places} }
 
-// HTML implements the interface Views of package serve.
+// HTML implements outputs.Views.
 func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
 	html, err := h.rows(ctx, o, from, to)
 	return []byte(html), err

@@ -63,7 +63,7 @@ func TestRowsAroundTheGap(t *testing.T) {
 		if !c.over {
 			next = behind(o, *gap)
 		}
-		view := ask(t, h, o, Ask{View: h.Of(o)[0]})
+		view := ask(t, h, o, outputs.Ask{View: h.Of(o)[0]})
 		if got := view.Header["Gap"]; got != fmt.Sprintf("%d-%d", last, next) {
 			t.Errorf("%s: the lines beside the gap are %s, want %d-%d", kind, got, last, next)
 		}

@@ -104,10 +104,10 @@ func (f *failed) describe(lines []string, first int) {
 }
 
 // failure is the first failure by itself, for a place above the rows.
-func (h *Views) failure(ctx context.Context, o *outputs.Output) (Window, error) {
+func (h *Views) failure(ctx context.Context, o *outputs.Output) (outputs.Window, error) {
 	f, err := h.firstFailure(ctx, o)
 	if err != nil {
-		return Window{}, err
+		return outputs.Window{}, err
 	}
 	if f.line == 0 {
 		w := window("", 1, 0, 0)

@@ -107,7 +107,7 @@ func TestHostileContentInEveryView(t *testing.T) {
 			if rows := view == Source || view == Diff; rows && shown[view] > 100 && !strings.HasSuffix(what, "a.html") {
 				continue // what is highlighted is slow, and is the same in all of them
 			}
-			a := Ask{View: view, From: 1, Rows: 200, With: o}
+			a := outputs.Ask{View: view, From: 1, Rows: 200, With: o}
 			if view == Picture || view == Failure && h.Of(o)[0] != Terminal {
 				continue
 			}
@@ -165,22 +165,22 @@ func TestNoForgedRows(t *testing.T) {
 	h := New(testStore(t), everywhere{})
 	const forged = "</code></div>\n<div class=\"line\"><a class=\"ln\" href=\"#L7\" aria-label=\"Line 7\">7</a><code class=\"cl\">x\n</td></tr><tr><td class=\"rn\">9</td>\n"
 	o := file(t, h, "a.txt", forged)
-	if got := numbersIn(ask(t, h, o, Ask{View: Source, Rows: 99}).HTML); fmt.Sprint(got) != "[1 2 3]" {
+	if got := numbersIn(ask(t, h, o, outputs.Ask{View: Source, Rows: 99}).HTML); fmt.Sprint(got) != "[1 2 3]" {
 		t.Errorf("source: %v", got)
 	}
 	term := put(t, h, outputs.Meta{Type: outputs.Terminal}, forged)
-	if got := numbersIn(ask(t, h, term, Ask{View: Terminal, Rows: 99}).HTML); fmt.Sprint(got) != "[1 2 3]" {
+	if got := numbersIn(ask(t, h, term, outputs.Ask{View: Terminal, Rows: 99}).HTML); fmt.Sprint(got) != "[1 2 3]" {
 		t.Errorf("terminal: %v", got)
 	}
 	table := file(t, h, "a.csv", "a,b\n\"</td></tr><tr><td class=\"\"rn\"\">9</td>\",2\n3,4\n")
-	if got := rowsOf(ask(t, h, table, Ask{View: Table, Rows: 99}).HTML); len(got) != 2 {
+	if got := rowsOf(ask(t, h, table, outputs.Ask{View: Table, Rows: 99}).HTML); len(got) != 2 {
 		t.Errorf("table: %q", got)
 	}
-	if got := diffOf(ask(t, h, o, Ask{View: Diff, Rows: 99, With: file(t, h, "b.txt", "")}).HTML); len(got) != 3 {
+	if got := diffOf(ask(t, h, o, outputs.Ask{View: Diff, Rows: 99, With: file(t, h, "b.txt", "")}).HTML); len(got) != 3 {
 		t.Errorf("diff: %q", got)
 	}
 	list := put(t, h, outputs.Meta{Type: outputs.File, MimeType: "inode/directory"}, "a\u202eb/\n</code></div><div class=\"line entry\">\n")
-	if got := strings.Count(string(ask(t, h, list, Ask{View: List, Rows: 99}).HTML), "<div"); got != 2 {
+	if got := strings.Count(string(ask(t, h, list, outputs.Ask{View: List, Rows: 99}).HTML), "<div"); got != 2 {
 		t.Errorf("list: %d", got)
 	}
 }
@@ -219,7 +219,7 @@ func TestExpensiveContent(t *testing.T) {
 		o := file(t, h, name, text)
 		other := file(t, h, name, text[len(text)/2:]+text[:len(text)/3])
 		for _, view := range h.Of(o) {
-			for _, a := range []Ask{{}, {From: 500}, {Sort: "1"}, {Filter: []string{"x"}}} {
+			for _, a := range []outputs.Ask{{}, {From: 500}, {Sort: "1"}, {Filter: []string{"x"}}} {
 				if plain := view == Source || view == Diff; plain && (a.From > 0 || a.Sort != "" || a.Filter != nil || !strings.HasSuffix(name, ".txt")) {
 					continue // each may cost the limit of highlighting
 				}
@@ -230,7 +230,7 @@ func TestExpensiveContent(t *testing.T) {
 			}
 		}
 		term := put(t, h, outputs.Meta{Type: outputs.Terminal}, text)
-		ask(t, h, term, Ask{View: Terminal, Rows: 500})
+		ask(t, h, term, outputs.Ask{View: Terminal, Rows: 500})
 	}
 }
 
@@ -248,12 +248,12 @@ func FuzzTablesAndTrees(f *testing.F) {
 			if k.format == jsonValue && !strings.HasPrefix(text, "[") {
 				continue
 			}
-			all, err := h.table(t.Context(), o, k, Ask{From: 1, Rows: 50})
+			all, err := h.table(t.Context(), o, k, outputs.Ask{From: 1, Rows: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, row := range rowsOf(all.HTML) {
-				w, err := h.table(t.Context(), o, k, Ask{From: i + 1, Rows: 1})
+				w, err := h.table(t.Context(), o, k, outputs.Ask{From: i + 1, Rows: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -265,10 +265,10 @@ func FuzzTablesAndTrees(f *testing.F) {
 			if format == jsonLines && text == "" {
 				continue
 			}
-			if w, err := h.tree(o, &kind{format: format}, Ask{From: 1, Rows: 50}); err == nil {
+			if w, err := h.tree(o, &kind{format: format}, outputs.Ask{From: 1, Rows: 50}); err == nil {
 				for _, x := range itemsOf(w.HTML) {
 					if x.at != "" {
-						if _, err := h.tree(o, &kind{format: format}, Ask{From: 1, Rows: 50, At: x.at}); err != nil {
+						if _, err := h.tree(o, &kind{format: format}, outputs.Ask{From: 1, Rows: 50, At: x.at}); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -78,7 +78,7 @@ type seen struct {
 	blobs map[string]any // what each view keeps, by its name
 }
 
-// Of implements the interface Views of package serve.
+// Of implements outputs.Views.
 func (h *Views) Of(o *outputs.Output) []string {
 	list := h.kindOf(o).views
 	if h.was(o) == nil || !slices.Contains(list, Diff) {

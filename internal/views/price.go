@@ -7,7 +7,7 @@ import (
 	"webchat/internal/tokens"
 )
 
-// Price implements the interface Views of package serve. Up to [tokens.ExactLimit] bytes are
+// Price implements outputs.Views. Up to [tokens.ExactLimit] bytes are
 // counted to the token, as an attachment of these lines has them; more is estimated from pieces
 // spread over all.
 func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (n int, exact bool, err error) {

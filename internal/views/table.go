@@ -134,7 +134,7 @@ func numeral(c string) (float64, bool) {
 }
 
 // table is a window of records. Its rows count those the filter leaves, in their order.
-func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a Ask) (w Window, err error) {
+func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Window, err error) {
 	d := h.document(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
@@ -232,7 +232,7 @@ const (
 )
 
 // order finds the records that are asked for.
-func (t *records) order(ctx context.Context, a Ask) (*order, error) {
+func (t *records) order(ctx context.Context, a outputs.Ask) (*order, error) {
 	match, err := parseFilters(a.Filter, len(t.columns))
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func rowsOf(html []byte) (rows []string) {
 	return rows
 }
 
-func checkRows(t *testing.T, w Window, want ...string) {
+func checkRows(t *testing.T, w outputs.Window, want ...string) {
 	t.Helper()
 	if got := rowsOf(w.HTML); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -37,25 +37,25 @@ func checkRows(t *testing.T, w Window, want ...string) {
 func TestTable(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := file(t, h, "a.csv", "name,size,note\nb,10,\"two\nlines, a \"\"quote\"\"\"\na,9,\nc,,x,more\n\"d\",1e3,<b>&\r\n")
-	w := ask(t, h, o, Ask{View: Table, Rows: 9})
+	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9})
 	checkRows(t, w, "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty", "5: c|empty|x|more", "6: d|1e3|<b>&")
 	if w.Total != 4 || w.Header["Records"] != "4" || w.Partial || !strings.Contains(string(w.HTML), `<th class="r" data-col="2">size</th>`) {
 		t.Errorf("%+v\n%s", w, w.HTML)
 	}
-	checkRows(t, ask(t, h, o, Ask{View: Table, Rows: 2, From: 2}), "4: a|9|empty", "5: c|empty|x|more")
-	w = ask(t, h, o, Ask{View: Table, Rows: 3, Sort: "-2"})
+	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 2}), "4: a|9|empty", "5: c|empty|x|more")
+	w = ask(t, h, o, outputs.Ask{View: Table, Rows: 3, Sort: "-2"})
 	checkRows(t, w, "6: d|1e3|<b>&", "2: b|10|two↵\nlines, a \"quote\"", "4: a|9|empty")
 	if !strings.Contains(string(w.HTML), `data-col="2" aria-sort="descending"`) || w.Total != 4 {
 		t.Errorf("%s", w.HTML)
 	}
-	checkRows(t, ask(t, h, o, Ask{View: Table, Rows: 9, Sort: "2", Filter: []string{"2:filled:"}}), "4: a|9|empty", "2: b|10|two↵\nlines, a \"quote\"", "6: d|1e3|<b>&")
+	checkRows(t, ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Sort: "2", Filter: []string{"2:filled:"}}), "4: a|9|empty", "2: b|10|two↵\nlines, a \"quote\"", "6: d|1e3|<b>&")
 	for filter, want := range map[string]int{"1:is:A": 1, "1:not:a": 3, "2:above:9": 2, "2:below:10": 1, "2:is:1000": 1, "2:empty:": 1, "3:has:QUOTE": 1, "1:starts:d": 1,
 		"3:ends:x": 1, "1:matches:^[ab]$": 2, "lines": 1, "nothing": 0, "http://x:y": 0} {
-		if w := ask(t, h, o, Ask{View: Table, Rows: 9, Filter: []string{filter}}); w.Total != want || len(rowsOf(w.HTML)) != want || w.Header["Records"] != "4" {
+		if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{filter}}); w.Total != want || len(rowsOf(w.HTML)) != want || w.Header["Records"] != "4" {
 			t.Errorf("%s: %d rows, want %d", filter, w.Total, want)
 		}
 	}
-	if w := ask(t, h, o, Ask{View: Table, Rows: 9, Filter: []string{"2:filled:", "1:not:a"}}); w.Total != 2 {
+	if w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9, Filter: []string{"2:filled:", "1:not:a"}}); w.Total != 2 {
 		t.Errorf("two filters: %d", w.Total)
 	}
 }
@@ -73,7 +73,7 @@ func TestTableWithAnOpenQuote(t *testing.T) {
 		fmt.Fprintf(&b, "%d,\"other\n", i)
 	}
 	o := file(t, h, "a.csv", b.String())
-	w := ask(t, h, o, Ask{View: Table, Rows: 2, From: 30_000})
+	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
 	checkRows(t, w, "30001: 29999|word 29999", "30002: x,\"open (cannot be parsed, shown as it is)")
 	if w.Total != 60_001 {
 		t.Errorf("%d rows", w.Total)
@@ -94,10 +94,10 @@ func TestTableRowThatCannotBeParsed(t *testing.T) {
 		"long.csv":  {"a,b\n1,2\n2,3\n" + strings.Repeat(",", 300_000) + "\n3,4\n", []string{"2: 1|2", "3: 2|3", "4: " + strings.Repeat(",", 500) + " … and more" + said, "5: 3|4"}},
 	} {
 		o := file(t, h, name, c.text)
-		w := ask(t, h, o, Ask{View: Table, Rows: 9})
+		w := ask(t, h, o, outputs.Ask{View: Table, Rows: 9})
 		checkRows(t, w, c.want...)
 		for i, row := range c.want {
-			checkRows(t, ask(t, h, o, Ask{View: Table, From: i + 1}), row)
+			checkRows(t, ask(t, h, o, outputs.Ask{View: Table, From: i + 1}), row)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -108,7 +108,7 @@ func TestTableRowThatCannotBeParsed(t *testing.T) {
 		"list.json": {"[", "{\"a\":1},\n", "{\"a\":2},\n{\"a\":}\n]\n", []string{"10001: 2", `10002: {"a":}` + said}},
 	} {
 		o := file(t, h, name, c.begin+strings.Repeat(c.line, 10_000)+c.text)
-		w := ask(t, h, o, Ask{View: Table, From: 10_001, Rows: 9})
+		w := ask(t, h, o, outputs.Ask{View: Table, From: 10_001, Rows: 9})
 		checkRows(t, w, c.want...)
 	}
 }
@@ -125,12 +125,12 @@ func TestLargerThanItsLimit(t *testing.T) {
 		if got := h.Of(o); !slices.Equal(got, []string{Source, Diff}) {
 			t.Errorf("%s: %v", name, got)
 		}
-		w := ask(t, h, o, Ask{View: Source, From: 1_000_000, Rows: 2})
+		w := ask(t, h, o, outputs.Ask{View: Source, From: 1_000_000, Rows: 2})
 		if got := numbersIn(w.HTML); !slices.Equal(got, []int{1_000_000, 1_000_001}) || w.Header["Note"] != c.want {
 			t.Errorf("%s: %v, %v", name, got, w.Header)
 		}
-		_, err := h.View(t.Context(), o, Ask{View: c.view, From: 1, Rows: 1})
-		if no, ok := errors.AsType[*Refusal](err); !ok || no.Code != "too_large" || no.Sentence != c.want+" Ask for view=source." {
+		_, err := h.View(t.Context(), o, outputs.Ask{View: c.view, From: 1, Rows: 1})
+		if no, ok := errors.AsType[*outputs.Refusal](err); !ok || no.Code != "too_large" || no.Sentence != c.want+" Ask for view=source." {
 			t.Errorf("%s as %s: %v", name, c.view, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestTableOfObjects(t *testing.T) {
 		"array": "[\n{\"a\":1,\"b\":\"x \\\"y\\\"\"},\n{\"b\":2,\"c\":[1,{\"z\":2}]},\n{\"a\":\"null\"}]\n",
 		"lines": "\n{\"a\":1,\"b\":\"x \\\"y\\\"\"}\n{\"b\":2,\"c\":[1,{\"z\":2}]}\n{\"a\":\"null\",\"c\":null}",
 	} {
-		w := ask(t, h, file(t, h, "a.json", text), Ask{View: Table, Rows: 9})
+		w := ask(t, h, file(t, h, "a.json", text), outputs.Ask{View: Table, Rows: 9})
 		checkRows(t, w, "2: "+want[1], "3: "+want[2], "4: "+want[3])
 		if w.Total != 3 {
 			t.Errorf("%s: %d rows", name, w.Total)
@@ -175,7 +175,7 @@ func TestLongTable(t *testing.T) {
 	o := file(t, h, "a.csv", b.String())
 	for range 20 {
 		from := 1 + r.IntN(n-50)
-		w := ask(t, h, o, Ask{View: Table, From: from, Rows: 50})
+		w := ask(t, h, o, outputs.Ask{View: Table, From: from, Rows: 50})
 		got := rowsOf(w.HTML)
 		for i, row := range got {
 			k := from - 1 + i
@@ -187,7 +187,7 @@ func TestLongTable(t *testing.T) {
 			t.Fatalf("%d rows of %d", len(got), w.Total)
 		}
 	}
-	for _, a := range []Ask{{Sort: "2"}, {Sort: "-2", Filter: []string{"3:has:text, 3"}}} {
+	for _, a := range []outputs.Ask{{Sort: "2"}, {Sort: "-2", Filter: []string{"3:has:text, 3"}}} {
 		a.View, a.Rows = Table, 500
 		w := ask(t, h, o, a)
 		last := -1

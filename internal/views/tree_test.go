@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"webchat/internal/outputs"
 )
 
 var (
@@ -47,7 +49,7 @@ const someJSON = `{
 func TestTree(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := file(t, h, "a.json", someJSON)
-	w := ask(t, h, o, Ask{View: Tree, Rows: 500})
+	w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 500})
 	items := itemsOf(w.HTML)
 	want := []treeItem{
 		{"0", "$", "1-11", "{5 keys"}, {"", ".name", "2-2", `name: "relay"`}, {"", ".pump", "3-3", "pump: {…}3 keys"}, {"", ".sinks", "4-8", "sinks: […]3 items"},
@@ -64,7 +66,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%+v, want %+v", x, want[i])
 		}
 	}
-	w = ask(t, h, o, Ask{View: Tree, Rows: 500, At: items[3].at})
+	w = ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[3].at})
 	sinks := itemsOf(w.HTML)
 	if len(sinks) != 3 || sinks[0].text != ": {…}a.example" || sinks[0].step != "[0]" || sinks[1].text != ": []0 items" || sinks[2].text != ": -1.5e3" || sinks[2].lines != "7-7" {
 		t.Errorf("%+v", sinks)
@@ -79,12 +81,12 @@ func TestParsedTrees(t *testing.T) {
 		"a.toml": "name = \"relay\"\n[pump]\nbuffer = 64\non = true\n[[sinks]]\nhost = \"a\"\n[[sinks]]\nlist = [1, 2]\n[also]\nk = \"v\"\n",
 	} {
 		o := file(t, h, name, text)
-		items := itemsOf(ask(t, h, o, Ask{View: Tree, Rows: 500}).HTML)
+		items := itemsOf(ask(t, h, o, outputs.Ask{View: Tree, Rows: 500}).HTML)
 		if len(items) < 5 || items[0].step != "$" || items[1].text != "name: relay" || items[1].lines != "1-1" || !strings.HasPrefix(items[2].text, "pump: {…}") || items[2].lines != "2-4" || items[3].text != "sinks: […]2 items" {
 			t.Errorf("%s: %+v", name, items)
 			continue
 		}
-		pump := itemsOf(ask(t, h, o, Ask{View: Tree, Rows: 500, At: items[2].at}).HTML)
+		pump := itemsOf(ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[2].at}).HTML)
 		if len(pump) != 2 || pump[0].text != "buffer: 64" || pump[0].lines != "3-3" || pump[1].step != ".on" {
 			t.Errorf("%s: %+v", name, pump)
 		}
@@ -102,17 +104,17 @@ func TestLargeTree(t *testing.T) {
 	}
 	b.WriteString("  {\"last\": true}\n], \"after\": 7}\n")
 	o := file(t, h, "a.json", b.String())
-	w := ask(t, h, o, Ask{View: Tree, Rows: 500})
+	w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 500})
 	items := itemsOf(w.HTML)
 	if len(items) != 4 || !strings.HasPrefix(items[1].text, `long: "x`) || items[2].text != "list: […]25001 items" || items[2].lines != "2-25004" || items[3].text != "after: 7" || items[3].lines != "25004-25004" {
 		t.Fatalf("%.500v", items)
 	}
-	w = ask(t, h, o, Ask{View: Tree, Rows: 500, At: items[2].at})
+	w = ask(t, h, o, outputs.Ask{View: Tree, Rows: 500, At: items[2].at})
 	if got := itemsOf(w.HTML); len(got) != 100 || w.Total != n+1 || !strings.Contains(string(w.HTML), `<li class="range" data-from="101">100 … 25000</li>`) {
 		t.Errorf("%d items of %d", len(got), w.Total)
 	}
 	for _, from := range []int{101, 150, 12_345, n - 10} {
-		w := ask(t, h, o, Ask{View: Tree, Rows: 60, From: from, At: items[2].at})
+		w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 60, From: from, At: items[2].at})
 		for i, x := range itemsOf(w.HTML) {
 			k := from - 1 + i
 			if want := "item " + strconv.Itoa(k); k < n && (x.step != fmt.Sprintf("[%d]", k) || x.lines != fmt.Sprintf("%d-%d", k+3, k+3) || !strings.HasSuffix(x.text, want)) {
@@ -124,7 +126,7 @@ func TestLargeTree(t *testing.T) {
 		}
 	}
 	lines := strings.Repeat("{\"a\": 1, \"b\": [2]}\n", 5000)
-	w = ask(t, h, file(t, h, "b.log", lines), Ask{View: Tree, Rows: 500, From: 4950})
+	w = ask(t, h, file(t, h, "b.log", lines), outputs.Ask{View: Tree, Rows: 500, From: 4950})
 	if got := itemsOf(w.HTML); len(got) != 51 || w.Total != 5000 || got[50].step != "[4999]" || got[50].lines != "5000-5000" || got[50].text != ": {…}2 keys" {
 		t.Errorf("%d of %d: %+v", len(got), w.Total, got[len(got)-1])
 	}
@@ -136,7 +138,7 @@ func TestBrokenTree(t *testing.T) {
 	good := "{\"a\": [" + strings.Repeat("1,\n", 40_000)
 	for _, end := range []string{"", "}", "]}}]", "\"open", strings.Repeat("[", 2000)} {
 		o := file(t, h, "a.json", good+end)
-		w := ask(t, h, o, Ask{View: Tree, Rows: 500})
+		w := ask(t, h, o, outputs.Ask{View: Tree, Rows: 500})
 		items := itemsOf(w.HTML)
 		if len(items) != 2 || !strings.HasPrefix(items[1].text, "a: […]40") || w.Partial {
 			t.Errorf("%.10q: %+v %v", end, items, w.Header)

@@ -46,7 +46,7 @@ func highlightOf(name string) string {
 	return ""
 }
 
-func ask(t testing.TB, h *Views, o *outputs.Output, a Ask) Window {
+func ask(t testing.TB, h *Views, o *outputs.Output, a outputs.Ask) outputs.Window {
 	t.Helper()
 	a.From, a.Rows = max(a.From, 1), max(a.Rows, 1)
 	w, err := h.View(t.Context(), o, a)
@@ -113,20 +113,20 @@ func TestRefusals(t *testing.T) {
 	text, table, tree := file(t, h, "a.go", "x\n"), file(t, h, "a.csv", "a,b\n1,2\n"), file(t, h, "a.json", `{"a":[1]}`)
 	for _, c := range []struct {
 		o    *outputs.Output
-		ask  Ask
+		ask  outputs.Ask
 		code string
 	}{
-		{text, Ask{View: Table}, "no_view"}, {text, Ask{View: "x"}, "no_view"}, {text, Ask{View: Failure}, "no_view"},
-		{text, Ask{View: Diff}, "no_other"}, {text, Ask{View: Source, Filter: []string{"("}}, "bad_filter"},
-		{text, Ask{View: Source, Filter: []string{"a", "b"}}, "bad_filter"},
-		{table, Ask{View: Table, Filter: []string{"3:is:x"}}, "bad_filter"}, {table, Ask{View: Table, Filter: []string{"1:like:x"}}, "bad_filter"},
-		{table, Ask{View: Table, Sort: "3"}, "bad_sort"}, {table, Ask{View: Table, Sort: "x"}, "bad_sort"},
-		{tree, Ask{View: Tree, At: "x"}, "no_node"}, {tree, Ask{View: Tree, At: "999"}, "no_node"}, {tree, Ask{View: Tree, At: "2"}, "no_node"},
-		{put(t, h, outputs.Meta{Type: outputs.Image}, "x"), Ask{View: Picture}, "no_html"},
+		{text, outputs.Ask{View: Table}, "no_view"}, {text, outputs.Ask{View: "x"}, "no_view"}, {text, outputs.Ask{View: Failure}, "no_view"},
+		{text, outputs.Ask{View: Diff}, "no_other"}, {text, outputs.Ask{View: Source, Filter: []string{"("}}, "bad_filter"},
+		{text, outputs.Ask{View: Source, Filter: []string{"a", "b"}}, "bad_filter"},
+		{table, outputs.Ask{View: Table, Filter: []string{"3:is:x"}}, "bad_filter"}, {table, outputs.Ask{View: Table, Filter: []string{"1:like:x"}}, "bad_filter"},
+		{table, outputs.Ask{View: Table, Sort: "3"}, "bad_sort"}, {table, outputs.Ask{View: Table, Sort: "x"}, "bad_sort"},
+		{tree, outputs.Ask{View: Tree, At: "x"}, "no_node"}, {tree, outputs.Ask{View: Tree, At: "999"}, "no_node"}, {tree, outputs.Ask{View: Tree, At: "2"}, "no_node"},
+		{put(t, h, outputs.Meta{Type: outputs.Image}, "x"), outputs.Ask{View: Picture}, "no_html"},
 	} {
 		c.ask.From, c.ask.Rows = 1, 10
 		_, err := h.View(t.Context(), c.o, c.ask)
-		if no, ok := errors.AsType[*Refusal](err); !ok || no.Code != c.code {
+		if no, ok := errors.AsType[*outputs.Refusal](err); !ok || no.Code != c.code {
 			t.Errorf("%+v: %v, want %s", c.ask, err, c.code)
 		}
 	}
@@ -139,19 +139,19 @@ func TestOnlyTheseLines(t *testing.T) {
 		fmt.Fprintf(&b, "line %d\n", i)
 	}
 	o := put(t, h, outputs.Meta{Type: outputs.File, StartLine: 101}, b.String())
-	w := ask(t, h, o, Ask{View: Source, Filter: []string{"7$"}, From: 2, Rows: 3})
+	w := ask(t, h, o, outputs.Ask{View: Source, Filter: []string{"7$"}, From: 2, Rows: 3})
 	if got := numbersIn(w.HTML); fmt.Sprint(got) != "[117 127 137]" || w.From != 2 || w.To != 4 || w.Total != 100 || w.Partial {
 		t.Errorf("%v, %+v", got, w)
 	}
 	// Near the line that is looked at, whether it matches or not.
-	w = ask(t, h, o, Ask{View: Source, Filter: []string{"7$"}, At: "L560", Rows: 4})
+	w = ask(t, h, o, outputs.Ask{View: Source, Filter: []string{"7$"}, At: "L560", Rows: 4})
 	if got := numbersIn(w.HTML); !slices.Contains(got, 557) || !slices.Contains(got, 567) {
 		t.Errorf("%v", got)
 	}
-	if w = ask(t, h, o, Ask{View: Source, Filter: []string{"nothing"}, Rows: 4}); w.Total != 0 || len(w.HTML) != 0 {
+	if w = ask(t, h, o, outputs.Ask{View: Source, Filter: []string{"nothing"}, Rows: 4}); w.Total != 0 || len(w.HTML) != 0 {
 		t.Errorf("%+v", w)
 	}
-	if w = ask(t, h, o, Ask{View: Source, From: 1098, Rows: 50}); fmt.Sprint(numbersIn(w.HTML)) != "[1098 1099 1100]" || w.Total != 1100 || w.Header["First"] != "101" {
+	if w = ask(t, h, o, outputs.Ask{View: Source, From: 1098, Rows: 50}); fmt.Sprint(numbersIn(w.HTML)) != "[1098 1099 1100]" || w.Total != 1100 || w.Header["First"] != "101" {
 		t.Errorf("%+v", w)
 	}
 }
@@ -159,11 +159,11 @@ func TestOnlyTheseLines(t *testing.T) {
 func TestHex(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := put(t, h, outputs.Meta{Type: outputs.File, Binary: true}, strings.Repeat("0123456789abcdef", 9)+"end")
-	w := ask(t, h, o, Ask{View: Hex, From: 9, Rows: 100})
+	w := ask(t, h, o, outputs.Ask{View: Hex, From: 9, Rows: 100})
 	if got := textOf(w.HTML); !strings.HasPrefix(got, "00000080") || !strings.Contains(got, "00000090") || !strings.HasSuffix(got, "end") || w.To != 10 || w.Total != 10 {
 		t.Errorf("%q, %+v", got, w)
 	}
-	if w = ask(t, h, put(t, h, outputs.Meta{Type: outputs.File, Binary: true}, ""), Ask{View: Hex}); w.Total != 0 || len(w.HTML) != 0 {
+	if w = ask(t, h, put(t, h, outputs.Meta{Type: outputs.File, Binary: true}, ""), outputs.Ask{View: Hex}); w.Total != 0 || len(w.HTML) != 0 {
 		t.Errorf("of nothing: %+v", w)
 	}
 	g, err := h.store.Create(outputs.Meta{Type: outputs.File, Binary: true}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
@@ -175,7 +175,7 @@ func TestHex(t *testing.T) {
 	}
 	g.Complete(nil)
 	gap := g.Output().Meta().Gap
-	w = ask(t, h, g.Output(), Ask{View: Hex, From: int(gap.Offset / 16), Rows: int(gap.Bytes/16) + 100})
+	w = ask(t, h, g.Output(), outputs.Ask{View: Hex, From: int(gap.Offset / 16), Rows: int(gap.Bytes/16) + 100})
 	if got := textOf(w.HTML); !strings.Contains(got, "279 kB left out") || !strings.Contains(got, fmt.Sprintf("%08x", gap.Offset/16*16)) ||
 		!strings.Contains(got, fmt.Sprintf("%08x", gap.Offset+gap.Bytes)) || !strings.Contains(got, fmt.Sprintf("%08x", (gap.Offset+gap.Bytes)/16*16+16)) {
 		t.Errorf("around the gap %+v: %.300q … %q", gap, got, got[len(got)-200:])
@@ -185,17 +185,17 @@ func TestHex(t *testing.T) {
 func TestListAndPreview(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := put(t, h, outputs.Meta{Type: outputs.File, MimeType: "inode/directory"}, "internal/\nREADME.md\nlatest (link)\n")
-	w := ask(t, h, o, Ask{View: List, Rows: 9})
+	w := ask(t, h, o, outputs.Ask{View: List, Rows: 9})
 	if got := string(w.HTML); !strings.Contains(got, `<div class="line entry dir"><span class="ln">1</span><code class="cl">internal/</code></div>`) ||
 		!strings.Contains(got, `entry link"`) || strings.Contains(got, "(link)") || w.Total != 3 {
 		t.Errorf("%s", got)
 	}
 	md := file(t, h, "a.md", "# Title\n\nA *word*.\n\n- one\n- two\n\n```go\nx := 1\n```\n\nend ![p](http://x.example/p.png)\n")
-	w = ask(t, h, md, Ask{View: Preview, From: 2, Rows: 2})
+	w = ask(t, h, md, outputs.Ask{View: Preview, From: 2, Rows: 2})
 	if got := string(w.HTML); w.Total != 5 || w.From != 2 || w.To != 3 || !strings.HasPrefix(got, `<div class="block" data-line="3"><p>A <em>word</em>`) || !strings.Contains(got, `data-line="5"><ul>`) {
 		t.Errorf("%+v %s", w, got)
 	}
-	w = ask(t, h, md, Ask{View: Preview, Rows: 50})
+	w = ask(t, h, md, outputs.Ask{View: Preview, Rows: 50})
 	if got := string(w.HTML); strings.Contains(got, "<img") || !strings.Contains(got, `data-line="12"`) || !strings.Contains(got, "http://x.example/p.png") {
 		t.Errorf("%s", got)
 	}

@@ -22,10 +22,10 @@ import (
 const searchTime = 2 * time.Second
 
 // refuse says what is wrong with what was asked for.
-func refuse(code, sentence string) error { return &Refusal{Code: code, Sentence: sentence} }
+func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, Sentence: sentence} }
 
-// View implements the interface Views of package serve.
-func (h *Views) View(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
+// View implements outputs.Views.
+func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
 	k := h.kindOf(o)
 	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
 		if slices.Contains(k.above, a.View) {
@@ -50,7 +50,7 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a Ask) (w Window, e
 	return w, err
 }
 
-func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a Ask) (Window, error) {
+func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
 	switch text := o.Text(); a.View {
 	case Source, Terminal:
 		if len(a.Filter) > 0 {
@@ -75,20 +75,20 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a Ask) (
 	case List:
 		return h.list(ctx, text, a)
 	}
-	return Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
+	return outputs.Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
 }
 
 // cut returns the rows asked for, of those there are.
-func cut(a Ask, total int) (from, to int) {
+func cut(a outputs.Ask, total int) (from, to int) {
 	return a.From, min(a.From+a.Rows-1, total)
 }
 
-func window(html template.HTML, from, to, total int) Window {
-	return Window{HTML: []byte(html), From: from, To: to, Total: total}
+func window(html template.HTML, from, to, total int) outputs.Window {
+	return outputs.Window{HTML: []byte(html), From: from, To: to, Total: total}
 }
 
 // source is lines by their numbers as shown.
-func (h *Views) source(ctx context.Context, o *outputs.Output, a Ask) (Window, error) {
+func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	m := o.Meta()
 	first := max(m.StartLine, 1)
 	last := first + o.TotalLines() - 1
@@ -116,7 +116,7 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a Ask) (Window, e
 }
 
 // filtered is the lines that match, with their own numbers; its rows count them.
-func (h *Views) filtered(ctx context.Context, o *outputs.Output, a Ask) (w Window, err error) {
+func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
 	text := a.Filter[0]
 	e, err := outputs.ParseExpression(text)
 	if err != nil || len(a.Filter) > 1 {
@@ -189,7 +189,7 @@ func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (templa
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.
-func hexRows(o *outputs.Output, a Ask) (Window, error) {
+func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	total := int((o.Size() + render.HexWidth - 1) / render.HexWidth)
 	from, to := cut(a, total)
 	var html template.HTML
@@ -207,19 +207,19 @@ func hexRows(o *outputs.Output, a Ask) (Window, error) {
 			html += render.LeftOut(gap.To-gap.From, 0)
 			off = max(gap.To, off)
 		} else if err != nil && err != io.EOF || n == 0 {
-			return Window{}, err
+			return outputs.Window{}, err
 		}
 	}
 	return window(html, from, to, total), nil
 }
 
 // list is the names in a folder.
-func (h *Views) list(ctx context.Context, o *outputs.Output, a Ask) (Window, error) {
+func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	from, to := cut(a, o.TotalLines())
 	var names []string
 	for l, err := range o.Lines(ctx, from, max(to, 1)) {
 		if err != nil {
-			return Window{}, err
+			return outputs.Window{}, err
 		}
 		names = append(names, string(l.Text))
 	}
@@ -236,7 +236,7 @@ type blocks struct {
 }
 
 // preview is blocks of Markdown.
-func (h *Views) preview(o *outputs.Output, a Ask) (Window, error) {
+func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	d := h.document(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
@@ -244,7 +244,7 @@ func (h *Views) preview(o *outputs.Output, a Ask) (Window, error) {
 	if !ok {
 		text, err := content{h, o}.Read(maxPreview)
 		if err != nil {
-			return Window{}, err
+			return outputs.Window{}, err
 		}
 		if len(text) <= maxInlined {
 			text = []byte(markdown.Inline(string(text)))

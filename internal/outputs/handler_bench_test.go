@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"bufio"
@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-
-	"webchat/internal/outputs"
 )
 
 // BenchmarkGet compares fetching an output with a handler that writes a []byte, over loopback,
@@ -37,15 +35,15 @@ func BenchmarkGet(b *testing.B) {
 			pattern(data, 0)
 			s := newStore(b, 64<<20)
 			running(b, s)
-			var id outputs.ID
+			var id ID
 			if tt.grow {
-				w := create(b, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
+				w := create(b, s, Meta{Type: Terminal}, Limits{})
 				w.Write(data)
 				w.Complete(nil)
 				id = w.ID()
 			} else {
 				var err error
-				if id, err = s.Put(outputs.Meta{Type: outputs.File, Path: "some/file.go"}, slices.Clone(data)); err != nil {
+				if id, err = s.Put(Meta{Type: File, Path: "some/file.go"}, slices.Clone(data)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -64,7 +62,7 @@ func BenchmarkGet(b *testing.B) {
 
 // running runs the store while the benchmark lasts, as a server does. Else the timer of each
 // write's deadline would be the process's next one, which costs a wake-up.
-func running(b *testing.B, s *outputs.Store) {
+func running(b *testing.B, s *Store) {
 	ctx, cancel := context.WithCancel(b.Context())
 	var run sync.WaitGroup
 	run.Go(func() { _ = s.Run(ctx) })
@@ -140,7 +138,7 @@ func median(x []float64) float64 {
 // BenchmarkStoredCompression compares serving a stored gzip form with compressing on each request.
 func BenchmarkStoredCompression(b *testing.B) {
 	s := newStore(b, 64<<20)
-	o := put(b, s, outputs.Meta{Type: outputs.File}, samples["chunks"])
+	o := put(b, s, Meta{Type: File}, samples["chunks"])
 	h := newHandler(s, nil)
 	compare(b, 20,
 		func() { ask(h, "GET", string(o.ID()), "Accept-Encoding", "gzip") },
@@ -160,7 +158,7 @@ func BenchmarkLines(b *testing.B) {
 	s := newStore(b, 256<<20)
 	data := make([]byte, 61_000_000)
 	pattern(data, 0)
-	id, err := s.Put(outputs.Meta{Type: outputs.File}, data)
+	id, err := s.Put(Meta{Type: File}, data)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -177,7 +175,7 @@ func BenchmarkGrep(b *testing.B) {
 	s := newStore(b, 256<<20)
 	data := make([]byte, 61_000_000)
 	pattern(data, 0)
-	id, err := s.Put(outputs.Meta{Type: outputs.Terminal}, data)
+	id, err := s.Put(Meta{Type: Terminal}, data)
 	if err != nil {
 		b.Fatal(err)
 	}

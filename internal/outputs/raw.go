@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"errors"
@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"webchat/internal/kind"
-	"webchat/internal/outputs"
 )
 
 // headers are the header values of an output's bytes. Those of a complete output are made once.
 type headers struct {
 	contentType, disposition, length []string
-	etag                             [outputs.Encodings + 1][]string // of identity first
+	etag                             [Encodings + 1][]string // of identity first
 }
 
-func makeHeaders(o *outputs.Output, c *outputs.Snapshot) *headers {
+func makeHeaders(o *Output, c *Snapshot) *headers {
 	h := &headers{
 		contentType: []string{contentType(&c.Meta, c.Head())},
 		disposition: []string{disposition(&c.Meta)},
@@ -27,9 +26,9 @@ func makeHeaders(o *outputs.Output, c *outputs.Snapshot) *headers {
 	// The bytes under an id never change once complete: size and time of birth are only there to
 	// look like no other output's.
 	tag := strconv.FormatInt(c.Size(), 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
-	for e := outputs.Identity; e < outputs.Encodings; e++ {
+	for e := Identity; e < Encodings; e++ {
 		s := `"` + tag + `"`
-		if e != outputs.Identity {
+		if e != Identity {
 			s = `"` + tag + "-" + e.String() + `"`
 		}
 		h.etag[e+1] = []string{s}
@@ -38,13 +37,13 @@ func makeHeaders(o *outputs.Output, c *outputs.Snapshot) *headers {
 }
 
 // prepared returns what is served of o and its headers. Release must follow.
-func prepared(o *outputs.Output) (*outputs.Snapshot, *headers) {
+func prepared(o *Output) (*Snapshot, *headers) {
 	c := o.Snapshot()
 	return c, c.Attached(func() any { return makeHeaders(o, c) }).(*headers)
 }
 
 // raw serves the bytes. http.ServeContent, which copies, is left to requests that need it.
-func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
+func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	c, hs := prepared(o)
 	defer c.Release()
 	head := w.Header()
@@ -53,7 +52,7 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output)
 	if !c.Complete() {
 		head["Cache-Control"] = valNoStore
 	}
-	if c.Length() >= outputs.CompressMin { // smaller: never compressed, and not worth a range
+	if c.Length() >= CompressMin { // smaller: never compressed, and not worth a range
 		head["Accept-Ranges"] = valBytes
 		head["Vary"] = valVary
 	}
@@ -66,7 +65,7 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *outputs.Output)
 		p.done()
 		return
 	}
-	e, data := outputs.Identity, []byte(nil)
+	e, data := Identity, []byte(nil)
 	if accept := r.Header["Accept-Encoding"]; c.Complete() && len(accept) > 0 && squeezable(hs.contentType[0]) {
 		e, data = h.encoded(r, c, negotiate(accept))
 	}
@@ -146,16 +145,16 @@ func squeezable(contentType string) bool {
 }
 
 // encoded returns the bytes in the first of the wanted encodings that is worth it.
-func (h *Handler) encoded(r *http.Request, c *outputs.Snapshot, wanted []outputs.Encoding) (outputs.Encoding, []byte) {
+func (h *Handler) encoded(r *http.Request, c *Snapshot, wanted []Encoding) (Encoding, []byte) {
 	for _, e := range wanted {
 		if data := h.compressed(r, e, c); data != nil {
 			return e, data
 		}
 	}
-	return outputs.Identity, nil
+	return Identity, nil
 }
 
-func (h *Handler) compressed(r *http.Request, e outputs.Encoding, c *outputs.Snapshot) []byte {
+func (h *Handler) compressed(r *http.Request, e Encoding, c *Snapshot) []byte {
 	if data, decided := c.Compressed(e); decided { // the usual case
 		return data
 	}

@@ -1,13 +1,10 @@
-package serve
+package outputs
 
 import (
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"webchat/internal/outputs"
-	"webchat/internal/views"
 )
 
 // query is what was asked for; from and to are 0 where open.
@@ -27,8 +24,8 @@ type query struct {
 	tokens  bool
 
 	view string
-	ask  views.Ask
-	with outputs.ID
+	ask  Ask
+	with ID
 }
 
 // Bounds of what is asked for.
@@ -131,8 +128,8 @@ func (q *query) parseView(v url.Values) string {
 	if q.format != "html" || v.Has("lines") {
 		return "A view comes with format=html, and its rows by from and rows."
 	}
-	q.ask = views.Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
-	q.with = outputs.ID(v.Get("with"))
+	q.ask = Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
+	q.with = ID(v.Get("with"))
 	var err error
 	if v.Has("from") {
 		if q.ask.From, err = number(v.Get("from")); err != nil {

@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"encoding/json"
@@ -7,17 +7,15 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
-
-	"webchat/internal/outputs"
 )
 
 func TestGrep(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, nil)
-	file := put(t, s, outputs.Meta{Type: outputs.File, StartLine: 10}, "alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
-	term := put(t, s, outputs.Meta{Type: outputs.Terminal}, "\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
+	file := put(t, s, Meta{Type: File, StartLine: 10}, "alpha\r\nbeta\nAlpha beta beta\n\xffgamma\nlast beta")
+	term := put(t, s, Meta{Type: Terminal}, "\x1b[1;31mERR\x1b[0mOR: x\tA\x1b]0;title\x07B\x1b(C\x08D\n")
 	for _, tt := range []struct {
-		o              *outputs.Output
+		o              *Output
 		re, more, want string
 	}{
 		{file, "beta", "", "11:beta\n12:Alpha beta beta\n14:last beta\n"},
@@ -47,7 +45,7 @@ type grepReply struct {
 	Lines, Next int
 }
 
-func grepJSON(t *testing.T, h *Handler, o *outputs.Output, re, more string) (got grepReply) {
+func grepJSON(t *testing.T, h *Handler, o *Output, re, more string) (got grepReply) {
 	t.Helper()
 	w := ask(h, "GET", string(o.ID())+"?format=json&grep="+url.QueryEscape(re)+more)
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
@@ -69,7 +67,7 @@ func TestGrepRanges(t *testing.T) {
 		{"needle" + strings.Repeat("é", 996) + "needle", "needle", "needle|ne"}, // cut at the excerpt's end
 		{strings.Repeat("m", 5000), "m+", strings.Repeat("m", maxExcerpt)},
 	} {
-		o := put(t, s, outputs.Meta{Type: outputs.File}, tt.line)
+		o := put(t, s, Meta{Type: File}, tt.line)
 		got := grepJSON(t, h, o, tt.re, "")
 		if len(got.Matches) != 1 || got.Lines != 1 || got.Next != 0 {
 			t.Fatalf("%.20q: %+v", tt.line, got)
@@ -92,7 +90,7 @@ func TestGrepRanges(t *testing.T) {
 func TestGrepIsBounded(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, nil)
-	o := put(t, s, outputs.Meta{Type: outputs.File, StartLine: 5}, strings.Repeat("x\n", 2500))
+	o := put(t, s, Meta{Type: File, StartLine: 5}, strings.Repeat("x\n", 2500))
 	seen, from := 0, 5
 	for page := 0; ; page++ {
 		got := grepJSON(t, h, o, "x", fmt.Sprintf("&lines=%d-", from))
@@ -124,7 +122,7 @@ func TestGrepIsBounded(t *testing.T) {
 func TestGrepSearchesTheBeginningOfLongLines(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, nil)
-	o := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("a", 256<<10-1)+"bc\nc\n")
+	o := put(t, s, Meta{Type: File}, strings.Repeat("a", 256<<10-1)+"bc\nc\n")
 	if got := grepJSON(t, h, o, "b", ""); len(got.Matches) != 1 {
 		t.Fatalf("%+v", got)
 	}

@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"webchat/internal/outputs"
 )
 
 const (
@@ -33,7 +31,7 @@ type matches struct {
 }
 
 // grep serves the lines that match.
-func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	e := expression(w, r, q.grep)
 	if e == nil {
 		return
@@ -89,7 +87,7 @@ func (m *matches) text() []byte {
 const nearLines = 5000
 
 // search looks for e in the lines from to to, within grepTime.
-func search(ctx context.Context, o *outputs.Output, e *outputs.Expression, from, to int) *matches {
+func search(ctx context.Context, o *Output, e *Expression, from, to int) *matches {
 	m := o.Meta()
 	last := m.First() - 1 + o.TotalLines()
 	from = max(from, m.First())
@@ -122,7 +120,7 @@ func search(ctx context.Context, o *outputs.Output, e *outputs.Expression, from,
 }
 
 // in adds the matching lines from to to.
-func (found *matches) in(ctx context.Context, o *outputs.Output, m *outputs.Meta, e *outputs.Expression, from, to int) {
+func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
 	next := from
@@ -138,7 +136,7 @@ func (found *matches) in(ctx context.Context, o *outputs.Output, m *outputs.Meta
 		if l.Gap != nil {
 			continue
 		}
-		if text, at := e.In(l.Text, m.Type == outputs.Terminal, maxRanges); len(at) > 0 {
+		if text, at := e.In(l.Text, m.Type == Terminal, maxRanges); len(at) > 0 {
 			if len(found.Matches) == MaxGrepMatches {
 				found.Next = l.Number
 				return

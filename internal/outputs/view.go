@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"context"
@@ -8,23 +8,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"webchat/internal/outputs"
-	"webchat/internal/views"
 )
 
 // Views shows outputs to people: package views has them. What it returns is safe to insert in a
-// page. An error that is not a [*views.Refusal] is logged, so it must not quote the output.
+// page. An error that is not a [*Refusal] is logged, so it must not quote the output.
 type Views interface {
 	// HTML makes the highlighted lines from to to, by their numbers as shown and both included. The
 	// lines exist and are at most MaxHTMLLines.
-	HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error)
+	HTML(ctx context.Context, o *Output, from, to int) ([]byte, error)
 	// Of returns the names of the views o has, the default first.
-	Of(o *outputs.Output) []string
+	Of(o *Output) []string
 	// View makes a window of a view.
-	View(ctx context.Context, o *outputs.Output, a views.Ask) (views.Window, error)
+	View(ctx context.Context, o *Output, a Ask) (Window, error)
 	// Price returns what ranges of lines cost a model, and whether that was counted or estimated.
-	Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (tokens int, exact bool, err error)
+	Price(ctx context.Context, o *Output, ranges [][2]int) (tokens int, exact bool, err error)
 }
 
 // DefaultView is the name by which an output's first view can be asked for.
@@ -35,7 +32,7 @@ func (h *Handler) noHTML(w http.ResponseWriter, r *http.Request) {
 }
 
 // view serves a window of a view.
-func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	if h.views == nil {
 		h.noHTML(w, r)
 		return
@@ -59,7 +56,7 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *outputs.Output
 	}
 	win, err := h.views.View(r.Context(), o, q.ask)
 	h.exit()
-	if no, ok := errors.AsType[*views.Refusal](err); ok {
+	if no, ok := errors.AsType[*Refusal](err); ok {
 		refuse(w, r, http.StatusBadRequest, no.Code, no.Sentence)
 		return
 	}
@@ -81,7 +78,7 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *outputs.Output
 	p.done()
 }
 
-func viewHeaders(win *views.Window, head http.Header) {
+func viewHeaders(win *Window, head http.Header) {
 	head["Webchat-View"] = []string{win.View}
 	head["Webchat-Rows"] = []string{strconv.Itoa(win.From) + "-" + strconv.Itoa(win.To) + "/" + strconv.Itoa(win.Total)}
 	if win.Partial {

@@ -1,10 +1,8 @@
-package serve
+package outputs
 
 import (
 	"strings"
 	"testing"
-
-	"webchat/internal/outputs"
 )
 
 func TestTextOfOtherCharsets(t *testing.T) {
@@ -22,7 +20,7 @@ func TestTextOfOtherCharsets(t *testing.T) {
 	for charset, data := range map[string]string{
 		"utf-16le": wide(0, 1), "utf-16be": wide(1, 0), "windows-1252": "gr\xfcn\n\xc4 \xf6l\n\xdf",
 	} {
-		o := put(t, s, outputs.Meta{Type: outputs.File, MimeType: "text/plain; charset=" + charset}, data)
+		o := put(t, s, Meta{Type: File, MimeType: "text/plain; charset=" + charset}, data)
 		used := s.Stats().Used
 		if got := ask(h, "GET", string(o.ID())).Body.String(); got != data {
 			t.Errorf("%s: the bytes are %q", charset, got)

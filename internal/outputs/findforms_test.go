@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"encoding/json"
@@ -6,17 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"webchat/internal/outputs"
 )
 
 // What was left out of the middle is not found, all else by its true number.
 func TestFindAroundTheGap(t *testing.T) {
 	s := newStore(t, 64<<20)
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 8 << 10, Tail: 16 << 10})
+	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 8 << 10, Tail: 16 << 10})
 	for i := 1; i <= 20_000; i++ {
 		fmt.Fprintf(w, "line %d is 7\n", i)
-		if e, _ := outputs.ParseExpression("7"); i%1999 == 0 {
+		if e, _ := ParseExpression("7"); i%1999 == 0 {
 			if _, err := w.Output().Find(t.Context(), e, time.Minute); err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +50,7 @@ func TestCountAndDensity(t *testing.T) {
 			b.WriteString("fine\n")
 		}
 	}
-	o := put(t, s, outputs.Meta{Type: outputs.File, StartLine: 101}, b.String())
+	o := put(t, s, Meta{Type: File, StartLine: 101}, b.String())
 	for query, want := range map[string]string{
 		"count=ERROR":                   `{"total":10,"complete":true}`,
 		"count=ERROR&at=105&within=500": `{"total":10,"complete":true,"before":4,"previous":104,"next":105,"first":101,"last":110}`,
@@ -76,7 +74,7 @@ func TestCountAndDensity(t *testing.T) {
 func TestGrepByHits(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, nil)
-	o := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("x\nabc\n", 20_000))
+	o := put(t, s, Meta{Type: File}, strings.Repeat("x\nabc\n", 20_000))
 	all := grepJSON(t, h, o, "b", "")
 	if len(all.Matches) != MaxGrepMatches || all.Next != 2002 || all.Lines != 40_000 || all.Matches[999].Line != 2000 {
 		t.Errorf("%d matches, next %d", len(all.Matches), all.Next)

@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"cmp"
@@ -8,18 +8,17 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/kind"
-	"webchat/internal/outputs"
 )
 
 const typeText = "text/plain; charset=utf-8"
 
 // contentType chooses by what kind of output it is and by its first bytes: text, a picture that
 // browsers show, or neither. Nothing a file, a model or a description says gets into the header.
-func contentType(m *outputs.Meta, head []byte) string {
+func contentType(m *Meta, head []byte) string {
 	switch m.Type {
-	case outputs.Terminal:
+	case Terminal:
 		return typeText
-	case outputs.Image:
+	case Image:
 		return cmp.Or(kind.Picture(head), kind.Unknown)
 	default:
 		if m.Binary || kind.Binary(head) {
@@ -31,12 +30,12 @@ func contentType(m *outputs.Meta, head []byte) string {
 
 // disposition is the header that makes a browser save the bytes rather than open them in our origin
 // (RFC 6266).
-func disposition(m *outputs.Meta) string {
+func disposition(m *Meta) string {
 	return mime.FormatMediaType("attachment", map[string]string{"filename": fileName(m)})
 }
 
-func fileName(m *outputs.Meta) string {
-	if m.Type == outputs.Terminal {
+func fileName(m *Meta) string {
+	if m.Type == Terminal {
 		return "output.txt"
 	}
 	name := m.Path[strings.LastIndexAny(m.Path, `/\`)+1:]

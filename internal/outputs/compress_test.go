@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"webchat/internal/outputs"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -17,7 +15,7 @@ func TestStoredCompression(t *testing.T) {
 	s := newStore(t, 16<<20)
 	h := newHandler(s, nil)
 	data := samples["chunks"]
-	o := put(t, s, outputs.Meta{Type: outputs.File, Path: "a"}, data)
+	o := put(t, s, Meta{Type: File, Path: "a"}, data)
 	before := s.Stats().Used
 	etags := map[string]bool{}
 	for _, tt := range []struct{ accept, want string }{
@@ -46,7 +44,7 @@ func TestStoredCompression(t *testing.T) {
 		t.Errorf("%d strong validators for three encodings", len(etags))
 	}
 	stored := int64(0)
-	for _, e := range []outputs.Encoding{outputs.Zstd, outputs.Gzip} {
+	for _, e := range []Encoding{Zstd, Gzip} {
 		snapshot := o.Snapshot()
 		data, _ := snapshot.Compressed(e)
 		snapshot.Release()
@@ -65,7 +63,7 @@ func TestTextWithoutRepetitionsIsCompressed(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintln(&b, i)
 	}
-	o := put(t, s, outputs.Meta{Type: outputs.File}, b.String())
+	o := put(t, s, Meta{Type: File}, b.String())
 	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "zstd")
 	if w.Header().Get("Content-Encoding") != "zstd" || w.Body.Len() > b.Len()*6/10 || decode(t, "zstd", w.Body) != b.String() {
 		t.Errorf("%d of %d bytes, %v", w.Body.Len(), b.Len(), w.Header())
@@ -102,12 +100,12 @@ func TestNotCompressed(t *testing.T) {
 	for i := range random {
 		random[i] = byte(rng.Uint32())
 	}
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
+	w := create(t, s, Meta{Type: Terminal}, Limits{})
 	w.Write([]byte(samples["chunks"]))
-	for name, o := range map[string]*outputs.Output{
-		"small":          put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("a", 1000)),
-		"incompressible": put(t, s, outputs.Meta{Type: outputs.File}, string(random)),
-		"image":          put(t, s, outputs.Meta{Type: outputs.Image}, "\xff\xd8\xff"+strings.Repeat("a", 10_000)),
+	for name, o := range map[string]*Output{
+		"small":          put(t, s, Meta{Type: File}, strings.Repeat("a", 1000)),
+		"incompressible": put(t, s, Meta{Type: File}, string(random)),
+		"image":          put(t, s, Meta{Type: Image}, "\xff\xd8\xff"+strings.Repeat("a", 10_000)),
 		"growing":        w.Output(),
 	} {
 		before := s.Stats().Used
@@ -121,12 +119,22 @@ func TestNotCompressed(t *testing.T) {
 			t.Errorf("%s: costs %d more", name, got-before)
 		}
 	}
-	full := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("b", 1<<20)) // no room for its compressed form
+	full := put(t, s, Meta{Type: File}, strings.Repeat("b", 1<<20)) // no room for its compressed form
 	for s.Stats().Budget-s.Stats().Used > 600<<10 {
-		put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("c", 500<<10))
+		put(t, s, Meta{Type: File}, strings.Repeat("c", 500<<10))
 	}
 	n := s.Stats().Outputs
 	if r := ask(h, "GET", string(full.ID()), "Accept-Encoding", "gzip"); r.Header().Get("Content-Encoding") != "" || r.Body.Len() != 1<<20 || s.Stats().Outputs != n {
 		t.Errorf("%v", r.Header())
+	}
+}
+
+func TestTheNextBestEncodingIsServed(t *testing.T) {
+	s := newStore(t, 1<<20)
+	o := put(t, s, Meta{Type: File}, strings.Repeat("line of a longer text\n", 1000))
+	o.forms[Zstd].tried = true // and was not worth it
+	w := ask(newHandler(s, nil), "GET", string(o.ID()), "Accept-Encoding", "gzip, zstd")
+	if w.Header().Get("Content-Encoding") != "gzip" {
+		t.Errorf("%v", w.Header())
 	}
 }

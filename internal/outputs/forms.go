@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"bufio"
@@ -9,12 +9,10 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"webchat/internal/outputs"
 )
 
 // follow serves the bytes as they come. What comes in a burst is sent together.
-func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *outputs.Output, off int64) {
+func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off int64) {
 	c, hs := prepared(o)
 	c.Release()
 	head := w.Header()
@@ -62,7 +60,7 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *outputs.Outp
 }
 
 // lines serves lines as they are stored.
-func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	c, hs := prepared(o)
 	defer c.Release()
 	head := w.Header()
@@ -85,7 +83,7 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *outputs.Outpu
 	p.done()
 }
 
-func lineHeader(head http.Header, c *outputs.Snapshot, lines outputs.Range) {
+func lineHeader(head http.Header, c *Snapshot, lines Range) {
 	b := strconv.AppendInt(nil, int64(lines.First), 10)
 	b = append(b, '-')
 	b = strconv.AppendInt(b, int64(lines.Last), 10)
@@ -95,7 +93,7 @@ func lineHeader(head http.Header, c *outputs.Snapshot, lines outputs.Range) {
 }
 
 // highlighted serves lines as HTML.
-func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	if h.views == nil {
 		h.noHTML(w, r)
 		return
@@ -138,17 +136,17 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // json serves the output as one object, written as it goes: a large output is never in memory a
 // second time.
-func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *outputs.Output) {
+func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	c := o.Snapshot()
 	defer c.Release()
 	tail := struct {
-		Encoding  string       `json:"encoding"`
-		Metadata  outputs.Meta `json:"metadata"`
-		Size      int64        `json:"size"`
-		Truncated bool         `json:"truncated"`
-		CreatedAt string       `json:"createdAt"`
-		ExpiresAt *string      `json:"expiresAt"`
-		Views     []string     `json:"views,omitempty"`
+		Encoding  string   `json:"encoding"`
+		Metadata  Meta     `json:"metadata"`
+		Size      int64    `json:"size"`
+		Truncated bool     `json:"truncated"`
+		CreatedAt string   `json:"createdAt"`
+		ExpiresAt *string  `json:"expiresAt"`
+		Views     []string `json:"views,omitempty"`
 	}{Encoding: "utf-8", Metadata: c.Meta, Size: c.Size(), Truncated: c.Meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
 	if t := o.ExpiresAt(); c.Complete() && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
@@ -184,7 +182,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *outputs.Output
 	_ = b.Flush()
 }
 
-func writeData(w *bufio.Writer, c *outputs.Snapshot, encoding string) error {
+func writeData(w *bufio.Writer, c *Snapshot, encoding string) error {
 	if encoding == "utf-8" {
 		return c.Each(func(b []byte) error { return escape(w, b) })
 	}

@@ -1,10 +1,8 @@
-package serve
+package outputs
 
 import (
 	"encoding/json"
 	"net/http"
-
-	"webchat/internal/outputs"
 )
 
 // Count answers ?count=RE: how many lines match. It ends when within is over, at most two seconds;
@@ -44,12 +42,12 @@ type Price struct {
 }
 
 // expression parses what a client searches for; nil: it was refused.
-func expression(w http.ResponseWriter, r *http.Request, text string) *outputs.Expression {
+func expression(w http.ResponseWriter, r *http.Request, text string) *Expression {
 	if len(text) > maxPattern {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")
 		return nil
 	}
-	e, err := outputs.ParseExpression(text)
+	e, err := ParseExpression(text)
 	if err != nil {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
 		return nil
@@ -57,7 +55,7 @@ func expression(w http.ResponseWriter, r *http.Request, text string) *outputs.Ex
 	return e
 }
 
-func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	e := expression(w, r, q.count)
 	if e == nil || !h.enter(r) {
 		return
@@ -74,7 +72,7 @@ func (h *Handler) count(w http.ResponseWriter, r *http.Request, o *outputs.Outpu
 	h.reply(w, r, c)
 }
 
-func around(h outputs.Hits, line int) *Around {
+func around(h Hits, line int) *Around {
 	a := &Around{Before: h.Before(line)}
 	if n := len(h.Lines); n > 0 {
 		a.First, a.Last = h.Lines[0], h.Lines[n-1]
@@ -88,10 +86,10 @@ func around(h outputs.Hits, line int) *Around {
 	return a
 }
 
-func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	text, also := q.count, ""
 	if text == "" {
-		text, also = outputs.ErrorLines, outputs.WarningLines
+		text, also = ErrorLines, WarningLines
 	}
 	e, warnings := expression(w, r, text), expression(w, r, also)
 	if e == nil || !h.enter(r) {
@@ -118,7 +116,7 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *outputs.Out
 	h.reply(w, r, d)
 }
 
-func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *outputs.Output, q query) {
+func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	if h.views == nil {
 		refuse(w, r, http.StatusBadRequest, "no_price", "There are no prices here.")
 		return

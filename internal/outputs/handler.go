@@ -1,8 +1,4 @@
-// Package serve answers requests for outputs: the bytes, lines, matches, views, as they come or as
-// they are. All of a [Handler] may be called concurrently.
-//
-//	mux.Handle("GET /api/outputs/{id}", serve.New(store, shown, log))
-package serve
+package outputs
 
 import (
 	"encoding/json"
@@ -12,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"webchat/internal/outputs"
 )
 
 // Bounds of one request.
@@ -56,15 +50,15 @@ const (
 // refusal is {"error","code"} with status 400; an unknown or expired output always the same 404
 // {"error":"Expired"}.
 type Handler struct {
-	store *outputs.Store
+	store *Store
 	views Views
 	log   *slog.Logger
 	heavy chan struct{} // a place for each grep or compression at work
 }
 
-// New returns a Handler. v may be nil: what needs it is then refused. log gets no content and no
+// NewHandler returns a Handler. v may be nil: what needs it is then refused. log gets no content and no
 // id.
-func New(s *outputs.Store, v Views, log *slog.Logger) *Handler {
+func NewHandler(s *Store, v Views, log *slog.Logger) *Handler {
 	return &Handler{store: s, views: v, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
@@ -75,11 +69,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if id == "" {
 		id = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	}
-	h.ServeOutput(w, r, outputs.ID(id))
+	h.ServeOutput(w, r, ID(id))
 }
 
 // ServeOutput serves one output in the form the query asks for.
-func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id outputs.ID) {
+func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		refuse(w, r, http.StatusMethodNotAllowed, "method_not_allowed", "Outputs are only read: use GET or HEAD.")

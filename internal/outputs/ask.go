@@ -1,6 +1,4 @@
-package views
-
-import "webchat/internal/outputs"
+package outputs
 
 // Ask is which window of a view is wanted.
 type Ask struct {
@@ -8,7 +6,7 @@ type Ask struct {
 	From, Rows int // rows, counted as the view counts them; at most 5,000
 	Filter     []string
 	Sort, At   string
-	With       *outputs.Output // nil: not given
+	With       *Output // nil: not given
 }
 
 // Window is a part of a view.

@@ -1,22 +1,10 @@
-package serve
+package outputs
 
 import (
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"testing"
-
-	"webchat/internal/outputs"
 )
-
-// allocated returns how many bytes f allocates in all, freed ones included.
-func allocated(f func()) int64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return int64(after.TotalAlloc - before.TotalAlloc)
-}
 
 // TestServingCopiesNothing: a large output is never in memory a second time, whatever form it is
 // asked for in.
@@ -31,7 +19,7 @@ func TestServingCopiesNothing(t *testing.T) {
 	pattern(text, 0)
 	binary := append([]byte("\xff"), text...)
 	for _, data := range [][]byte{text, binary} {
-		id, err := s.Put(outputs.Meta{Type: outputs.File}, data)
+		id, err := s.Put(Meta{Type: File}, data)
 		if err != nil {
 			t.Fatal(err)
 		}

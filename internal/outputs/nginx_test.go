@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"webchat/internal/outputs"
 )
 
 // BenchmarkGetNginx compares fetching an output with nginx serving a file of the same bytes from a
@@ -28,7 +26,7 @@ func BenchmarkGetNginx(b *testing.B) {
 			data := make([]byte, tt.size)
 			pattern(data, 0)
 			s := newStore(b, 64<<20)
-			id, err := s.Put(outputs.Meta{Type: outputs.File, Path: "some/file.go"}, data)
+			id, err := s.Put(Meta{Type: File, Path: "some/file.go"}, data)
 			if err != nil {
 				b.Fatal(err)
 			}

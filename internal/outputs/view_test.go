@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"context"
@@ -6,25 +6,22 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"webchat/internal/outputs"
-	"webchat/internal/views"
 )
 
 // testViews makes HTML that says what was asked for.
 type testViews struct{}
 
-func (testViews) Of(*outputs.Output) []string { return []string{"lines", "source"} }
+func (testViews) Of(*Output) []string { return []string{"lines", "source"} }
 
-func (testViews) View(_ context.Context, o *outputs.Output, a views.Ask) (views.Window, error) {
+func (testViews) View(_ context.Context, o *Output, a Ask) (Window, error) {
 	if a.View == "none" {
-		return views.Window{}, &views.Refusal{Code: "no_view", Sentence: "There is no such view."}
+		return Window{}, &Refusal{Code: "no_view", Sentence: "There is no such view."}
 	}
 	html := fmt.Sprintf("<i>%d %d %q %q %q %v</i>", a.From, a.Rows, a.Filter, a.Sort, a.At, a.With != nil)
-	return views.Window{HTML: []byte(html), View: a.View, From: a.From, To: a.From + 1, Total: 9, Header: map[string]string{"Note": "x"}}, nil
+	return Window{HTML: []byte(html), View: a.View, From: a.From, To: a.From + 1, Total: 9, Header: map[string]string{"Note": "x"}}, nil
 }
 
-func (testViews) Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (n int, exact bool, err error) {
+func (testViews) Price(ctx context.Context, o *Output, ranges [][2]int) (n int, exact bool, err error) {
 	var b strings.Builder
 	for _, r := range ranges {
 		err = errors.Join(err, o.CopyLines(ctx, &b, r[0], r[1]))
@@ -32,7 +29,7 @@ func (testViews) Price(ctx context.Context, o *outputs.Output, ranges [][2]int) 
 	return b.Len(), true, err
 }
 
-func (testViews) HTML(_ context.Context, o *outputs.Output, from, to int) ([]byte, error) {
+func (testViews) HTML(_ context.Context, o *Output, from, to int) ([]byte, error) {
 	if o.Meta().Path == "bad" {
 		return nil, errors.New("secret detail")
 	}
@@ -42,7 +39,7 @@ func (testViews) HTML(_ context.Context, o *outputs.Output, from, to int) ([]byt
 func TestViews(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, testViews{})
-	o, other := put(t, s, outputs.Meta{Type: outputs.File}, "a\n"), put(t, s, outputs.Meta{Type: outputs.File}, "b\n")
+	o, other := put(t, s, Meta{Type: File}, "a\n"), put(t, s, Meta{Type: File}, "b\n")
 	w := ask(h, "GET", string(o.ID())+"?format=html&view=default&from=3&rows=7&filter=a&filter=b&sort=-2&at=1.2&with="+string(other.ID()))
 	if w.Code != 200 || w.Body.String() != `<i>3 7 ["a" "b"] "-2" "1.2" true</i>` {
 		t.Errorf("%d %s", w.Code, w.Body)

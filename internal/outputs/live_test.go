@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"bufio"
@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"webchat/internal/outputs"
 )
 
 // serve starts a real server; its client keeps connections and asks for no compression.
@@ -45,7 +43,7 @@ func request(t testing.TB, ctx context.Context, c *http.Client, url string) *htt
 func TestFollowLive(t *testing.T) {
 	s := newStore(t, 4<<20)
 	url, client := serve(t, newHandler(s, nil))
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
+	w := create(t, s, Meta{Type: Terminal}, Limits{})
 	defer w.Complete(nil)
 	resp := request(t, t.Context(), client, url+string(w.ID())+"?follow=1")
 	defer resp.Body.Close()
@@ -84,7 +82,7 @@ func TestFollowerLeaves(t *testing.T) {
 		h.ServeHTTP(w, r)
 		close(left)
 	}))
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
+	w := create(t, s, Meta{Type: Terminal}, Limits{})
 	defer w.Complete(nil)
 	w.Write([]byte("x"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +96,7 @@ func TestFollowerLeaves(t *testing.T) {
 // writer.
 func TestSlowFollower(t *testing.T) {
 	s := newStore(t, 4<<20)
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{Head: 16 << 10, Tail: 256 << 10})
+	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 16 << 10, Tail: 256 << 10})
 	step := make(chan struct{})
 	rec := &slowWriter{header: http.Header{}, step: step}
 	var wg sync.WaitGroup
@@ -167,7 +165,7 @@ func TestLifeEndsDuringDownload(t *testing.T) {
 	data := make([]byte, 24<<20)
 	pattern(data, 0)
 	for _, header := range []string{"", "bytes=0-"} {
-		id, err := s.Put(outputs.Meta{Type: outputs.File, SessionID: "s1"}, data)
+		id, err := s.Put(Meta{Type: File, SessionID: "s1"}, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +205,7 @@ func TestLifeEndsDuringDownload(t *testing.T) {
 // connection.
 func TestDeadlineIsTakenOff(t *testing.T) {
 	s := newStore(t, 4<<20)
-	o := put(t, s, outputs.Meta{Type: outputs.File}, samples["chunks"])
+	o := put(t, s, Meta{Type: File}, samples["chunks"])
 	h := newHandler(s, nil)
 	for _, q := range []string{"", "?format=json", "?lines=1-40000", "?follow=1", "?grep=line"} {
 		rec := &deadlines{ResponseRecorder: httptest.NewRecorder()}
@@ -239,7 +237,7 @@ func (d *deadlines) SetWriteDeadline(t time.Time) error {
 func TestRouters(t *testing.T) {
 	s := newStore(t, 1<<20)
 	h := newHandler(s, nil)
-	o := put(t, s, outputs.Meta{Type: outputs.File}, "x")
+	o := put(t, s, Meta{Type: File}, "x")
 	mux := http.NewServeMux()
 	mux.Handle("GET /a/{id}/raw", h)
 	mux.Handle("GET /b/", h)
@@ -267,7 +265,7 @@ func TestManyAtOnce(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range rounds {
-				w, err := s.Create(outputs.Meta{Type: outputs.Terminal, SessionID: fmt.Sprint(g)}, outputs.Limits{Head: 20 << 10, Tail: 20 << 10})
+				w, err := s.Create(Meta{Type: Terminal, SessionID: fmt.Sprint(g)}, Limits{Head: 20 << 10, Tail: 20 << 10})
 				if err != nil {
 					t.Error(err)
 					return
@@ -290,7 +288,7 @@ func TestManyAtOnce(t *testing.T) {
 				if i%5 == 4 {
 					s.DeleteSession(fmt.Sprint(g))
 				}
-				w.Complete(func(m *outputs.Meta) { m.DurationMs = 5 })
+				w.Complete(func(m *Meta) { m.DurationMs = 5 })
 				readers.Wait()
 			}
 		})
@@ -314,7 +312,7 @@ func TestHalfAClient(t *testing.T) {
 		h.ServeHTTP(w, r)
 		ended <- struct{}{}
 	}))
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal}, outputs.Limits{})
+	w := create(t, s, Meta{Type: Terminal}, Limits{})
 	defer w.Complete(nil)
 	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/api/outputs/")
 	conn, err := net.Dial("tcp", host)

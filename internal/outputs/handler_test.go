@@ -1,4 +1,4 @@
-package serve
+package outputs
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"webchat/internal/kind"
-	"webchat/internal/outputs"
 )
 
 // ask sends one request to a Handler; headers come as pairs.
@@ -53,8 +52,8 @@ func TestBytesComeBack(t *testing.T) {
 	s := newStore(t, 64<<20)
 	h := newHandler(s, testViews{})
 	for name, data := range samples {
-		for _, typ := range []outputs.Type{outputs.File, outputs.Terminal} {
-			o := put(t, s, outputs.Meta{Type: typ, Path: "a.txt"}, data)
+		for _, typ := range []Type{File, Terminal} {
+			o := put(t, s, Meta{Type: typ, Path: "a.txt"}, data)
 			w := ask(h, "GET", string(o.ID()))
 			if w.Code != 200 || sha256.Sum256(w.Body.Bytes()) != sha256.Sum256([]byte(data)) {
 				t.Errorf("%s: raw differs (%d)", name, w.Code)
@@ -77,7 +76,7 @@ func TestBytesComeBack(t *testing.T) {
 	}
 }
 
-func checkJSON(t *testing.T, h http.Handler, o *outputs.Output, name, data string) {
+func checkJSON(t *testing.T, h http.Handler, o *Output, name, data string) {
 	t.Helper()
 	w := ask(h, "GET", string(o.ID())+"?format=json")
 	var got struct {
@@ -116,7 +115,7 @@ func TestExpiredAnswersAreOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t, 1<<20)
 		h := newHandler(s, testViews{})
-		old := put(t, s, outputs.Meta{Type: outputs.File, Path: "x"}, "x")
+		old := put(t, s, Meta{Type: File, Path: "x"}, "x")
 		time.Sleep(31 * time.Minute)
 		var first string
 		for _, id := range []string{string(old.ID()), "out_UNKNOWN", "", "a%2Fb", strings.Repeat("z", 5000)} {
@@ -143,29 +142,29 @@ func TestHeaders(t *testing.T) {
 	h := newHandler(s, testViews{})
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 50)
 	for _, tt := range []struct {
-		m                outputs.Meta
+		m                Meta
 		data, typ, dispo string
 	}{
-		{outputs.Meta{Type: outputs.File, Path: "/w/evil.html", MimeType: "text/html"}, "<script>", typeText, `attachment; filename=evil.html`},
-		{outputs.Meta{Type: outputs.File, Path: "a.js", MimeType: "text/javascript\r\nX: y"}, "alert(1)", typeText, `attachment; filename=a.js`},
-		{outputs.Meta{Type: outputs.File, Path: "logo.png"}, png, kind.Unknown, `attachment; filename=logo.png`},
-		{outputs.Meta{Type: outputs.File, Path: "b", Binary: true}, "text", kind.Unknown, `attachment; filename=b`},
-		{outputs.Meta{Type: outputs.Terminal, Command: "cat x.html"}, "<b>\x00", typeText, `attachment; filename=output.txt`},
-		{outputs.Meta{Type: outputs.Image, Path: "logo.html", MimeType: "text/html"}, png, "image/png", `attachment; filename=logo.html`},
-		{outputs.Meta{Type: outputs.Image, Path: "a b\"c.gif"}, "GIF89a<script>", "image/gif", `attachment; filename="a b\"c.gif"`},
-		{outputs.Meta{Type: outputs.Image, Path: "j"}, "\xff\xd8\xff\xe0", "image/jpeg", `attachment; filename=j`},
-		{outputs.Meta{Type: outputs.Image, Path: "w"}, "RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", `attachment; filename=w`},
-		{outputs.Meta{Type: outputs.Image, Path: "v"}, "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00", "image/avif", `attachment; filename=v`},
-		{outputs.Meta{Type: outputs.Image, Path: "v"}, "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00avif", "image/avif", `attachment; filename=v`},
-		{outputs.Meta{Type: outputs.Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", kind.Unknown, `attachment; filename=v`},
-		{outputs.Meta{Type: outputs.Image, Path: "s.svg"}, "\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>", kind.SVG, `attachment; filename=s.svg`},
-		{outputs.Meta{Type: outputs.Image, Path: "s.svg"}, "<svgx/>", kind.Unknown, `attachment; filename=s.svg`},
-		{outputs.Meta{Type: outputs.Image, Path: "s.svg"}, "<html><svg/>", kind.Unknown, `attachment; filename=s.svg`},
-		{outputs.Meta{Type: outputs.Image, Path: "s.svg"}, "<!-- never closed <svg>", kind.Unknown, `attachment; filename=s.svg`},
-		{outputs.Meta{Type: outputs.Image}, "", kind.Unknown, `attachment; filename=output`},
-		{outputs.Meta{Type: outputs.File, Path: "dir/.."}, "", typeText, `attachment; filename=output`},
-		{outputs.Meta{Type: outputs.File, Path: `C:\x\naïve.txt`}, "", typeText, `attachment; filename*=utf-8''na%C3%AFve.txt`},
-		{outputs.Meta{Type: outputs.File, Path: "a\r\nSet-Cookie: x\u202etxt.exe"}, "", typeText, `attachment; filename="aSet-Cookie: xtxt.exe"`},
+		{Meta{Type: File, Path: "/w/evil.html", MimeType: "text/html"}, "<script>", typeText, `attachment; filename=evil.html`},
+		{Meta{Type: File, Path: "a.js", MimeType: "text/javascript\r\nX: y"}, "alert(1)", typeText, `attachment; filename=a.js`},
+		{Meta{Type: File, Path: "logo.png"}, png, kind.Unknown, `attachment; filename=logo.png`},
+		{Meta{Type: File, Path: "b", Binary: true}, "text", kind.Unknown, `attachment; filename=b`},
+		{Meta{Type: Terminal, Command: "cat x.html"}, "<b>\x00", typeText, `attachment; filename=output.txt`},
+		{Meta{Type: Image, Path: "logo.html", MimeType: "text/html"}, png, "image/png", `attachment; filename=logo.html`},
+		{Meta{Type: Image, Path: "a b\"c.gif"}, "GIF89a<script>", "image/gif", `attachment; filename="a b\"c.gif"`},
+		{Meta{Type: Image, Path: "j"}, "\xff\xd8\xff\xe0", "image/jpeg", `attachment; filename=j`},
+		{Meta{Type: Image, Path: "w"}, "RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", `attachment; filename=w`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00", "image/avif", `attachment; filename=v`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00avif", "image/avif", `attachment; filename=v`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", kind.Unknown, `attachment; filename=v`},
+		{Meta{Type: Image, Path: "s.svg"}, "\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>", kind.SVG, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<svgx/>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<html><svg/>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<!-- never closed <svg>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image}, "", kind.Unknown, `attachment; filename=output`},
+		{Meta{Type: File, Path: "dir/.."}, "", typeText, `attachment; filename=output`},
+		{Meta{Type: File, Path: `C:\x\naïve.txt`}, "", typeText, `attachment; filename*=utf-8''na%C3%AFve.txt`},
+		{Meta{Type: File, Path: "a\r\nSet-Cookie: x\u202etxt.exe"}, "", typeText, `attachment; filename="aSet-Cookie: xtxt.exe"`},
 	} {
 		o := put(t, s, tt.m, tt.data)
 		head := ask(h, "GET", string(o.ID())).Header()
@@ -186,7 +185,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("by range %q", ranged)
 		}
 	}
-	long := put(t, s, outputs.Meta{Type: outputs.File, Path: strings.Repeat("世", 500)}, "")
+	long := put(t, s, Meta{Type: File, Path: strings.Repeat("世", 500)}, "")
 	m := long.Meta()
 	if n := len(fileName(&m)); n > 200 || n < 190 {
 		t.Errorf("name of %d bytes", n)
@@ -197,14 +196,14 @@ func TestRangesAndConditions(t *testing.T) {
 	s := newStore(t, 16<<20)
 	h := newHandler(s, nil)
 	data := samples["chunks"]
-	o := put(t, s, outputs.Meta{Type: outputs.File, Path: "a"}, data)
+	o := put(t, s, Meta{Type: File, Path: "a"}, data)
 	id := string(o.ID())
 	plain := ask(h, "GET", id).Header()
 	if plain.Get("Accept-Ranges") != "bytes" || plain.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("%v", plain)
 	}
 	etag := plain.Get("Etag")
-	other := ask(h, "GET", string(put(t, s, outputs.Meta{Type: outputs.File}, "x").ID())).Header().Get("Etag")
+	other := ask(h, "GET", string(put(t, s, Meta{Type: File}, "x").ID())).Header().Get("Etag")
 	for _, tt := range []struct {
 		headers []string
 		status  int
@@ -245,12 +244,12 @@ func TestRangesAndConditions(t *testing.T) {
 func TestTruncatedOutput(t *testing.T) {
 	s := newStore(t, 1<<20)
 	h := newHandler(s, nil)
-	w := create(t, s, outputs.Meta{Type: outputs.Terminal, Command: "yes"}, outputs.Limits{Head: 8 << 10, Tail: 32 << 10})
+	w := create(t, s, Meta{Type: Terminal, Command: "yes"}, Limits{Head: 8 << 10, Tail: 32 << 10})
 	for i := range 100_000 {
 		fmt.Fprintf(w, "line %d\n", i+1)
 	}
 	code := 0
-	w.Complete(func(m *outputs.Meta) { m.ExitCode, m.DurationMs = &code, 12 })
+	w.Complete(func(m *Meta) { m.ExitCode, m.DurationMs = &code, 12 })
 	o := w.Output()
 	g := o.Meta().Gap
 	notice := string(g.Notice(false))
@@ -274,7 +273,7 @@ func TestTruncatedOutput(t *testing.T) {
 			TotalLines int
 			ExitCode   *int
 			Truncated  bool
-			Gap        outputs.Gap
+			Gap        Gap
 		}
 	}
 	if err := json.Unmarshal(ask(h, "GET", string(o.ID())+"?format=json").Body.Bytes(), &doc); err != nil {
@@ -294,13 +293,13 @@ func TestTruncatedOutput(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	s := newStore(t, 4<<20)
-	o := put(t, s, outputs.Meta{Type: outputs.File}, strings.Repeat("\n", 20_000))
-	bad := put(t, s, outputs.Meta{Type: outputs.File, Path: "bad"}, "x\n")
+	o := put(t, s, Meta{Type: File}, strings.Repeat("\n", 20_000))
+	bad := put(t, s, Meta{Type: File, Path: "bad"}, "x\n")
 	h := newHandler(s, testViews{})
 	for _, tt := range []struct {
 		h      *Handler
 		method string
-		id     outputs.ID
+		id     ID
 		query  string
 		status int
 		code   string
@@ -348,10 +347,10 @@ func TestLineForms(t *testing.T) {
 	for i := 100; i < 1_000_100; i++ {
 		fmt.Fprintf(&b, "%d\n", i)
 	}
-	o := put(t, s, outputs.Meta{Type: outputs.File, Path: "a", StartLine: 100, EndLine: 1_000_099, TotalLines: 2_000_000}, b.String())
-	empty := put(t, s, outputs.Meta{Type: outputs.File}, "")
+	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 100, EndLine: 1_000_099, TotalLines: 2_000_000}, b.String())
+	empty := put(t, s, Meta{Type: File}, "")
 	for _, tt := range []struct {
-		o                   *outputs.Output
+		o                   *Output
 		query, body, header string
 	}{
 		{o, "lines=100-101", "100\n101\n", "100-101/1000099"},

@@ -1,18 +1,16 @@
-package serve
+package outputs
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"webchat/internal/outputs"
 )
 
 // negotiate returns the encodings a client wants, most wanted first (RFC 9110 §12.5.3); between
 // equals zstd, then gzip. Without the header, none.
-func negotiate(accept []string) []outputs.Encoding {
-	q := [outputs.Encodings]float64{-1, -1}
+func negotiate(accept []string) []Encoding {
+	q := [Encodings]float64{-1, -1}
 	rest := -1.0
 	for _, field := range accept {
 		for part := range strings.SplitSeq(field, ",") {
@@ -20,16 +18,16 @@ func negotiate(accept []string) []outputs.Encoding {
 			weight := quality(params)
 			switch strings.ToLower(strings.TrimSpace(name)) {
 			case "zstd":
-				q[outputs.Zstd] = weight
+				q[Zstd] = weight
 			case "gzip", "x-gzip":
-				q[outputs.Gzip] = weight
+				q[Gzip] = weight
 			case "*":
 				rest = weight
 			}
 		}
 	}
-	var wanted []outputs.Encoding
-	for e := range outputs.Encodings {
+	var wanted []Encoding
+	for e := range Encodings {
 		if q[e] < 0 {
 			q[e] = rest
 		}
@@ -37,7 +35,7 @@ func negotiate(accept []string) []outputs.Encoding {
 			wanted = append(wanted, e)
 		}
 	}
-	slices.SortStableFunc(wanted, func(a, b outputs.Encoding) int { return cmp.Compare(q[b], q[a]) })
+	slices.SortStableFunc(wanted, func(a, b Encoding) int { return cmp.Compare(q[b], q[a]) })
 	return wanted
 }
 
