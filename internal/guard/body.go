@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -21,29 +24,75 @@ type timedBody struct {
 	lifted  bool
 }
 
-func timed(w http.ResponseWriter, body io.ReadCloser, known bool) io.ReadCloser {
+// timed returns a request whose body has to come in time. It is a copy: net/http looks at its own
+// to decide whether what was not read is worth waiting for.
+func timed(w http.ResponseWriter, r *http.Request, known bool) *http.Request {
 	control, limit := http.NewResponseController(w), strangerTime
 	if known {
 		limit = bodyTime
 	}
-	if control.SetReadDeadline(time.Now().Add(limit)) != nil {
-		return body // not a connection, so there is nothing to wait for
+	if !hasBody(r) || control.SetReadDeadline(time.Now().Add(limit)) != nil {
+		return r // without a connection there is nothing to wait for
 	}
-	return &timedBody{ReadCloser: body, control: control}
+	got := *r
+	got.Body = &timedBody{ReadCloser: r.Body, control: control}
+	return &got
 }
 
 // Read implements [io.Reader].
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF { // after another error net/http looks for the end, and must not wait
-		b.lift()
+	if err == io.EOF && !b.lifted { // after another error net/http looks for the end, and must not wait
+		b.lifted = true
+		_ = b.control.SetReadDeadline(time.Time{}) // fails only on a connection that is gone
 	}
 	return n, err
 }
 
-func (b *timedBody) lift() {
-	if !b.lifted {
-		b.lifted = true
-		_ = b.control.SetReadDeadline(time.Time{}) // fails only on a connection that is gone
+// What a stranger may send and take.
+const (
+	// maxStranger is the size of a body without credentials, in bytes.
+	maxStranger = 1 << 10
+	// strangerTime is how long it may take.
+	strangerTime = 5 * time.Second
+	// answerTime is how long the answer may take to be read, but for that to the holder of an
+	// output's id.
+	answerTime = 30 * time.Second
+)
+
+// receive reads a stranger's body before the request takes any place: one that does not come holds
+// nothing but its connection. It returns nil when it answered itself. A body that is too long is
+// left alone, so that whatever is wrong with the request besides is said.
+func receive(w http.ResponseWriter, r *http.Request) *http.Request {
+	if !hasBody(r) {
+		return r
 	}
+	got := *r
+	if r.ContentLength <= maxStranger {
+		b, err := io.ReadAll(io.LimitReader(r.Body, maxStranger+1))
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			refuse(w, http.StatusRequestTimeout, "too_slow", "The body did not arrive in time; send it again.")
+			return nil
+		case err != nil:
+			refuse(w, http.StatusBadRequest, "body_cut", "The body ended before its end; send it again.")
+			return nil
+		case len(b) <= maxStranger:
+			got.Body, got.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+			return &got
+		}
+	}
+	// net/http would wait for the rest before it answers.
+	w.Header().Set("Connection", "close")
+	got.Body = tooLong{}
+	return &got
 }
+
+// tooLong is a body of which nothing is read.
+type tooLong struct{}
+
+// Read implements [io.Reader].
+func (tooLong) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: maxStranger} }
+
+// Close implements [io.Closer].
+func (tooLong) Close() error { return nil }

@@ -54,9 +54,7 @@ type demand struct {
 	fetch   bool // the reply is data: a browser may ask only for its own page
 	person  bool // a refusal is for a person, and the name is localhost
 	who     func(*Guard, *http.Request) bool
-	body    int64
-	media   func(mediaType string) bool
-	want    string // what to send when media refuses
+	body    int64  // the most that it may have, in bytes
 	hint    string // what to send when who refuses; empty: see whoHint. It is logged, too
 }
 
@@ -67,15 +65,15 @@ const (
 )
 
 var demands = map[Class]demand{
-	Public: {name: "Public", body: maxStranger, media: isJSON, want: wantJSON},
-	Static: {name: "Static", body: maxStranger, media: isJSON, want: wantJSON, headers: staticHeaders},
-	Door:   {name: "Door", body: maxStranger, media: isJSON, want: wantJSON, headers: pageHeaders, person: true},
-	Page:   {name: "Page", body: maxStranger, media: isJSON, want: wantJSON, headers: pageHeaders, person: true, who: (*Guard).mayRead},
-	Read:   {name: "Read", body: maxStranger, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayRead},
-	Write:  {name: "Write", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayWrite},
-	Upload: {name: "Upload", body: MaxUpload, media: isAttachment, want: wantFile, fetch: true, who: (*Guard).mayWrite},
-	MCP:    {name: "MCP", body: MaxBody, media: isJSON, want: wantJSON, fetch: true, who: (*Guard).mayMCP, hint: hintMCP},
-	Output: {name: "Output", body: maxStranger, media: isJSON, want: wantJSON, headers: outputHeaders, fetch: true},
+	Public: {name: "Public", body: maxStranger},
+	Static: {name: "Static", body: maxStranger, headers: staticHeaders},
+	Door:   {name: "Door", body: maxStranger, headers: pageHeaders, person: true},
+	Page:   {name: "Page", body: maxStranger, headers: pageHeaders, person: true, who: (*Guard).mayRead},
+	Read:   {name: "Read", body: maxStranger, fetch: true, who: (*Guard).mayRead},
+	Write:  {name: "Write", body: MaxBody, fetch: true, who: (*Guard).mayWrite},
+	Upload: {name: "Upload", body: MaxUpload, fetch: true, who: (*Guard).mayWrite},
+	MCP:    {name: "MCP", body: MaxBody, fetch: true, who: (*Guard).mayMCP, hint: hintMCP},
+	Output: {name: "Output", body: maxStranger, headers: outputHeaders, fetch: true},
 }
 
 // String returns the name of the class.
@@ -89,31 +87,23 @@ func (c Class) String() string {
 // Valid reports whether c is one of the classes.
 func (c Class) Valid() bool { _, ok := demands[c]; return ok }
 
-func isJSON(mediaType string) bool { return mediaType == "application/json" }
-
-// isAttachment admits what a browser may call a picture or a text; the bytes decide later.
-func isAttachment(mediaType string) bool {
-	kind, _, _ := strings.Cut(mediaType, "/")
-	return kind == "image" || kind == "text" || isJSON(mediaType) || mediaType == "application/octet-stream"
-}
-
 // Class returns the middleware of a class, for routes the router has matched.
 func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
-	d, ok := demands[c]
-	if !ok {
-		return func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
-			})
-		}
-	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if g.passes(w, r, d) {
+			if d, ok := demands[c]; !ok {
+				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
+			} else if g.passes(w, r, d) {
 				next.ServeHTTP(w, r)
 			}
 		})
 	}
+}
+
+// seldom reports once a minute at most that something is to be logged which strangers can cause.
+func (g *Guard) seldom() bool {
+	now, last := g.config.Now().Unix(), g.warned.Load()
+	return now-last >= 60 && g.warned.CompareAndSwap(last, now)
 }
 
 // passes applies a class's demands, and answers when one is not met.
@@ -131,11 +121,11 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) bool {
 	}
 	if d.who != nil && !g.config.NoAuth && !d.who(g, r) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		hint := g.whoHint(r)
-		if d.hint != "" {
-			if hint = d.hint; g.refused.now(g.config.Now()) {
-				g.config.Logger.Warn("a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
-			}
+		hint := d.hint
+		if hint == "" {
+			hint = g.whoHint(r)
+		} else if g.seldom() {
+			g.config.Logger.Warn("a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
 		}
 		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
 		return false
@@ -157,7 +147,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status 
 
 func (g *Guard) whoHint(r *http.Request) string {
 	const how = "send the header \"Authorization: Bearer $(webchat token)\", or open the link that \"webchat url\" prints."
-	if g.signedIn(r) {
+	if _, ok := g.signedIn(r); ok {
 		return "A cookie may read but not act: " + how
 	}
 	return "Not signed in: " + how
@@ -178,8 +168,13 @@ func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, co
 		return http.StatusUnsupportedMediaType, "content_encoding", "Send the body as it is, without Content-Encoding."
 	}
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !d.media(mediaType) {
-		return http.StatusUnsupportedMediaType, "media_type", d.want
+	kind, _, _ := strings.Cut(mediaType, "/")
+	ok, want := mediaType == "application/json", wantJSON
+	if d.body == MaxUpload { // what a browser may call a picture or a text; the bytes decide later
+		ok, want = ok || kind == "image" || kind == "text" || mediaType == "application/octet-stream", wantFile
+	}
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !ok {
+		return http.StatusUnsupportedMediaType, "media_type", want
 	}
 	if r.ContentLength > d.body {
 		return http.StatusRequestEntityTooLarge, "too_large", TooLarge(d.body)

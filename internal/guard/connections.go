@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 	"time"
 )
 
-// patience is the least that a connection gets to send its request before another one takes its
-// place. While all strangers' are younger, further ones have to wait.
-const patience = 100 * time.Millisecond
-
-// farewells is how many connections that were turned away may be read out at the same time; further
-// ones are closed at once.
-const farewells = 64
+const (
+	// patience is the least that a connection gets to send its request before another one takes its
+	// place. While all strangers' are younger, further ones have to wait.
+	patience = 100 * time.Millisecond
+	// farewells is how many connections that were turned away may be read out at the same time;
+	// further ones are closed at once.
+	farewells = 64
+)
 
 // busy is the answer to one connection too many: no route, no class, no host.
 var busy = lastAnswer("503 Service Unavailable", "Retry-After: 2\r\n", "too_many_connections", "Too many connections are open; close some or try again in a moment.")
@@ -59,7 +61,7 @@ func NewConnections(most int) *Connections {
 }
 
 // Listener returns l with its connections bounded together with those of the other listeners.
-func (c *Connections) Listener(l net.Listener) net.Listener { return &limitedListener{l, c} }
+func (c *Connections) Listener(l net.Listener) net.Listener { return limitedListener{l, c} }
 
 type limitedListener struct {
 	net.Listener
@@ -67,7 +69,7 @@ type limitedListener struct {
 }
 
 // Accept implements [net.Listener].
-func (l *limitedListener) Accept() (net.Conn, error) {
+func (l limitedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -121,13 +123,11 @@ func (c *Connections) turnAway(conn net.Conn) {
 	go func() {
 		defer func() { <-c.parting }()
 		defer conn.Close()
-		if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
-			return
+		err := conn.SetDeadline(time.Now().Add(time.Second))
+		if err == nil {
+			_, err = conn.Write(busy)
 		}
-		if _, err := conn.Write(busy); err != nil {
-			return
-		}
-		if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, conn, 64<<10) // to its end, if it is short
 		}
 	}()
@@ -179,16 +179,12 @@ func (p *placed) answers() {
 // Write implements [net.Conn]. What is written before the handler has a request is the text with
 // which net/http refuses one that it cannot read.
 func (p *placed) Write(b []byte) (int, error) {
-	if p.answering.Load() {
+	const version = "HTTP/1.1 "
+	if p.answering.Load() || !bytes.HasPrefix(b, []byte(version)) {
 		return p.Conn.Write(b)
 	}
-	line, _, _ := strings.Cut(string(b), "\r\n")
-	status, ok := strings.CutPrefix(line, "HTTP/1.1 ")
-	if !ok {
-		return p.Conn.Write(b)
-	}
-	_, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request", "The request cannot be read. Check that its headers name a host, have no control characters and are not too long."))
-	if err != nil {
+	status, _, _ := strings.Cut(string(b[len(version):]), "\r\n")
+	if _, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request", "The request cannot be read. Check that its headers name a host, have no control characters and are not too long.")); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -202,10 +198,7 @@ func (p *placed) begin(known bool, answer time.Duration) {
 	}
 	p.places.mu.Lock()
 	first := known && !p.known
-	if p.turn != nil {
-		p.places.waiting.Remove(p.turn)
-		p.turn = nil
-	}
+	p.workLocked()
 	if first && !p.left {
 		p.known = true
 		p.places.strange--
@@ -231,8 +224,16 @@ func (p *placed) end() {
 	}
 }
 
-// waitLocked puts the connection at the end of those that wait. places.mu is held.
+// waitLocked puts the connection at the end of those that wait, and workLocked takes it from there.
+// places.mu is held.
 func (p *placed) waitLocked() { p.turn, p.since = p.places.waiting.PushBack(p), time.Now() }
+
+func (p *placed) workLocked() {
+	if p.turn != nil {
+		p.places.waiting.Remove(p.turn)
+		p.turn = nil
+	}
+}
 
 // releaseLocked gives the place back, once. places.mu is held.
 func (p *placed) releaseLocked() {
@@ -244,10 +245,7 @@ func (p *placed) releaseLocked() {
 	if !p.known {
 		p.places.strange--
 	}
-	if p.turn != nil {
-		p.places.waiting.Remove(p.turn)
-		p.turn = nil
-	}
+	p.workLocked()
 }
 
 // Close implements [net.Conn].

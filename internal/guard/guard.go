@@ -38,10 +38,9 @@
 // browser then holds a cookie, which reads, and a second secret, which writes: cookies are shared
 // with every other port of the host, so a neighbour's server receives ours, and may look but not
 // act. Of the cookie a SHA-256 sum is kept on disk, for 12 hours after the last use and 7 days at
-// most, through restarts; it holds for the port, or the public URL, it was made for.
-//
-// The secret ends with the process, since whatever listens on the port next can read what a page
-// stored there. A browser that signed in with a key gets another one, see [Guard.Renew].
+// most, through restarts; it holds for the port, or the public URL, it was made for. The secret
+// ends with the process, since whatever listens on the port next can read what a page stored there.
+// A browser that signed in with a key gets another one, see [Guard.Renew].
 //
 // A service worker that another program left at the port is removed when the browser asks for its
 // script.
@@ -64,7 +63,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -72,6 +70,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -111,7 +110,7 @@ type Guard struct {
 	challenge string
 	signins   *signins
 	launch    launches
-	refused   seldom // what is logged of refused programs
+	warned    atomic.Int64 // when a refused program was logged last, in seconds
 }
 
 // New reads or makes the API token and reads the sign-ins. Its errors name the file and what to do.
@@ -119,15 +118,8 @@ func New(c Config) (*Guard, error) {
 	if c.Dir == "" {
 		return nil, errors.New("guard: no data folder")
 	}
-	if c.TokenFile == "" {
-		c.TokenFile = filepath.Join(c.Dir, "token")
-	}
-	if c.MaxRequests <= 0 {
-		c.MaxRequests = 1024
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
+	c.TokenFile = cmp.Or(c.TokenFile, filepath.Join(c.Dir, "token"))
+	c.MaxRequests, c.Logger = cmp.Or(max(c.MaxRequests, 0), 1024), cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -137,10 +129,18 @@ func New(c Config) (*Guard, error) {
 		}
 	}
 	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), challenge: rand.Text()}
-	if err := g.trust(); err != nil {
-		return nil, err
-	}
 	var err error
+	if c.PublicURL != "" {
+		if c.NoAuth {
+			return nil, errors.New("a server with a public URL needs its sign-in: do not switch it off")
+		}
+		if g.public, err = ParsePublicURL(c.PublicURL); err == nil {
+			err = g.csrf.AddTrustedOrigin(g.origin())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if g.token, err = apiToken(c.TokenFile, c.Logger); err != nil {
 		return nil, err
 	}
@@ -150,29 +150,14 @@ func New(c Config) (*Guard, error) {
 	return g, nil
 }
 
-// trust prepares what PublicURL and NoAuth change.
-func (g *Guard) trust() (err error) {
-	if g.config.PublicURL == "" {
-		return nil
-	}
-	if g.config.NoAuth {
-		return errors.New("a server with a public URL needs its sign-in: do not switch it off")
-	}
-	if g.public, err = ParsePublicURL(g.config.PublicURL); err != nil {
-		return err
-	}
-	return g.csrf.AddTrustedOrigin(g.origin())
-}
-
 // ParsePublicURL returns what may be a public URL: http or https, a name, perhaps a port, and
 // perhaps the path below which a proxy shows the server, of plain characters and without a slash at
 // its end.
 func ParsePublicURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
+	case err != nil,
+		u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
 		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
 	case u.RawQuery != "", u.Fragment != "", u.User != nil:
 		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name, perhaps a port and a path, and nothing else", text)
@@ -232,13 +217,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		known := g.config.NoAuth || g.mayRead(r) || g.mayMCP(r)
-		if hasBody(r) {
-			// A copy: net/http looks at its own to decide whether what was not read is worth
-			// waiting for.
-			timedCopy := *r
-			r = &timedCopy
-			r.Body = timed(w, r.Body, known)
-		}
+		r = timed(w, r, known)
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
 			return
@@ -256,11 +235,10 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
 			return
 		}
-		if !known {
-			r = receive(w, r)
-		}
-		if r != nil {
-			g.atWork(w, r, known, next)
+		if known {
+			g.atWork(w, r, true, next)
+		} else if r = receive(w, r); r != nil {
+			g.atWork(w, r, false, next)
 		}
 	})
 }
@@ -276,15 +254,10 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 	if len(origins) == 0 || r.Method == http.MethodOptions {
 		return true
 	}
-	return len(origins) == 1 && g.ownOrigin(origins[0], r.Host)
-}
-
-// ownOrigin reports whether origin is exactly that of a page which this server delivered under
-// host.
-func (g *Guard) ownOrigin(origin, host string) bool {
-	if g.public != nil {
-		return origin == g.origin()
-	}
 	// A browser leaves out the port 80, which may stand in a Host by hand.
-	return origin == "http://"+strings.TrimSuffix(strings.ToLower(host), ":80")
+	own := "http://" + strings.TrimSuffix(strings.ToLower(r.Host), ":80")
+	if g.public != nil {
+		own = g.origin()
+	}
+	return len(origins) == 1 && origins[0] == own
 }

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
-	"time"
 )
 
 // ErrKeyName is returned for a name that no key can have.
@@ -39,7 +37,7 @@ func (g *Guard) derived(purpose string) string {
 	return base32.StdEncoding.EncodeToString(h.Sum(nil)[:20])
 }
 
-// KeyName says which token for MCP a request has: the name of a key, "mcp", or "api" for the API
+// KeyName returns which token for MCP a request has: the name of a key, "mcp", or "api" for the API
 // token itself; empty for none.
 func (g *Guard) KeyName(r *http.Request) string {
 	b, ok := bearer(r)
@@ -61,19 +59,3 @@ func (g *Guard) KeyName(r *http.Request) string {
 }
 
 func (g *Guard) mayMCP(r *http.Request) bool { return g.KeyName(r) != "" }
-
-// seldom says things that strangers can cause, once a minute at most.
-type seldom struct {
-	mu   sync.Mutex // guards last
-	last time.Time
-}
-
-func (s *seldom) now(now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.Sub(s.last) < time.Minute {
-		return false
-	}
-	s.last = now
-	return true
-}

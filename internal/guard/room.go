@@ -1,15 +1,10 @@
 package guard
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // room is how many requests may be at work. Strangers have a quarter of it.
@@ -65,51 +60,3 @@ func (g *Guard) atWork(w http.ResponseWriter, r *http.Request, known bool, next 
 	defer place.end()
 	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), releaseKey{}, release)))
 }
-
-// What a stranger may send and take.
-const (
-	// maxStranger is the size of a body without credentials, in bytes.
-	maxStranger = 1 << 10
-	// strangerTime is how long it may take.
-	strangerTime = 5 * time.Second
-	// answerTime is how long the answer may take to be read, but for that to the holder of an
-	// output's id.
-	answerTime = 30 * time.Second
-)
-
-// receive reads a stranger's body before the request takes any place: one that does not come holds
-// nothing but its connection. It returns nil when it answered itself. A body that is too long is
-// left alone, so that whatever is wrong with the request besides is said.
-func receive(w http.ResponseWriter, r *http.Request) *http.Request {
-	if !hasBody(r) {
-		return r
-	}
-	got := *r
-	if r.ContentLength <= maxStranger {
-		b, err := io.ReadAll(io.LimitReader(r.Body, maxStranger+1))
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			refuse(w, http.StatusRequestTimeout, "too_slow", "The body did not arrive in time; send it again.")
-			return nil
-		case err != nil:
-			refuse(w, http.StatusBadRequest, "body_cut", "The body ended before its end; send it again.")
-			return nil
-		case len(b) <= maxStranger:
-			got.Body, got.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
-			return &got
-		}
-	}
-	// net/http would wait for the rest before it answers.
-	w.Header().Set("Connection", "close")
-	got.Body = tooLong{}
-	return &got
-}
-
-// tooLong is a body of which nothing is read.
-type tooLong struct{}
-
-// Read implements [io.Reader].
-func (tooLong) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: maxStranger} }
-
-// Close implements [io.Closer].
-func (tooLong) Close() error { return nil }

@@ -4,14 +4,24 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"math/big"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
-// ErrLaunch is returned for a sign-in link that was used, is too old or never was.
-var ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
+var (
+	// ErrLaunch is returned for a sign-in link that was used, is too old or never was.
+	ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
+	// ErrKey is returned for a key that is no point of the curve P-256.
+	ErrKey = errors.New("the key must be an uncompressed point of P-256 in base64: sign in again, or leave it out")
+	// ErrProof is returned for a proof that is none: the browser has to sign in again.
+	ErrProof = errors.New("this browser's sign-in has ended: open the link that \"webchat url\" prints")
+)
 
 // Link returns a URL that signs one browser in, once, within ten minutes. The secret is in the
 // fragment: it reaches no log, no Referer and no prefetch. base is the scheme, name and port under
@@ -44,10 +54,9 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 	if !g.launch.spend(launch, now) {
 		return "", ErrLaunch
 	}
-	cookie := rand.Text() + rand.Text()
-	secret = g.signins.add(cookie, key, g.place(r), now)
 	c := g.cookie(r)
-	c.Value, c.MaxAge = cookie, int(wholeLife.Seconds())
+	c.Value, c.MaxAge = rand.Text()+rand.Text(), int(wholeLife.Seconds())
+	secret = g.signins.add(c.Value, key, g.place(r), now)
 	http.SetCookie(w, c)
 	return secret, nil
 }
@@ -64,47 +73,46 @@ func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.MaxAge = -1
 	http.SetCookie(w, c)
-	return g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.sum.equal(secret) }, g.config.Now())
+	_, err := g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.sum.equal(secret) }, g.config.Now())
+	return err
 }
 
 // RevokeAll signs every browser out and voids all links. The API token stays.
 func (g *Guard) RevokeAll() (signedOut int, err error) {
-	now := g.config.Now()
-	n := g.signins.count(now)
 	g.launch.clear()
-	return n, g.signins.drop(func(signin) bool { return true }, now)
+	return g.signins.drop(func(signin) bool { return true }, g.config.Now())
 }
 
 // cookie is named by the port the browser sees, since browsers share cookies between all ports of a
-// name.
+// name, and by the path before all paths: a cookie's own path would not keep the pages of one
+// server from using the other's.
 func (g *Guard) cookie(r *http.Request) *http.Cookie {
 	c := &http.Cookie{Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	if g.Secure() {
-		c.Name, c.Secure = "__Host-webchat"+g.suffix(), true
-		return c
-	}
 	_, port, _ := splitHost(r.Host)
 	if port == "" {
 		port = "80"
 	}
-	c.Name = "webchat_" + port + g.suffix()
+	if c.Name = "webchat_" + port; g.Secure() {
+		c.Name, c.Secure = "__Host-webchat", true
+	}
+	c.Name += strings.ReplaceAll(g.Base(), "/", "_")
 	return c
 }
 
-// suffix tells apart the cookies of servers below different paths of one name: a cookie's own path
-// would not keep one's pages from using the other's.
-func (g *Guard) suffix() string { return strings.ReplaceAll(g.Base(), "/", "_") }
-
-func (g *Guard) signedIn(r *http.Request) bool {
+// signedIn returns the sign-in whose cookie a request has.
+func (g *Guard) signedIn(r *http.Request) (signin, bool) {
 	c, err := r.Cookie(g.cookie(r).Name)
 	if err != nil {
-		return false
+		return signin{}, false
 	}
-	_, ok := g.signins.find(cookieOf, sumOf(c.Value), g.place(r), g.config.Now())
-	return ok
+	want := sumOf(c.Value)
+	return g.signins.find(func(s signin) bool { return s.Cookie.equal(want) }, g.place(r), g.config.Now())
 }
 
-func (g *Guard) mayRead(r *http.Request) bool { return g.signedIn(r) || g.mayWrite(r) }
+func (g *Guard) mayRead(r *http.Request) bool {
+	_, ok := g.signedIn(r)
+	return ok || g.mayWrite(r)
+}
 
 func (g *Guard) mayWrite(r *http.Request) bool {
 	b, ok := bearer(r)
@@ -115,7 +123,7 @@ func (g *Guard) mayWrite(r *http.Request) bool {
 	if got.equal(sumOf(g.token)) {
 		return true
 	}
-	_, ok = g.signins.find(secretOf, got, g.place(r), g.config.Now())
+	_, ok = g.signins.find(func(s signin) bool { return s.sum.equal(got) }, g.place(r), g.config.Now())
 	return ok
 }
 
@@ -124,7 +132,7 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(value), ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// Bearer lets only the API token reach next, for a door that has no browsers.
+// Bearer lets only the API token reach next, for a listener that has no browsers.
 func (g *Guard) Bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b, ok := bearer(r); !ok || !sumOf(b).equal(sumOf(g.token)) {
@@ -133,4 +141,41 @@ func (g *Guard) Bearer(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// What follows keeps a secret that a browser stored from being worth anything once the server has
+// gone, when another program may listen on the port and read it. The secret ends with the process.
+// A browser that signed in with a key of its own, of which the private half cannot be read by
+// anybody, gets the next one for a signature on the challenge of that process, which was not known
+// before it began.
+
+// Challenge is what a browser signs to get another secret. Each Guard has its own.
+func (g *Guard) Challenge() string { return g.challenge }
+
+// Renew returns the secret of a browser that has the cookie of a sign-in and proves to have its
+// key. signature is r and s, 32 bytes each, of ECDSA with SHA-256 over "webchat sign-in " and the
+// challenge, as Web Cryptography makes it.
+func (g *Guard) Renew(r *http.Request, signature []byte) (secret string, err error) {
+	s, ok := g.signedIn(r)
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), s.Key)
+	if !ok || err != nil || len(signature) != 64 {
+		return "", ErrProof
+	}
+	signed := sha256.Sum256([]byte("webchat sign-in " + g.challenge))
+	if !ecdsa.Verify(public, signed[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+		return "", ErrProof
+	}
+	return s.secret, nil
+}
+
+// place is where a sign-in holds: the public URL, or the port that this server listens on. It is
+// not what the request says: that is whatever its sender likes.
+func (g *Guard) place(r *http.Request) string {
+	if g.public != nil {
+		return g.public.String()
+	}
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return "port " + strconv.Itoa(a.Port)
+	}
+	return ""
 }

@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
-	"encoding/hex"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +25,7 @@ const (
 	maxSignins = 1000
 )
 
-// signin is one browser that came in. Nothing on the disk lets anybody in.
+// signin is one browser that signed in. Nothing on the disk signs anyone in.
 type signin struct {
 	Cookie  sum       `json:"cookie"`
 	Key     []byte    `json:"key,omitempty"` // public; see [Guard.Renew]
@@ -31,24 +33,13 @@ type signin struct {
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used"`
 
-	secret string // of this process
-	sum    sum    // of secret
+	saved  time.Time // Used as it stands in the file
+	secret string    // of this process
+	sum    sum       // of secret
 }
 
 func (s signin) alive(now time.Time) bool {
 	return now.Sub(s.Used) < idleLife && now.Sub(s.Created) < wholeLife
-}
-
-// MarshalText implements [encoding.TextMarshaler].
-func (s sum) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(s[:])), nil }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (s *sum) UnmarshalText(b []byte) error {
-	if len(b) != hex.EncodedLen(len(s)) {
-		return errors.New("not a SHA-256 sum")
-	}
-	_, err := hex.Decode(s[:], b)
-	return err
 }
 
 // signins is the file of those who are signed in.
@@ -57,9 +48,8 @@ type signins struct {
 	life []byte // the key of this process's secrets
 	log  *slog.Logger
 
-	mu   sync.Mutex // guards what follows, and the file
+	mu   sync.Mutex // guards list and the file
 	list []signin
-	disk []time.Time // Used as it stands in the file, by index
 }
 
 // openSignins reads the file. One that cannot be understood signs everybody out, which is safe,
@@ -80,37 +70,38 @@ func openSignins(file string, log *slog.Logger) (*signins, error) {
 	for i, x := range s.list {
 		s.list[i] = s.withSecret(x)
 	}
-	s.noteDisk()
+	s.noteSaved()
 	return s, nil
 }
 
+// withSecret makes the secret of a sign-in in this process.
 func (s *signins) withSecret(x signin) signin {
-	x.secret = s.secretFor(x.Cookie)
+	mac := hmac.New(sha256.New, s.life)
+	_, _ = mac.Write([]byte(x.Cookie)) // a hash takes everything
+	x.secret = base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil))
 	x.sum = sumOf(x.secret)
 	return x
 }
 
-func (s *signins) noteDisk() {
-	s.disk = s.disk[:0]
-	for _, x := range s.list {
-		s.disk = append(s.disk, x.Used)
+func (s *signins) noteSaved() {
+	for i := range s.list {
+		s.list[i].saved = s.list[i].Used
 	}
 }
 
-// save writes the living. s.mu is held.
+// save writes the living. s.mu is held. After an error it counts as saved, so that the next use
+// that is worth it tries again.
 func (s *signins) save(now time.Time) error {
 	s.list = slices.DeleteFunc(s.list, func(x signin) bool { return !x.alive(now) })
-	if n := len(s.list) - maxSignins; n > 0 {
-		s.list = slices.Delete(s.list, 0, n)
-	}
+	s.list = s.list[max(0, len(s.list)-maxSignins):]
+	s.noteSaved()
 	b, err := json.MarshalIndent(s.list, "", "  ")
-	if err != nil {
-		return err
+	if err == nil {
+		err = writeFile(s.file, b)
 	}
-	if err := writeFile(s.file, b); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the sign-ins: %w", err)
 	}
-	s.noteDisk()
 	return nil
 }
 
@@ -122,19 +113,18 @@ func (s *signins) add(cookie string, key []byte, place string, now time.Time) (s
 	s.list = append(s.list, x)
 	if err := s.save(now); err != nil {
 		s.log.Warn("a sign-in ends with the server: it cannot be saved", "error", err)
-		s.noteDisk() // as if it were, so that this is tried again with its use
 	}
 	return x.secret
 }
 
-// find returns the living sign-in of place that has the given sum, and counts that as use. All are
-// compared, so the time says nothing about which.
-func (s *signins) find(of func(signin) sum, want sum, place string, now time.Time) (signin, bool) {
+// find returns the living sign-in of place that matches, and counts that as use. All are compared,
+// so the time says nothing about which.
+func (s *signins) find(match func(signin) bool, place string, now time.Time) (signin, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := -1
 	for i, x := range s.list {
-		if of(x).equal(want) && x.Place == place && x.alive(now) {
+		if match(x) && x.Place == place && x.alive(now) {
 			found = i
 		}
 	}
@@ -143,35 +133,23 @@ func (s *signins) find(of func(signin) sum, want sum, place string, now time.Tim
 	}
 	s.list[found].Used = now.UTC()
 	x := s.list[found]
-	if now.Sub(s.disk[found]) >= touchEvery {
+	if now.Sub(x.saved) >= touchEvery {
 		if err := s.save(now); err != nil {
 			s.log.Warn("sign-ins may end early", "error", err)
-			s.noteDisk() // once is enough for the log; try again later
 		}
 	}
 	return x, true
 }
 
-// drop revokes those that match.
-func (s *signins) drop(match func(signin) bool, now time.Time) error {
+// drop revokes those that match and returns how many of them lived.
+func (s *signins) drop(match func(signin) bool, now time.Time) (dropped int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = slices.DeleteFunc(s.list, match)
-	return s.save(now)
-}
-
-func (s *signins) count(now time.Time) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, x := range s.list {
-		if x.alive(now) {
-			n++
+	s.list = slices.DeleteFunc(s.list, func(x signin) bool {
+		if match(x) && x.alive(now) {
+			dropped++
 		}
-	}
-	return n
+		return match(x)
+	})
+	return dropped, s.save(now)
 }
-
-func cookieOf(s signin) sum { return s.Cookie }
-
-func secretOf(s signin) sum { return s.sum }

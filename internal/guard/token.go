@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,27 +52,28 @@ func writeFile(name string, b []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
 	_, err = f.Write(b)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
 	}
-	return os.Rename(f.Name(), name)
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
 }
 
-// sum is what is kept and compared of a secret.
-type sum [sha256.Size]byte
+// sum is what is kept and compared of a secret: its SHA-256 sum in hexadecimal.
+type sum string
 
-func sumOf(secret string) sum { return sha256.Sum256([]byte(secret)) }
+func sumOf(secret string) sum {
+	of := sha256.Sum256([]byte(secret))
+	return sum(hex.EncodeToString(of[:]))
+}
 
-func (s sum) equal(t sum) bool { return subtle.ConstantTimeCompare(s[:], t[:]) == 1 }
+func (s sum) equal(t sum) bool { return subtle.ConstantTimeCompare([]byte(s), []byte(t)) == 1 }
 
 const (
 	launchLife = 10 * time.Minute
@@ -93,29 +96,20 @@ func (l *launches) create(now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, launched{sumOf(secret), now})
-	if len(l.list) > maxLaunch {
-		l.list = append(l.list[:0], l.list[1:]...)
-	}
+	l.list = slices.Delete(l.list, 0, max(0, len(l.list)-maxLaunch))
 	return secret
 }
 
 // spend reports whether the secret was good, and makes it void.
-func (l *launches) spend(secret string, now time.Time) bool {
+func (l *launches) spend(secret string, now time.Time) (good bool) {
 	s := sumOf(secret)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	good := false
-	keep := l.list[:0]
-	for _, x := range l.list {
-		switch {
-		case now.Sub(x.made) >= launchLife:
-		case x.sum.equal(s):
-			good = true
-		default:
-			keep = append(keep, x)
-		}
-	}
-	l.list = keep
+	l.list = slices.DeleteFunc(l.list, func(x launched) bool {
+		old, this := now.Sub(x.made) >= launchLife, x.sum.equal(s)
+		good = good || this && !old
+		return old || this
+	})
 	return good
 }
 
