@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"sync"
@@ -31,7 +32,7 @@ type client struct {
 	cancel context.CancelCauseFunc
 	slow   atomic.Bool // cut for being slow: net/http, too, cancels after a failed write
 	soft   context.Context
-	leave  context.CancelCauseFunc
+	stop   context.CancelCauseFunc
 
 	mu    sync.Mutex // guards w and what follows; held while writing
 	w     http.ResponseWriter
@@ -49,9 +50,9 @@ type client struct {
 }
 
 func newClient(h *Hub, w http.ResponseWriter, r *http.Request) *client {
-	c := &client{hub: h, w: w, r: r, rc: http.NewResponseController(w), retry: h.retry()}
+	c := &client{hub: h, w: w, r: r, rc: http.NewResponseController(w), retry: h.config.Retry + rand.N(h.config.Retry)}
 	c.ctx, c.cancel = context.WithCancelCause(r.Context())
-	c.soft, c.leave = context.WithCancelCause(c.ctx)
+	c.soft, c.stop = context.WithCancelCause(c.ctx)
 	c.beats = time.AfterFunc(math.MaxInt64, c.beat)
 	c.beats.Stop() // the first write sets it
 	c.out = appendRetry(nil, c.retry)
@@ -91,7 +92,7 @@ func (c *client) probe() error {
 func (c *client) beat() {
 	every := c.hub.config.Heartbeat
 	if !c.mu.TryLock() {
-		c.beats.Reset(every) // somebody writes: no silence
+		c.beats.Reset(every) // another goroutine writes: no silence
 		return
 	}
 	defer c.mu.Unlock()

@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -27,12 +28,10 @@ func ListenControl(network, _ string, c syscall.RawConn) error {
 		return nil
 	}
 	var err error
-	if cerr := c.Control(func(fd uintptr) {
+	cerr := c.Control(func(fd uintptr) {
 		err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(userTimeout.Milliseconds()))
-	}); cerr != nil {
-		err = cerr
-	}
-	if err != nil {
+	})
+	if err = errors.Join(cerr, err); err != nil {
 		return fmt.Errorf("sse: set TCP_USER_TIMEOUT on the listener: %w", err)
 	}
 	return nil

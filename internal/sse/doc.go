@@ -3,7 +3,7 @@
 //
 // The fan-out is that of github.com/r3labs/sse: topics are its streams, and what is published at
 // about the same time is one of its events. This package owns everything between that and the
-// network, because a stream must stay right when a client is slow, gone, late or hostile.
+// network, because a stream must stay right when a client is slow, gone or hostile.
 //
 // # Guarantees
 //

@@ -174,7 +174,7 @@ func TestReplayAndLiveAreExact(t *testing.T) {
 			rt.Error(f)
 		}
 		srv.Close()
-		if n := len(h.remaining()); n != 0 {
+		if n := len(h.open()); n != 0 {
 			rt.Errorf("%d streams are left", n)
 		}
 	})

@@ -86,7 +86,8 @@ func appendRetry(dst []byte, d time.Duration) []byte {
 
 // Between Publish and a client's buffer a frame travels as a record: how many bytes of records were
 // published before it, its Pos, the length of its text, and the text. Records follow each other
-// without separators, so many are one event to r3labs, and each client can choose from them late.
+// without separators, so many are one event to r3labs, and each client can choose from them when it
+// reads.
 const recordHead = 8 + 8 + 8
 
 // maxRecord is at least the size of a frame's record whose data is one line.

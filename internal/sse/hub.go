@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync"
@@ -42,30 +41,12 @@ type Config struct {
 	Buffer int
 	// MaxStreams bounds the open streams of all topics together. Default 256.
 	MaxStreams int
-	// Retry is the least time after which a client should reconnect. Each is told its own, up to
-	// twice as long, so that they do not all come at once. Default 1 s.
+	// Retry is the least time after which a client should reconnect. Each gets its own, up to twice
+	// as long, so that they do not all come at once. Default 1 s.
 	Retry time.Duration
-	// Closing makes the last frame of each stream when the hub closes; retry is what that client is
-	// told. Nil sends only the retry line.
+	// Closing makes the last frame of each stream when the hub closes; retry is what that client
+	// gets. Nil sends only the retry line.
 	Closing func(retry time.Duration) Frame
-}
-
-func (c *Config) setDefaults() error {
-	return errors.Join(
-		setDefault("Heartbeat", &c.Heartbeat, 15*time.Second),
-		setDefault("WriteTimeout", &c.WriteTimeout, 10*time.Second),
-		setDefault("Retry", &c.Retry, time.Second),
-		setDefault("Buffer", &c.Buffer, 2<<20),
-		setDefault("MaxStreams", &c.MaxStreams, 256),
-	)
-}
-
-func setDefault[T int | time.Duration](name string, value *T, std T) error {
-	if *value < 0 {
-		return fmt.Errorf("sse: Config.%s is %v: use a positive value, or 0 for %v", name, *value, std)
-	}
-	*value = cmp.Or(*value, std)
-	return nil
 }
 
 // Hub holds all open streams of a server.
@@ -81,30 +62,26 @@ type Hub struct {
 	drained chan struct{} // closed when closed and no client is left
 }
 
-// New makes a hub. It has no goroutine of its own.
+// New makes a hub. It has no goroutine of its own. The error refuses a negative setting.
 func New(c Config) (*Hub, error) {
-	if err := c.setDefaults(); err != nil {
-		return nil, err
+	if min(c.Heartbeat, c.WriteTimeout, c.Retry) < 0 || min(c.Buffer, c.MaxStreams) < 0 {
+		return nil, errors.New("sse: a setting is negative: use a positive value, or 0 for the default")
 	}
+	c.Heartbeat, c.WriteTimeout, c.Retry = cmp.Or(c.Heartbeat, 15*time.Second), cmp.Or(c.WriteTimeout, 10*time.Second), cmp.Or(c.Retry, time.Second)
+	c.Buffer, c.MaxStreams = cmp.Or(c.Buffer, 2<<20), cmp.Or(c.MaxStreams, 256)
 	fanout := r3labs.New()
 	fanout.AutoReplay = false // it repeats, renumbers and never forgets
 	fanout.AutoStream = false // names come from us only
 	fanout.BufferSize = 1     // what comes while one waits is joined into the next
-	return &Hub{
-		config:  c,
-		fanout:  fanout,
-		topics:  map[string]*live{},
-		clients: map[*client]struct{}{},
-		drained: make(chan struct{}),
-	}, nil
+	return &Hub{config: c, fanout: fanout, topics: map[string]*live{}, clients: map[*client]struct{}{}, drained: make(chan struct{})}, nil
 }
 
 // Topic names a stream that many read. It is only a name: it costs nothing to make and nothing to
 // forget.
 func (h *Hub) Topic(name string) *Topic { return &Topic{hub: h, name: name} }
 
-// open admits a client, or answers a HEAD (and returns nil, nil).
-func (h *Hub) open(w http.ResponseWriter, r *http.Request) (*client, error) {
+// begin admits a client, or answers a HEAD (and returns nil, nil).
+func (h *Hub) begin(w http.ResponseWriter, r *http.Request) (*client, error) {
 	if r.Method == http.MethodHead {
 		setHeader(w, r)
 		w.WriteHeader(http.StatusOK)
@@ -136,11 +113,7 @@ func (h *Hub) admit(c *client) error {
 }
 
 // Read reports whether any stream is open.
-func (h *Hub) Read() bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return len(h.clients) > 0
-}
+func (h *Hub) Read() bool { return len(h.open()) > 0 }
 
 func (h *Hub) dismiss(c *client) {
 	h.mu.Lock()
@@ -151,55 +124,47 @@ func (h *Hub) dismiss(c *client) {
 	}
 }
 
-// retry is one client's own time to wait before it comes back.
-func (h *Hub) retry() time.Duration { return h.config.Retry + rand.N(h.config.Retry) }
-
 // Close ends every stream: what was published before is delivered (a replay is stopped, though),
 // then the frame of Config.Closing, then the response ends. Streams that begin later get ErrClosed.
 // Close returns when all have ended; clients that do not take their last bytes are cut when three
 // quarters of ctx's time are over. The error says how many streams still ran when ctx ended. A
 // second Close waits like the first.
 func (h *Hub) Close(ctx context.Context) error {
-	clients, topics := h.shut()
-	for _, l := range topics { // first: a producer that is told to stop may publish once more
-		l.publishEnd()
-	}
-	for _, c := range clients {
-		c.leave(ErrClosed)
-	}
-	patience := ctx.Done()
-	if deadline, ok := ctx.Deadline(); ok {
-		soft, cancel := context.WithTimeout(ctx, time.Until(deadline)*3/4)
-		defer cancel()
-		patience = soft.Done()
-	}
-	select {
-	case <-h.drained:
-		return nil
-	case <-patience:
-	}
-	for _, c := range h.remaining() {
-		c.cut(ErrClosed)
-	}
-	select {
-	case <-h.drained:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("sse: close: %d streams did not end: %w", len(h.remaining()), ctx.Err())
-	}
-}
-
-// shut lets no stream begin and returns what is open.
-func (h *Hub) shut() ([]*client, []*live) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if !h.closed {
 		h.closed = true
 		if len(h.clients) == 0 {
 			close(h.drained)
 		}
 	}
-	return slices.Collect(maps.Keys(h.clients)), slices.Collect(maps.Values(h.topics))
+	topics := slices.Collect(maps.Values(h.topics))
+	h.mu.Unlock()
+	for _, l := range topics { // first: a producer that is to stop may publish once more
+		l.publishEnd()
+	}
+	for _, c := range h.open() {
+		c.stop(ErrClosed)
+	}
+	soft := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		soft, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
+		defer cancel()
+	}
+	select {
+	case <-h.drained:
+		return nil
+	case <-soft.Done():
+	}
+	for _, c := range h.open() {
+		c.cut(ErrClosed)
+	}
+	select {
+	case <-h.drained:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("sse: close: %d streams did not end: %w", len(h.open()), ctx.Err())
+	}
 }
 
 func (h *Hub) closing() bool {
@@ -208,7 +173,8 @@ func (h *Hub) closing() bool {
 	return h.closed
 }
 
-func (h *Hub) remaining() []*client {
+// open returns the clients whose streams run.
+func (h *Hub) open() []*client {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return slices.Collect(maps.Keys(h.clients))

@@ -14,39 +14,24 @@ import (
 // would end a browser's EventSource for good.
 func ParseLastEventID(r *http.Request) (after int64, ok, present bool) {
 	if ids := r.Header.Values("Last-Event-ID"); len(ids) > 1 || len(ids) == 1 && ids[0] != "" {
-		if len(ids) > 1 {
-			return 0, false, true
-		}
-		after, ok = parseID(ids[0])
+		after, ok = parseID(ids)
 		return after, ok, true
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil && !query.Has("after") && strings.Contains(r.URL.RawQuery, "after=") {
 		return 0, false, true // it was there, and its escapes were broken
 	}
-	switch ids := query["after"]; {
-	case len(ids) == 0, len(ids) == 1 && ids[0] == "":
-		return 0, true, false
-	case len(ids) > 1:
-		return 0, false, true
-	default:
-		after, ok = parseID(ids[0])
+	if ids := query["after"]; len(ids) > 1 || len(ids) == 1 && ids[0] != "" {
+		after, ok = parseID(ids)
 		return after, ok, true
 	}
+	return 0, true, false
 }
 
-func parseID(s string) (int64, bool) {
-	if len(s) == 0 || len(s) > 20 {
-		return 0, false
+func parseID(ids []string) (int64, bool) {
+	n, err := strconv.ParseUint(ids[0], 10, 63) // it takes no signs
+	if err != nil || len(ids) > 1 || len(ids[0]) > 20 {
+		return 0, false // not the greatest number, which ParseUint returns beside an error
 	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' { // ParseInt would take signs
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, false // not the greatest number, which ParseInt returns beside it
-	}
-	return n, true
+	return int64(n), true
 }

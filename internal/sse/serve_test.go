@@ -197,7 +197,7 @@ func TestTooManyStreams(t *testing.T) {
 	}
 	first.Body.Close()
 	second.Body.Close()
-	waitFor(t, func() bool { return len(h.remaining()) == 0 })
+	waitFor(t, func() bool { return len(h.open()) == 0 })
 	if res, _ := get(t, srv.URL+"/a"); res.StatusCode != http.StatusOK {
 		t.Fatalf("after both had left: %s", res.Status)
 	}
@@ -257,7 +257,7 @@ func TestPanicInReplayLeavesNothing(t *testing.T) {
 	if _, err := p.rest(); err == nil {
 		t.Fatal("no end")
 	}
-	waitFor(t, func() bool { return len(h.remaining()) == 0 && h.Topic("a").Subscribers() == 0 })
+	waitFor(t, func() bool { return len(h.open()) == 0 && h.Topic("a").Subscribers() == 0 })
 }
 
 func TestPrivateStream(t *testing.T) {

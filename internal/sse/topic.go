@@ -40,7 +40,7 @@ type Replay func(ctx context.Context, send func(Frame) error) (pos int64, err er
 // Serve returns nil when the client left or the hub closed, ErrSlow when the client was cut, else
 // replay's error. To a HEAD it writes the header alone.
 func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) error {
-	c, err := t.hub.open(w, r)
+	c, err := t.hub.begin(w, r)
 	if c == nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) err
 // hub closes (nil), or that the client was too slow (ErrSlow). To a HEAD it writes the header alone
 // and calls neither.
 func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay, live func(ctx context.Context, publish func(...Frame)) error) error {
-	c, err := h.open(w, r)
+	c, err := h.begin(w, r)
 	if c == nil {
 		return err
 	}
