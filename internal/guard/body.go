@@ -62,7 +62,7 @@ const (
 
 // receive reads a stranger's body before the request takes any place: one that does not come holds
 // nothing but its connection. It returns nil when it answered itself. A body that is too long is
-// left alone, so that whatever is wrong with the request besides is said.
+// left alone, so that the reply names what else is wrong with the request.
 func receive(w http.ResponseWriter, r *http.Request) *http.Request {
 	if !hasBody(r) {
 		return r
