@@ -132,7 +132,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Reads: o.ReadOutput == "on", Outputs: released.Outputs{Store: r.outputs}, Watched: r.hub.Read, Version: version(), Logger: log}); err != nil {
+	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Outputs: released.Outputs{Store: r.outputs},
+		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Watched: r.hub.Read, Version: version(), Logger: log}}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}

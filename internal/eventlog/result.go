@@ -10,18 +10,18 @@ import (
 
 // TurnResult is what came of a prompt.
 type TurnResult struct {
-	MessageID string
-	Content   string      // what the assistant said, whole
-	Outputs   []OutputRef // in the order of the calls
-	Error     string
-	Outcome   event.Outcome
+	MessageID string        `json:"messageId"`
+	Content   string        `json:"content"` // what the assistant said, whole
+	Outputs   []OutputRef   `json:"outputs"` // in the order of the calls
+	Error     string        `json:"error,omitempty"`
+	Outcome   event.Outcome `json:"-"`
 }
 
 // OutputRef names an output a tool call made.
 type OutputRef struct {
-	ID         string
-	ToolCallID string
-	Type       string
+	ID         string `json:"id"`
+	ToolCallID string `json:"toolCallId"`
+	Type       string `json:"type"`
 }
 
 // Result folds events into what came of one message.

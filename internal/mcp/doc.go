@@ -11,7 +11,7 @@
 //     belongs to the user alone, the id and the address of the output, is in the result's _meta,
 //     which no client shows to its model. A failed result has no _meta of ours, since some clients
 //     quote that whole.
-//   - A client that draws frames of MCP Apps is told of one that fetches what was shown by itself,
+//   - A client that draws frames of MCP Apps is offered one that fetches what was shown by itself,
 //     by a tool that models are not offered and the id that only _meta holds.
 //   - A call sends a progress message at once and then every 10 s, as long as its client takes
 //     them: most clients give up after 60 s of silence.

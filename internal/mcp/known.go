@@ -41,7 +41,7 @@ type descriptions struct {
 }
 
 // descriptionsOf sums each tool whole, in the JSON that the protocol has it in: agents may give
-// their models any part of it. The error refuses tools that cannot be told apart.
+// their models any part of it. The error refuses tools that cannot be distinguished.
 func descriptionsOf(tools []*mcp.Tool, about string) (descriptions, error) {
 	all := descriptions{Tools: map[string]string{}, About: jsonSum(about)}
 	for _, t := range tools {
@@ -65,7 +65,7 @@ func jsonSum(parts ...any) string {
 	return hex.EncodeToString(of[:])
 }
 
-// serverSum tells servers apart: a user who changes the program or the address agrees anew.
+// serverSum distinguishes servers: a user who changes the program or the address agrees anew.
 func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
 
 // changed says what is not as it was allowed; empty: nothing. What a server says when it is first

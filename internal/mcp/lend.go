@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -21,20 +20,16 @@ import (
 	"webchat/internal/sessions"
 )
 
-// LenderConfig is what a [Lender] works with. Guard, Folders and Outputs are needed.
+// LenderConfig is what a [Lender] works with. Of ServerConfig it takes HostsRead, Watched, Version
+// and Logger.
 type LenderConfig struct {
+	ServerConfig
 	Guard   *guard.Guard
 	Folders *files.Workspaces
-	Reads   bool // hosts may read what the user released to them
-	Outputs shownOutputs
-	Watched func() bool // as [ServerConfig] has it
-	Version string
-	Logger  *slog.Logger
-}
-
-// shownOutputs returns what the outputs of sessions hold.
-type shownOutputs interface {
-	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
+	// Outputs has what the outputs of sessions hold.
+	Outputs interface {
+		Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
+	}
 }
 
 // Lender lends the tools of a server's sessions, wired in three steps: sessions need its backend,
@@ -57,13 +52,13 @@ type lentBase struct {
 func NewLender(c LenderConfig) (*Lender, error) {
 	l := &Lender{keys: c.Guard, folders: c.Folders}
 	l.base.Store(&lentBase{})
+	c.Sessions, c.Tools, c.Visitor = l, lentTools(), l.visitor
+	c.Base = func() (string, bool) { base := l.base.Load(); return base.url, base.ends }
+	c.Content = func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
+		return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
+	}
 	var err error
-	l.Server, err = NewServer(ServerConfig{Sessions: l, Tools: lentTools(), Visitor: l.visitor, Watched: c.Watched,
-		HostsRead: c.Reads, Version: c.Version, Logger: c.Logger,
-		Base: func() (string, bool) { base := l.base.Load(); return base.url, base.ends },
-		Content: func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
-			return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
-		}})
+	l.Server, err = NewServer(c.ServerConfig)
 	return l, err
 }
 
@@ -143,7 +138,7 @@ func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage Stage)
 }
 
 // hostedKey begins the names of keys that [Lender.ToAgent] gives: what the guard says of all keys,
-// and what tells these from those of clients.
+// and what distinguishes these from those of clients.
 const hostedKey = "key s-"
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].

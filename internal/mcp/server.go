@@ -65,8 +65,8 @@ type Stage struct {
 // Visitor is where a request comes from.
 type Visitor struct {
 	Workspace Workspace
-	// Key tells apart those who share a workspace: it names the credentials of the request, and is
-	// none.
+	// Key distinguishes those who share a workspace: it names the credentials of the request, and
+	// is none.
 	Key string
 	// Hosted says that the key is one for [Server.Host]: without a host it opens nothing.
 	Hosted bool

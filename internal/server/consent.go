@@ -126,8 +126,7 @@ func (s *Server) decide(r *http.Request, one *session.Session, in decisionReques
 	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
 		return empty{}, invalid("invalid", "The scope must be once, session or workspace.")
 	}
-	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"),
-		consent.Decision{Decision: in.Decision, Grant: in.Grant, Scope: in.Scope, Reason: in.Reason})
+	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"), consent.Decision(in))
 }
 
 type answerRequest struct {

@@ -10,71 +10,51 @@ import (
 
 // The data of the nine events. Durations are milliseconds.
 type (
-	// autohandSessionStart says that an agent starts to work on the project.
-	autohandSessionStart struct {
+	autohandSessionStart struct { // an agent starts to work on the project
 		SessionID string `json:"sessionId"`
 		Project   string `json:"project"` // absolute path
 	}
-
-	// autohandSessionEnd says that the agent's work on the session has ended.
-	autohandSessionEnd struct {
+	autohandSessionEnd struct { // the agent's work on the session has ended
 		SessionID string `json:"sessionId"`
 		Duration  int64  `json:"duration"`
 	}
-
-	// autohandTurnStart opens one call of the model. Turn counts the session's turns, Iteration the
-	// calls of a turn, both from 1.
-	autohandTurnStart struct {
-		Turn      int `json:"turn"`
-		Iteration int `json:"iteration"`
+	autohandTurnStart struct { // one call of the model
+		Turn      int `json:"turn"`      // of the session, from 1
+		Iteration int `json:"iteration"` // of the turn, from 1
 	}
-
-	// autohandMessageUpdate is a piece of the assistant's text, and all of the text so far.
-	autohandMessageUpdate struct {
+	autohandMessageUpdate struct { // a piece of the assistant's text, and all of it so far
 		Delta     string `json:"delta"`
 		Message   string `json:"message"`
 		MessageID string `json:"messageId"`
 	}
-
-	// autohandToolStart says that a tool is called.
-	autohandToolStart struct {
+	autohandToolStart struct { // a tool is called
 		ToolID   string          `json:"toolId"`
 		ToolName string          `json:"toolName"`
 		Args     json.RawMessage `json:"args"`
 	}
-
-	// autohandToolEnd is what came of the call: the text the model reads, or the error's.
-	autohandToolEnd struct {
+	autohandToolEnd struct { // what came of the call
 		ToolID   string `json:"toolId"`
 		ToolName string `json:"toolName"`
-		Result   string `json:"result"`
+		Result   string `json:"result"` // the text the model reads, or the error's
 		Success  bool   `json:"success"`
 		Duration int64  `json:"duration"`
 	}
-
-	// autohandPermissionRequest asks to allow an act.
-	autohandPermissionRequest struct {
+	autohandPermissionRequest struct { // an act is to be allowed
 		RequestID string `json:"requestId"`
 		Tool      string `json:"tool"`
 		Action    string `json:"action"`
 		Resource  string `json:"resource"`
 	}
-
-	// autohandHookInvoked says that a hook's command ended.
-	autohandHookInvoked struct {
+	autohandHookInvoked struct { // a hook's command ended
 		Event    string `json:"event"`
 		Command  string `json:"command"`
 		ExitCode int    `json:"exitCode"`
 	}
-
-	// autohandError is a failure a person should read; the session goes on.
-	autohandError struct {
+	autohandError struct { // a failure a person should read; the session goes on
 		Message string               `json:"message"`
 		Context autohandErrorContext `json:"context"`
 	}
-
-	// autohandErrorContext says what kind of failure it is and where it happened.
-	autohandErrorContext struct {
+	autohandErrorContext struct { // what kind of failure it is and where it happened
 		ErrorType  string `json:"errorType"`
 		StatusCode int    `json:"statusCode,omitempty"`
 		event.ErrorContext
@@ -89,14 +69,6 @@ var dialectTypes = map[dialectType]any{
 	"session_start": autohandSessionStart{}, "session_end": autohandSessionEnd{}, "turn_start": autohandTurnStart{},
 	"message_update": autohandMessageUpdate{}, "tool_start": autohandToolStart{}, "tool_end": autohandToolEnd{},
 	"permission_request": autohandPermissionRequest{}, "hook_invoked": autohandHookInvoked{}, "error": autohandError{},
-}
-
-// dialectEnvelope is an event on the wire.
-type dialectEnvelope struct {
-	ID        event.ID    `json:"id"`
-	Timestamp event.Time  `json:"timestamp"`
-	Type      dialectType `json:"type"`
-	Data      any         `json:"data"`
 }
 
 // autohandDialect is a session's events in the words of the Autohand SDK: a fold over the events of
@@ -140,7 +112,12 @@ func (a *autohandDialect) Project(e event.Entry) []dialectFrame {
 	if data == nil {
 		return nil
 	}
-	b, err := json.Marshal(dialectEnvelope{e.Event.ID, event.Time(e.Event.Timestamp), t, data})
+	b, err := json.Marshal(struct {
+		ID        event.ID    `json:"id"`
+		Timestamp event.Time  `json:"timestamp"`
+		Type      dialectType `json:"type"`
+		Data      any         `json:"data"`
+	}{e.Event.ID, event.Time(e.Event.Timestamp), t, data})
 	if err != nil {
 		return nil // arguments that are no JSON, which no log of ours holds
 	}

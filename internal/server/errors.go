@@ -96,8 +96,15 @@ func messageOf(err error) string {
 	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
 
-// refusalFor decides what a client is told of err, and logs an unexpected one.
-func (s *Server) refusalFor(r *http.Request, err error) refusal {
+// refusalFor decides what a client reads of err, and logs an unexpected one. What was written
+// already cannot be taken back: then the connection is cut, so that a part is not taken for the
+// whole.
+func (s *Server) refusalFor(w http.ResponseWriter, r *http.Request, err error) refusal {
+	defer func() {
+		if o, ok := w.(*observed); ok && o.status != 0 {
+			panic(http.ErrAbortHandler)
+		}
+	}()
 	if x, known := status(err); known {
 		return x
 	}
@@ -109,13 +116,9 @@ func (s *Server) refusalFor(r *http.Request, err error) refusal {
 		sentence: "Something went wrong; the server's log says what, under " + id + "."}
 }
 
-// fail answers a program. What was written already cannot be taken back: then the connection is
-// cut, so that a part is not taken for the whole.
+// fail answers a program.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.refusalFor(r, err)
-	if o, ok := w.(*observed); ok && o.status != 0 {
-		panic(http.ErrAbortHandler)
-	}
+	x := s.refusalFor(w, r, err)
 	if x.retry != "" {
 		w.Header().Set("Retry-After", x.retry)
 	}

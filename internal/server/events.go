@@ -11,7 +11,6 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
-	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
 
@@ -84,18 +83,9 @@ func (p place) resume(now eventlog.Snapshot, send func(sse.Frame) error) (int64,
 	return 0, send(frameFrom(event.StreamResync{Reason: "the place asked for is not in this log"}))
 }
 
-// follow serves a session's topic: the log after the place, what is in flight, then what comes. The
-// pump subscribes before the topic is joined and the topic before the replay looks at the session,
-// so nothing falls between.
+// follow serves a session's topic: the log after the place, what is in flight, then what comes.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, from place) error {
-	name := "session/" + string(one.ID())
-	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
-		return &logSource{live: one.Subscribe(), topic: topic}
-	})
-	defer release()
-	guard.Streaming(r)
-	return topic.Serve(w, r.WithContext(ctx), func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
+	return s.stream(w, r, "session/"+string(one.ID()), func() entries { return one.Subscribe() }, func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
 		now, err := one.Join(ctx)
 		if err != nil {
 			return 0, err
@@ -123,6 +113,50 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 	})
 }
 
+// changes streams session.changed of all sessions. It has no past: who joins asks for the list
+// afterwards.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
+	return s.stream(w, r, "sessions", func() entries { return s.Sessions.Watch() }, nil)
+}
+
+// stream serves a topic. The pump subscribes before the topic is joined and the topic before the
+// replay looks at the past, so nothing falls between.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, subscribe func() entries, past sse.Replay) error {
+	topic := s.Hub.Topic(name)
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource { return &entrySource{subscribe(), topic} })
+	defer release()
+	guard.Streaming(r)
+	return topic.Serve(w, r.WithContext(ctx), past)
+}
+
+// entries are events as they come, until they are closed.
+type entries interface {
+	Next(ctx context.Context) ([]event.Entry, error)
+	Close()
+}
+
+// entrySource publishes events as they are.
+type entrySource struct {
+	live  entries
+	topic *sse.Topic
+}
+
+// Run implements [pumpSource].
+func (s *entrySource) Run(ctx context.Context) {
+	defer s.live.Close()
+	for {
+		list, err := s.live.Next(ctx)
+		if err != nil {
+			return // no reader is left, or the readers have to come back
+		}
+		frames := make([]sse.Frame, len(list))
+		for i, e := range list {
+			frames[i] = frameOf(e)
+		}
+		s.topic.Publish(frames...)
+	}
+}
+
 // eachPage calls f with the log between two places, in pages.
 func eachPage(ctx context.Context, one *session.Session, after, last int64, f func([]event.Entry) error) error {
 	for after < last {
@@ -139,60 +173,6 @@ func eachPage(ctx context.Context, one *session.Session, after, last int64, f fu
 		}
 	}
 	return nil
-}
-
-// logSource publishes a session's events as they are.
-type logSource struct {
-	live  *eventlog.Subscription
-	topic *sse.Topic
-}
-
-// Run implements [pumpSource].
-func (l *logSource) Run(ctx context.Context) {
-	defer l.live.Close()
-	for {
-		entries, err := l.live.Next(ctx)
-		if err != nil {
-			return // no reader is left, or the readers have to come back
-		}
-		frames := make([]sse.Frame, len(entries))
-		for i, e := range entries {
-			frames[i] = frameOf(e)
-		}
-		l.topic.Publish(frames...)
-	}
-}
-
-// changes streams session.changed of all sessions. It has no past: who joins asks for the list
-// afterwards.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
-	const name = "sessions"
-	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
-		return &changeSource{watch: s.Sessions.Watch(), topic: topic}
-	})
-	defer release()
-	guard.Streaming(r)
-	return topic.Serve(w, r.WithContext(ctx), nil)
-}
-
-type changeSource struct {
-	watch *sessions.Watch
-	topic *sse.Topic
-}
-
-// Run implements [pumpSource].
-func (c *changeSource) Run(ctx context.Context) {
-	defer c.watch.Close()
-	for {
-		entries, err := c.watch.Next(ctx)
-		if err != nil {
-			return
-		}
-		for _, e := range entries {
-			c.topic.Publish(sse.Frame{Data: e.JSON})
-		}
-	}
 }
 
 // Closing makes the last frame of a stream, for sse.Config.Closing.

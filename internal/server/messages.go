@@ -11,7 +11,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
-	"webchat/internal/eventlog"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -38,29 +37,6 @@ type attachmentRef struct {
 
 type messageReply struct {
 	MessageID string `json:"messageId"`
-}
-
-// turnShape is what came of a prompt.
-type turnShape struct {
-	MessageID string        `json:"messageId"`
-	Content   string        `json:"content"` // what the assistant said, whole
-	Outputs   []outputShape `json:"outputs"`
-	Error     string        `json:"error,omitempty"`
-}
-
-// outputShape names an output that a tool call of the turn made.
-type outputShape struct {
-	ID         string `json:"id"`
-	ToolCallID string `json:"toolCallId"`
-	Type       string `json:"type"`
-}
-
-func resultOf(r eventlog.TurnResult) turnShape {
-	out := turnShape{MessageID: r.MessageID, Content: r.Content, Outputs: []outputShape{}, Error: r.Error}
-	for _, o := range r.Outputs {
-		out.Outputs = append(out.Outputs, outputShape(o))
-	}
-	return out
 }
 
 func (messageReply) Streams() string {
@@ -101,7 +77,8 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, resultOf(result))
+	result.Outputs = listed(result.Outputs)
+	return reply(w, http.StatusOK, result)
 }
 
 // streamTurn sends the events of the one turn that answers the message. The turn goes on when the
@@ -146,7 +123,7 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 	})
 }
 
-// turnOf tells which events belong to the turn that answers one message: from its turn.start, or
+// turnOf decides which events belong to the turn that answers one message: from its turn.start, or
 // from the message itself if that joined a turn which ran already.
 type turnOf struct {
 	message string

@@ -88,7 +88,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 	w.Header().Set("Vary", "Accept-Encoding")
 	body := b.Bytes()
 	if e := web.Encoding(r); e != "" {
-		// No page holds a secret, so its length tells nothing about one.
+		// No page holds a secret, so its length reveals nothing about one.
 		if small := web.Compress(e, body); small != nil {
 			w.Header().Set("Content-Encoding", e)
 			body = small
@@ -142,10 +142,7 @@ func (p *Pages) problem(w http.ResponseWriter, r *http.Request, x refusal, headi
 
 // failPage answers a person.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.refusalFor(r, err)
-	if o, ok := w.(*observed); ok && o.status != 0 {
-		panic(http.ErrAbortHandler)
-	}
+	x := s.refusalFor(w, r, err)
 	heading := http.StatusText(x.status)
 	if errors.Is(err, eventlog.ErrNotFound) { // every page that is looked for is a session's
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."

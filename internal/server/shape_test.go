@@ -24,8 +24,8 @@ func TestShapes(t *testing.T) {
 		{shapeOf(sum), "{" + one + "}"},
 		{foundOf(sessions.Found{Summary: sum}), "{" + one + "}"},
 		{foundOf(sessions.Found{Summary: sum, Hit: hit}), "{" + one + `,"snippet":"…found…","parts":["…","found","…"],"seq":7,"url":"URL"}`},
-		{resultOf(eventlog.TurnResult{MessageID: "m", Content: "c"}), `{"messageId":"m","content":"c","outputs":[]}`},
-		{resultOf(eventlog.TurnResult{MessageID: "m", Outputs: []eventlog.OutputRef{{ID: "o", ToolCallID: "t", Type: "file"}}, Error: "e"}),
+		{eventlog.TurnResult{MessageID: "m", Content: "c", Outputs: []eventlog.OutputRef{}}, `{"messageId":"m","content":"c","outputs":[]}`},
+		{eventlog.TurnResult{MessageID: "m", Outputs: []eventlog.OutputRef{{ID: "o", ToolCallID: "t", Type: "file"}}, Error: "e"},
 			`{"messageId":"m","content":"","outputs":[{"id":"o","toolCallId":"t","type":"file"}],"error":"e"}`},
 	} {
 		if f, ok := c.shape.(foundShape); ok && f.URL != "" {
