@@ -89,10 +89,10 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 func (o *options) consent(c *config) server.Consent {
 	out := server.Consent{Mode: consent.Mode(o.Permissions), Timeout: o.PermissionTimeout}
 	for _, r := range c.Permissions {
-		out.Rules = append(out.Rules, server.Rule{Tool: r.Tool, Kind: r.Kind, Command: r.Command, Prefix: r.Prefix, Path: r.Path, Cwd: r.Cwd, Decision: r.Decision})
+		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule(r)})
 	}
 	if out.Mode == consent.ModeAsk { // policy.Config.Reading
-		out.Rules = append(out.Rules, server.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow, Builtin: true})
+		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow}, Builtin: true})
 	}
 	for _, h := range c.Hooks {
 		timeout := h.Timeout

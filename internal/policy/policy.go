@@ -33,15 +33,16 @@ import (
 // the mode.
 const Ask event.Decision = "ask"
 
-// Rule is a rule of the user's. Empty fields match everything.
+// Rule is a rule of the user's, also as clients read it. Empty fields match everything.
 type Rule struct {
-	Tool     string         // the name of the call as the agent made it
-	Kind     agent.Kind     // the class of acts
-	Command  string         // of a shell: the whole command, exactly
-	Prefix   string         // of a shell: the first words of one simple command; an allow covers no @FILE behind them
-	Path     string         // a glob relative to the workspace, or beginning with / or ~/
-	Cwd      string         // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
-	Decision event.Decision // allow, deny or [Ask]
+	Tool    string     `json:"tool,omitempty"`    // the name of the call as the agent made it
+	Kind    agent.Kind `json:"kind,omitempty"`    // the class of acts
+	Command string     `json:"command,omitempty"` // of a shell: the whole command, exactly
+	Prefix  string     `json:"prefix,omitempty"`  // of a shell: the first words of one simple command; an allow covers no @FILE behind them
+	Path    string     `json:"path,omitempty"`    // a glob relative to the workspace, or beginning with / or ~/
+	Cwd     string     `json:"cwd,omitempty"`     // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
+
+	Decision event.Decision `json:"decision"` // allow, deny or [Ask]
 }
 
 // Check says what is wrong with r, for the person who wrote it.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -29,22 +28,8 @@ type Consent struct {
 
 // Rule is a permission rule as clients see it.
 type Rule struct {
-	Tool     string         `json:"tool,omitempty"`
-	Kind     agent.Kind     `json:"kind,omitempty"`
-	Command  string         `json:"command,omitempty"`
-	Prefix   string         `json:"prefix,omitempty"`
-	Path     string         `json:"path,omitempty"`
-	Cwd      string         `json:"cwd,omitempty"`
-	Decision event.Decision `json:"decision"`          // allow, ask or deny
-	Builtin  bool           `json:"builtin,omitempty"` // it is webchat's own, behind the user's
-}
-
-// Grants are what users allowed for workspaces; [policy.Kept] is one.
-type Grants interface {
-	// List returns those that hold.
-	List() []policy.KeptGrant
-	// TakeBack ends one; known is false if there is none of that id.
-	TakeBack(id string) (known bool, err error)
+	policy.Rule
+	Builtin bool `json:"builtin,omitempty"` // it is webchat's own, behind the user's
 }
 
 // Hook is a hook as clients see it.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/policy"
 	"webchat/internal/server"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestConsentIsShown(t *testing.T) {
 	h := newHouse(t)
 	h.server.Consent = server.Consent{Mode: "ask", Timeout: 5 * time.Minute,
-		Rules: []server.Rule{{Tool: "bash", Command: "make \u202e<b>", Decision: "allow"}, {Kind: "write", Path: "/etc/**", Decision: "deny"}},
+		Rules: []server.Rule{{Rule: policy.Rule{Tool: "bash", Command: "make \u202e<b>", Decision: "allow"}}, {Rule: policy.Rule{Kind: "write", Path: "/etc/**", Decision: "deny"}}},
 		Hooks: []server.Hook{{Event: "before_tool", Matcher: "bash", Command: "check <i>", Timeout: "10s"}}}
 	id, path := h.session(t)
 	r := h.open(t, "GET", path+"/events", "")

@@ -45,6 +45,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
@@ -69,7 +70,7 @@ type Config struct {
 	Stored   func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice   string                // what pages say about the saved sessions; usually empty
 	Consent  Consent
-	Grants   Grants       // nil: nothing is allowed for a workspace
+	Grants   *policy.Kept // nil: nothing is allowed for a workspace
 	Logger   *slog.Logger // nil: nothing is logged
 }
 
