@@ -39,7 +39,6 @@ func timed(w http.ResponseWriter, r *http.Request, known bool) *http.Request {
 	return &got
 }
 
-// Read implements [io.Reader].
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF && !b.lifted { // after another error net/http looks for the end, and must not wait
@@ -91,8 +90,6 @@ func receive(w http.ResponseWriter, r *http.Request) *http.Request {
 // tooLong is a body of which nothing is read.
 type tooLong struct{}
 
-// Read implements [io.Reader].
 func (tooLong) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: maxStranger} }
 
-// Close implements [io.Closer].
 func (tooLong) Close() error { return nil }

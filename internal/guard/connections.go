@@ -68,7 +68,6 @@ type limitedListener struct {
 	places *Connections
 }
 
-// Accept implements [net.Listener].
 func (l limitedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -248,7 +247,6 @@ func (p *placed) releaseLocked() {
 	p.workLocked()
 }
 
-// Close implements [net.Conn].
 func (p *placed) Close() error {
 	p.places.mu.Lock()
 	p.releaseLocked()

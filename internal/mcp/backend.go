@@ -31,7 +31,6 @@ func (s *Server) Backend() agent.Backend { return backend{s} }
 // errElsewhere says what to do instead of a prompt.
 var errElsewhere = errors.New("the agent of this session runs in another program: write your prompt there")
 
-// Name implements [agent.Backend].
 func (backend) Name() string { return BackendName }
 
 // Info implements [agent.Backend]. Of such an agent only the calls of the session's own tools are
@@ -44,7 +43,6 @@ func (backend) Info(context.Context) agent.Info {
 // Models implements [agent.Backend]: there is no choice.
 func (backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
 
-// Open implements [agent.Backend].
 func (b backend) Open(_ context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	c := &conn{s: b.s, id: o.SessionID, host: host}
 	c.ctx, c.cancel = context.WithCancel(b.s.ctx)
@@ -237,16 +235,12 @@ func (c *conn) read(ctx context.Context, id, tool string, raw json.RawMessage) (
 	return text, errors.Join(err, c.host.Report(ctx, end))
 }
 
-// Steer implements [agent.Conn].
 func (c *conn) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsupported }
 
-// SetModel implements [agent.Conn].
 func (c *conn) SetModel(context.Context, string) error { return agent.ErrUnsupported }
 
-// SetTitle implements [agent.Conn].
 func (c *conn) SetTitle(context.Context, string) error { return agent.ErrUnsupported }
 
-// Close implements [agent.Conn].
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true

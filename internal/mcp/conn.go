@@ -45,7 +45,6 @@ func (s *Server) held(ctx context.Context, v Visitor) bool {
 // unclosed is the writing side of a connection that its reading side closes.
 type unclosed struct{ io.Writer }
 
-// Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
 // lastAnswers is how long the end of what a client asks waits for calls that are held. They are
@@ -59,7 +58,6 @@ type answering struct {
 	held func() bool
 }
 
-// Connect implements [mcp.Transport].
 func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
@@ -77,7 +75,6 @@ type answeringConn struct {
 	none   chan struct{} // has room for one: nothing is asked any more
 }
 
-// Read implements [mcp.Connection].
 func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
@@ -104,7 +101,6 @@ func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// Write implements [mcp.Connection].
 func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if _, ok := m.(*jsonrpc.Response); ok {
@@ -122,7 +118,6 @@ func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// Close implements [mcp.Connection].
 func (c *answeringConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Connection.Close()

@@ -126,7 +126,6 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 // callbacks has what browsers bring from a sign-in.
 type callbacks chan *auth.AuthorizationResult
 
-// ServeHTTP implements [http.Handler].
 func (c callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	got := &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}
@@ -190,7 +189,6 @@ func originOf(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	if originOf(r.URL) != h.origin {

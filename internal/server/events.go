@@ -23,7 +23,6 @@ type eventList struct {
 	Cursor int64             `json:"cursor"`
 }
 
-// Streams implements [streamed].
 func (eventList) Streams() string {
 	return "With Accept: text/event-stream, the log and then what happens."
 }
@@ -141,7 +140,6 @@ type entrySource struct {
 	topic *sse.Topic
 }
 
-// Run implements [pumpSource].
 func (s *entrySource) Run(ctx context.Context) {
 	defer s.live.Close()
 	for {

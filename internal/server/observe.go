@@ -17,7 +17,6 @@ type observed struct {
 	status int // 0: nothing yet
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (o *observed) WriteHeader(status int) {
 	if o.status == 0 && status >= 200 {
 		o.status = status
@@ -25,7 +24,6 @@ func (o *observed) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements [http.ResponseWriter].
 func (o *observed) Write(b []byte) (int, error) {
 	if o.status == 0 {
 		o.status = http.StatusOK

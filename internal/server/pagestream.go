@@ -22,7 +22,6 @@ type pageSource struct {
 	err   error         // why it does not; read after ready
 }
 
-// Run implements [pumpSource].
 func (p *pageSource) Run(ctx context.Context) {
 	defer p.live.Close()
 	from, err := p.catchUp(ctx)

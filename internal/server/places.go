@@ -13,7 +13,6 @@ type places struct {
 	sessions *sessions.Manager // nil: there are no places
 }
 
-// Place implements views.Places.
 func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string, bool) {
 	if p.sessions == nil {
 		return "", false
