@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,48 +35,32 @@ func appendFrame(dst []byte, f Frame) []byte {
 	}
 	if f.Event != "" {
 		dst = append(dst, "event: "...)
-		for i := 0; i < len(f.Event); i++ {
-			if c := f.Event[i]; c != '\n' && c != '\r' && c != 0 {
-				dst = append(dst, c)
-			}
-		}
+		dst = append(dst, names.Replace(f.Event)...)
 		dst = append(dst, '\n')
 	}
 	dst = appendData(dst, f.Data)
 	return append(dst, '\n')
 }
 
+var (
+	lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+	names    = strings.NewReplacer("\r", "", "\n", "", "\x00", "")
+)
+
 func appendData(dst, data []byte) []byte {
 	if len(data) == 0 {
 		return dst
 	}
-	for {
+	// Ordinary JSON holds none, which a search for one byte finds out many times faster.
+	if bytes.IndexByte(data, '\r') >= 0 {
+		data = []byte(lineEnds.Replace(string(data)))
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		dst = append(dst, "data: "...)
-		i := lineEnd(data)
-		if i < 0 {
-			dst = append(dst, data...)
-			return append(dst, '\n')
-		}
-		dst = append(dst, data[:i]...)
+		dst = append(dst, line...)
 		dst = append(dst, '\n')
-		if data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n' {
-			i++
-		}
-		data = data[i+1:]
 	}
-}
-
-// lineEnd finds the first LF or CR. Two searches with the machine's own instructions are many times
-// faster than bytes.IndexAny over ordinary JSON, which holds neither.
-func lineEnd(data []byte) int {
-	lf := bytes.IndexByte(data, '\n')
-	if lf >= 0 {
-		data = data[:lf]
-	}
-	if cr := bytes.IndexByte(data, '\r'); cr >= 0 {
-		return cr
-	}
-	return lf
+	return dst
 }
 
 func appendRetry(dst []byte, d time.Duration) []byte {
