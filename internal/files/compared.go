@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"webchat/internal/linediff"
+	"webchat/internal/wording"
 )
 
 // compare says how files differ from what git has of them, counts the lines of the
@@ -89,7 +89,7 @@ func (c *Change) with(top *os.Root, was []byte, known bool) (differs bool) {
 	}
 	c.was, c.now, c.held = was, is, true
 	if c.Binary = binary(was) || binary(is); !c.Binary {
-		c.Added, c.Removed = linediff.Count(was, is)
+		c.Added, c.Removed = wording.Changed(was, is)
 	}
 	return c.Kind != Modified || !bytes.Equal(plainEnds(was), plainEnds(is))
 }
@@ -151,7 +151,7 @@ func renamed(list []Change) []Change {
 		c := &list[f]
 		c.Kind, c.From, c.was = Renamed, list[best].Path, list[best].was
 		if !c.Binary {
-			c.Added, c.Removed = linediff.Count(c.was, c.now)
+			c.Added, c.Removed = wording.Changed(c.was, c.now)
 		}
 	}
 	out := list[:0]
@@ -176,7 +176,7 @@ func alike(was, is []byte, left *int) int {
 	*left -= len(was) + len(is)
 	lines := func(b []byte) int { return bytes.Count(b, []byte{'\n'}) + 1 }
 	all := lines(was) + lines(is)
-	added, removed := linediff.Count(was, is)
+	added, removed := wording.Changed(was, is)
 	if percent := 100 * (all - added - removed) / all; percent >= 50 {
 		return percent
 	}

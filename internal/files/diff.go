@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"webchat/internal/linediff"
+	"webchat/internal/wording"
 )
 
 // Diff is the list as one unified diff with the heads that git-apply(1) reads. Lines
@@ -46,7 +46,7 @@ func (f *ChangedFile) diff(b *bytes.Buffer, sides texts) {
 		fmt.Fprintf(b, "Binary files %s and %s differ\n", quoted(was), quoted(now))
 		return
 	}
-	if text := linediff.Unified(sides.was, sides.now); text != "" {
+	if text := wording.Unified(sides.was, sides.now); text != "" {
 		fmt.Fprintf(b, "--- %s\n+++ %s\n%s", ended(was), ended(now), text)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/linediff"
 	"webchat/internal/outputs"
+	"webchat/internal/wording"
 )
 
 // step is how many events are read at once.
@@ -72,7 +72,7 @@ func (s ChangeSource) compare(root *os.Root, path string, t *trace) (f ChangedFi
 	default:
 		f.Known, f.Uncounted = Nothing, true
 		for _, d := range t.diffs {
-			added, removed, _ := linediff.Hunks(d)
+			added, removed, _ := wording.Hunks(d)
 			f.Added, f.Removed, f.Uncounted = f.Added+added, f.Removed+removed, false
 		}
 		if f.Kind = Modified; gone {
@@ -86,7 +86,7 @@ func (s ChangeSource) compare(root *os.Root, path string, t *trace) (f ChangedFi
 	case made:
 		f.Kind = Created
 	}
-	f.Added, f.Removed = linediff.Count(was, now)
+	f.Added, f.Removed = wording.Changed(was, now)
 	return f, texts{was, now, true}, f.Kind != Modified || !bytes.Equal(was, now)
 }
 
@@ -94,7 +94,7 @@ func (s ChangeSource) compare(root *os.Root, path string, t *trace) (f ChangedFi
 func undo(now []byte, diffs []string) (was []byte, ok bool) {
 	was = now
 	for _, d := range slices.Backward(diffs) {
-		if was, ok = linediff.Revert(was, d); !ok {
+		if was, ok = wording.Revert(was, d); !ok {
 			return nil, false
 		}
 	}

@@ -30,7 +30,7 @@ var ours = map[string][]string{
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
-	"internal/files":           {"internal/linediff", "internal/proc", "internal/event", "internal/outputs"},
+	"internal/files":           {"internal/proc", "internal/event", "internal/outputs"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
@@ -39,8 +39,8 @@ var ours = map[string][]string{
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files", "internal/proc"}, // how a project is tested
-	"internal/agent/convo":               {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
-	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/linediff", "internal/proc"},
+	"internal/agent/convo":               {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/autohand":            {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/copilot/cli", "internal/contain", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/cli":         {"internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
@@ -60,8 +60,7 @@ var ours = map[string][]string{
 	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/linediff":        {}, // for views, for lists, and to take an edit back
-	"internal/views":           {"internal/linediff", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
+	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
 	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
@@ -92,6 +91,8 @@ var theirs = map[string][]string{
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
+	"github.com/aymanbagabas/go-udiff":         {"internal/wording", "internal/views"}, // bounded whatever the texts hold
+	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
 	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views"},

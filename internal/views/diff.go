@@ -10,9 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"webchat/internal/linediff"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
 const (
@@ -105,14 +106,14 @@ func newComparison(ctx context.Context, a, b *outputs.Output) (*comparison, erro
 		return nil, err
 	}
 	c := &comparison{with: a.ID()}
-	c.fill(linediff.Compare(old, now), oldShown, nowShown)
+	c.fill(lcs.DiffRunes(old, now), oldShown, nowShown)
 	return c, nil
 }
 
 // fill makes rows of changes; a and b are the numbers of the lines as shown.
-func (c *comparison) fill(changes []linediff.Change, a, b []int32) {
+func (c *comparison) fill(changes []lcs.Diff, a, b []int32) {
 	i, j := 0, 0
-	for k, x := range append(changes, linediff.Change{A: len(a), AEnd: len(a), B: len(b), BEnd: len(b)}) {
+	for k, x := range append(changes, lcs.Diff{Start: len(a), End: len(a), ReplStart: len(b), ReplEnd: len(b)}) {
 		last := k == len(changes)
 		head, tail := contextLines, contextLines
 		if k == 0 {
@@ -121,7 +122,7 @@ func (c *comparison) fill(changes []linediff.Change, a, b []int32) {
 		if last {
 			tail = 0
 		}
-		same := x.A - i
+		same := x.Start - i
 		if same <= head+tail+1 {
 			head, tail = same, 0
 		}
@@ -137,23 +138,23 @@ func (c *comparison) fill(changes []linediff.Change, a, b []int32) {
 			return
 		}
 		c.changes = append(c.changes, len(c.rows))
-		pairs := min(x.AEnd-x.A, x.BEnd-x.B)
-		for n := x.A; n < x.AEnd; n++ {
+		pairs := min(x.End-x.Start, x.ReplEnd-x.ReplStart)
+		for n := x.Start; n < x.End; n++ {
 			r := diffRow{kind: '-', a: a[n]}
-			if n-x.A < pairs {
-				r.pair = b[x.B+n-x.A]
+			if n-x.Start < pairs {
+				r.pair = b[x.ReplStart+n-x.Start]
 			}
 			c.rows = append(c.rows, r)
 		}
-		for n := x.B; n < x.BEnd; n++ {
+		for n := x.ReplStart; n < x.ReplEnd; n++ {
 			r := diffRow{kind: '+', b: b[n]}
-			if n-x.B < pairs {
-				r.pair = a[x.A+n-x.B]
+			if n-x.ReplStart < pairs {
+				r.pair = a[x.Start+n-x.ReplStart]
 			}
 			c.rows = append(c.rows, r)
 		}
-		c.removed, c.added = c.removed+x.AEnd-x.A, c.added+x.BEnd-x.B
-		i, j = x.AEnd, x.BEnd
+		c.removed, c.added = c.removed+x.End-x.Start, c.added+x.ReplEnd-x.ReplStart
+		i, j = x.End, x.ReplEnd
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"webchat/internal/linediff"
+	"webchat/internal/wording"
 )
 
 // escapes are what terminals take for commands: the CLI colours what it returns.
@@ -26,5 +26,5 @@ func diff(name, from, to string) string {
 	if from == to {
 		return ""
 	}
-	return fmt.Sprintf("--- %s\n+++ %s\n", name, name) + clean(linediff.Unified([]byte(from), []byte(to)))
+	return fmt.Sprintf("--- %s\n+++ %s\n", name, name) + clean(wording.Unified([]byte(from), []byte(to)))
 }

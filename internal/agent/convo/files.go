@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/linediff"
+	"webchat/internal/wording"
 )
 
 // MostDiffed is the size up to which a file is read for a diff, in bytes.
@@ -33,7 +33,7 @@ func Diff(name, from, to string) string {
 
 // Hunks are the hunks of a unified diff; empty: nothing changes.
 func Hunks(from, to string) string {
-	return strings.ToValidUTF8(linediff.Unified([]byte(from), []byte(to)), "\uFFFD")
+	return strings.ToValidUTF8(wording.Unified([]byte(from), []byte(to)), "\uFFFD")
 }
 
 // RefuseRisky fails if a workspace has one of the paths from which an agent would run commands

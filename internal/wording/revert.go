@@ -1,4 +1,4 @@
-package linediff
+package wording
 
 import (
 	"slices"
@@ -19,12 +19,8 @@ type patch struct {
 func Hunks(diff string) (added, removed int, ok bool) {
 	list := patches(diff)
 	for _, p := range list {
-		n := numbered{}
-		_, a := n.lines([]byte(strings.Join(p.was, "")))
-		_, b := n.lines([]byte(strings.Join(p.now, "")))
-		for _, c := range Compare(a, b) {
-			added, removed = added+c.BEnd-c.B, removed+c.AEnd-c.A
-		}
+		a, r := Changed([]byte(strings.Join(p.was, "")), []byte(strings.Join(p.now, "")))
+		added, removed = added+a, removed+r
 	}
 	return added, removed, len(list) > 0
 }

@@ -1,43 +1,44 @@
-package linediff_test
+package wording_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"webchat/internal/linediff"
+	"webchat/internal/wording"
 )
 
-// What is taken as the same makes one text of the other, whatever they are.
-func TestCompare(t *testing.T) {
+// Texts that have nothing in common, or only lines that occur often, are compared within what
+// their length costs.
+func TestHostileTextsAreCompared(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 2000 {
-		kinds := int32(1 + r.IntN(30))
-		a := make([]int32, r.IntN(60))
-		for i := range a {
-			a[i] = r.Int32N(kinds)
-		}
-		b := slices.Clone(a)
-		for range r.IntN(8) {
-			if i := r.IntN(len(b) + 1); r.IntN(2) == 0 || i == len(b) {
-				b = slices.Insert(b, i, r.Int32N(kinds))
-			} else {
-				b = slices.Delete(b, i, i+1)
+	for _, kinds := range []int64{1, 2, 50, 1 << 60} {
+		text := func() []byte {
+			var b []byte
+			for len(b) < 1<<20 {
+				b = append(strconv.AppendInt(b, r.Int64N(kinds), 10), '\n')
 			}
+			return b
 		}
-		var made []int32
-		i, j := 0, 0
-		for _, c := range linediff.Compare(a, b) {
-			if c.A < i || c.B < j || c.A-i != c.B-j {
-				t.Fatalf("%v and %v: change %+v after %d, %d", a, b, c, i, j)
-			}
-			made = append(append(made, a[i:c.A]...), b[c.B:c.BEnd]...)
-			i, j = c.AEnd, c.BEnd
+		was, now := text(), text()
+		if got, ok := wording.Revert(now, wording.Unified(was, now)); !ok && !bytes.Equal(was, now) || ok && !bytes.Equal(got, was) {
+			t.Errorf("%d kinds of lines: back %v", kinds, ok)
 		}
-		if made = append(made, a[i:]...); !slices.Equal(made, b) {
-			t.Fatalf("%v to %v makes %v", a, b, made)
-		}
+	}
+}
+
+// What ends in CR LF equals what ends in LF, and keeps its ends when an edit is taken back.
+func TestLineEndsAreNoChange(t *testing.T) {
+	was, now := []byte("a\r\nb\r\nc\r\n"), []byte("a\nB\nc\n")
+	diff := wording.Unified(was, now)
+	if added, removed := wording.Changed(was, now); added != 1 || removed != 1 {
+		t.Errorf("%d added, %d removed: %q", added, removed, diff)
+	}
+	if got, ok := wording.Revert(now, diff); !ok || !bytes.Equal(got, was) {
+		t.Errorf("back %v %q", ok, got)
 	}
 }
 
@@ -72,19 +73,19 @@ func TestRevert(t *testing.T) {
 			}
 		}
 		now := strings.Join(lines, "")
-		diff := linediff.Unified([]byte(was), []byte(now))
-		added, removed := linediff.Count([]byte(was), []byte(now))
+		diff := wording.Unified([]byte(was), []byte(now))
+		added, removed := wording.Changed([]byte(was), []byte(now))
 		if diff == "" {
-			if was != now && strings.TrimSuffix(was, "\n") != strings.TrimSuffix(now, "\n") {
+			if was != now {
 				t.Fatalf("no difference between %q and %q", was, now)
 			}
 			continue
 		}
-		got, ok := linediff.Revert([]byte(now), diff)
+		got, ok := wording.Revert([]byte(now), diff)
 		if !ok || string(got) != was {
 			t.Fatalf("%q to %q by\n%s: back %v %q", was, now, diff, ok, got)
 		}
-		if a, d, ok := linediff.Hunks(diff); !ok || a != added || d != removed {
+		if a, d, ok := wording.Hunks(diff); !ok || a != added || d != removed {
 			t.Fatalf("%q to %q: %d and %d lines, the diff says %d and %d", was, now, added, removed, a, d)
 		}
 	}
@@ -109,7 +110,7 @@ func TestForeignDiff(t *testing.T) {
 		{"a list of points", "- a\n", "- a\n+ b\n", "", false},
 		{"an empty line without its blank", "a\n\nc\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nb\n", true},
 	} {
-		was, ok := linediff.Revert([]byte(c.now), c.diff)
+		was, ok := wording.Revert([]byte(c.now), c.diff)
 		if ok != c.ok || string(was) != c.was && ok {
 			t.Errorf("%s: %v %q", c.name, ok, was)
 		}
@@ -121,8 +122,8 @@ func FuzzRevert(f *testing.F) {
 	f.Add("a\n", "@@ -1 +1 @@\n-b\n+a\n")
 	f.Add("", "@@ -1,2 +0,0 @@\n\\ x")
 	f.Fuzz(func(t *testing.T, now, diff string) {
-		was, ok := linediff.Revert([]byte(now), diff)
-		if _, _, is := linediff.Hunks(diff); ok && !is {
+		was, ok := wording.Revert([]byte(now), diff)
+		if _, _, is := wording.Hunks(diff); ok && !is {
 			t.Errorf("%q was taken back and has no hunk: %q", diff, was)
 		}
 	})
