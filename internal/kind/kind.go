@@ -1,17 +1,26 @@
 // Package kind says what bytes are, by the bytes alone: what a file, a client or a
 // model calls them decides nothing.
 //
-// It knows files by the signatures of gabriel-vasile/mimetype, and by rules of its own
-// what that library takes too loosely or not at all: an SVG is XML whose first element
-// is svg, and an AVIF may name its brand after another one. Everything reads the
-// beginning only and may be called from anywhere.
+// It knows files by the signatures of gabriel-vasile/mimetype, and by rules of its own what that
+// library takes too loosely or not at all: an SVG is XML whose first element is svg, and an AVIF
+// may name its brand after another one. Everything reads the beginning only and may be called
+// concurrently.
 package kind
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	_ "image/gif" // the formats whose sizes are read
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
+	_ "golang.org/x/image/webp"
 )
 
 // The types of bytes that need no name of their own.
@@ -41,6 +50,70 @@ func Picture(b []byte) string {
 		}
 	}
 	return ""
+}
+
+// isAVIF looks for the brand avif or avis in the first box (ISO/IEC 14496-12, 4.3).
+func isAVIF(b []byte) bool {
+	if len(b) < 12 || string(b[4:8]) != "ftyp" {
+		return false
+	}
+	end := min(len(b), int(b[2])<<8|int(b[3]), 256)
+	for i := 8; i+4 <= end; i += 4 {
+		if brand := string(b[i : i+4]); i != 12 && (brand == "avif" || brand == "avis") {
+			return true
+		}
+	}
+	return false
+}
+
+// svgHead is how far the root element of an SVG is looked for, in bytes.
+const svgHead = 64 << 10
+
+// isSVG reports whether the first element of b is svg. Only the tokens before it are read;
+// entities are not resolved.
+func isSVG(b []byte) bool {
+	b = bytes.TrimPrefix(b[:min(len(b), svgHead)], []byte("\ufeff"))
+	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("<")) {
+		return false
+	}
+	dec := xml.NewDecoder(bytes.NewReader(b))
+	dec.Strict = false
+	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	for {
+		t, err := dec.RawToken()
+		if err != nil {
+			return false
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			declared := xml.Attr{Name: xml.Name{Space: "xmlns", Local: t.Name.Space}, Value: "http://www.w3.org/2000/svg"}
+			return t.Name.Local == "svg" && (t.Name.Space == "" || slices.Contains(t.Attr, declared))
+		case xml.CharData:
+			if len(bytes.TrimSpace(t)) > 0 {
+				return false
+			}
+		case xml.EndElement:
+			return false
+		}
+	}
+}
+
+// Size reads how many pixels a picture has from its header: nothing is decoded, since a file of
+// 33 bytes can claim to be 13 GB of pixels. It is 0 × 0 for an AVIF and an SVG, whose sizes only
+// browsers work out. The error says that b is damaged or no picture that browsers show; what it
+// says is not for people.
+func Size(b []byte) (width, height int, err error) {
+	switch Picture(b) {
+	case "":
+		return 0, 0, errors.New("no picture")
+	case "image/avif", SVG:
+		return 0, 0, nil
+	}
+	c, _, err := image.DecodeConfig(bytes.NewReader(b))
+	if err == nil && (c.Width <= 0 || c.Height <= 0) {
+		err = errors.New("it has no pixels")
+	}
+	return c.Width, c.Height, err
 }
 
 // names are kinds as people call them.

@@ -83,8 +83,12 @@ func CountReaderAt(r io.ReaderAt, size int64) (n int, exact bool, err error) {
 
 // Picture returns what models that read pictures in tiles of 512 pixels charge for one of
 // so many pixels: it is scaled to fit 2048 × 2048, then its shorter side to 768; 85 and
-// 170 for each tile. Other models charge by other rules, so it is an estimate.
+// 170 for each tile. Other models charge by other rules, so it is an estimate; of a picture
+// whose size is not known (0 × 0), for 1024 × 1024 pixels.
 func Picture(width, height int) int {
+	if width == 0 || height == 0 {
+		width, height = 1024, 1024
+	}
 	w, h := float64(width), float64(height)
 	if m := max(w, h); m > 2048 {
 		w, h = w*2048/m, h*2048/m
