@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// termFilter reads what a program wrote to a terminal and hands on the part the terminal library should see: text, line
+// filter reads what a program wrote to a terminal and hands on the part the terminal library should see: text, line
 // feeds, carriage returns, backspaces, tabs, and complete control sequences of a closed list with small numbers.
 // Everything else is dropped whole: operating system commands (titles, clipboard, links, images), device control,
 // application commands, character sets, queries, unknown sequences and lone control characters.
 //
 // It holds at most a few dozen bytes, whatever comes, so the result does not depend on how the input was cut.
-type termFilter struct {
+type filter struct {
 	mode   termMode
 	params []byte // of the control sequence being read
 	bad    bool   // it is too long or holds what we do not know
 	utf8   []byte // the start of a character
-	sgr    sgr
+	style  style
 }
 
 type termMode uint8
@@ -33,15 +33,7 @@ const (
 
 const maxParams = 64
 
-// termSink is what a termFilter writes to.
-type termSink interface {
-	text(r rune)       // printable, or \t
-	control(c byte)    // \n, \r or \b
-	sequence(s string) // a complete control sequence
-	position(col int)  // an absolute position
-}
-
-func (f *termFilter) write(p []byte, out termSink) {
+func (f *filter) write(p []byte, out *screen) {
 	for len(p) > 0 {
 		if len(f.utf8) == 0 && p[0] < utf8.RuneSelf {
 			f.rune(rune(p[0]), out)
@@ -64,10 +56,7 @@ func (f *termFilter) write(p []byte, out termSink) {
 	}
 }
 
-// plain reports that the filter is between sequences and characters.
-func (f *termFilter) plain() bool { return f.mode == modeText && len(f.utf8) == 0 }
-
-func (f *termFilter) rune(r rune, out termSink) {
+func (f *filter) rune(r rune, out *screen) {
 	switch f.mode {
 	case modeText:
 		f.plainRune(r, out)
@@ -89,7 +78,7 @@ func (f *termFilter) rune(r rune, out termSink) {
 	}
 }
 
-func (f *termFilter) plainRune(r rune, out termSink) {
+func (f *filter) plainRune(r rune, out *screen) {
 	switch {
 	case r == '\n', r == '\r', r == '\b':
 		out.control(byte(r))
@@ -109,11 +98,11 @@ func (f *termFilter) plainRune(r rune, out termSink) {
 	}
 }
 
-func (f *termFilter) openCSI() {
+func (f *filter) openCSI() {
 	f.mode, f.params, f.bad = modeCSI, f.params[:0], false
 }
 
-func (f *termFilter) escape(r rune, out termSink) {
+func (f *filter) escape(r rune, out *screen) {
 	f.mode = modeText
 	switch {
 	case r == '[':
@@ -129,14 +118,14 @@ func (f *termFilter) escape(r rune, out termSink) {
 	case r == 'D', r == 'E':
 		out.control('\n')
 	case r == 'c':
-		f.sgr = sgr{}
-		out.sequence(f.sgr.sequence())
+		f.style = style{}
+		out.sequence(f.style.sequence())
 	case r < ' ', r >= 0x80:
 		f.plainRune(r, out)
 	}
 }
 
-func (f *termFilter) inString(r rune) {
+func (f *filter) inString(r rune) {
 	switch r {
 	case 0x07, 0x9c, 0x18, 0x1a:
 		f.mode = modeText
@@ -145,7 +134,7 @@ func (f *termFilter) inString(r rune) {
 	}
 }
 
-func (f *termFilter) csi(r rune, out termSink) {
+func (f *filter) csi(r rune, out *screen) {
 	switch {
 	case '0' <= r && r <= '9' || r == ';' || r == ':':
 		if len(f.params) < maxParams {
@@ -174,12 +163,12 @@ func (f *termFilter) csi(r rune, out termSink) {
 }
 
 // final ends a control sequence.
-func (f *termFilter) final(c byte, out termSink) {
+func (f *filter) final(c byte, out *screen) {
 	params := string(f.params)
 	switch c {
 	case 'm':
-		f.sgr.apply(params)
-		out.sequence(f.sgr.sequence())
+		f.style.apply(params)
+		out.sequence(f.style.sequence())
 	case 'A', 'B', 'C', 'D', 'E', 'F', 'G':
 		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + string(c))
 	case 'e', 'a', '`':

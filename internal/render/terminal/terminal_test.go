@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +15,6 @@ import (
 	"webchat/internal/render"
 	"webchat/internal/render/rendertest"
 
-	tty "github.com/buildkite/terminal-to-html/v3"
 	"pgregory.net/rapid"
 )
 
@@ -108,110 +107,43 @@ func program(r *rand.Rand, n int) []byte {
 	return b.Bytes()
 }
 
-// reference gives the library an endless screen, through the same filter.
-func terminalReference(t testing.TB, p []byte) []string {
-	t.Helper()
-	screen, err := tty.NewScreen(tty.WithSize(screenColumns, screenLines))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newTermScreen(nil)
-	s.screen = screen
-	s.write(p)
-	var rows []string
-	for _, row := range s.rows() {
-		var b strings.Builder
-		termRow(&b, row)
-		rows = append(rows, b.String())
-	}
-	return rows
-}
-
-// Any window of a long output equals the same rows of one endless screen.
+// Any window of a text equals the same rows of the whole, also of one that is too large to be drawn.
 func TestTerminalWindowsEqualWhole(t *testing.T) {
-	for seed := range uint64(4) {
-		if marks := checkWindows(t, rand.New(rand.NewPCG(seed, 3))); marks < 3 {
-			t.Fatalf("%d marks are too few to tell", marks)
+	for _, pieces := range []int{3000, 600_000} {
+		r := rand.New(rand.NewPCG(uint64(pieces), 3))
+		doc, all := rowsOf(t, program(r, pieces))
+		if drawn := doc.drawn != nil; drawn != (pieces == 3000) {
+			t.Fatalf("%d pieces are drawn: %v", pieces, drawn)
 		}
-	}
-}
-
-func TestSoakTerminalWindows(t *testing.T) {
-	const programs = 2000
-	seed, marks := rendertest.SoakSeed(t), 0
-	for i := range uint64(programs) {
-		r := rand.New(rand.NewPCG(seed, i))
-		if marks += checkWindows(t, r); i%10 == 0 {
-			marks += checkProgram(t, r, talkative(r, 8))
-		}
-	}
-	if marks < 3*programs { // one that clears its screen often has few
-		t.Errorf("%d marks in %d programs are too few to tell", marks, programs)
-	}
-}
-
-// checkWindows compares a window from each mark, and some others, with the whole,
-// and returns how many marks there were.
-func checkWindows(t *testing.T, r *rand.Rand) (marks int) {
-	return checkProgram(t, r, program(r, 12_000))
-}
-
-func checkProgram(t *testing.T, r *rand.Rand, p []byte) (marks int) {
-	want := terminalReference(t, p)
-	doc, got := rowsOf(t, p)
-	compareRows(t, got, want, 1)
-	window := func(from int) {
-		to := min(len(want), from+r.IntN(300))
-		compareRows(t, window1(t, doc, from, to), want[from-1:to], from)
-	}
-	for _, m := range doc.marks {
-		window(m.row + 1)
-	}
-	for range 10 {
-		window(1 + r.IntN(len(want)))
-	}
-	return len(doc.marks)
-}
-
-func compareRows(t testing.TB, got, want []string, from int) {
-	t.Helper()
-	for i := range want {
-		if i >= len(got) || got[i] != want[i] {
-			t.Fatalf("row %d of %d:\n got %.300q\nwant %.300q", from+i, len(want), got[min(i, len(got)-1)], want[i])
-		}
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%d rows, want %d", len(got), len(want))
-	}
-}
-
-// talkative is a program that prints many plain lines in between, now and then in colour.
-func talkative(r *rand.Rand, pieces int) (p []byte) {
-	for range pieces {
-		p = append(p, program(r, r.IntN(300))...)
-		p = append(p, []string{"", "\n", "\x1b[31m", "\x1b[80A", "\x1b7", "\r\n\n"}[r.IntN(6)]...)
-		for i := range r.IntN(4 * (stretchHead + stretchTail + stretchGain)) {
-			if p = fmt.Appendf(p, "%d%s", i, strings.Repeat(" word", r.IntN(12))); r.IntN(20) == 0 {
-				p = append(p, '\n')
+		for range 20 {
+			from := 1 + r.IntN(len(all))
+			to := min(len(all), from+r.IntN(300))
+			if got := window1(t, doc, from, to); !slices.Equal(got, all[from-1:to]) {
+				t.Fatalf("rows %d to %d are\n%q, not\n%q", from, to, got, all[from-1:to])
 			}
-			p = append(p, '\n')
-		}
-		p = append(p, []string{"", "\x1b[200Aup", "\x1b8back", "\x1b[0m"}[r.IntN(4)]...)
-	}
-	return p
-}
-
-// Lines that are counted and not drawn are the rows that they would be.
-func TestStretchesEqualWhole(t *testing.T) {
-	for seed := range uint64(8) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		if marks := checkProgram(t, r, talkative(r, 8)); marks < 3 {
-			t.Fatalf("%d marks are too few to tell", marks)
 		}
 	}
 }
 
-// However the bytes are cut, the rows are the same, and Changed names every row that did change.
+// What is too large to be drawn are its lines, each with its own colours and nothing left out.
+func TestLinesBeyondTheScreen(t *testing.T) {
+	long := strings.Repeat("w", shownLine+5)
+	text := "\x1b[31mred\x1b[0m\r\n10%\r100%\n\n" + long + "\nup\x1b[1Adown\x1b[2Bend\n" + strings.Repeat("plain\n", maxDrawn/6) + "last"
+	doc, _ := rowsOf(t, []byte(text), 100, maxDrawn)
+	want := []string{`<span class="a1">red</span>`, "100%", "", long[:shownLine] + `<span class="c"> … 5 more bytes</span>`}
+	if got := window1(t, doc, 1, 4); !slices.Equal(got, want) {
+		t.Errorf("%.300q", got)
+	}
+	if got := window1(t, doc, 5, 5); !strings.Contains(got[0], "down") || !strings.Contains(got[0], "end") {
+		t.Errorf("of a line that moves down is left %q", got)
+	}
+	n := doc.Total()
+	if got := window1(t, doc, n-1, n); n != 5+maxDrawn/6+1 || !slices.Equal(got, []string{"plain", "last"}) {
+		t.Errorf("the last of %d rows are %q", n, got)
+	}
+}
+
+// However the bytes are cut, the rows are the same, also of rows that were shown before.
 func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := func(doc *Document, from int) (rows []string) {
@@ -225,69 +157,24 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 			return rows
 		}
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
-		if rapid.Bool().Draw(t, "talkative") {
-			p = talkative(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6)), 2)
-		}
-		once := New(bytes.NewReader(p), render.RowOptions{})
-		if err := once.Advance(context.Background(), int64(len(p))); err != nil {
-			t.Fatal(err)
-		}
 		live := New(bytes.NewReader(p), render.RowOptions{})
-		var shown []string
-		var version uint64
 		for at := 0; at < len(p); {
 			at = min(len(p), at+rapid.IntRange(1, 1+len(p)/5).Draw(t, "cut"))
 			if err := live.Advance(context.Background(), int64(at)); err != nil {
 				t.Fatal(err)
 			}
-			var from int
-			from, version = live.Changed(version)
-			shown = shown[:min(len(shown), from-1)]
-			shown = append(shown, all(live, from)...)
+			fresh := New(bytes.NewReader(p), render.RowOptions{})
+			if err := fresh.Advance(context.Background(), int64(at)); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Join(all(live, 1), "\n"), strings.Join(all(fresh, 1), "\n"); got != want {
+				t.Fatalf("after %d bytes, by pieces:\n%.2000q\nat once:\n%.2000q", at, got, want)
+			}
 		}
-		want := strings.Join(all(once, 1), "\n")
-		if got := strings.Join(shown, "\n"); got != want {
-			t.Fatalf("shown by pieces:\n%.2000q\nat once:\n%.2000q", got, want)
+		if err := live.Advance(context.Background(), int64(len(p))+9); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("a source shorter than announced: %v", err)
 		}
 	})
-}
-
-func TestTerminalChanged(t *testing.T) {
-	var p bytes.Buffer
-	for i := range 300 {
-		fmt.Fprintf(&p, "row %d\n", i+1)
-	}
-	size := int64(p.Len())
-	p.WriteString("\x1b[3A\rnew")
-	doc := New(bytes.NewReader(p.Bytes()), render.RowOptions{})
-	if from, v := doc.Changed(0); from != 1 || v != 0 {
-		t.Errorf("empty: %d, %d", from, v)
-	}
-	if err := doc.Advance(t.Context(), size); err != nil {
-		t.Fatal(err)
-	}
-	from, v := doc.Changed(0)
-	if from != 1 || doc.Total() != 300 {
-		t.Errorf("after 300 rows: from %d of %d", from, doc.Total())
-	}
-	if from, _ := doc.Changed(v); from != 301 {
-		t.Errorf("nothing new: from %d", from)
-	}
-	if err := doc.Advance(t.Context(), size); err != nil {
-		t.Fatal(err)
-	}
-	if _, w := doc.Changed(v); w != v {
-		t.Errorf("no bytes made version %d of %d", w, v)
-	}
-	if err := doc.Advance(t.Context(), int64(p.Len())); err != nil {
-		t.Fatal(err)
-	}
-	if from, w := doc.Changed(v); from != 298 || w != v+1 {
-		t.Errorf("after moving up: from %d, version %d", from, w)
-	}
-	if err := doc.Advance(t.Context(), int64(p.Len())+9); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a source shorter than said: %v", err)
-	}
 }
 
 func hostileTerminal() map[string]string {
@@ -329,7 +216,7 @@ func TestThreat35TerminalHostile(t *testing.T) {
 			}
 			checkTerminal(t, string(rows.HTML))
 		}
-		t.Logf("%-13s %7d rows, parsed in %v, with windows %v, %d marks", name, doc.Total(), parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond), len(doc.marks))
+		t.Logf("%-13s %7d rows, parsed in %v, with windows %v", name, doc.Total(), parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 	}
 }
 
@@ -362,26 +249,6 @@ func FuzzTerminal(f *testing.F) {
 		}
 		checkTerminal(t, string(Rows(p, render.RowOptions{})))
 	})
-}
-
-// Every colour of the style sheet can be read on both backgrounds, and as a background for the page's own.
-func TestTerminalContrast(t *testing.T) {
-	css := CSS()
-	n := 0
-	for _, m := range regexp.MustCompile(`\.x(\d+) \{ color: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)`).FindAllStringSubmatch(css, -1) {
-		var light, dark int
-		fmt.Sscanf(m[2]+" "+m[3], "%x %x", &light, &dark)
-		if l, d := contrast(light, termLight), contrast(dark, termDark); l < minRatio || d < minRatio {
-			t.Errorf("x%s: %.2f light, %.2f dark", m[1], l, d)
-		}
-		n++
-	}
-	if n != 240 {
-		t.Errorf("%d colours", n)
-	}
-	if c := contrast(0xffffff, 0); c < 20.9 || c > 21.1 {
-		t.Errorf("white on black: %.2f", c)
-	}
 }
 
 func BenchmarkTerminal(b *testing.B) {
