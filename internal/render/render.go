@@ -8,8 +8,7 @@
 //
 //   - Whatever the input, the output holds only the elements and attributes each function names, never a style, an
 //     event handler, a src, an id the caller did not ask for, or an address other than http, https and mailto.
-//   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for terminals
-//    .
+//   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for terminals.
 //   - Rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
 //     and control characters as their pictures (␛). Bidirectional controls stay but are isolated in a bdi element, so
 //     they cannot reorder what stands around them.
