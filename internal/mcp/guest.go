@@ -113,7 +113,7 @@ func (s *Server) wake(ctx context.Context, g *guest) (c *conn, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.id == "" {
-		if g.id, err = s.cfg.Sessions.Begin(ctx, Visit{Client: g.key.client, Workspace: g.key.visitor.Workspace}); err != nil {
+		if g.id, err = s.cfg.Sessions.Begin(ctx, g.key.client, g.key.visitor.Workspace); err != nil {
 			return nil, err
 		}
 	}

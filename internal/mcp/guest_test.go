@@ -49,8 +49,8 @@ func TestWhoseASessionIs(t *testing.T) {
 			if !slices.Equal(in, want) {
 				t.Errorf("calls were made in %v, want %v", in, want)
 			}
-			if v := toys.begun[0]; v.Client != "Terminal agent" || v.Workspace.Name != "relay" {
-				t.Errorf("the session was made for %+v", v)
+			if toys.begun[0] != "Terminal agent" || toys.at[0].Name != "relay" {
+				t.Errorf("the session was made for %q in %+v", toys.begun[0], toys.at[0])
 			}
 		})
 	}
@@ -101,9 +101,9 @@ func TestThreat88HostileClient(t *testing.T) {
 	}
 	toys.mu.Lock()
 	defer toys.mu.Unlock()
-	for _, v := range toys.begun {
-		if strings.ContainsFunc(v.Client, func(r rune) bool { return !unicode.IsPrint(r) }) || utf8.RuneCountInString(v.Client) > 41 {
-			t.Errorf("a client is called %q", v.Client)
+	for _, client := range toys.begun {
+		if strings.ContainsFunc(client, func(r rune) bool { return !unicode.IsPrint(r) }) || utf8.RuneCountInString(client) > 41 {
+			t.Errorf("a client is called %q", client)
 		}
 	}
 }

@@ -91,12 +91,12 @@ func (l *Lender) In(folder string) (func(context.Context, io.ReadWriteCloser) er
 }
 
 // Begin implements [Sessions].
-func (l *Lender) Begin(ctx context.Context, v Visit) (string, error) {
-	w, ok := l.folders.ByID(v.Workspace.ID)
+func (l *Lender) Begin(ctx context.Context, client string, in Workspace) (string, error) {
+	w, ok := l.folders.ByID(in.ID)
 	if !ok {
-		return "", fmt.Errorf("the folder %s was closed: open it in webchat again", v.Workspace.Name)
+		return "", fmt.Errorf("the folder %s was closed: open it in webchat again", in.Name)
 	}
-	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: BackendName, Title: v.Client + " in " + v.Workspace.Name})
+	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: BackendName, Title: client + " in " + in.Name})
 	if err != nil {
 		return "", err
 	}

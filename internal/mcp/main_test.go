@@ -48,7 +48,8 @@ type toys struct {
 	backend agent.Backend
 
 	mu       sync.Mutex // guards what follows
-	begun    []webmcp.Visit
+	begun    []string   // for which clients
+	at       []webmcp.Workspace
 	gone     map[string]bool
 	open     map[string]agent.Conn
 	turns    []string // why they were begun
@@ -62,10 +63,10 @@ func newToys(run func(context.Context, agent.ToolCall) (agent.Result, error)) *t
 	return &toys{run: run, gone: map[string]bool{}, open: map[string]agent.Conn{}, heard: make(chan struct{}, 1)}
 }
 
-func (t *toys) Begin(_ context.Context, v webmcp.Visit) (string, error) {
+func (t *toys) Begin(_ context.Context, client string, w webmcp.Workspace) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.begun = append(t.begun, v)
+	t.begun, t.at = append(t.begun, client), append(t.at, w)
 	return fmt.Sprint("session ", len(t.begun)), nil
 }
 

@@ -35,19 +35,14 @@ var ErrGone = errors.New("the session is gone")
 
 // Sessions is where calls are made and shown. Its methods may be called concurrently.
 type Sessions interface {
-	// Begin creates the session of a client and returns its id.
-	Begin(ctx context.Context, v Visit) (sessionID string, err error)
+	// Begin creates the session of a client, by the name it gives itself, made fit to be shown, and
+	// returns its id.
+	Begin(ctx context.Context, client string, w Workspace) (sessionID string, err error)
 	// Wake opens the conversation of a session with its agent, which is of [Server.Backend], if it
 	// is not open. The error wraps [ErrGone] for a session that was deleted.
 	Wake(ctx context.Context, sessionID string) error
 	// Stage returns how far a running call is.
 	Stage(ctx context.Context, sessionID, toolCallID string) Stage
-}
-
-// Visit is who a session is created for.
-type Visit struct {
-	Client    string // the name the client gives itself, made fit to be shown
-	Workspace Workspace
 }
 
 // Workspace is a folder that tools work in.
