@@ -52,8 +52,10 @@ func strange(file string) {
 // noClients has no sessions of clients: every call has a key of a conversation.
 type noClients struct{}
 
-func (noClients) Begin(context.Context, webmcp.Visit) (string, error) { panic("no client calls") }
-func (noClients) Wake(context.Context, string) error                  { panic("no client calls") }
+func (noClients) Begin(context.Context, string, webmcp.Workspace) (string, error) {
+	panic("no client calls")
+}
+func (noClients) Wake(context.Context, string) error { panic("no client calls") }
 func (noClients) Stage(context.Context, string, string) (s webmcp.Stage) {
 	return s
 }

@@ -41,8 +41,10 @@ func TestMain(m *testing.M) {
 // noClients has no sessions of clients: every call has a key of a conversation.
 type noClients struct{}
 
-func (noClients) Begin(context.Context, mcp.Visit) (string, error) { panic("no client calls") }
-func (noClients) Wake(context.Context, string) error               { panic("no client calls") }
+func (noClients) Begin(context.Context, string, mcp.Workspace) (string, error) {
+	panic("no client calls")
+}
+func (noClients) Wake(context.Context, string) error { panic("no client calls") }
 func (noClients) Stage(context.Context, string, string) (s mcp.Stage) {
 	return s
 }
