@@ -2,16 +2,14 @@ package autohand
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 )
 
 // input are the arguments of a call by their exact names, as the CLI reads them: to package
@@ -19,7 +17,7 @@ import (
 type input map[string]json.RawMessage
 
 func (k *call) input() (in input) {
-	_ = json.Unmarshal(k.args, &in) // what is not there is not known
+	_ = json.Unmarshal(k.Args, &in) // what is not there is not known
 	return in
 }
 
@@ -61,13 +59,13 @@ func (in input) command() string {
 // background reports whether a command is left running.
 func (k *call) background() (is bool) {
 	_ = json.Unmarshal(k.input()["background"], &is)
-	return is && acts[k.tool].kind == agent.KindShell
+	return is && acts[k.Tool].kind == agent.KindShell
 }
 
 // about reports whether a call may change a file.
 func (c *conn) about(k *call, path string) bool {
 	in := k.input()
-	for _, u := range acts[k.tool].paths {
+	for _, u := range acts[k.Tool].paths {
 		all, _ := in.texts(u.arg)
 		for _, name := range all {
 			if c.absolute(name) == c.absolute(path) {
@@ -75,25 +73,25 @@ func (c *conn) about(k *call, path string) bool {
 			}
 		}
 	}
-	fixed := acts[k.tool].fixed
+	fixed := acts[k.Tool].fixed
 	return fixed != "" && c.absolute(fixed) == c.absolute(path)
 }
 
 // act is what a call asks for, as the session understands it; r is the CLI's own question, if
 // it is one, which says less than the arguments.
 func (c *conn) act(k *call, r permissionRequest) agent.Permission {
-	in, a := k.input(), acts[k.tool]
-	parts, known := c.parts(k.tool, in)
-	p := agent.Permission{ToolCallID: k.id, ToolName: k.tool}
+	in, a := k.input(), acts[k.Tool]
+	parts, known := c.parts(k.Tool, in)
+	p := convo.Act{Absolute: c.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.Tool, Diff: c.proposal(k.Tool, in)}}
 	switch {
 	case a.kind == agent.KindShell:
 		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: cmp.Or(in.command(), r.Context.Command)}}
-		p.Cwd, p.CwdUnknown = c.o.Workspace, k.tool == "git_worktree_run_parallel" || len(in) == 0
-		if k.tool == "run_command" { // shell stays where it is
+		p.Cwd, p.CwdUnknown = c.Options.Workspace, k.Tool == "git_worktree_run_parallel" || len(in) == 0
+		if k.Tool == "run_command" { // shell stays where it is
 			p.Cwd = c.absolute(in.text("directory"))
 		}
 		if line := parts[0].Resource; !known && line != "" && len(in) > 0 {
-			parts[0].Resource = line + " " + string(k.args)
+			parts[0].Resource = line + " " + string(k.Args)
 		}
 		if k.background() {
 			parts[0].Action = "run a command in the background"
@@ -105,23 +103,22 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	}
 	if line := c.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
 		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run the command of a tool that this folder defines", Resource: line})
-		p.Cwd = c.o.Workspace
+		p.Cwd = c.Options.Workspace
 	}
 	if len(parts) == 0 || parts[0].Resource == "" {
-		known = known && a.kind == "" && (free[k.tool] || strings.HasPrefix(k.tool, "mcp__") || c.definesKnown())
-		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.tool + " " + string(k.args)}}
-		if rest, ok := strings.CutPrefix(k.tool, "mcp__"); ok {
+		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") || c.definesKnown())
+		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.Tool + " " + string(k.Args)}}
+		if rest, ok := strings.CutPrefix(k.Tool, "mcp__"); ok {
 			p.Server, _, _ = strings.Cut(rest, "__")
 		}
 	}
-	p.Kind, p.Action, p.Resource, p.Search, p.Also = parts[0].Kind, parts[0].Action, parts[0].Resource, parts[0].Search, parts[1:]
-	p.Diff = c.proposal(k.tool, in)
-	if p.Sensitive = !known; p.Sensitive {
-		p.Why = "webchat does not understand all of the call, so it is asked each time."
+	for _, one := range parts {
+		p.About(one)
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{string(p.Kind), p.Resource, p.Cwd, p.Diff, k.tool, string(k.args)}, "\x00")))
-	p.Digest = hex.EncodeToString(sum[:])
-	return p
+	if !known {
+		p.Doubt("webchat does not understand all of the call, so it is asked each time.")
+	}
+	return p.Sealed(k.Tool, string(k.Args))
 }
 
 // parts are the files that a call is about. It is not known where something of the call may
@@ -172,7 +169,7 @@ func (c *conn) searched(tool string, in input, parts []agent.Resource) []agent.R
 		parts[i].Search = &agent.Search{Pattern: pattern, Path: c.absolute(p.Resource), Names: a.names}
 	}
 	if place := filepath.ToSlash(filepath.Clean(in.text("path"))); tool == "fff_grep" && place != "." {
-		within, err := filepath.Rel(c.o.Workspace, c.absolute(place))
+		within, err := filepath.Rel(c.Options.Workspace, c.absolute(place))
 		if err == nil && filepath.IsLocal(within) && within != "." {
 			parts = append(parts, agent.Resource{Kind: agent.KindRead, Action: "search files of that name", Resource: ".",
 				Search: &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)}})
@@ -240,9 +237,6 @@ func namesFile(name string, v any) bool {
 	return false
 }
 
-// mostDiffed is the size up to which a file is read for a diff, in bytes.
-const mostDiffed = 1 << 20
-
 // proposal is what a write would change, where its arguments say so.
 func (c *conn) proposal(tool string, in input) string {
 	path := in.text("path")
@@ -252,14 +246,9 @@ func (c *conn) proposal(tool string, in input) string {
 	if path == "" || tool != "write_file" && tool != "append_file" {
 		return ""
 	}
-	var old string
-	name := c.absolute(path)
-	if st, err := os.Stat(name); err == nil {
-		text, err := os.ReadFile(filepath.Clean(name))
-		if err != nil || !st.Mode().IsRegular() || st.Size() > mostDiffed {
-			return ""
-		}
-		old = string(text)
+	old, _, ok := convo.Content(c.absolute(path))
+	if !ok {
+		return ""
 	}
 	now := cmp.Or(in.text("contents"), in.text("content"))
 	if tool == "append_file" {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/proc"
 )
 
@@ -54,13 +55,13 @@ type Provider struct{ URL, Key, Model string }
 
 // Backend is the Autohand CLI.
 type Backend struct {
-	cfg Config
+	cfg     Config
+	without convo.Once // MCP servers that it does without
 
 	mu      sync.Mutex // guards what follows
 	version string     // of the program found at
 	found   string
 	changed time.Time
-	without map[string]bool // MCP servers that it was told to do without
 }
 
 // New returns a Backend. It starts nothing.
@@ -79,7 +80,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c, without: map[string]bool{}}, nil
+	return &Backend{cfg: c}, nil
 }
 
 // Name implements [agent.Backend].
@@ -179,13 +180,13 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, fmt.Errorf("make room for a conversation: %w", err)
 		}
 	}
-	c := &conn{b: b, o: o, host: host, dir: dir}
+	c := &conn{b: b, dir: dir, model: o.Model}
+	c.Conversation = convo.New(convo.Config{Title: title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Stall: b.cfg.Stall, Logger: b.cfg.Logger})
 	if err := c.start(ctx, id); err != nil {
-		c.end()
 		if errors.Is(err, errForgotten) {
-			return nil, agent.ErrUnsupported
+			err = agent.ErrUnsupported
 		}
-		return nil, err
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }

@@ -12,45 +12,42 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
+	"webchat/internal/jsonrpc"
 	"webchat/internal/wording"
 )
 
 // call is a tool call of the CLI's own.
 type call struct {
-	id      string // in the session: those of providers may repeat
-	tool    string
-	args    json.RawMessage
-	begun   bool // reported
-	done    bool
+	convo.Call
 	hooked  bool // the CLI asked its hooks about it
-	asked   bool // the CLI asked for leave
+	asked   bool // the CLI asked for permission
 	allowed bool // by the session, when the CLI asked its hooks
-	ran     bool // the CLI said that it started
-	silent  bool // it is told by other events
+	ran     bool // the CLI reported that it started
+	silent  bool // other events report it
 	wrote   []change
 }
 
-// take returns the call with an id of the CLI's, a new one if it is the first to hear
-// of it; t.told is held.
-func (t *turn) take(id, tool string, args json.RawMessage) *call {
-	k := t.calls[id]
+// take returns the call with an id of the CLI's, a new one if it is the first to come.
+func (r *run) take(id, tool string, args json.RawMessage) *call {
+	k := r.calls[id]
 	if k == nil {
-		k = &call{id: string(event.NewID()), tool: tool}
-		t.calls[id] = k
-		t.order = append(t.order, id)
+		k = &call{Call: convo.Call{ID: string(event.NewID()), Tool: tool}}
+		r.calls[id] = k
+		r.order = append(r.order, id)
 	}
 	if len(args) > 0 {
-		k.args = args
+		k.Args = args
 	}
 	return k
 }
 
 // latest returns the latest call of a tool that fits: the CLI's questions do not name
 // their call.
-func (t *turn) latest(tool string, fits func(*call) bool) *call {
-	for _, id := range slices.Backward(t.order) {
-		if k := t.calls[id]; k.tool == tool && fits(k) {
+func (r *run) latest(tool string, fits func(*call) bool) *call {
+	for _, id := range slices.Backward(r.order) {
+		if k := r.calls[id]; k.Tool == tool && fits(k) {
 			return k
 		}
 	}
@@ -58,28 +55,20 @@ func (t *turn) latest(tool string, fits func(*call) bool) *call {
 }
 
 // begin reports the start of a call, once.
-func (c *conn) begin(t *turn, k *call) {
-	if k.begun {
-		return
+func begin(t *convo.Turn, k *call) {
+	if !k.Begun {
+		t.Busy(1)
+		t.Begin(&k.Call)
 	}
-	k.begun = true
-	t.running.Add(1)
-	if len(k.args) == 0 {
-		k.args = json.RawMessage("{}")
-	}
-	c.report(t.tell, event.ToolExecutionStart{ToolCallID: k.id, ToolName: k.tool, Arguments: k.args})
 }
 
 // complete reports the end of a call, once.
-func (c *conn) complete(t *turn, k *call, d event.ToolExecutionComplete) {
-	if k.done {
-		return
+func complete(t *convo.Turn, k *call, d event.ToolExecutionComplete) {
+	if !k.Done {
+		begin(t, k)
+		t.Busy(-1)
+		t.Complete(&k.Call, d)
 	}
-	c.begin(t, k)
-	k.done = true
-	t.running.Add(-1)
-	d.ToolCallID = k.id
-	c.report(t.tell, d)
 }
 
 // mine reports whether a tool is one of the session's, which tell of themselves: the name is
@@ -87,7 +76,7 @@ func (c *conn) complete(t *turn, k *call, d event.ToolExecutionComplete) {
 // the folder defines under such a name is a command, which a helper would run.
 func (c *conn) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
-	return ok && slices.ContainsFunc(c.o.Tools, func(s agent.ToolSpec) bool { return s.Name == name }) && c.lineOf(&call{tool: tool}) == ""
+	return ok && slices.ContainsFunc(c.Options.Tools, func(s agent.ToolSpec) bool { return s.Name == name }) && c.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
 }
 
 // arguments are those of a call: the CLI adds the tool's name to some.
@@ -103,23 +92,23 @@ func arguments(args map[string]json.RawMessage, tool string) json.RawMessage {
 	return b
 }
 
-func (c *conn) toolStart(t *turn, n toolNotice) {
+func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
 	if c.mine(n.ToolName) {
 		return
 	}
-	k := t.take(n.ToolID, n.ToolName, nil)
-	if !k.begun {
-		k.args = arguments(n.Args, n.ToolName)
+	k := c.run.take(n.ToolID, n.ToolName, nil)
+	if !k.Begun {
+		k.Args = arguments(n.Args, n.ToolName)
 	}
 	k.ran = true
-	c.begin(t, k)
+	begin(t, k)
 }
 
-func (c *conn) toolEnd(t *turn, n toolNotice) {
+func (c *conn) toolEnd(t *convo.Turn, n toolNotice) {
 	if c.mine(n.ToolName) {
 		return
 	}
-	c.outcome(t, t.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)), clean(n.Error), "")
+	c.outcome(t, c.run.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)), clean(n.Error), "")
 }
 
 // failures are the kinds of the CLI's failures, as the session has them.
@@ -133,19 +122,20 @@ var failures = map[string]struct {
 }
 
 // outcome reports what came of a call.
-func (c *conn) outcome(t *turn, k *call, success bool, output, why, kind string) {
+func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind string) {
 	if success {
-		first := !k.done
+		first := !k.Done
 		var diffs strings.Builder
 		for _, w := range k.wrote {
 			diffs.WriteString(diff(w.FilePath, w.OriginalContent, w.ProposedContent))
 		}
-		c.complete(t, k, event.ToolExecutionComplete{Success: true,
+		complete(t, k, event.ToolExecutionComplete{Success: true,
 			Result: &event.ToolResult{Content: cmp.Or(output, "(The tool returned nothing.)"), DetailedContent: diffs.String()}})
 		if first && k.background() {
-			c.mu.Lock()
+			if p := t.Program(); c.behindOf != p {
+				c.behind, c.behindOf = nil, p
+			}
 			c.behind = append(c.behind, k.input().command())
-			c.mu.Unlock()
 		}
 		return
 	}
@@ -153,16 +143,15 @@ func (c *conn) outcome(t *turn, k *call, success bool, output, why, kind string)
 	if f, known := failures[kind]; known {
 		e.Code, e.Kind = f.code, f.kind
 	}
-	c.complete(t, k, event.ToolExecutionComplete{Error: e})
+	complete(t, k, event.ToolExecutionComplete{Error: e})
 }
 
 // stepEnd takes what a model call came to: what the model said beside its tool calls,
 // and the calls of which nothing else is told, since they were refused.
-func (c *conn) stepEnd(p *process, t *turn, s step) {
+func (c *conn) stepEnd(t *convo.Turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
-		id := string(event.NewID())
-		c.report(t.tell, event.AssistantMessageDelta{MessageID: id, DeltaContent: thought})
-		c.report(t.tell, event.AssistantMessage{MessageID: id, Content: thought, ToolRequests: c.requests(t, s)})
+		t.Say(false, s.StepID, thought)
+		t.Quiet(c.requests(s)...)
 	}
 	for i, r := range s.Step.ToolResults {
 		if i >= len(s.Step.ToolCalls) {
@@ -173,61 +162,56 @@ func (c *conn) stepEnd(p *process, t *turn, s step) {
 		if c.mine(of.Tool) && !refused {
 			continue
 		}
-		k := t.take(of.ID, of.Tool, nil)
+		k := c.run.take(of.ID, of.Tool, nil)
 		if k.silent {
 			continue
 		}
-		if !k.begun {
-			k.args = arguments(of.Args, of.Tool)
+		if !k.Begun {
+			k.Args = arguments(of.Args, of.Tool)
 		}
 		c.outcome(t, k, r.Success, clean(text(r.Output)), clean(r.Error), r.Kind)
 	}
-	c.endStep(t)
-	t.spawn(p, func() {
-		if err := p.Call(t.tell, "autohand.stepDecision", object{"stepId": s.StepID, "stop": false}, nil); err != nil {
-			c.b.cfg.Logger.Debug("the CLI did not take that its turn goes on", "error", err)
+	c.endStep()
+	p := t.Program()
+	t.Spawn(func() {
+		if err := p.Call(c.Life(), "autohand.stepDecision", object{"stepId": s.StepID, "stop": false}, nil); err != nil {
+			c.Logger.Debug("the CLI did not take that its turn goes on", "error", err)
 		}
 	})
-	c.nextStep(t)
+	c.nextStep()
 }
 
 // requests are the calls a model wished for.
-func (c *conn) requests(t *turn, s step) (all []event.ToolRequest) {
+func (c *conn) requests(s step) (all []event.ToolRequest) {
 	for _, of := range s.Step.ToolCalls {
-		if k := t.calls[of.ID]; k != nil && !k.silent {
-			all = append(all, event.ToolRequest{ToolCallID: k.id, Name: of.Tool, Arguments: arguments(of.Args, of.Tool)})
+		if k := c.run.calls[of.ID]; k != nil && !k.silent {
+			all = append(all, event.ToolRequest{ToolCallID: k.ID, Name: of.Tool, Arguments: arguments(of.Args, of.Tool)})
 		}
 	}
 	return all
 }
 
-// spawn does something beside the reading of notices; t.told is held.
-func (t *turn) spawn(p *process, f func()) {
-	if !t.closing {
-		t.work.Go(p.Contained(f))
-	}
-}
-
 // held takes what the CLI holds back until the end of the turn.
-func (c *conn) held(p *process, t *turn, method string, b batch) {
-	t.batch = cmp.Or(b.BatchID, t.batch)
+func (c *conn) held(t *convo.Turn, method string, b batch) {
+	c.run.batch = cmp.Or(b.BatchID, c.run.batch)
 	switch method {
 	case "changesBatchUpdate":
-		t.changes = append(t.changes, b.Change)
-		c.note(t)
-		for _, id := range slices.Backward(t.order) { // it does not name its call
-			if k := t.calls[id]; k.ran && !k.done && acts[k.tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
+		c.run.changes = append(c.run.changes, b.Change)
+		c.note()
+		for _, id := range slices.Backward(c.run.order) { // it does not name its call
+			if k := c.run.calls[id]; k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
 				k.wrote = append(k.wrote, b.Change)
 				break
 			}
 		}
 	case "changesBatchEnd":
 		if b.ChangeCount > 0 {
-			t.spawn(p, func() { c.accept(p, t) })
+			p := t.Program()
+			t.Spawn(func() { c.accept(p) })
 		}
 		if b.ChangeCount == 0 {
-			t.changes = nil
-			c.note(t)
+			c.run.changes = nil
+			c.note()
 		}
 	}
 }
@@ -237,64 +221,37 @@ func (c *conn) absolute(path string) string {
 	if rest, home := strings.CutPrefix(path, "~"); home && (rest == "" || rest[0] == '/') {
 		return filepath.Join(c.dir, "home", rest)
 	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(c.o.Workspace, path)
+	return convo.In(c.Options.Workspace, path)
 }
 
 // accept has the CLI write what it held back: each write was allowed before.
-func (c *conn) accept(p *process, t *turn) {
-	t.told.Lock()
-	id := t.batch
-	t.told.Unlock()
+func (c *conn) accept(p *jsonrpc.Program) {
+	id := ""
+	c.Do(func() { id = c.run.batch })
 	var got decided
-	err := p.Call(t.tell, "autohand.changesDecision", object{"batchId": id, "action": "accept_all"}, &got)
-	t.told.Lock()
-	defer t.told.Unlock()
-	switch {
-	case err != nil:
-		return // finish tells what was lost
-	case !got.Success:
-		why := "the CLI does not say why"
-		failed := map[string]bool{}
-		for _, e := range got.Errors {
-			failed[e.ChangeID], why = true, plain(e.Error)
-		}
-		var kept []change
-		for _, change := range t.changes {
-			if got.AppliedCount == 0 || failed[change.ID] {
-				kept = append(kept, change)
+	err := p.Call(c.Life(), "autohand.changesDecision", object{"batchId": id, "action": "accept_all"}, &got)
+	c.Do(func() {
+		switch {
+		case err != nil: // Finish reports what was lost
+		case got.Success:
+			c.run.changes = nil
+			c.note()
+		default:
+			why, failed := "the CLI does not say why", map[string]bool{}
+			for _, e := range got.Errors {
+				failed[e.ChangeID], why = true, plain(e.Error)
 			}
+			lost := slices.DeleteFunc(c.run.changes, func(one change) bool { return got.AppliedCount > 0 && !failed[one.ID] })
+			c.lost(files(lost), why)
 		}
-		t.changes = kept
-		c.lost(t, files(t.changes), why)
-		return
-	}
-	t.changes = nil
-	c.note(t)
+	})
 }
 
-// rescue has the CLI write what a turn that was stopped had held back, and was said to
-// be written.
-func (c *conn) rescue(p *process, t *turn) {
-	t.told.Lock()
-	open := len(t.changes) > 0
-	t.told.Unlock()
-	c.mu.Lock()
-	alive := c.process == p && !c.closed
-	c.mu.Unlock()
-	if open && alive {
-		c.accept(p, t)
-	}
-}
-
-// lost tells of files that were not written; t.told is held.
-func (c *conn) lost(t *turn, files []string, why string) {
-	t.changes = nil
-	c.note(t)
-	c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
-		Message: "Autohand CLI did not write " + wording.Cut(strings.Join(files, ", "), 200) + ": " + why + ". Ask for it again."})
+// lost warns of files that were not written.
+func (c *conn) lost(files []string, why string) {
+	c.run.changes = nil
+	c.note()
+	c.Warn(event.KindProvider, "Autohand CLI did not write %s: %s. Ask for it again.", wording.Cut(strings.Join(files, ", "), 200), why)
 }
 
 func files(changes []change) (names []string) {
@@ -304,25 +261,15 @@ func files(changes []change) (names []string) {
 	return names
 }
 
-// note keeps which files are held back for the process after this one, which may be
-// killed; t.told is held.
-func (c *conn) note(t *turn) {
+// note keeps which files are held back for the process after this one, which may be killed.
+func (c *conn) note() {
 	var err error
-	if name := filepath.Join(c.dir, "held"); len(t.changes) > 0 {
-		err = os.WriteFile(name, []byte(strings.Join(files(t.changes), "\n")), 0o600)
+	if name := filepath.Join(c.dir, "held"); len(c.run.changes) > 0 {
+		err = os.WriteFile(name, []byte(strings.Join(files(c.run.changes), "\n")), 0o600)
 	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	if err != nil {
-		c.b.cfg.Logger.Warn("which files are held back could not be noted", "agent", Name, "error", err)
-	}
-}
-
-// recall tells of files that were held back when an earlier process of webchat ended.
-func (c *conn) recall(t *turn) {
-	t.told.Lock()
-	defer t.told.Unlock()
-	if names, err := os.ReadFile(filepath.Join(c.dir, "held")); err == nil {
-		c.lost(t, strings.Split(string(names), "\n"), "webchat ended before")
+		c.Logger.Warn("which files are held back could not be noted", "agent", Name, "error", err)
 	}
 }

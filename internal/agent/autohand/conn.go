@@ -3,372 +3,287 @@ package autohand
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/contain"
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
 
+// startPatience is how long the CLI may take to be ready.
+const startPatience = time.Minute
+
+// errForgotten says that the CLI does not know the conversation any more.
+var errForgotten = errors.New("the conversation is forgotten")
+
 // conn is one conversation.
 type conn struct {
-	b       *Backend
-	o       agent.Options
-	host    agent.Host
-	dir     string         // the conversation's own
-	uses    sync.WaitGroup // calls of tools, questions and hooks; Add under mu while not closed
-	prompts sync.WaitGroup // Add under mu while not closed
-	once    sync.Once      // of end
-
-	tools  agent.Lent // where the session's tools are; with unlend
-	unlend func()
+	*convo.Conversation
+	b      *Backend
+	dir    string // the conversation's own
 	hooks  *listener
 	tidies bool // the workspace had no folder of the CLI's
 
 	mu      sync.Mutex // guards what follows
-	process *process   // nil: it ended
-	closed  bool
-	stale   bool              // the process has another model than o says
+	model   string
+	stale   bool              // the process has another model
 	scripts map[string]string // lines of the workspace's own tools when the process started
-	turn    *turn
-	behind  []string // commands that the process left in the background
-	gone    []string // those that ended with their process, which is not told yet
+
+	// What follows belongs to the loop; run to the running turn.
+	run      run
+	behind   []string // commands that the process behindOf left in the background
+	behindOf *jsonrpc.Program
 }
 
-// Prompt implements [agent.Conn].
-func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
-	if err := ctx.Err(); err != nil {
+// run is what is known of the running turn.
+type run struct {
+	begun   bool     // by the CLI
+	step    int      // the model call that runs, from 1; 0: none
+	errors  []string // what the provider reported
+	failed  *event.SessionError
+	calls   map[string]*call
+	order   []string // of calls
+	batch   string   // the id of what is held back; empty: nothing is
+	changes []change // held back
+}
+
+// Ready implements [convo.Agent].
+func (c *conn) Ready(ctx context.Context) error {
+	if err := convo.RefuseRisky(title, c.Options.Workspace, risky); err != nil {
 		return err
 	}
 	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return fmt.Errorf("%w: the conversation is closed", agent.ErrDied)
-	}
-	c.prompts.Add(1)
+	stale := c.stale
+	c.stale = false
 	c.mu.Unlock()
-	defer c.prompts.Done()
-	if err := refuseRisky(c.o.Workspace); err != nil {
-		return err
+	if p := c.Program(); p != nil && (stale || errors.Is(p.Call(ctx, "autohand.getState", nil, nil), jsonrpc.ErrClosed)) {
+		c.Drop(p)
 	}
-	running, err := c.running(ctx)
-	if err != nil {
-		return err
+	return c.Running(ctx, func(ctx context.Context) error { return c.start(ctx, remembered(c.dir)) })
+}
+
+// Send implements [convo.Agent].
+func (c *conn) Send(t *convo.Turn, from agent.Prompt) error {
+	p := t.Program()
+	if p == nil {
+		return c.Died("")
 	}
-	t := newTurn(ctx)
-	defer t.cancel()
-	c.mu.Lock()
-	c.turn = t
-	c.mu.Unlock()
-	c.recall(t)
-	watched := make(chan struct{})
-	go running.Contained(func() { defer close(watched); c.watch(t) })()
-	err = c.ask(ctx, running, t, p)
-	if errors.Is(err, errNotTaken) && !errors.Is(err, contain.ErrPanic) { // it ended between turns
-		c.drop(running)
-		if running, err = c.running(ctx); err == nil {
-			err = c.ask(ctx, running, t, p)
+	c.Do(func() {
+		c.run = run{calls: map[string]*call{}}
+		if names, err := os.ReadFile(filepath.Join(c.dir, "held")); err == nil { // by an earlier process of webchat
+			c.lost(strings.Split(string(names), "\n"), "webchat ended before")
 		}
-	}
-	c.mu.Lock()
-	t.cancel() // from here on no call of a tool begins
-	c.mu.Unlock()
-	<-watched
-	t.tools.Wait()
-	t.told.Lock()
-	t.closing = true
-	t.told.Unlock()
-	t.work.Wait()
-	c.finish(running, t)
-	if errors.Is(err, jsonrpc.ErrClosed) {
-		c.drop(running)
-	}
-	c.tellGone(t)
-	c.mu.Lock()
-	c.turn = nil
-	stalled, closed := t.stalled, c.closed
-	c.mu.Unlock()
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case closed:
-		return fmt.Errorf("%w: the conversation was closed", agent.ErrDied)
-	case stalled:
-		return fmt.Errorf("%s did nothing for %v, so its turn was ended. Run autohand by itself to see whether its provider works", title, c.b.cfg.Stall)
-	case errors.Is(err, contain.ErrPanic):
-		return agent.Broken(title)
-	case errors.Is(err, jsonrpc.ErrClosed):
-		return fmt.Errorf("%w: Autohand CLI%s", agent.ErrDied, running.Said())
-	}
-	return err
-}
-
-// errNotTaken says that the CLI ended before it took a prompt.
-var errNotTaken = errors.New("the prompt was not taken")
-
-// ask sends a prompt and waits for the end of its turn. When the turn is stopped it
-// tells the CLI, and ends it if that does not help.
-func (c *conn) ask(ctx context.Context, p *process, t *turn, from agent.Prompt) error {
+	})
 	var got accepted
-	err := p.Call(t.ctx, "autohand.prompt", c.params(from), &got)
-	var theirs *jsonrpc.Error
-	switch {
-	case errors.As(err, &theirs):
+	err := p.Call(t.Ctx, "autohand.prompt", params(from), &got)
+	if theirs, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return fmt.Errorf("%s did not take the prompt: %s", title, plain(theirs.Message))
-	case err != nil && t.ctx.Err() == nil:
-		return fmt.Errorf("%w: %w", errNotTaken, err)
 	}
-	select {
-	case <-t.ended:
-		return t.failure()
-	case <-p.Done():
-		return errors.Join(jsonrpc.ErrClosed, p.Err())
-	case <-t.ctx.Done():
-	}
-	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
-	defer cancel()
-	_ = p.Call(soon, "autohand.abort", nil, nil) // else it is ended below
-	select {
-	case <-t.ended:
-		return ctx.Err()
-	case <-p.Done():
-	case <-soon.Done():
-	}
-	c.drop(p)
-	return ctx.Err()
+	return nil // the end of the program, and that of the turn's context, end the turn
 }
 
-// params is a prompt as the CLI takes it. The mode "host" has it tell what the model
-// says beside its calls, and what became of calls that were refused.
-func (c *conn) params(from agent.Prompt) object {
-	text := from.Content
+// params is a prompt as the CLI takes it. The mode "host" has it report what the model says
+// beside its calls, and what became of calls that were refused.
+func params(from agent.Prompt) object {
 	var images []any
-	for _, a := range from.Attachments {
-		switch {
-		case a.Path != "":
-			text += "\n\nThe user attached the file " + a.Path
-		case strings.HasPrefix(a.MimeType, "image/"):
-			images = append(images, object{"data": base64.StdEncoding.EncodeToString(a.Data), "mimeType": a.MimeType, "filename": a.Name})
-		default:
-			text += fmt.Sprintf("\n\nThe user attached %s:\n%s", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+	text := convo.Text(from, func(a agent.Attachment) bool {
+		if a.Path != "" || !convo.Picture(a) {
+			return false
 		}
+		images = append(images, object{"data": base64.StdEncoding.EncodeToString(a.Data), "mimeType": a.MimeType, "filename": a.Name})
+		return true
+	})
+	if strings.HasPrefix(strings.TrimSpace(text), "/") {
+		text = "\u200B" + text // else it is a command of the CLI, some of which never return
 	}
-	p := object{"message": escaped(text), "stopWhen": object{"mode": "host"}}
+	p := object{"message": text, "stopWhen": object{"mode": "host"}}
 	if images != nil {
 		p["images"] = images
 	}
 	return p
 }
 
-// escaped keeps a text from being taken for a command of the CLI, some of which never
-// return.
-func escaped(text string) string {
-	if strings.HasPrefix(strings.TrimSpace(text), "/") {
-		return "\u200B" + text
-	}
-	return text
+// Abort implements [convo.Agent].
+func (c *conn) Abort(t *convo.Turn) {
+	c.Stop(t, func(ctx context.Context, p *jsonrpc.Program) {
+		_ = p.Call(ctx, "autohand.abort", nil, nil) // else it is ended
+	})
 }
 
-// running returns the CLI's process, started again if it ended.
-func (c *conn) running(ctx context.Context) (*process, error) {
-	c.mu.Lock()
-	p, closed, stale := c.process, c.closed, c.stale
-	c.stale = false
-	c.mu.Unlock()
-	switch {
-	case closed:
-		return nil, fmt.Errorf("%w: the conversation is closed", agent.ErrDied)
-	case stale:
-		c.drop(p)
-	case p != nil:
-		return p, nil
-	}
-	if err := c.start(ctx, remembered(c.dir)); err != nil {
-		c.drop(c.current())
-		return nil, fmt.Errorf("%w: %w", agent.ErrDied, err)
-	}
-	return c.current(), nil
-}
-
-// current returns the process; nil: it ended.
-func (c *conn) current() *process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.process
-}
-
-// drop ends a process that ended, or does not react.
-func (c *conn) drop(p *process) {
-	c.mu.Lock()
-	if c.process == p {
-		c.process = nil
-		c.gone, c.behind = append(c.gone, c.behind...), nil
-	}
-	c.mu.Unlock()
-	if p == nil {
-		return
-	}
-	if err := p.Stop(stopPatience); err != nil {
-		c.b.cfg.Logger.Warn("an agent did not end cleanly", "agent", Name, "error", err)
+// Settle implements [convo.Agent]. It has the CLI write what a turn that was stopped had held
+// back, and was said to be written.
+func (c *conn) Settle(t *convo.Turn) {
+	open := false
+	c.Do(func() { open = len(c.run.changes) > 0 })
+	if p := t.Program(); open && p != nil && c.Program() == p {
+		c.accept(p)
 	}
 }
 
-// tellGone tells of commands in the background that ended with the CLI.
-func (c *conn) tellGone(t *turn) {
-	c.mu.Lock()
-	gone, closed := c.gone, c.closed
-	c.gone = nil
-	c.mu.Unlock()
-	if len(gone) > 0 && !closed {
-		c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindAborted,
-			Message: "Autohand CLI was ended, and with it what it ran in the background: " + wording.Cut(plain(strings.Join(gone, ", ")), 200) + ". Ask for it again if you need it."})
+// Finish implements [convo.Agent].
+func (c *conn) Finish(*convo.Turn) {
+	if len(c.run.changes) > 0 {
+		c.lost(files(c.run.changes), "the turn ended before")
+	}
+	if len(c.behind) > 0 && c.Program() != c.behindOf && c.Quit().Err() == nil {
+		c.Warn(event.KindAborted, "Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if you need it.",
+			wording.Cut(plain(strings.Join(c.behind, ", ")), 200))
+		c.behind = nil
 	}
 }
 
-// watch tells the user when the CLI shows no sign of life, and ends the turn when it
-// shows none for long: without a provider it goes on for ever.
-func (c *conn) watch(t *turn) {
-	silent, warned := time.NewTimer(c.b.cfg.Silence), false
-	defer silent.Stop()
-	for {
-		busy := false
-		select {
-		case <-t.ctx.Done():
-			return
-		case <-t.sign:
-			busy = true
-		case <-silent.C:
-			switch busy = c.busy(t); {
-			case busy:
-			case !warned:
-				warned = true
-				c.report(t.tell, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindTimeout,
-					Message: fmt.Sprintf("Autohand CLI has shown no sign of life for %v. Stop it, or wait.", c.b.cfg.Silence)})
-				silent.Reset(c.b.cfg.Stall - c.b.cfg.Silence)
-			default:
-				c.mu.Lock()
-				t.stalled = true
-				c.mu.Unlock()
-				t.cancel()
-				return
-			}
-		}
-		if busy {
-			warned = false
-			silent.Reset(c.b.cfg.Silence)
-		}
-	}
-}
-
-// busy reports whether the CLI waits for us or works on a call.
-func (c *conn) busy(t *turn) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return t.waits > 0 || t.running.Load() > 0
-}
-
-// use counts something that works for the turn t until done is called; nil: there is
-// no turn for it.
-func (c *conn) use() (t *turn, done func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t = c.turn
-	if t == nil || c.closed || t.ctx.Err() != nil {
-		return nil, nil
-	}
-	c.uses.Add(1)
-	t.waits++
-	return t, func() {
-		c.mu.Lock()
-		t.waits--
-		c.mu.Unlock()
-		t.alive()
-		c.uses.Done()
-	}
-}
-
-// callTool makes a call of one of the session's tools for the CLI.
-func (c *conn) callTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
-	none := agent.Failure(event.KindAborted, "No turn runs, so nothing was done.")
-	t, done := c.use()
-	if t == nil {
-		return none, nil
-	}
-	defer done()
-	c.mu.Lock()
-	if t.ctx.Err() != nil { // it has been stopped since
-		c.mu.Unlock()
-		return none, nil
-	}
-	t.tools.Add(1)
-	c.mu.Unlock()
-	defer t.tools.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(t.ctx, cancel)()
-	return c.host.CallTool(ctx, tc)
-}
-
-// Steer implements [agent.Conn].
-func (c *conn) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsupported }
-
-// SetModel implements [agent.Conn]. The CLI takes a model only at its start, so it is
-// started again for the next prompt.
+// SetModel implements [agent.Conn]. The CLI takes a model only at its start, so it is started
+// again for the next prompt.
 func (c *conn) SetModel(_ context.Context, model string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stale = c.stale || c.o.Model != model
-	c.o.Model = model
+	c.stale = c.stale || c.model != model
+	c.model = model
 	return nil
 }
 
-// SetTitle implements [agent.Conn].
-func (c *conn) SetTitle(context.Context, string) error { return agent.ErrUnsupported }
-
-// Close implements [agent.Conn].
-func (c *conn) Close() error {
-	c.end()
-	return nil
-}
-
-// end ends the conversation and waits until nothing of it is left.
-func (c *conn) end() { c.once.Do(c.endOnce) }
-
-func (c *conn) endOnce() {
-	c.mu.Lock()
-	t := c.turn
-	c.closed = true
-	c.mu.Unlock()
-	if t != nil {
-		t.cancel()
-	}
-	for range 2 { // a prompt may have been starting another one
-		c.drop(c.current())
-		c.prompts.Wait()
-	}
+// End implements [convo.Agent].
+func (c *conn) End() {
 	if c.tidies {
-		tidy(filepath.Join(c.o.Workspace, ".autohand"))
-	}
-	if c.unlend != nil {
-		c.unlend()
-		c.unlend = nil
+		tidy(filepath.Join(c.Options.Workspace, ".autohand"))
 	}
 	if c.hooks != nil {
 		c.hooks.close()
 	}
-	c.uses.Wait()
 }
 
-// report tells the session what happened. It refuses what comes after the turn.
-func (c *conn) report(ctx context.Context, d event.Data) {
-	if err := c.host.Report(ctx, d); err != nil {
-		c.b.cfg.Logger.Debug("a report was refused", "agent", Name, "type", event.TypeOf(d), "error", err)
+// start starts the CLI and opens a conversation, the one of that id if it is not empty.
+func (c *conn) start(ctx context.Context, id string) error {
+	workspace := c.Options.Workspace
+	if err := convo.RefuseRisky(title, workspace, risky); err != nil {
+		return err
 	}
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(workspace, ".autohand")); errors.Is(err, fs.ErrNotExist) {
+		c.tidies = true
+	}
+	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", workspace, "--offline", "--no-idle-logout"}
+	lines, _ := scripts(workspace)
+	c.mu.Lock()
+	if c.scripts = lines; c.model != "" {
+		args = append(args, "--model", c.model)
+	}
+	c.mu.Unlock()
+	began, failed := make(chan struct{}, 1), make(chan *jsonrpc.Error, 1)
+	return c.Launch(ctx, convo.Launch{
+		Command: proc.Command{Args: args, Dir: workspace, Env: c.b.environment(c.dir)},
+		RPC: jsonrpc.Config{
+			Notify: func(method string, params json.RawMessage) { c.notified(began, method, params) },
+			Lost: func(e *jsonrpc.Error) {
+				select {
+				case failed <- e:
+				default:
+				}
+			},
+		},
+		Patience: startPatience, Missing: "Autohand CLI is not installed; install it, or give --autohand-path",
+		Ready: func(ctx context.Context, p *jsonrpc.Program) error {
+			if err := await(ctx, p, began, failed); err != nil {
+				return err
+			}
+			return c.attach(ctx, p, id)
+		},
+	})
+}
+
+// prepare makes what the CLI needs around it.
+func (c *conn) prepare(ctx context.Context) error {
+	lent, err := c.Lend(c.b.cfg.Lend, c.CallTool)
+	if err != nil {
+		return err
+	}
+	if c.hooks == nil {
+		if c.hooks, err = listen(c); err != nil {
+			return fmt.Errorf("listen for hooks: %w", err)
+		}
+	}
+	servers := []any{object{"name": server, "transport": "http", "url": lent.URL, "headers": object{lent.Header: lent.Value}}}
+	return c.b.furnish(c.dir, append(servers, c.servers(ctx)...), c.hooks.name)
+}
+
+// servers are the user's MCP servers as the CLI's settings have them. A server that is a program
+// would keep the CLI from starting for 30 s.
+func (c *conn) servers(ctx context.Context) []any {
+	if c.b.cfg.Servers == nil {
+		return nil
+	}
+	mine := maps.Clone(c.b.cfg.Servers(ctx))
+	delete(mine, server) // the name of the session's tools, whose calls are not asked about twice
+	return c.Servers(mine, &c.b.without, func(name string, m agent.MCPServer) (any, string) {
+		if m.Type == "stdio" {
+			return nil, fmt.Sprintf("Autohand CLI goes on without the MCP server %s, which is a program: it would start 30 s later with it. Give the server an address instead.", name)
+		}
+		return object{"name": name, "transport": m.Type, "url": m.URL, "headers": m.Headers}, ""
+	})
+}
+
+// await waits until the CLI has begun.
+func await(ctx context.Context, p *jsonrpc.Program, began <-chan struct{}, failed <-chan *jsonrpc.Error) error {
+	select {
+	case <-began:
+		return nil
+	case e := <-failed:
+		return startError(e)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.Done():
+	}
+	select {
+	case e := <-failed:
+		return startError(e)
+	default:
+		return jsonrpc.ErrClosed
+	}
+}
+
+// attach goes on with the conversation id, or remembers the id of the one that began.
+func (c *conn) attach(ctx context.Context, p *jsonrpc.Program, id string) error {
+	if id != "" {
+		var got accepted
+		err := p.Call(ctx, "autohand.session.attach", object{"sessionId": id}, &got)
+		if _, ok := errors.AsType[*jsonrpc.Error](err); ok || err == nil && !got.Success {
+			return errForgotten
+		}
+		return err
+	}
+	// The CLI begins with an id that holds only in this process; that of its memory is the first
+	// of its list, since the state folder is this conversation's own.
+	var got history
+	if err := p.Call(ctx, "autohand.getHistory", object{"page": 1, "pageSize": 1}, &got); err != nil {
+		return fmt.Errorf("ask Autohand CLI for its sessions: %w", err)
+	}
+	if len(got.Sessions) == 0 || got.Sessions[0].SessionID == "" {
+		c.Logger.Warn("a conversation will not be resumed", "agent", Name, "error", "the CLI lists no session")
+		return nil
+	}
+	return os.WriteFile(filepath.Join(c.dir, "id"), []byte(got.Sessions[0].SessionID+"\n"), 0o600)
+}
+
+// codeNoLogin is the code of the error with which the CLI ends without a login.
+const codeNoLogin = -32011
+
+func startError(e *jsonrpc.Error) error {
+	if e.Code == codeNoLogin {
+		return fmt.Errorf("%w: Autohand CLI is not signed in; run autohand login, then try again", agent.ErrUnavailable)
+	}
+	return fmt.Errorf("%w: Autohand CLI did not start: %s", agent.ErrUnavailable, plain(e.Message))
 }

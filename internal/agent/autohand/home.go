@@ -178,18 +178,6 @@ func isProvider(raw json.RawMessage) bool {
 // risky are the places of a workspace from which the CLI runs code by itself.
 var risky = []string{".autohand/extensions"}
 
-// refuseRisky fails if the workspace would have the CLI run code without a
-// question.
-func refuseRisky(workspace string) error {
-	for _, name := range risky {
-		entries, err := os.ReadDir(filepath.Join(workspace, filepath.FromSlash(name)))
-		if err == nil && len(entries) > 0 {
-			return fmt.Errorf("%w: the folder has %s, from which Autohand CLI runs code without asking you; rename it, or choose another agent", agent.ErrUnavailable, name)
-		}
-	}
-	return nil
-}
-
 // tidy removes what the CLI makes in a workspace at each start. What holds something
 // stays: the index of its memory goes only with an empty memory.
 func tidy(dir string) {

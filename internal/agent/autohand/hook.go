@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/contain"
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 )
 
@@ -39,8 +39,7 @@ func listen(c *conn) (*listener, error) {
 	if l.net, err = (&net.ListenConfig{}).Listen(context.Background(), "unix", l.name); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	fence := contain.Fence{Log: c.b.cfg.Logger, What: "listening for hooks", Break: func(error) { _ = l.net.Close() }} // upon which hooks refuse
-	go fence.Contained(func() {
+	go c.Contained(func() {
 		defer close(l.done)
 		for {
 			conn, err := l.net.Accept()
@@ -59,22 +58,17 @@ func (l *listener) close() {
 	_ = os.RemoveAll(filepath.Dir(l.name)) // it is in the folder for temporary files
 }
 
-// answerHook answers one hook in a goroutine of its own.
+// answerHook answers one hook in a goroutine of its own. The command refuses without an answer.
 func (c *conn) answerHook(conn net.Conn) {
-	p := c.current()
-	if p == nil {
-		_ = conn.Close() // upon which the command refuses
-		return
-	}
-	t, done := c.use()
+	t, ctx, done := c.Join(c.Life())
 	if t == nil {
 		_ = conn.Close()
 		return
 	}
-	go p.Contained(func() {
+	t.Spawn(func() {
 		defer done()
 		defer conn.Close()
-		defer context.AfterFunc(t.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+		defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 		var m moment
 		text, err := io.ReadAll(io.LimitReader(conn, maxMoment))
 		if err != nil || json.Unmarshal(text, &m) != nil {
@@ -83,20 +77,20 @@ func (c *conn) answerHook(conn net.Conn) {
 		said := answer{}
 		switch m.Event {
 		case "pre-tool":
-			said = c.before(t, m)
+			said = c.before(ctx, t, m)
 		case "post-tool":
-			said = c.after(t, m)
+			said = c.after(ctx, t, m)
 		}
 		b, err := json.Marshal(said)
-		if err == nil && t.ctx.Err() == nil {
+		if err == nil && ctx.Err() == nil {
 			_, _ = conn.Write(b) // a command that went away needs none
 		}
-	})()
+	})
 }
 
 // before decides about a call of the CLI's own: the user's hooks, and whether leave has
 // to be asked for.
-func (c *conn) before(t *turn, m moment) answer {
+func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{Decision: "allow"} // the session asks
 	}
@@ -105,22 +99,22 @@ func (c *conn) before(t *turn, m moment) answer {
 	case k == nil:
 		return answer{Decision: "deny", Reason: "No turn runs."}
 	case k.silent:
-		return c.question(t, k)
+		return c.question(ctx, k)
 	}
 	if slices.Contains(excluded, m.Tool) { // settings in the workspace may have it offered again
 		return answer{Decision: "deny", Reason: refusal(m.Tool)}
 	}
-	v, err := c.host.RunHook(t.ctx, agent.HookCall{RequestID: k.id, Event: "before_tool", Tool: k.tool, Arguments: k.args})
+	v, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "before_tool", Tool: k.Tool, Arguments: k.Args})
 	switch {
 	case err != nil:
 		return answer{Decision: "deny", Reason: "The hooks could not be asked."}
 	case !v.Allow:
 		return answer{Decision: "deny", Reason: v.Reason}
 	}
-	act := c.rewritten(t, k, v.Arguments)
+	act := c.rewritten(k, v.Arguments)
 	if !free[m.Tool] || act.Kind == agent.KindShell { // a tool of the folder may have such a name
 		// The CLI's own question could be switched off by settings in the workspace.
-		decided, err := c.host.AskPermission(t.ctx, act)
+		decided, err := c.Host.AskPermission(ctx, act)
 		switch {
 		case err != nil:
 			return answer{Decision: "deny", Reason: "No user could be asked."}
@@ -128,38 +122,37 @@ func (c *conn) before(t *turn, m moment) answer {
 			return answer{Decision: "deny", Reason: cmp.Or(decided.Reason, "The user said no.")}
 		}
 	}
-	t.told.Lock()
-	k.allowed = true
-	t.told.Unlock()
+	c.Do(func() { k.allowed = true })
 	return answer{Decision: "allow", UpdatedInput: v.Arguments}
 }
 
 // hooked begins the call that a hook is asked about; nil: the turn is over.
-func (c *conn) hooked(t *turn, m moment) *call {
-	t.told.Lock()
-	defer t.told.Unlock()
-	if t.over {
-		return nil
-	}
-	k := t.take(m.CallID, m.Tool, m.Input)
-	k.hooked = true
-	if k.silent = m.Tool == askUser; !k.silent {
-		c.begin(t, k)
-	}
+func (c *conn) hooked(t *convo.Turn, m moment) (k *call) {
+	c.Do(func() {
+		if c.Turn() != t {
+			return
+		}
+		k = c.run.take(m.CallID, m.Tool, m.Input)
+		k.hooked = true
+		if k.silent = m.Tool == askUser; !k.silent {
+			begin(t, k)
+		}
+	})
 	return k
 }
 
 // rewritten gives a call the arguments that the user's hooks made, and returns what it does.
 // The CLI keeps those that the hooks left out.
-func (c *conn) rewritten(t *turn, k *call, args json.RawMessage) agent.Permission {
-	t.told.Lock()
-	defer t.told.Unlock()
-	if args != nil {
-		all := k.input()
-		_ = json.Unmarshal(args, &all) // what is no object changes nothing, here and there
-		k.args, _ = json.Marshal(all)  // of valid JSON
-	}
-	return c.act(k, permissionRequest{})
+func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
+	c.Do(func() {
+		if args != nil {
+			all := k.input()
+			_ = json.Unmarshal(args, &all) // what is no object changes nothing, here and there
+			k.Args, _ = json.Marshal(all)  // of valid JSON
+		}
+		act = c.act(k, permissionRequest{})
+	})
+	return act
 }
 
 // refusal is what the model reads of a tool that is never run.
@@ -172,10 +165,10 @@ func refusal(tool string) string {
 
 // question puts the CLI's question to the user. The CLI has no way to answer it, so the
 // call is refused with the answer as its reason, which the model reads.
-func (c *conn) question(t *turn, k *call) answer {
+func (c *conn) question(ctx context.Context, k *call) answer {
 	in := k.input()
 	choices, _ := in.texts("suggested_answers")
-	a, err := c.host.AskUser(t.ctx, agent.Question{ToolCallID: k.id, Question: cmp.Or(in.text("question"), "What do you want?"), Choices: choices, AllowFreeform: true})
+	a, err := c.Host.AskUser(ctx, agent.Question{ToolCallID: k.ID, Question: cmp.Or(in.text("question"), "What do you want?"), Choices: choices, AllowFreeform: true})
 	if err != nil || !a.Answered {
 		return answer{Decision: "deny", Reason: "The user gave no answer."}
 	}
@@ -184,17 +177,16 @@ func (c *conn) question(t *turn, k *call) answer {
 
 // after tells the user's hooks what came of a call. Of calls of helper agents it is all
 // that is told.
-func (c *conn) after(t *turn, m moment) answer {
+func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{}
 	}
-	p := c.current()
-	t.told.Lock()
-	k := t.calls[m.CallID]
-	if k != nil && p != nil && !t.over && !k.ran && m.Success != nil {
-		t.spawn(p, func() { c.untold(p, t, k, *m.Success, clean(text(m.Response))) })
-	}
-	t.told.Unlock()
+	var k *call
+	c.Do(func() {
+		if k = c.run.calls[m.CallID]; k != nil && c.Turn() == t && !k.ran && m.Success != nil {
+			t.Spawn(func() { c.unreported(t, k, *m.Success, clean(text(m.Response))) })
+		}
+	})
 	if k == nil {
 		return answer{}
 	}
@@ -202,21 +194,21 @@ func (c *conn) after(t *turn, m moment) answer {
 	if err != nil {
 		return answer{}
 	}
-	if _, err := c.host.RunHook(t.ctx, agent.HookCall{RequestID: k.id, Event: "after_tool", Tool: k.tool, Arguments: k.args, Result: result}); err != nil {
-		c.b.cfg.Logger.Debug("the hooks were not told of a call", "error", err)
+	if _, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "after_tool", Tool: k.Tool, Arguments: k.Args, Result: result}); err != nil {
+		c.Logger.Debug("the hooks were not told of a call", "error", err)
 	}
 	return answer{}
 }
 
-// untold reports the end of a call of which nothing but a hook tells. A hook may be
-// faster than what the CLI wrote before it: an answer of the CLI's comes after that.
-func (c *conn) untold(p *process, t *turn, k *call, success bool, output string) {
-	_ = p.Call(t.ctx, "autohand.getState", nil, nil) // any answer will do
-	t.told.Lock()
-	defer t.told.Unlock()
-	if !t.over && !k.ran {
-		c.outcome(t, k, success, output, "", "")
-	}
+// unreported reports the end of a call of which nothing but a hook tells. A hook may be faster
+// than what the CLI wrote before it: an answer of the CLI's comes after that.
+func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
+	_ = t.Program().Call(t.Ctx, "autohand.getState", nil, nil) // any answer will do
+	c.Do(func() {
+		if c.Turn() == t && !k.ran {
+			c.outcome(t, k, success, output, "", "")
+		}
+	})
 }
 
 // Forward hands what the CLI tells its hook to the conversation that listens at a

@@ -54,7 +54,7 @@ func scripts(workspace string) (lines map[string]string, all bool) {
 
 // definesKnown reports whether all tools are known that the folder defines.
 func (c *conn) definesKnown() bool {
-	_, all := scripts(c.o.Workspace)
+	_, all := scripts(c.Options.Workspace)
 	return all
 }
 
@@ -65,17 +65,17 @@ var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
 // both lines are told.
 func (c *conn) lineOf(k *call) string {
 	c.mu.Lock()
-	was := c.scripts[k.tool]
+	was := c.scripts[k.Tool]
 	c.mu.Unlock()
-	all, _ := scripts(c.o.Workspace)
-	now := all[k.tool]
+	all, _ := scripts(c.Options.Workspace)
+	now := all[k.Tool]
 	if was == "" || was == now {
-		return filled(now, k.args)
+		return filled(now, k.Args)
 	}
 	if now == "" {
-		return filled(was, k.args)
+		return filled(was, k.Args)
 	}
-	return filled(was, k.args) + "\n" + filled(now, k.args)
+	return filled(was, k.Args) + "\n" + filled(now, k.Args)
 }
 
 // filled is a line with its arguments, in the quotes that the CLI puts around them.

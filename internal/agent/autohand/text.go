@@ -1,11 +1,10 @@
 package autohand
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
-	"webchat/internal/wording"
+	"webchat/internal/agent/convo"
 )
 
 // escapes are what terminals take for commands: the CLI colours what it returns.
@@ -26,5 +25,5 @@ func diff(name, from, to string) string {
 	if from == to {
 		return ""
 	}
-	return fmt.Sprintf("--- %s\n+++ %s\n", name, name) + clean(wording.Unified([]byte(from), []byte(to)))
+	return clean(convo.Diff(name, from, to))
 }

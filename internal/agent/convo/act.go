@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -27,6 +28,9 @@ func (a *Act) About(r agent.Resource) {
 	key := string(r.Kind) + " " + r.Resource
 	if r.Kind == agent.KindRead || r.Kind == agent.KindWrite {
 		key = string(r.Kind) + " " + a.Absolute(r.Resource)
+	}
+	if r.Search != nil {
+		key += fmt.Sprint(*r.Search)
 	}
 	switch {
 	case a.seen[key]:

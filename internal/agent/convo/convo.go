@@ -186,6 +186,9 @@ func (c *Conversation) Spawn(f func()) bool {
 // Quit returns a context that ends when Close is called.
 func (c *Conversation) Quit() context.Context { return c.quit }
 
+// Life returns a context that ends with the conversation, when nothing of it is left.
+func (c *Conversation) Life() context.Context { return c.life }
+
 // ErrClosed is returned by calls of a conversation that is closed.
 var ErrClosed = fmt.Errorf("%w: the conversation is closed", agent.ErrDied)
 
