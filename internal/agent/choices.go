@@ -2,8 +2,8 @@ package agent
 
 import "context"
 
-// Choices is what a conversation lets its user choose beside what they say. What an
-// agent has no choice of is empty.
+// Choices is what a conversation lets its user choose beside what they say. What an agent has no
+// choice of is empty.
 type Choices struct {
 	Models   []Model   `json:"models"`
 	Modes    []Mode    `json:"modes"`
@@ -38,23 +38,21 @@ type Command struct {
 	Hint  string `json:"hint,omitempty"` // what may follow the name
 }
 
-// Chooser is a Conn whose agent lets its user choose. A change the agent makes by
-// itself is reported, as session.mode_changed or session.model_change; one that is
-// asked for here is not.
+// Chooser is a Conn whose agent lets its user choose. A change the agent makes by itself is
+// reported, as session.mode_changed or session.model_change; one that is asked for here is not.
 type Chooser interface {
 	// Choices returns what there is now. It waits for nothing.
 	Choices() Choices
-	// SetMode changes the mode from the next turn on, or at once where the agent can.
-	// It returns [ErrUnsupported] for a mode that is not among the choices.
+	// SetMode changes the mode from the next turn on, or at once where the agent can. It returns
+	// [ErrUnsupported] for a mode that is not among the choices.
 	SetMode(ctx context.Context, id string) error
-	// SetEffort changes how hard the model thinks from the next turn on; empty: as
-	// hard as it does by itself. It returns [ErrUnsupported] for an effort that is not
-	// among the choices.
+	// SetEffort changes how hard the model thinks from the next turn on; empty: as hard as it does
+	// by itself. It returns [ErrUnsupported] for an effort that is not among the choices.
 	SetEffort(ctx context.Context, id string) error
 }
 
-// Offerer is a Backend that knows without a conversation what one would let its user
-// choose, for example since it remembers the last one.
+// Offerer is a Backend that knows without a conversation what one would let its user choose, for
+// example since it remembers the last one.
 type Offerer interface {
 	// Offers starts nothing; what is not known is empty.
 	Offers(ctx context.Context) Choices

@@ -18,29 +18,28 @@ const (
 
 // Compacter is a Conn whose agent can replace what was said by a summary of it.
 type Compacter interface {
-	// Compact reports session.compaction_start and, if it succeeded,
-	// session.compaction_complete. focus says what the summary must not lose; it may be
-	// empty. No turn runs meanwhile. When ctx ends the conversation stays as it was. An
-	// error is one a person should read.
+	// Compact reports session.compaction_start and, if it succeeded, session.compaction_complete.
+	// focus says what the summary must not lose; it may be empty. No turn runs meanwhile. When ctx
+	// ends the conversation stays as it was. An error is one a person should read.
 	Compact(ctx context.Context, focus string) error
 }
 
 // Clearer is a Conn whose agent can forget the whole conversation.
 type Clearer interface {
-	// Clear has the agent begin anew, with the same model, mode and effort. No turn runs
-	// meanwhile, and no task. Files stay as they are.
+	// Clear has the agent begin anew, with the same model, mode and effort. No turn runs meanwhile,
+	// and no task. Files stay as they are.
 	Clear(ctx context.Context) error
 }
 
 // Describer is a Conn that can tell what its agent works with.
 type Describer interface {
-	// Describe returns the parts that are among the abilities of the conversation's
-	// [Choices], and no others.
+	// Describe returns the parts that are among the abilities of the conversation's [Choices], and
+	// no others.
 	Describe(ctx context.Context) (Inside, error)
 }
 
-// Inside is what an agent works with in a conversation. A part that is null is one that
-// the agent does not tell of; an empty one says that there is nothing.
+// Inside is what an agent works with in a conversation. A part that is null is one that the agent
+// does not tell of; an empty one says that there is nothing.
 type Inside struct {
 	Context      *Context      `json:"context"`
 	Instructions []Instruction `json:"instructions"`
@@ -49,8 +48,7 @@ type Inside struct {
 	Skills       []Skill       `json:"skills"`
 }
 
-// Context is what fills the context of the agent's model, in tokens, as the agent counts
-// them.
+// Context is what fills the context of the agent's model, in tokens, as the agent counts them.
 type Context struct {
 	Model string `json:"model"`
 	Used  int64  `json:"used"`

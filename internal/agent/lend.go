@@ -2,8 +2,8 @@ package agent
 
 import "context"
 
-// Lent is where an agent reaches the session's tools over the Model Context Protocol,
-// streamable HTTP.
+// Lent is where an agent reaches the session's tools over the Model Context Protocol, streamable
+// HTTP.
 type Lent struct {
 	URL    string
 	Header string // name of the header that holds the key
@@ -12,6 +12,5 @@ type Lent struct {
 	Listed func() bool
 }
 
-// Lender lends a session's tools to its agent: call is called for each call of one,
-// until end is.
+// Lender lends a session's tools to its agent: call is called for each call of one, until end is.
 type Lender func(sessionID string, call func(context.Context, ToolCall) (Result, error)) (at Lent, end func(), err error)

@@ -1,7 +1,6 @@
 package agent
 
-// MCPServer is a server of the Model Context Protocol that a user set up for their
-// agents.
+// MCPServer is a server of the Model Context Protocol that a user set up for their agents.
 type MCPServer struct {
 	Type    string // stdio, http or sse
 	Command string
@@ -12,8 +11,8 @@ type MCPServer struct {
 	Headers map[string]string
 }
 
-// Where is what the server is reached by, as people read it: without arguments,
-// variables and headers, which may hold secrets.
+// Where is what the server is reached by, as people read it: without arguments, variables and
+// headers, which may hold secrets.
 func (m MCPServer) Where() string {
 	if m.Type == "stdio" {
 		return m.Command

@@ -9,13 +9,12 @@ type Permission struct {
 	Kind       Kind
 	Action     string // verb phrase: "run a command"
 	Resource   string // the exact command, path or address, as it was asked for
-	// Target is where the links of a path lead: absolute, also for a file that does
-	// not exist yet. Empty: the act is not about a file, or the caller leaves it to
-	// the session to find out.
+	// Target is where the links of a path lead: absolute, also for a file that does not exist yet.
+	// Empty: the act is not about a file, or the caller leaves it to the session to find out.
 	Target string
 	Cwd    string // where a command runs
-	// CwdUnknown says that the agent's shell keeps its folder between calls, so that
-	// Cwd is a guess: no allow rule and no grant holds.
+	// CwdUnknown says that the agent's shell keeps its folder between calls, so that Cwd is a
+	// guess: no allow rule and no grant holds.
 	CwdUnknown bool
 	Server     string  // the MCP server whose tool it is
 	Search     *Search // of a read that searches a folder
@@ -23,15 +22,15 @@ type Permission struct {
 	Withheld []string
 	Diff     string // what a write changes, as a unified diff
 	Digest   string // SHA-256, hex, of everything that decides what will happen
-	// Sensitive acts (keys, credentials) are always asked, whatever was allowed
-	// before and whatever the mode.
+	// Sensitive acts (keys, credentials) are always asked, whatever was allowed before and whatever
+	// the mode.
 	Sensitive bool
-	// Why says to the user why the caller calls the act sensitive; empty: it may hold keys
-	// or passwords.
+	// Why says to the user why the caller calls the act sensitive; empty: it may hold keys or
+	// passwords.
 	Why string
-	// Also is what else the same act is about: the target of a copy, the other files of
-	// a patch. Each is judged by itself, and all are decided together: the act is
-	// allowed only if each of its parts is.
+	// Also is what else the same act is about: the target of a copy, the other files of a patch.
+	// Each is judged by itself, and all are decided together: the act is allowed only if each of
+	// its parts is.
 	Also []Resource
 }
 
@@ -44,8 +43,8 @@ type Resource struct {
 	Search   *Search
 }
 
-// Parts returns the act as one permission for each thing it is about, beginning with
-// that of its own fields.
+// Parts returns the act as one permission for each thing it is about, beginning with that of its
+// own fields.
 func (p Permission) Parts() []Permission {
 	whole := p
 	whole.Also = nil
@@ -95,8 +94,8 @@ type Ruling struct {
 	Ask      bool           // a rule wants the user to be asked, whatever the mode
 	Reason   string         // of a decision, for the model; else for the user
 	Rule     *event.Rule    // that decides; nil: none does
-	// Sensitive makes the act one that is always asked: no rule, no mode and no
-	// earlier answer allows it. Why says so to the user.
+	// Sensitive makes the act one that is always asked: no rule, no mode and no earlier answer
+	// allows it. Why says so to the user.
 	Sensitive bool
 	Why       string
 }

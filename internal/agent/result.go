@@ -21,8 +21,7 @@ const (
 	Denied   ResultType = "denied"
 )
 
-// Result is what a tool hands back. Only TextForModel and Binary ever reach a
-// model.
+// Result is what a tool hands back. Only TextForModel and Binary ever reach a model.
 type Result struct {
 	TextForModel string         `json:"textResultForLlm"`
 	Binary       []BinaryResult `json:"binaryResultsForLlm,omitempty"`
@@ -31,8 +30,8 @@ type Result struct {
 	SessionLog   string         `json:"sessionLog,omitempty"` // shown folded in the card
 	Telemetry    *Telemetry     `json:"toolTelemetry,omitempty"`
 
-	// What programs need to know of a result that is not a success, as
-	// [event.ToolError] has it. An empty Kind is filled in from Type.
+	// What programs need to know of a result that is not a success, as [event.ToolError] has it. An
+	// empty Kind is filled in from Type.
 	Kind    event.ErrorKind `json:"-"`
 	Nearest []string        `json:"-"`
 	By      event.Decider   `json:"-"`
@@ -58,16 +57,16 @@ type BinaryResult struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Telemetry travels beside a result, never to a model. It holds an output's id
-// and small numbers, never content.
+// Telemetry travels beside a result, never to a model. It holds an output's id and small numbers,
+// never content.
 type Telemetry struct {
 	OutputID string `json:"outputId,omitempty"`
 	// OutputType is "file", "terminal" or "image".
 	OutputType string `json:"outputType,omitempty"`
 	Bytes      int64  `json:"bytes,omitempty"`
 	Lines      int64  `json:"lines,omitempty"`
-	// TokensShown is what the output would cost a model, TokensSent what the
-	// confirmation costs instead. TokensEstimated marks TokensShown as sampled.
+	// TokensShown is what the output would cost a model, TokensSent what the confirmation costs
+	// instead. TokensEstimated marks TokensShown as sampled.
 	TokensShown     int64 `json:"tokensShown,omitempty"`
 	TokensSent      int64 `json:"tokensSent,omitempty"`
 	TokensEstimated bool  `json:"tokensEstimated,omitempty"`
@@ -86,8 +85,8 @@ func Failure(kind event.ErrorKind, format string, args ...any) Result {
 	return Result{TextForModel: s, Error: s, Type: Failed, Kind: kind}
 }
 
-// Fault is an error of a tool, in a sentence for model and user and in what programs
-// need to know of it.
+// Fault is an error of a tool, in a sentence for model and user and in what programs need to know
+// of it.
 type Fault struct {
 	Kind    event.ErrorKind
 	Text    string
@@ -108,8 +107,8 @@ func (f *Fault) Error() string {
 	return f.Text + " The nearest are: " + strings.Join(f.Nearest, ", ")
 }
 
-// FailedBy returns the Result of a call that err ended. An error that is no [Fault]
-// is of the kind other.
+// FailedBy returns the Result of a call that err ended. An error that is no [Fault] is of the kind
+// other.
 func FailedBy(err error, other event.ErrorKind) Result {
 	f, ok := errors.AsType[*Fault](err)
 	if !ok {

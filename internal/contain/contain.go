@@ -1,5 +1,5 @@
-// Package contain calls what others wrote, such as an agent or a tool, and is around what
-// handles its words: a panic becomes an error, and what does not stop in time is not waited for.
+// Package contain calls what others wrote, such as an agent or a tool, and is around what handles
+// its words: a panic becomes an error, and what does not stop in time is not waited for.
 package contain
 
 import (
@@ -15,8 +15,8 @@ import (
 // ErrPanic is wrapped by the error of what panicked.
 var ErrPanic = errors.New("panic")
 
-// Call calls f and turns a panic into an error, so that a fault stays in its session.
-// The value of the panic may hold content and is not logged.
+// Call calls f and turns a panic into an error, so that a fault stays in its session. The value of
+// the panic may hold content and is not logged.
 func Call[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -27,13 +27,13 @@ func Call[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err e
 	return f()
 }
 
-// Fence is around what handles the words of a program that others wrote, where no caller
-// waits for it: in goroutines, timers and readers.
+// Fence is around what handles the words of a program that others wrote, where no caller waits for
+// it: in goroutines, timers and readers.
 type Fence struct {
 	Log  *slog.Logger
 	What string
-	// Break gets the error of each panic, in the goroutine it happened in, and ends what
-	// the panic was in.
+	// Break gets the error of each panic, in the goroutine it happened in, and ends what the panic
+	// was in.
 	Break func(error)
 }
 
@@ -53,8 +53,8 @@ type Runner struct {
 	Grace   time.Duration   // how long a call may take after its context ended
 }
 
-// CallWithGrace calls f and returns what f returns, but not later than the grace after
-// ctx ended. Then late is true, f goes on, and after is called with its result.
+// CallWithGrace calls f and returns what f returns, but not later than the grace after ctx ended.
+// Then late is true, f goes on, and after is called with its result.
 func CallWithGrace[T any](ctx context.Context, r Runner, what string, f func() (T, error), after func(T)) (v T, late bool, err error) {
 	type outcome struct {
 		v   T

@@ -1,15 +1,13 @@
-// Package jsonrpc speaks JSON-RPC 2.0 with a child process, on
-// sourcegraph/jsonrpc2.
+// Package jsonrpc speaks JSON-RPC 2.0 with a child process, on sourcegraph/jsonrpc2.
 //
-// It adds what talking to foreign programs needs: both framings that agents use
-// ([Headers] and [Lines]), a bound on the size of a frame, malformed frames that
-// are skipped and told instead of ending the connection (until ten came in a
-// row), a time limit on writes to a peer that stopped reading, and an end that
-// waits for every handler. A panic in what handles the peer's words ends the
-// connection to that peer, and nothing else.
+// It adds what talking to foreign programs needs: both framings that agents use ([Headers] and
+// [Lines]), a bound on the size of a frame, malformed frames that are skipped and told instead of
+// ending the connection (until ten came in a row), a time limit on writes to a peer that stopped
+// reading, and an end that waits for every handler. A panic in what handles the peer's words ends
+// the connection to that peer, and nothing else.
 //
-// Notifications are handed over in the order they came, on the reading
-// goroutine; requests run concurrently. A Conn may be used from any goroutine.
+// Notifications are handed over in the order they came, on the reading goroutine; requests run
+// concurrently. A Conn may be used from any goroutine.
 //
 //	conn := jsonrpc.New(stream, jsonrpc.Config{Framing: jsonrpc.Headers, Notify: onEvent})
 //	defer conn.Close()
@@ -34,8 +32,7 @@ import (
 )
 
 var (
-	// ErrClosed is wrapped by calls on a connection that has ended; the reason is
-	// in [Conn.Err].
+	// ErrClosed is wrapped by calls on a connection that has ended; the reason is in [Conn.Err].
 	ErrClosed = errors.New("connection closed")
 	// ErrGarbage ends a connection whose peer does not speak the protocol.
 	ErrGarbage = errors.New("peer does not speak JSON-RPC")
@@ -71,23 +68,22 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e
 // Config is what a connection needs. Framing is required.
 type Config struct {
 	Framing Framing
-	// MaxFrame bounds one incoming frame in bytes; a larger one is skipped.
-	// 0 means 64 MiB.
+	// MaxFrame bounds one incoming frame in bytes; a larger one is skipped. 0 means 64 MiB.
 	MaxFrame int
-	// WriteTimeout bounds one write; then the connection ends with [ErrStuck].
-	// 0 means 30 s.
+	// WriteTimeout bounds one write; then the connection ends with [ErrStuck]. 0 means 30 s.
 	WriteTimeout time.Duration
-	// Notify gets the peer's notifications, in order. While it runs nothing else
-	// is read. nil: they are dropped.
+	// Notify gets the peer's notifications, in order. While it runs nothing else is read. nil: they
+	// are dropped.
 	Notify func(method string, params json.RawMessage)
-	// Request answers the peer's requests, concurrently, 256 at most; ctx ends with the
-	// connection, and when the peer withdraws the request ("$/cancel_request"). An error other than *Error is sent as an internal one, without
-	// its text. nil: every method is unknown.
+	// Request answers the peer's requests, concurrently, 256 at most; ctx ends with the connection,
+	// and when the peer withdraws the request ("$/cancel_request"). An error other than *Error is
+	// sent as an internal one, without its text. nil: every method is unknown.
 	Request func(ctx context.Context, method string, params json.RawMessage) (any, error)
-	// Lost gets errors that answer no request, which some programs send when they
-	// cannot start. nil: they are dropped.
+	// Lost gets errors that answer no request, which some programs send when they cannot start.
+	// nil: they are dropped.
 	Lost func(err *Error)
-	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not reported.
+	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not
+	// reported.
 	Skipped func(reason error)
 	Logger  *slog.Logger // gets the panics of the functions above; nil: they are not logged
 }
@@ -128,9 +124,8 @@ func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
 	return c
 }
 
-// Call sends a request and waits for its answer, which is decoded into result
-// unless that is nil. The error is an [*Error] when the peer reports one, ctx's,
-// or wraps [ErrClosed].
+// Call sends a request and waits for its answer, which is decoded into result unless that is nil.
+// The error is an [*Error] when the peer reports one, ctx's, or wraps [ErrClosed].
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	err := c.rpc.Call(ctx, method, params, result, jsonrpc2.PickID(jsonrpc2.ID{Num: c.ids.Add(1)}))
 	var theirs *jsonrpc2.Error
@@ -160,17 +155,17 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // Done is closed when the connection has ended, from whichever side.
 func (c *Conn) Done() <-chan struct{} { return c.rpc.DisconnectNotify() }
 
-// Contained returns f for a goroutine that handles what the peer said: a panic in it ends
-// the connection, with an error that wraps [contain.ErrPanic].
+// Contained returns f for a goroutine that handles what the peer said: a panic in it ends the
+// connection, with an error that wraps [contain.ErrPanic].
 func (c *Conn) Contained(f func()) func() { return c.fence.Contained(f) }
 
-// Err says why the connection ended: [io.EOF] when the peer closed it,
-// [ErrGarbage], [ErrStuck], [contain.ErrPanic] when what handles its words panicked, or nil
-// while it lives and after [Conn.Close].
+// Err says why the connection ended: [io.EOF] when the peer closed it, [ErrGarbage], [ErrStuck],
+// [contain.ErrPanic] when what handles its words panicked, or nil while it lives and after
+// [Conn.Close].
 func (c *Conn) Err() error { return c.stream.err() }
 
-// Close ends the connection and waits for its handlers. It may be called twice,
-// but not from a handler.
+// Close ends the connection and waits for its handlers. It may be called twice, but not from a
+// handler.
 func (c *Conn) Close() error {
 	err := c.rpc.Close()
 	c.handlers.Wait()
@@ -216,8 +211,8 @@ func (h handler) handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 	}
 }
 
-// cancelRequest is the notification with which a peer withdraws a request of its own, as
-// the Language Server Protocol and the Agent Client Protocol have it.
+// cancelRequest is the notification with which a peer withdraws a request of its own, as the
+// Language Server Protocol and the Agent Client Protocol have it.
 const cancelRequest = "$/cancel_request"
 
 // begin counts a request of the peer until end is called; false: too many are open.
@@ -254,8 +249,8 @@ func (c *Conn) withdraw(params json.RawMessage) {
 	}
 }
 
-// answer runs one request. A reply that cannot be sent needs no report: the
-// connection has ended and [Conn.Err] says why.
+// answer runs one request. A reply that cannot be sent needs no report: the connection has ended
+// and [Conn.Err] says why.
 func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
 	if h.c.cfg.Request == nil {
 		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeMethodNotFound, Message: "no method " + req.Method})

@@ -14,8 +14,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// Program is a child process that speaks JSON-RPC on its standard input and output.
-// What it writes to standard error is read and its end is kept.
+// Program is a child process that speaks JSON-RPC on its standard input and output. What it writes
+// to standard error is read and its end is kept.
 type Program struct {
 	*Conn
 	child  *proc.Child
@@ -25,8 +25,7 @@ type Program struct {
 	err    error          // of Stop; to be read after it
 }
 
-// Start starts c and speaks with it. The error is proc's. The caller
-// must Stop it.
+// Start starts c and speaks with it. The error is proc's. The caller must Stop it.
 func Start(c proc.Command, with Config) (*Program, error) {
 	c.Pipes = true
 	child, err := proc.Start(c)
@@ -40,8 +39,8 @@ func Start(c proc.Command, with Config) (*Program, error) {
 	return p, nil
 }
 
-// endBroken ends the program when a panic ended the connection: until its caller stops it,
-// it would go on with what it does.
+// endBroken ends the program when a panic ended the connection: until its caller stops it, it would
+// go on with what it does.
 func (p *Program) endBroken() {
 	if <-p.Done(); errors.Is(p.Err(), contain.ErrPanic) {
 		_, _ = p.child.Stop(context.Background()) // what it says, Stop says
@@ -57,8 +56,8 @@ func (p *Program) PID() int { return p.child.PID() }
 // Exit waits for the end of the program and returns how it ended.
 func (p *Program) Exit() (proc.Exit, error) { return p.child.Wait() }
 
-// Stop closes the program's standard input, gives it so long to end by itself, ends it
-// with everything it started, and waits until nothing is left. It may be called twice.
+// Stop closes the program's standard input, gives it so long to end by itself, ends it with
+// everything it started, and waits until nothing is left. It may be called twice.
 func (p *Program) Stop(patience time.Duration) error {
 	p.once.Do(func() {
 		_ = p.child.Stdin().Close() // upon which most end by themselves
@@ -75,8 +74,8 @@ func (p *Program) Stop(patience time.Duration) error {
 	return p.err
 }
 
-// Said is the last line of standard error after a colon, for the end of a sentence;
-// empty if there is none.
+// Said is the last line of standard error after a colon, for the end of a sentence; empty if there
+// is none.
 func (p *Program) Said() string { return p.stderr.said() }
 
 // pipes are the standard input and output of a child as one stream.

@@ -19,8 +19,8 @@ const (
 	maxHeader = 8 << 10
 	maxBad    = 10   // malformed frames in a row, then it is not our protocol
 	maxBanner = 1000 // lines in a row that are no JSON: some programs begin with a banner
-	// lastWords is how long a peer that stopped taking what we say is still heard:
-	// one that died leaves its last frames in the pipe.
+	// lastWords is how long a peer that stopped taking what we say is still heard: one that died
+	// leaves its last frames in the pipe.
 	lastWords = 500 * time.Millisecond
 )
 
@@ -128,8 +128,8 @@ func (s *stream) readFrame() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readHeader reads up to the empty line and returns the announced length. Bytes
-// that are not a header cannot be skipped: where the next frame begins is unknown.
+// readHeader reads up to the empty line and returns the announced length. Bytes that are not a
+// header cannot be skipped: where the next frame begins is unknown.
 func (s *stream) readHeader() (int64, error) {
 	length, read := int64(-1), 0
 	for {
@@ -161,9 +161,8 @@ func (s *stream) readHeader() (int64, error) {
 	return length, nil
 }
 
-// readLine returns the next line from its first brace on: programs are known to
-// print terminal escapes (which hold brackets) in front of it. Blank lines are
-// passed over.
+// readLine returns the next line from its first brace on: programs are known to print terminal
+// escapes (which hold brackets) in front of it. Blank lines are passed over.
 func (s *stream) readLine() ([]byte, error) {
 	for {
 		var line []byte

@@ -21,8 +21,8 @@ type Config struct {
 	Name string   // short, lower-case, stable
 	Env  []string // the agent's whole environment
 	Lend agent.Lender
-	// Home is a folder for what is to be remembered of conversations. Empty: nothing is, and
-	// none is resumed.
+	// Home is a folder for what is to be remembered of conversations. Empty: nothing is, and none
+	// is resumed.
 	Home    string
 	Login   string // the authentication method that is chosen if the agent wants one; empty: none
 	Unasked bool   // the agent may act without asking
@@ -66,8 +66,8 @@ func New(c Config) (*Backend, error) {
 // Name implements [agent.Backend].
 func (b *Backend) Name() string { return b.cfg.Name }
 
-// Info implements [agent.Backend]. Of an agent's own calls only those are seen before they run
-// that it asks about.
+// Info implements [agent.Backend]. Of an agent's own calls only those are seen before they run that
+// it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
 	i := agent.Info{Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: b.recalled().Version, Lacks: b.cfg.Lacks()}
 	_, err := proc.LookUp(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env})

@@ -18,9 +18,9 @@ const (
 	whyMissing = "The agent does not say exactly what this is about, so it is asked each time."
 )
 
-// act is what the agent asks for, as the session understands it: every path that the
-// call's diffs, its locations and its input name. What is missing, cannot be read or does
-// not agree is sensitive. The title decides nothing; it is shown where nothing else is known.
+// act is what the agent asks for, as the session understands it: every path that the call's diffs,
+// its locations and its input name. What is missing, cannot be read or does not agree is sensitive.
+// The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
 	a := &asking{c: c, k: k, in: &in, Act: convo.Act{Absolute: c.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
@@ -65,8 +65,8 @@ type asking struct {
 	convo.Act
 }
 
-// paths adds the paths of the call, and says how they agree: located are those of its
-// locations, diffed those of its diffs, given those of its input.
+// paths adds the paths of the call, and says how they agree: located are those of its locations,
+// diffed those of its diffs, given those of its input.
 func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given []string) {
 	for _, l := range a.k.Locations {
 		located = append(located, l.Path)
@@ -99,8 +99,8 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 	return located, diffed, given
 }
 
-// command is a shell command, wherever the agent put it, with the files that its call names
-// or changes. The locations of a call that only runs it are guesses.
+// command is a shell command, wherever the agent put it, with the files that its call names or
+// changes. The locations of a call that only runs it are guesses.
 func (a *asking) command(command string) {
 	a.Kind, a.Action, a.Resource = agent.KindShell, "run a command", command
 	folders := a.in.texts(folderFields)
@@ -184,8 +184,8 @@ func (a *asking) shows() bool {
 	return slices.ContainsFunc(a.k.content, func(p part) bool { return p.Type == "diff" })
 }
 
-// search looks for a text or for names in files and folders, or in the workspace. Which
-// files a glob leaves out is known of fields that only filter.
+// search looks for a text or for names in files and folders, or in the workspace. Which files a
+// glob leaves out is known of fields that only filter.
 func (a *asking) search() {
 	a.Kind, a.Action = agent.KindRead, "search"
 	patterns, globs := a.in.texts(patternFields), a.in.texts(globFields)
@@ -242,9 +242,9 @@ func (a *asking) plan() {
 	}
 }
 
-// tool is a tool of an MCP server, or one of the agent's own that is of no known kind. It
-// is known by what the agent's program calls it. Files that it names count as written; what
-// the arguments of a server's tool mean is the server's to say.
+// tool is a tool of an MCP server, or one of the agent's own that is of no known kind. It is known
+// by what the agent's program calls it. Files that it names count as written; what the arguments of
+// a server's tool mean is the server's to say.
 func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
 	if tool != "" {

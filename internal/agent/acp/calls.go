@@ -115,8 +115,8 @@ func (c *conn) update(t *convo.Turn, u update) {
 // ended reports whether the agent said that the call is over.
 func (k *call) ended() bool { return k.Status == "completed" || k.Status == "failed" }
 
-// unwritten reports whether the model still writes the call's arguments. Claude Code and
-// OpenCode tell of a call before, and a row that begun then would not say what it is about.
+// unwritten reports whether the model still writes the call's arguments. Claude Code and OpenCode
+// tell of a call before, and a row that begun then would not say what it is about.
 func (k *call) unwritten() bool {
 	var in map[string]json.RawMessage
 	if k.Begun || k.Status != "pending" || json.Unmarshal(k.RawInput, &in) != nil || in == nil {
@@ -207,8 +207,7 @@ func (c *conn) complete(t *convo.Turn, k *call) {
 // mostKept is how many bytes of an output are kept of its begin, and of its end.
 const mostKept = 2 << 20
 
-// pieces is an output that comes in pieces. Of very much only the begin and the end are
-// kept.
+// pieces is an output that comes in pieces. Of very much only the begin and the end are kept.
 type pieces struct {
 	head, tail []byte
 	size       int64 // of all that came

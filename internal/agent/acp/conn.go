@@ -71,8 +71,8 @@ func (c *conn) Ready(ctx context.Context) error {
 	})
 }
 
-// forgot reports whether an agent that was to go on with a conversation failed since it
-// cannot, and not for another reason.
+// forgot reports whether an agent that was to go on with a conversation failed since it cannot, and
+// not for another reason.
 func forgot(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && !errors.Is(err, agent.ErrUnavailable)
 }
@@ -139,8 +139,8 @@ func (c *conn) failed(err error) error {
 	return fmt.Errorf("%s failed: %s", c.Title, said(theirs.Message))
 }
 
-// missTools warns the user, once, when the agent answered and never asked which tools the
-// session has: it does not reach them, which agents do not report.
+// missTools warns the user, once, when the agent answered and never asked which tools the session
+// has: it does not reach them, which agents do not report.
 func (c *conn) missTools() {
 	const tools = "webchat's tools" // no server is called so
 	lent, err := c.Lend(nil, nil)
@@ -271,8 +271,8 @@ func (c *conn) servers(ctx context.Context) []any {
 	})
 }
 
-// entry is a server in the protocol's words. A program has no type there, which some
-// agents insist on, and no folder: this program goes to it.
+// entry is a server in the protocol's words. A program has no type there, which some agents insist
+// on, and no folder: this program goes to it.
 func entry(name string, m agent.MCPServer) object {
 	pairs := func(of map[string]string) []any {
 		list := []any{}

@@ -13,8 +13,8 @@ import (
 // proposal is what a call would change in files, before it does.
 func (k *call) proposal(workspace string) string { return k.diff(workspace, before) }
 
-// outcome is what a call changed in files, after it did. What was known before counts
-// where the file does not say any more.
+// outcome is what a call changed in files, after it did. What was known before counts where the
+// file does not say any more.
 func (k *call) outcome(workspace string) string {
 	if d := k.diff(workspace, after); strings.Contains(d, "\n@@ -") || k.proposed == "" {
 		return d
@@ -22,9 +22,9 @@ func (k *call) outcome(workspace string) string {
 	return k.proposed
 }
 
-// diff is what a call changes in files, as a unified diff. Agents tell of a whole file or
-// of a piece of it, so the file itself says in which lines that is. Where it does not, all
-// that goes is followed by all that comes, without numbers.
+// diff is what a call changes in files, as a unified diff. Agents tell of a whole file or of a
+// piece of it, so the file itself says in which lines that is. Where it does not, all that goes is
+// followed by all that comes, without numbers.
 func (k *call) diff(workspace string, whole func(p part, file string, exists bool) (was, now string, ok bool)) string {
 	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
 		var in struct{ Diff string }

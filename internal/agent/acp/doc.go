@@ -1,36 +1,33 @@
 // Package acp drives any program that speaks the Agent Client Protocol, version 1
-// (https://agentclientprotocol.com): one process for each conversation, JSON-RPC on
-// its standard input and output.
+// (https://agentclientprotocol.com): one process for each conversation, JSON-RPC on its standard
+// input and output.
 //
-// What agents do differently from the specification was recorded from six of them:
-// calls that are updated before they are told of, output that replaces what was
-// there, errors that come as text, permissions under ids that say nothing.
+// What agents do differently from the specification was recorded from six of them: calls that are
+// updated before they are told of, output that replaces what was there, errors that come as text,
+// permissions under ids that say nothing.
 //
 // # Guarantees
 //
-//   - Neither files nor terminals are offered. An agent that asks for them all the
-//     same is refused, and the user is told that it may have written anyway.
-//   - A question is answered by the kind of its options, and only ever for once: what
-//     lasts is the session's to remember. When a turn is stopped, every open question
-//     is answered at once.
-//   - The session's own tools reach the agent over MCP. Their questions are asked by
-//     the session, so the agent's own question about them is answered here, if its program
-//     marks them ([Mark]). A title or a name makes no call one of them.
-//   - Every path, command and address that a call names is asked about. What is missing,
-//     cannot be read or does not agree with itself is asked about each time.
-//   - A turn that is stopped ends within a second: an agent that does not react is
-//     ended with its whole process group, and started again for the next prompt.
+//   - Neither files nor terminals are offered. An agent that asks for them all the same is refused,
+//     and the user is told that it may have written anyway.
+//   - A question is answered by the kind of its options, and only ever for once: what lasts is the
+//     session's to remember. When a turn is stopped, every open question is answered at once.
+//   - The session's own tools reach the agent over MCP. Their questions are asked by the session,
+//     so the agent's own question about them is answered here, if its program marks them ([Mark]).
+//     A title or a name makes no call one of them.
+//   - Every path, command and address that a call names is asked about. What is missing, cannot be
+//     read or does not agree with itself is asked about each time.
+//   - A turn that is stopped ends within a second: an agent that does not react is ended with its
+//     whole process group, and started again for the next prompt.
 //   - What an agent replays when a conversation is loaded is dropped.
-//   - An agent is not started in a folder from which it is known to run commands without
-//     asking.
-//   - Nothing an agent tells of its calls is left out since a part of it is odd; a call that
-//     says to be of the session's tools, and never reached them, is shown as any other.
+//   - An agent is not started in a folder from which it is known to run commands without asking.
+//   - Nothing an agent tells of its calls is left out since a part of it is odd; a call that says
+//     to be of the session's tools, and never reached them, is shown as any other.
 //
 // # Concurrency
 //
-// A [Backend] may be used from any goroutine. A conversation reads its agent in one
-// goroutine, which waits for the session: an agent that says much is slowed down, and
-// nothing is lost.
+// A [Backend] may be used from any goroutine. A conversation reads its agent in one goroutine,
+// which waits for the session: an agent that says much is slowed down, and nothing is lost.
 //
 // # Usage
 //

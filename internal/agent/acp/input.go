@@ -43,8 +43,8 @@ func plainField(name string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
 }
 
-// inputOf reads a raw input. One that is missing has no fields; two fields of one name
-// leave it odd.
+// inputOf reads a raw input. One that is missing has no fields; two fields of one name leave it
+// odd.
 func inputOf(raw json.RawMessage) (in input) {
 	var fields map[string]any
 	if len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
@@ -88,8 +88,8 @@ func (in *input) textsOf(v any) (all []string) {
 	return all
 }
 
-// command is the command of the input, whole; empty: it has none. What stands in several
-// fields has to be the same.
+// command is the command of the input, whole; empty: it has none. What stands in several fields has
+// to be the same.
 func (in *input) command() string {
 	command := ""
 	for _, name := range slices.Sorted(maps.Keys(in.fields)) {
@@ -136,9 +136,9 @@ func quoted(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// paths are all paths of the input, at any depth: in fields that hold one, as the names in
-// a map of changes, and in the text of a patch. Those in a diff come apart, since it may
-// name the files in a way of its own.
+// paths are all paths of the input, at any depth: in fields that hold one, as the names in a map of
+// changes, and in the text of a patch. Those in a diff come apart, since it may name the files in a
+// way of its own.
 func (in *input) paths() (paths, diffed []string) {
 	var walk func(v any, isPath bool)
 	walk = func(v any, isPath bool) {
@@ -192,8 +192,8 @@ var (
 	diffGit   = regexp.MustCompile(`(?m)^diff --git (?:a/)?(.+) (?:b/)?(.+?)\r?$`)
 )
 
-// patched are the files that a patch names in the words of apply_patch, and those that it
-// names as a diff. A line of a file's text that looks like a head adds a file, and hides none.
+// patched are the files that a patch names in the words of apply_patch, and those that it names as
+// a diff. A line of a file's text that looks like a head adds a file, and hides none.
 func patched(text string) (files, diffed []string) {
 	for _, m := range patchFile.FindAllStringSubmatch(text, -1) {
 		files = append(files, m[1])
@@ -214,8 +214,8 @@ func patched(text string) (files, diffed []string) {
 	return files, diffed
 }
 
-// names reports whether a diff's name of a file is that of one of the files, which are
-// absolute: as it is, or without git's prefix and the slash before it.
+// names reports whether a diff's name of a file is that of one of the files, which are absolute: as
+// it is, or without git's prefix and the slash before it.
 func (c *conn) names(diffed string, files map[string]bool) bool {
 	for _, prefix := range []string{"", "a/", "b/"} {
 		rest, ok := strings.CutPrefix(diffed, prefix)

@@ -122,8 +122,8 @@ func (b *Backend) recallLocked() {
 // Offers implements [agent.Offerer].
 func (b *Backend) Offers(context.Context) agent.Choices { return b.recalled().Choices }
 
-// Models implements [agent.Backend]: those of the last conversation, since an agent lists them
-// only within one.
+// Models implements [agent.Backend]: those of the last conversation, since an agent lists them only
+// within one.
 func (b *Backend) Models(context.Context) ([]agent.Model, error) {
 	return b.recalled().Choices.Models, nil
 }

@@ -18,8 +18,8 @@ import (
 // mostCommands is how many commands of an agent are offered.
 const mostCommands = 200
 
-// offers is what an agent lets its user choose. Agents report it in up to three ways, of which
-// the options are the newest and count first; modes and models become options.
+// offers is what an agent lets its user choose. Agents report it in up to three ways, of which the
+// options are the newest and count first; modes and models become options.
 type offers struct {
 	options  []configOption
 	commands []command
@@ -103,8 +103,8 @@ func (c configOption) values() (all []option) {
 	return all
 }
 
-// wild are the modes in which agents act without asking, as they name them, and commands that
-// bring that about, in small letters and without marks.
+// wild are the modes in which agents act without asking, as they name them, and commands that bring
+// that about, in small letters and without marks.
 var wild = []string{"bypasspermissions", "yolo", "auto", "autopilot", "autoedit", "acceptedits", "agentfullaccess", "fullaccess", "fullauto", "allowall", "allowalltools"}
 
 // unasked reports whether the agent acts without asking in a mode.
@@ -170,8 +170,8 @@ func (c *conn) offered(u update) {
 	}
 }
 
-// takeOffers returns the choices before and after an update, whether the agent acts without
-// asking from now on, and whether the change is the user's own.
+// takeOffers returns the choices before and after an update, whether the agent acts without asking
+// from now on, and whether the change is the user's own.
 func (c *conn) takeOffers(u update) (before, now agent.Choices, lax, quiet bool) {
 	starting := c.Starting()
 	c.mu.Lock()
@@ -211,8 +211,8 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	return c.chosen(ctx, modelOf, model, func(w *wanted) { w.model = model })
 }
 
-// chosen makes a choice of the user's, which is kept for an agent that is started again. What
-// the agent reports of it meanwhile is no change of its own.
+// chosen makes a choice of the user's, which is kept for an agent that is started again. What the
+// agent reports of it meanwhile is no change of its own.
 func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*wanted)) error {
 	leave, err := c.Enter()
 	if err != nil {

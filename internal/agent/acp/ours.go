@@ -12,8 +12,8 @@ import (
 	"webchat/internal/agent/convo"
 )
 
-// Mark is the field in which an agent's own program says which tool of which MCP server a
-// call is of. What a model writes, and a title, is never one.
+// Mark is the field in which an agent's own program says which tool of which MCP server a call is
+// of. What a model writes, and a title, is never one.
 type Mark string
 
 // The marks, with the version each was seen in.
@@ -24,8 +24,8 @@ const (
 	MarkGemini Mark = "toolCallId"       // the name of the registered tool, before the model's id: Gemini CLI 0.61.0
 )
 
-// marked reports whether a question is about a call of one of the session's own tools, by
-// the agent's mark. told is what was known of the call before.
+// marked reports whether a question is about a call of one of the session's own tools, by the
+// agent's mark. told is what was known of the call before.
 func (c *conn) marked(q permission, told, k call) bool {
 	tool, found := "", false
 	u := q.ToolCall.toolCall
@@ -58,8 +58,8 @@ func (c *conn) lent(tool string) bool {
 	return slices.ContainsFunc(c.Options.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
 }
 
-// mcpTool is the MCP server and the tool that a call is of, as the agent's program says;
-// without a server the tool may be the agent's own.
+// mcpTool is the MCP server and the tool that a call is of, as the agent's program says; without a
+// server the tool may be the agent's own.
 func (k *call) mcpTool() (server, tool string) {
 	switch m := k.Meta; {
 	case m.ClaudeCode.MCPServer.Name != "":
@@ -74,9 +74,9 @@ func (k *call) mcpTool() (server, tool string) {
 	return "", k.Name
 }
 
-// tallied ends a call that looks like one of the session's tools, whose row begins when it
-// reaches them. One that never did is shown as any other: it failed before, or it is of
-// something else that only looks like one.
+// tallied ends a call that looks like one of the session's tools, whose row begins when it reaches
+// them. One that never did is shown as any other: it failed before, or it is of something else that
+// only looks like one.
 func (c *conn) tallied(t *convo.Turn, k *call) {
 	if !k.ended() {
 		return
@@ -87,8 +87,8 @@ func (c *conn) tallied(t *convo.Turn, k *call) {
 	}
 }
 
-// reached reports whether a call reached the session's tools, by its tool and, where they
-// are known, its arguments; each that did counts for one.
+// reached reports whether a call reached the session's tools, by its tool and, where they are
+// known, its arguments; each that did counts for one.
 func (c *conn) reached(k *call) bool {
 	arguments := k.RawInput
 	var codex struct{ Arguments json.RawMessage }
@@ -136,9 +136,9 @@ func (c *conn) lentName(k call) (name string) {
 	return name
 }
 
-// Server is what stands in a command for the name of the server that has a session's
-// tools. An agent whose command has it allows the calls of the server of that name, so
-// that no file can have known the name.
+// Server is what stands in a command for the name of the server that has a session's tools. An
+// agent whose command has it allows the calls of the server of that name, so that no file can have
+// known the name.
 const Server = "{webchat}"
 
 // server is the name of the server that has the tools of a session, the same each time.

@@ -13,8 +13,8 @@ import (
 
 var withdrawn = object{"outcome": object{"outcome": "cancelled"}}
 
-// permission answers the agent's question: here about the session's tools, which ask by
-// themselves, else as the session decides.
+// permission answers the agent's question: here about the session's tools, which ask by themselves,
+// else as the session decides.
 func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error) {
 	var q permission
 	t, ctx, done := c.Join(ctx)
@@ -85,8 +85,8 @@ func (c *conn) understood(t *convo.Turn, q permission) (act agent.Permission, ow
 	return act, own, k.Kind == "switch_mode" && act.Kind == agent.KindMCP && !act.Sensitive
 }
 
-// decide asks the session. Whether a plan is to be carried out, with which the agent wants to
-// leave its mode, is the user's to say, whatever is allowed.
+// decide asks the session. Whether a plan is to be carried out, with which the agent wants to leave
+// its mode, is the user's to say, whatever is allowed.
 func (c *conn) decide(ctx context.Context, act agent.Permission, plan bool) (bool, error) {
 	if !plan {
 		v, err := c.Host.AskPermission(ctx, act)

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Preset is an agent that speaks the Agent Client Protocol, as it is started so that
-// it asks before it acts and leaves reading to the display tools, as far as it can be
-// told.
+// Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
+// it acts and leaves reading to the display tools, as far as it can be told.
 type Preset struct {
 	Title   string
 	Command []string // see acp.Config
@@ -19,8 +18,8 @@ type Preset struct {
 	Instructs []string
 	// Risky are the paths in a folder from which it would run commands without asking.
 	Risky []string
-	// Mark is the field in which its program says that a call is of webchat's tools; see
-	// Mark. Empty: it has none, or asks nothing about them.
+	// Mark is the field in which its program says that a call is of webchat's tools; see Mark.
+	// Empty: it has none, or asks nothing about them.
 	Mark     Mark
 	Mode     string   // the strictest that still asks
 	Asks     []string // all that do
@@ -35,8 +34,8 @@ type Preset struct {
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking
-	// Offline returns the environment with which it uses the model at an address and
-	// keeps its state in a folder. nil: it cannot be told.
+	// Offline returns the environment with which it uses the model at an address and keeps its
+	// state in a folder. nil: it cannot be told.
 	Offline func(model, state string) ([]string, error)
 }
 
@@ -64,10 +63,12 @@ func Presets() map[string]Preset {
 	return map[string]Preset{
 		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
 			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
-			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite settingSources: 2.1.316.
+			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
+			// settingSources: 2.1.316.
 			Risky: []string{".claude/settings.json", ".claude/settings.local.json"},
 			Meta: func(all bool) object {
-				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one more folder.
+				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
+				// more folder.
 				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}}}
 			},
 			SignIn: "claude /login", Consent: reading, Offline: claudeOffline},

@@ -8,8 +8,8 @@ import (
 // near are the hosts on which webchat lends the session's tools.
 const near = "localhost,127.0.0.1,::1"
 
-// aroundProxies is an environment in which proxies are not asked for this machine: the
-// session's tools are there, and most agents would look for them at the proxy.
+// aroundProxies is an environment in which proxies are not asked for this machine: the session's
+// tools are there, and most agents would look for them at the proxy.
 func aroundProxies(env []string) []string {
 	except := map[string]string{} // by the names that programs know
 	proxy := false

@@ -180,8 +180,8 @@ func (c *conn) asked(ctx context.Context, method string, params json.RawMessage)
 	return nil, errUnknown
 }
 
-// refuse warns the user of an act that webchat was asked for, though it offers none: some agents
-// do it by themselves all the same. A write that the user allowed is no news, once for each time.
+// refuse warns the user of an act that webchat was asked for, though it offers none: some agents do
+// it by themselves all the same. A write that the user allowed is no news, once for each time.
 func (c *conn) refuse(method string, params json.RawMessage) {
 	var p struct {
 		Path, Command string

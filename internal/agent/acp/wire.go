@@ -2,8 +2,8 @@ package acp
 
 import "encoding/json"
 
-// What is read and written of the protocol, version 1. Fields that are not needed are
-// left out: agents add many of their own.
+// What is read and written of the protocol, version 1. Fields that are not needed are left out:
+// agents add many of their own.
 
 type initialized struct {
 	ProtocolVersion   int

@@ -12,8 +12,8 @@ import (
 	"webchat/internal/agent/convo"
 )
 
-// input are the arguments of a call by their exact names, as the CLI reads them: to package
-// json "Path" would be "path", too.
+// input are the arguments of a call by their exact names, as the CLI reads them: to package json
+// "Path" would be "path", too.
 type input map[string]json.RawMessage
 
 func (k *call) input() (in input) {
@@ -27,8 +27,8 @@ func (in input) text(name string) (s string) {
 	return s
 }
 
-// texts is an argument that is a text or a list of them. It is not ok for one that is
-// neither, and for an empty text.
+// texts is an argument that is a text or a list of them. It is not ok for one that is neither, and
+// for an empty text.
 func (in input) texts(name string) (all []string, ok bool) {
 	raw, given := in[name]
 	if !given || string(raw) == "null" {
@@ -77,8 +77,8 @@ func (c *conn) about(k *call, path string) bool {
 	return fixed != "" && c.absolute(fixed) == c.absolute(path)
 }
 
-// act is what a call asks for, as the session understands it; r is the CLI's own question, if
-// it is one, which says less than the arguments.
+// act is what a call asks for, as the session understands it; r is the CLI's own question, if it is
+// one, which says less than the arguments.
 func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.Tool]
 	parts, known := c.parts(k.Tool, in)
@@ -121,8 +121,8 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	return p.Sealed(k.Tool, string(k.Args))
 }
 
-// parts are the files that a call is about. It is not known where something of the call may
-// be about another file: then only the user decides.
+// parts are the files that a call is about. It is not known where something of the call may be
+// about another file: then only the user decides.
 func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool) {
 	a := acts[tool]
 	known = in != nil && in.understood(tool, a)
@@ -153,8 +153,8 @@ func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool)
 	return parts, known
 }
 
-// searched makes searches of the places a call names; none: of the workspace. Fast searches
-// take a path for the end of many, so all files are looked at that it may be of.
+// searched makes searches of the places a call names; none: of the workspace. Fast searches take a
+// path for the end of many, so all files are looked at that it may be of.
 func (c *conn) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
 	a := acts[tool]
 	if len(parts) == 0 {
@@ -187,8 +187,8 @@ var (
 // shown are arguments of which the user sees the text, and those of one meaning together.
 var shown = [][]string{{"patch", "diff"}, {"contents", "content"}, {"command"}, {"args"}, {"directory"}}
 
-// understood reports whether no argument that is not of the tool could name a file. What
-// the tools of MCP servers do with their arguments is theirs to say.
+// understood reports whether no argument that is not of the tool could name a file. What the tools
+// of MCP servers do with their arguments is theirs to say.
 func (in input) understood(tool string, a act) bool {
 	if strings.HasPrefix(tool, "mcp__") {
 		return true

@@ -27,25 +27,24 @@ const title = "Autohand CLI"
 
 // Config is what a Backend works with. Home, Lend and Hook are needed.
 type Config struct {
-	// Path is the CLI; one without a slash is looked for in the PATH of Env. Empty:
-	// "autohand".
+	// Path is the CLI; one without a slash is looked for in the PATH of Env. Empty: "autohand".
 	Path string
 	Env  []string // the environment the CLI inherits from
 	// Home is a folder for conversations, each of which has its own below it.
 	Home string
-	// Settings is the user's own configuration of the CLI, a JSON file: its provider
-	// and login are used. Empty, or no such file: there are none.
+	// Settings is the user's own configuration of the CLI, a JSON file: its provider and login are
+	// used. Empty, or no such file: there are none.
 	Settings string
 	// Provider is a model of the user's; nil: that of Settings.
 	Provider *Provider
 	Lend     agent.Lender
 	// Servers returns the user's MCP servers that answer, by name; nil: there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
-	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name
-	// of a socket follows it.
+	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name of a socket
+	// follows it.
 	Hook []string
-	// Silence is after how long without a sign of life the user is told, Stall after
-	// how long the turn is ended; 0: a minute, ten minutes.
+	// Silence is after how long without a sign of life the user is told, Stall after how long the
+	// turn is ended; 0: a minute, ten minutes.
 	Silence, Stall time.Duration
 	Logger         *slog.Logger // nil: nothing is logged
 }
@@ -86,8 +85,8 @@ func New(c Config) (*Backend, error) {
 // Name implements [agent.Backend].
 func (b *Backend) Name() string { return Name }
 
-// Info implements [agent.Backend]. Hooks see every call before it runs, and may change
-// its arguments.
+// Info implements [agent.Backend]. Hooks see every call before it runs, and may change its
+// arguments.
 func (b *Backend) Info(ctx context.Context) agent.Info {
 	i := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
 	version, err := b.look(ctx)
@@ -144,8 +143,7 @@ func (b *Backend) look(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// Models implements [agent.Backend]: the CLI says only within a conversation which it
-// has.
+// Models implements [agent.Backend]: the CLI says only within a conversation which it has.
 func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, nil }
 
 // ToolNames implements [agent.ToolNamer].

@@ -43,8 +43,7 @@ func (r *run) take(id, tool string, args json.RawMessage) *call {
 	return k
 }
 
-// latest returns the latest call of a tool that fits: the CLI's questions do not name
-// their call.
+// latest returns the latest call of a tool that fits: the CLI's questions do not name their call.
 func (r *run) latest(tool string, fits func(*call) bool) *call {
 	for _, id := range slices.Backward(r.order) {
 		if k := r.calls[id]; k.Tool == tool && fits(k) {
@@ -71,9 +70,9 @@ func complete(t *convo.Turn, k *call, d event.ToolExecutionComplete) {
 	}
 }
 
-// mine reports whether a tool is one of the session's, which tell of themselves: the name is
-// of the server that the settings have for the session, and no other server has it. One that
-// the folder defines under such a name is a command, which a helper would run.
+// mine reports whether a tool is one of the session's, which tell of themselves: the name is of the
+// server that the settings have for the session, and no other server has it. One that the folder
+// defines under such a name is a command, which a helper would run.
 func (c *conn) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
 	return ok && slices.ContainsFunc(c.Options.Tools, func(s agent.ToolSpec) bool { return s.Name == name }) && c.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
@@ -146,8 +145,8 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 	complete(t, k, event.ToolExecutionComplete{Error: e})
 }
 
-// stepEnd takes what a model call came to: what the model said beside its tool calls,
-// and the calls of which nothing else is told, since they were refused.
+// stepEnd takes what a model call came to: what the model said beside its tool calls, and the calls
+// of which nothing else is told, since they were refused.
 func (c *conn) stepEnd(t *convo.Turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
 		t.Say(false, s.StepID, thought)

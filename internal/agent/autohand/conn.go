@@ -94,8 +94,8 @@ func (c *conn) Send(t *convo.Turn, from agent.Prompt) error {
 	return nil // the end of the program, and that of the turn's context, end the turn
 }
 
-// params is a prompt as the CLI takes it. The mode "host" has it report what the model says
-// beside its calls, and what became of calls that were refused.
+// params is a prompt as the CLI takes it. The mode "host" has it report what the model says beside
+// its calls, and what became of calls that were refused.
 func params(from agent.Prompt) object {
 	var images []any
 	text := convo.Text(from, func(a agent.Attachment) bool {
@@ -122,8 +122,8 @@ func (c *conn) Abort(t *convo.Turn) {
 	})
 }
 
-// Settle implements [convo.Agent]. It has the CLI write what a turn that was stopped had held
-// back, and was said to be written.
+// Settle implements [convo.Agent]. It has the CLI write what a turn that was stopped had held back,
+// and was said to be written.
 func (c *conn) Settle(t *convo.Turn) {
 	open := false
 	c.Do(func() { open = len(c.run.changes) > 0 })
@@ -144,8 +144,8 @@ func (c *conn) Finish(*convo.Turn) {
 	}
 }
 
-// SetModel implements [agent.Conn]. The CLI takes a model only at its start, so it is started
-// again for the next prompt.
+// SetModel implements [agent.Conn]. The CLI takes a model only at its start, so it is started again
+// for the next prompt.
 func (c *conn) SetModel(_ context.Context, model string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,8 +265,8 @@ func (c *conn) attach(ctx context.Context, p *jsonrpc.Program, id string) error 
 		}
 		return err
 	}
-	// The CLI begins with an id that holds only in this process; that of its memory is the first
-	// of its list, since the state folder is this conversation's own.
+	// The CLI begins with an id that holds only in this process; that of its memory is the first of
+	// its list, since the state folder is this conversation's own.
 	var got history
 	if err := p.Call(ctx, "autohand.getHistory", object{"page": 1, "pageSize": 1}, &got); err != nil {
 		return fmt.Errorf("ask Autohand CLI for its sessions: %w", err)

@@ -15,15 +15,14 @@ import (
 	"webchat/internal/agent"
 )
 
-// excluded are tools of the CLI that it is told to refuse: one reads files into the
-// context, the others start agents without a question, change the folder that is
-// worked in, make tools that run later, run one that was made under another line, or begin
-// turns by themselves.
+// excluded are tools of the CLI that it is told to refuse: one reads files into the context, the
+// others start agents without a question, change the folder that is worked in, make tools that run
+// later, run one that was made under another line, or begin turns by themselves.
 var excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
 	"create_meta_tool", "custom_command", "install_specialist_roster", "cron_create"}
 
-// environment is what the CLI inherits, with a home below dir. Variables that make it
-// answer for the user are left out.
+// environment is what the CLI inherits, with a home below dir. Variables that make it answer for
+// the user are left out.
 func (b *Backend) environment(dir string) []string {
 	env := slices.DeleteFunc(slices.Clone(b.cfg.Env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -55,8 +54,8 @@ func (b *Backend) furnish(dir string, servers []any, socket string) error {
 	return os.WriteFile(filepath.Join(dir, "config.json"), settings, 0o600)
 }
 
-// mirrorHome shows what is in the user's home in another, so that commands find their
-// settings there. The CLI's own folder is left out.
+// mirrorHome shows what is in the user's home in another, so that commands find their settings
+// there. The CLI's own folder is left out.
 func (b *Backend) mirrorHome(to string) error {
 	var from string
 	for _, v := range b.cfg.Env {
@@ -143,8 +142,8 @@ func Reading() string {
 	return "its own read_file is offered to the model and refused when it is called; searches, lists and changes in git are read after the rules or you allowed it"
 }
 
-// hookPatience is how long the CLI waits for a hook, in milliseconds: users' hooks and
-// questions have limits of their own.
+// hookPatience is how long the CLI waits for a hook, in milliseconds: users' hooks and questions
+// have limits of their own.
 const hookPatience = 24 * 60 * 60 * 1000
 
 func (b *Backend) hookSetting(moment, socket string) object {
@@ -178,8 +177,8 @@ func isProvider(raw json.RawMessage) bool {
 // risky are the places of a workspace from which the CLI runs code by itself.
 var risky = []string{".autohand/extensions"}
 
-// tidy removes what the CLI makes in a workspace at each start. What holds something
-// stays: the index of its memory goes only with an empty memory.
+// tidy removes what the CLI makes in a workspace at each start. What holds something stays: the
+// index of its memory goes only with an empty memory.
 func tidy(dir string) {
 	if os.Remove(filepath.Join(dir, "memory", "events")) == nil {
 		_ = os.Remove(filepath.Join(dir, "memory", "index.json"))

@@ -21,8 +21,8 @@ import (
 // maxMoment bounds what a hook is told, in bytes.
 const maxMoment = 64 << 20
 
-// listener is where the command that is the CLI's hook hands over what it was told. Only
-// this user can reach it.
+// listener is where the command that is the CLI's hook hands over what it was told. Only this user
+// can reach it.
 type listener struct {
 	net  net.Listener
 	name string // of the socket
@@ -88,8 +88,8 @@ func (c *conn) answerHook(conn net.Conn) {
 	})
 }
 
-// before decides about a call of the CLI's own: the user's hooks, and whether leave has
-// to be asked for.
+// before decides about a call of the CLI's own: the user's hooks, and whether leave has to be asked
+// for.
 func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{Decision: "allow"} // the session asks
@@ -141,8 +141,8 @@ func (c *conn) hooked(t *convo.Turn, m moment) (k *call) {
 	return k
 }
 
-// rewritten gives a call the arguments that the user's hooks made, and returns what it does.
-// The CLI keeps those that the hooks left out.
+// rewritten gives a call the arguments that the user's hooks made, and returns what it does. The
+// CLI keeps those that the hooks left out.
 func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
 	c.Do(func() {
 		if args != nil {
@@ -163,8 +163,8 @@ func refusal(tool string) string {
 	return tool + " is not available here."
 }
 
-// question puts the CLI's question to the user. The CLI has no way to answer it, so the
-// call is refused with the answer as its reason, which the model reads.
+// question puts the CLI's question to the user. The CLI has no way to answer it, so the call is
+// refused with the answer as its reason, which the model reads.
 func (c *conn) question(ctx context.Context, k *call) answer {
 	in := k.input()
 	choices, _ := in.texts("suggested_answers")
@@ -175,8 +175,8 @@ func (c *conn) question(ctx context.Context, k *call) answer {
 	return answer{Decision: "deny", Reason: "This is not a refusal. The user answered: " + a.Text}
 }
 
-// after tells the user's hooks what came of a call. Of calls of helper agents it is all
-// that is told.
+// after tells the user's hooks what came of a call. Of calls of helper agents it is all that is
+// told.
 func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{}
@@ -200,8 +200,8 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 	return answer{}
 }
 
-// unreported reports the end of a call of which nothing but a hook tells. A hook may be faster
-// than what the CLI wrote before it: an answer of the CLI's comes after that.
+// unreported reports the end of a call of which nothing but a hook tells. A hook may be faster than
+// what the CLI wrote before it: an answer of the CLI's comes after that.
 func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
 	_ = t.Program().Call(t.Ctx, "autohand.getState", nil, nil) // any answer will do
 	c.Do(func() {
@@ -211,9 +211,9 @@ func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
 	})
 }
 
-// Forward hands what the CLI tells its hook to the conversation that listens at a
-// socket, and prints its answer. The error is why the CLI gets none: its caller must end
-// with status 2, which refuses the call.
+// Forward hands what the CLI tells its hook to the conversation that listens at a socket, and
+// prints its answer. The error is why the CLI gets none: its caller must end with status 2, which
+// refuses the call.
 func Forward(socket string, in io.Reader, out io.Writer) error {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {

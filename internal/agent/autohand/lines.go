@@ -11,8 +11,8 @@ import (
 )
 
 // The CLI takes each JSON file in this folder of a workspace for a tool (its source,
-// toolsRegistry.ts and actionExecutor.ts): its handler is a line for a shell, in which
-// {{name}} stands for an argument.
+// toolsRegistry.ts and actionExecutor.ts): its handler is a line for a shell, in which {{name}}
+// stands for an argument.
 const toolsFolder = ".autohand/tools"
 
 const (
@@ -20,8 +20,8 @@ const (
 	mostScript  = 64 << 10 // bytes
 )
 
-// scripts are the lines of a workspace's own tools, by their names. They are not all where
-// there is more of them than is read.
+// scripts are the lines of a workspace's own tools, by their names. They are not all where there is
+// more of them than is read.
 func scripts(workspace string) (lines map[string]string, all bool) {
 	dir := filepath.Join(workspace, filepath.FromSlash(toolsFolder))
 	entries, _ := os.ReadDir(dir) // mostly there is none
@@ -60,9 +60,9 @@ func (c *conn) definesKnown() bool {
 
 var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
 
-// lineOf is what a shell runs for a call of one of the workspace's own tools; empty: it is
-// none. The CLI read the tool when it started: where the file says something else by now,
-// both lines are told.
+// lineOf is what a shell runs for a call of one of the workspace's own tools; empty: it is none.
+// The CLI read the tool when it started: where the file says something else by now, both lines are
+// told.
 func (c *conn) lineOf(k *call) string {
 	c.mu.Lock()
 	was := c.scripts[k.Tool]

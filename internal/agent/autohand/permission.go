@@ -11,8 +11,8 @@ import (
 	"webchat/internal/event"
 )
 
-// answerPatience is how long a question stays open at most: the CLI refuses by itself,
-// and silently, an hour after it was told that the question is shown.
+// answerPatience is how long a question stays open at most: the CLI refuses by itself, and
+// silently, an hour after it was told that the question is shown.
 const answerPatience = 55 * time.Minute
 
 // permission answers the CLI's question for permission.
@@ -74,8 +74,8 @@ func (c *conn) reply(t *convo.Turn, method string, answer object) bool {
 	return t.Program().Call(ctx, method+"Response", answer, &got) == nil && got.Success
 }
 
-// decide tells the CLI that a question is shown, asks the session, and answers with no or yes.
-// gone says that the CLI waits no longer.
+// decide tells the CLI that a question is shown, asks the session, and answers with no or yes. gone
+// says that the CLI waits no longer.
 func (c *conn) decide(t *convo.Turn, method, id, field string, answers [2]any, act agent.Permission) (allowed, gone bool) {
 	ctx, done, ok := t.Join(c.Life())
 	if !ok {

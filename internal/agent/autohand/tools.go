@@ -21,11 +21,10 @@ type use struct {
 	action string
 }
 
-// acts are the tools whose calls are about commands, files or addresses, with the arguments
-// that version 0.8.2 reads (its source: toolManager.ts, actionExecutor.ts). The CLI writes
-// and moves files when it is told to at the end of a turn, but formats, checks out and
-// applies patches with git at once. Tools that are neither here nor in free are asked about
-// as such.
+// acts are the tools whose calls are about commands, files or addresses, with the arguments that
+// version 0.8.2 reads (its source: toolManager.ts, actionExecutor.ts). The CLI writes and moves
+// files when it is told to at the end of a turn, but formats, checks out and applies patches with
+// git at once. Tools that are neither here nor in free are asked about as such.
 var acts = map[string]act{
 	"run_command":               {kind: agent.KindShell, action: "run a command", plain: []string{"command", "args", "directory", "description", "background", "interactive"}},
 	"shell":                     {kind: agent.KindShell, action: "run a command", plain: []string{"command", "args", "directory", "description", "background", "interactive"}},
@@ -90,15 +89,15 @@ func lists(action string, plain ...string) act {
 	return a
 }
 
-// free are tools that stay within the CLI: they read and change what it keeps of a
-// conversation, of its memory and of its own tasks. The calls of helpers ask the same hooks.
+// free are tools that stay within the CLI: they read and change what it keeps of a conversation, of
+// its memory and of its own tasks. The calls of helpers ask the same hooks.
 var free = map[string]bool{"tool_search": true, "tools_registry": true, "plan": true, "exit_plan_mode": true, "task_get": true,
 	"task_list": true, "task_update": true, "task_output": true, "create_task": true, "task_stop": true, "team_status": true, "sleep": true, "skill": true,
 	"smart_context_cropper": true, "recall_memory": true, "inspect_memory": true, "list_schedules": true, "cancel_schedule": true,
 	"delegate_task": true, "delegate_parallel": true}
 
-// askFolder is the tool with which the CLI asks for a folder outside of the workspace,
-// by a question of its own.
+// askFolder is the tool with which the CLI asks for a folder outside of the workspace, by a
+// question of its own.
 const askFolder = "request_directory_access"
 
 // askUser is the tool with which the CLI asks the user, which it cannot by its protocol.

@@ -46,8 +46,8 @@ func (a *Act) About(r agent.Resource) {
 	a.seen[key] = true
 }
 
-// Doubt has the act be asked about each time, whatever is allowed; why says so to people. The
-// first reason counts.
+// Doubt has the act be asked about each time, whatever is allowed; why says so to people. The first
+// reason counts.
 func (a *Act) Doubt(why string) { a.Sensitive, a.Why = true, cmp.Or(a.Why, why) }
 
 // Sealed is the permission, with a digest of the texts that decide what will happen.

@@ -19,11 +19,11 @@ type Config struct {
 	Options agent.Options
 	Host    agent.Host
 	Agent   Agent
-	// Silence is how long an agent may show no sign of life before the user is warned, Stall
-	// how long before its turn is ended; 0: for ever.
+	// Silence is how long an agent may show no sign of life before the user is warned, Stall how
+	// long before its turn is ended; 0: for ever.
 	Silence, Stall time.Duration
-	// Broke stops what the agent does in a conversation that a panic ended. It runs in a
-	// goroutine that Close waits for. nil: the conversation's own program is ended.
+	// Broke stops what the agent does in a conversation that a panic ended. It runs in a goroutine
+	// that Close waits for. nil: the conversation's own program is ended.
 	Broke  func()
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -32,8 +32,8 @@ type Config struct {
 type Agent interface {
 	// Ready has the agent's process running, before each turn.
 	Ready(ctx context.Context) error
-	// Send gives the agent the prompt of t and returns when it was taken. The end of the turn
-	// is reported by [Turn.End]; an error is one, too.
+	// Send gives the agent the prompt of t and returns when it was taken. The end of the turn is
+	// reported by [Turn.End]; an error is one, too.
 	Send(t *Turn, p agent.Prompt) error
 	// Abort stops t and returns when it has ended; see [Conversation.Stop].
 	Abort(t *Turn)
@@ -236,8 +236,8 @@ func (c *Conversation) Steer(context.Context, agent.Prompt) error { return agent
 // SetTitle implements [agent.Conn] for agents that keep none.
 func (c *Conversation) SetTitle(context.Context, string) error { return agent.ErrUnsupported }
 
-// Lend makes the session's tools reachable for the agent, once: call is [Conversation.CallTool]
-// or calls it.
+// Lend makes the session's tools reachable for the agent, once: call is [Conversation.CallTool] or
+// calls it.
 func (c *Conversation) Lend(lend agent.Lender, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, error) {
 	if c.unlend == nil {
 		lent, end, err := lend(c.Options.SessionID, call)
@@ -259,8 +259,8 @@ func (c *Conversation) CallTool(ctx context.Context, call agent.ToolCall) (agent
 	return c.Host.CallTool(ctx, call)
 }
 
-// Died is the end of a turn with its agent's process, as people read it; last is what that
-// wrote last, if anything.
+// Died is the end of a turn with its agent's process, as people read it; last is what that wrote
+// last, if anything.
 func (c *Conversation) Died(last string) error {
 	return fmt.Errorf("%w: %s%s", agent.ErrDied, c.Title, last)
 }

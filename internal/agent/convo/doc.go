@@ -1,6 +1,6 @@
-// Package convo runs conversations with agents that other programs are: what every backend
-// with a process behind it does the same way, so that a backend is its wire types and one
-// translation in each direction.
+// Package convo runs conversations with agents that other programs are: what every backend with a
+// process behind it does the same way, so that a backend is its wire types and one translation in
+// each direction.
 //
 // # The loop
 //
@@ -21,8 +21,8 @@
 //
 // # Processes
 //
-// [Conversation.Launch] starts the program of one conversation, [Conversation.Running] starts
-// it again when it has ended. A program that many conversations share is its backend's own.
+// [Conversation.Launch] starts the program of one conversation, [Conversation.Running] starts it
+// again when it has ended. A program that many conversations share is its backend's own.
 //
 // # Guarantees
 //

@@ -50,8 +50,8 @@ func RefuseRisky(title, workspace string, paths []string) error {
 	return nil
 }
 
-// upToRoot is a folder and those above it up to the root of its git repository; the folder
-// alone without one.
+// upToRoot is a folder and those above it up to the root of its git repository; the folder alone
+// without one.
 func upToRoot(folder string) []string {
 	dirs := []string{folder}
 	for dir := folder; ; dir = filepath.Dir(dir) {

@@ -121,8 +121,7 @@ func (c *Conversation) Program() *jsonrpc.Program {
 	return c.program
 }
 
-// Running has the program running: it calls start if it has ended. The error wraps
-// [agent.ErrDied].
+// Running has the program running: it calls start if it has ended. The error wraps [agent.ErrDied].
 func (c *Conversation) Running(ctx context.Context, start func(context.Context) error) error {
 	c.mu.Lock()
 	p, closed := c.program, c.closed

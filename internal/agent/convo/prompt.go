@@ -11,8 +11,8 @@ import (
 	"webchat/internal/event"
 )
 
-// Text is a prompt as one text: what it says, and the texts of its attachments but those that
-// take takes. A picture among these is only named.
+// Text is a prompt as one text: what it says, and the texts of its attachments but those that take
+// takes. A picture among these is only named.
 func Text(p agent.Prompt, take func(agent.Attachment) bool) string {
 	text := p.Content
 	for _, a := range p.Attachments {
@@ -51,8 +51,8 @@ func (o *Once) First(name string) bool {
 	return !known
 }
 
-// Servers are the user's MCP servers in an agent's words. One that it does not take, for the
-// reason without, is reported once.
+// Servers are the user's MCP servers in an agent's words. One that it does not take, for the reason
+// without, is reported once.
 func (c *Conversation) Servers(mine map[string]agent.MCPServer, reported *Once,
 	entry func(name string, m agent.MCPServer) (words any, without string)) (all []any) {
 	for _, name := range slices.Sorted(maps.Keys(mine)) {

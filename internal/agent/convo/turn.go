@@ -35,7 +35,8 @@ type Turn struct {
 	open    []*Call // that were begun and are not completed
 }
 
-// NewTurn returns a turn, which runs beside that of the conversation until it is [Conversation.Take]n.
+// NewTurn returns a turn, which runs beside that of the conversation until it is
+// [Conversation.Take]n.
 func (c *Conversation) NewTurn(ctx context.Context) *Turn {
 	t := &Turn{c: c, Done: make(chan struct{}), sign: make(chan struct{}, 1)}
 	t.Ctx, t.cancel = context.WithCancelCause(ctx)
@@ -260,8 +261,8 @@ type speech struct {
 // Saying reports whether a message is in flight.
 func (t *Turn) Saying() bool { return t.speech.id != "" }
 
-// Say adds to the message in flight, or begins another if it is of another kind or of another id
-// of the agent's.
+// Say adds to the message in flight, or begins another if it is of another kind or of another id of
+// the agent's.
 func (t *Turn) Say(thought bool, theirs, text string) {
 	if s := &t.speech; s.id != "" && (s.thought != thought || s.theirs != theirs) {
 		t.Quiet()
