@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -115,21 +113,4 @@ func FailedBy(err error, other event.ErrorKind) Result {
 		return Failure(other, "%s", err.Error())
 	}
 	return Result{TextForModel: err.Error(), Error: f.Text, Type: Failed, Kind: f.Kind, Nearest: f.Nearest, Limit: f.Limit}
-}
-
-// UnmarshalJSON accepts a bare string, which is a success, or the object.
-func (r *Result) UnmarshalJSON(b []byte) error {
-	b = bytes.TrimSpace(b)
-	if len(b) > 0 && b[0] == '"' {
-		*r = Result{Type: Success}
-		return json.Unmarshal(b, &r.TextForModel)
-	}
-	type plain Result
-	if err := json.Unmarshal(b, (*plain)(r)); err != nil {
-		return err
-	}
-	if r.Type == "" {
-		r.Type = Success
-	}
-	return nil
 }
