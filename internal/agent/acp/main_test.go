@@ -122,7 +122,7 @@ func contract(t *testing.T, manner string) {
 	agenttest.Run(t, b, agenttest.Options{
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
-		Answer: "hello", Talk: "talk", Stray: "stray",
+		Answer: "hello", Talk: "talk", Stray: "stray", Die: "die",
 		Write:    func(path string) string { return "write " + path },
 		WriteTwo: func(one, other string) string { return "write " + one + " " + other },
 		Search:   func(text, folder string) string { return "search " + text + " " + folder },

@@ -71,6 +71,8 @@ type Options struct {
 	// Background returns a prompt upon which the agent leaves command running in the
 	// background and ends its turn; nil if this backend's agents never do.
 	Background func(command string) string
+	// Die is a prompt upon which the agent's program ends by itself; empty if that cannot be had.
+	Die string
 	// Stray is a prompt upon which the agent goes over to another of its modes by
 	// itself; empty if this backend's agents never do.
 	Stray string
@@ -101,6 +103,7 @@ var checks = []check{
 	{"Search", checkSearch},
 	{"Forge", checkForge},
 	{"Ask", checkAsk},
+	{"Attached", checkAttached},
 	{"AbortTalk", checkAbortTalk},
 	{"AbortTool", checkAbortTool},
 	{"AbortWrite", checkAbortWrite},
@@ -115,6 +118,7 @@ var checks = []check{
 	{"CloseTalking", checkCloseTalking},
 	{"CloseTwice", checkCloseTwice},
 	{"Resume", checkResume},
+	{"Died", checkDied},
 	{"Contained", checkContained},
 }
 

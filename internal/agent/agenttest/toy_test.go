@@ -36,6 +36,7 @@ func newToy(t testing.TB, fault string) (*toy, Options) {
 		Forge:      func(tool string) string { return "forge " + tool },
 		Background: func(command string) string { return "leave " + command },
 		Stray:      "stray",
+		Die:        "die",
 		Offered:    func(testing.TB) []string { return b.offered },
 	}
 }
@@ -204,6 +205,14 @@ func (c *toyConn) Prompt(ctx context.Context, p agent.Prompt) error {
 		}
 	})
 	err := c.broken(func() error { return c.turn(ctx, p.Content) })
+	switch {
+	case c.fault == "dies of a file" && len(p.Attachments) > 0:
+		err = fmt.Errorf("%w: of a file", agent.ErrDied)
+	case p.Content == "die" && c.fault == "dies unsaid":
+		err = agent.ErrDied
+	case p.Content == "die" && c.fault != "hides its death":
+		err = fmt.Errorf("%w: out of memory", agent.ErrDied)
+	}
 	if c.fault == "late report" {
 		c.turns.Go(func() {
 			_ = c.host.(*Host).Wait(context.Background(), func(h *Host) bool { return !h.isPrompting() })

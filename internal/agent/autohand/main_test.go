@@ -109,7 +109,7 @@ func TestContract(t *testing.T) {
 	agenttest.Run(t, b, agenttest.Options{
 		Show:   func(path string) string { return "show " + path },
 		Run:    func(command string) string { return "run " + command },
-		Answer: "hello", Talk: "talk", Ask: "ask",
+		Answer: "hello", Talk: "talk", Ask: "ask", Die: "die",
 		Write:    func(path string) string { return "write " + path },
 		WriteTwo: func(one, other string) string { return toolPrompt("rename_path", object{"from": one, "to": other}) },
 		Search:   func(text, folder string) string { return toolPrompt("fff_grep", object{"query": text, "path": folder}) },
