@@ -69,7 +69,7 @@ type ToolNamer interface {
 	ToolNames() []string
 }
 
-// Instructor is a Backend whose agent loads files of the workspace that tell it how to work there.
+// Instructor is a Backend whose agent loads files of the workspace with instructions.
 type Instructor interface {
 	// Instructions returns the absolute paths of the files a conversation in this workspace will
 	// load. It starts nothing and takes no longer than reading a few folders.
@@ -135,7 +135,7 @@ type Conn interface {
 	Steer(ctx context.Context, p Prompt) error
 	// SetModel changes the model from the next turn on.
 	SetModel(ctx context.Context, model string) error
-	// SetTitle tells the agent the session's title, where it keeps one.
+	// SetTitle gives the agent the session's title, where it keeps one.
 	SetTitle(ctx context.Context, title string) error
 	// Close ends the conversation and waits until nothing of it is left: no goroutine, no process,
 	// no call to the Host. It may be called twice.
@@ -152,7 +152,7 @@ type Tasker interface {
 	AbortTask(ctx context.Context, taskID string) error
 }
 
-// Prompt is what a user said.
+// Prompt is a user's message.
 type Prompt struct {
 	MessageID   string
 	Content     string
@@ -171,7 +171,7 @@ type Attachment struct {
 // Host is what a Conn may ask of its session. All methods may be called concurrently, and only
 // between Open and the end of Close.
 type Host interface {
-	// Report tells the session what happened. The session stamps, logs and sends it; when Report
+	// Report reports to the session what happened. The session stamps, logs and sends it; when Report
 	// returns nil and the event is a logged one, it is durable. While the log cannot be written
 	// Report waits, until it can or the turn has ended. A Conn reports in order and only these
 	// types: session.error, .title_changed, .model_change, .mode_changed, .todos_changed,
@@ -188,7 +188,7 @@ type Host interface {
 	// Result, not an error; the error is ctx's, or that the session is closed.
 	CallTool(ctx context.Context, call ToolCall) (Result, error)
 
-	// AskPermission asks for leave to do something outside CallTool and returns when it is decided
+	// AskPermission asks for permission to do something outside CallTool and returns when it is decided
 	// and the decision is durable. A refusal is a Verdict.
 	AskPermission(ctx context.Context, p Permission) (Verdict, error)
 
@@ -227,7 +227,7 @@ type Question struct {
 	AllowFreeform bool
 }
 
-// Answer is what the user said to a Question.
+// Answer is the user's answer to a Question.
 type Answer struct {
 	Text        string
 	WasFreeform bool
@@ -286,10 +286,10 @@ type Action struct {
 	Run func(ctx context.Context, report Progress) (Result, error)
 }
 
-// Progress tells how far a running tool is. It never blocks for long.
+// Progress reports how far a running tool is. It never blocks for long.
 type Progress func(ProgressReport)
 
-// ProgressReport is what [Progress] is told, by this name for tools, which know this package only.
+// ProgressReport is what [Progress] reports, by this name for tools, which know this package only.
 type ProgressReport = event.ToolExecutionProgress
 
 // Toolset is the tools of one session, with what they left running.

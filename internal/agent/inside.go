@@ -5,7 +5,7 @@ import "context"
 // Ability is something a user may have an agent do with its conversation, or see of it.
 type Ability string
 
-// The abilities. All but the first two are parts of what [Describer] tells.
+// The abilities. All but the first two are parts of what [Describer] returns.
 const (
 	CanCompact      Ability = "compact" // [Compacter]
 	CanClear        Ability = "clear"   // [Clearer]
@@ -16,7 +16,7 @@ const (
 	CanSkills       Ability = "skills"
 )
 
-// Compacter is a Conn whose agent can replace what was said by a summary of it.
+// Compacter is a Conn whose agent can replace the conversation by a summary of it.
 type Compacter interface {
 	// Compact reports session.compaction_start and, if it succeeded, session.compaction_complete.
 	// focus says what the summary must not lose; it may be empty. No turn runs meanwhile. When ctx
@@ -31,7 +31,7 @@ type Clearer interface {
 	Clear(ctx context.Context) error
 }
 
-// Describer is a Conn that can tell what its agent works with.
+// Describer is a Conn that can report what its agent works with.
 type Describer interface {
 	// Describe returns the parts that are among the abilities of the conversation's [Choices], and
 	// no others.
@@ -39,7 +39,7 @@ type Describer interface {
 }
 
 // Inside is what an agent works with in a conversation. A part that is null is one that the agent
-// does not tell of; an empty one says that there is nothing.
+// does not report; an empty one says that there is nothing.
 type Inside struct {
 	Context      *Context      `json:"context"`
 	Instructions []Instruction `json:"instructions"`
@@ -62,7 +62,7 @@ type Part struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// Instruction is a file that tells the agent how to work.
+// Instruction is a file that instructs the agent.
 type Instruction struct {
 	Path   string `json:"path"` // of a file of the workspace: relative to it
 	Tokens int64  `json:"tokens,omitempty"`

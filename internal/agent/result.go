@@ -77,7 +77,7 @@ type Telemetry struct {
 // Fingerprint is the language's own, so that tools need not know the language.
 type Fingerprint = event.Fingerprint
 
-// Failure returns a failed Result that tells model and user the same sentence.
+// Failure returns a failed Result that has the same sentence for model and user.
 func Failure(kind event.ErrorKind, format string, args ...any) Result {
 	s := fmt.Sprintf(format, args...)
 	return Result{TextForModel: s, Error: s, Type: Failed, Kind: kind}

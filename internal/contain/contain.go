@@ -54,8 +54,8 @@ type Runner struct {
 }
 
 // CallWithGrace calls f and returns what f returns, but not later than the grace after ctx ended.
-// Then late is true, f goes on, and after is called with its result.
-func CallWithGrace[T any](ctx context.Context, r Runner, what string, f func() (T, error), after func(T)) (v T, late bool, err error) {
+// Then delayed is true, f goes on, and after is called with its result.
+func CallWithGrace[T any](ctx context.Context, r Runner, what string, f func() (T, error), after func(T)) (v T, delayed bool, err error) {
 	type outcome struct {
 		v   T
 		err error

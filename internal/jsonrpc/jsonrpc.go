@@ -1,7 +1,7 @@
 // Package jsonrpc speaks JSON-RPC 2.0 with a child process, on sourcegraph/jsonrpc2.
 //
 // It adds what talking to foreign programs needs: both framings that agents use ([Headers] and
-// [Lines]), a bound on the size of a frame, malformed frames that are skipped and told instead of
+// [Lines]), a bound on the size of a frame, malformed frames that are skipped and reported instead of
 // ending the connection (until ten came in a row), a time limit on writes to a peer that stopped
 // reading, and an end that waits for every handler. A panic in what handles the peer's words ends
 // the connection to that peer, and nothing else.
@@ -82,7 +82,7 @@ type Config struct {
 	// Lost gets errors that answer no request, which some programs send when they cannot start.
 	// nil: they are dropped.
 	Lost func(err *Error)
-	// Skipped is told why a frame was skipped; never its content. nil: skipped frames are not
+	// Skipped gets the reason why a frame was skipped; never its content. nil: skipped frames are not
 	// reported.
 	Skipped func(reason error)
 	Logger  *slog.Logger // gets the panics of the functions above; nil: they are not logged
@@ -155,7 +155,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // Done is closed when the connection has ended, from whichever side.
 func (c *Conn) Done() <-chan struct{} { return c.rpc.DisconnectNotify() }
 
-// Contained returns f for a goroutine that handles what the peer said: a panic in it ends the
+// Contained returns f for a goroutine that handles what the peer sent: a panic in it ends the
 // connection, with an error that wraps [contain.ErrPanic].
 func (c *Conn) Contained(f func()) func() { return c.fence.Contained(f) }
 

@@ -92,7 +92,7 @@ func (s *stream) readObject(v any) error {
 	}
 }
 
-// lost tells of an error that answers no request.
+// lost hands over an error that answers no request.
 func (s *stream) lost(frame []byte) {
 	if s.cfg.Lost == nil || !bytes.Contains(frame, []byte(`"error"`)) {
 		return

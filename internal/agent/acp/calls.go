@@ -19,7 +19,7 @@ type call struct {
 	ours    bool   // it is of one of the session's tools, or looks so: its row begins when it reaches them
 	asked   bool   // as any other: it is shown
 	shown   string // the output that was reported
-	before  string // what it told before it ran, such as what it is for
+	before  string // its text before it ran, such as what it is for
 	pieces  pieces // of output that comes so
 
 	proposed string // its diff, before it changed anything
@@ -52,7 +52,7 @@ func (k *call) merge(u toolCall, content []part) {
 	}
 }
 
-// take returns the call of an update, which may be the first that is told of it.
+// take returns the call of an update, which may be the first about it.
 func (c *conn) take(u toolCall, content []part) *call {
 	k := c.calls[u.ToolCallID]
 	if k == nil {
@@ -79,7 +79,7 @@ func (c *conn) update(t *convo.Turn, u update) {
 		c.reuse(u.ToolCallID)
 	}
 	k := c.take(u.toolCall, content)
-	if k.Done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // which tool it is of is not said yet
+	if k.Done || k.ToolCallID == "" || u.Meta.Phase == "preparing" { // its tool is not known yet
 		return
 	}
 	if k.ours {
@@ -91,12 +91,12 @@ func (c *conn) update(t *convo.Turn, u update) {
 	}
 	c.begin(t, k)
 	if k.Status == "pending" {
-		k.before, k.shown = k.told(), k.told()
+		k.before, k.shown = k.text(), k.text()
 	}
 	if more := strings.ToValidUTF8(u.Meta.TerminalOutputDelta.Data, "\uFFFD"); more != "" {
 		k.pieces.add(more)
 		c.Report(event.ToolExecutionPartialResult{ToolCallID: k.ID, PartialOutput: more})
-	} else if text := k.told(); text != k.shown && k.pieces.size == 0 {
+	} else if text := k.text(); text != k.shown && k.pieces.size == 0 {
 		more := strings.TrimPrefix(text, k.shown)
 		switch {
 		case k.shown == k.before:
@@ -112,11 +112,11 @@ func (c *conn) update(t *convo.Turn, u update) {
 	}
 }
 
-// ended reports whether the agent said that the call is over.
+// ended reports whether the agent reported the end of the call.
 func (k *call) ended() bool { return k.Status == "completed" || k.Status == "failed" }
 
 // unwritten reports whether the model still writes the call's arguments. Claude Code and OpenCode
-// tell of a call before, and a row that begun then would not say what it is about.
+// report a call before, and a row that begun then would not say what it is about.
 func (k *call) unwritten() bool {
 	var in map[string]json.RawMessage
 	if k.Begun || k.Status != "pending" || json.Unmarshal(k.RawInput, &in) != nil || in == nil {
@@ -161,12 +161,12 @@ func (k *call) output() string {
 		return k.pieces.text()
 	}
 	var p pieces
-	p.add(k.told())
+	p.add(k.text())
 	return p.text()
 }
 
-// told is what its content says.
-func (k *call) told() string {
+// text is the text of its content.
+func (k *call) text() string {
 	var b strings.Builder
 	for _, p := range k.content {
 		if p.Type == "content" && p.Content.Type == "text" {
@@ -176,7 +176,7 @@ func (k *call) told() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// exit is the exit code of a command, where the agent tells it beside the output.
+// exit is the exit code of a command, where the agent reports it beside the output.
 func (k *call) exit() int {
 	if e := k.Meta.TerminalExit; e != nil && e.ExitCode != nil {
 		return *e.ExitCode

@@ -102,7 +102,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 			}
 			c.missTools()
 			if c.failure != "" {
-				err = fmt.Errorf("%s failed: %s", c.Title, said(c.failure))
+				err = fmt.Errorf("%s failed: %s", c.Title, sentence(c.failure))
 			}
 			t.End(err)
 		})
@@ -136,7 +136,7 @@ func (c *conn) failed(err error) error {
 	case theirs.Code == codeLogin || theirs.Code == 401:
 		return c.b.signIn()
 	}
-	return fmt.Errorf("%s failed: %s", c.Title, said(theirs.Message))
+	return fmt.Errorf("%s failed: %s", c.Title, sentence(theirs.Message))
 }
 
 // missTools warns the user, once, when the agent answered and never asked which tools the session

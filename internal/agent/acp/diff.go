@@ -22,7 +22,7 @@ func (k *call) outcome(workspace string) string {
 	return k.proposed
 }
 
-// diff is what a call changes in files, as a unified diff. Agents tell of a whole file or of a
+// diff is what a call changes in files, as a unified diff. Agents report a whole file or a
 // piece of it, so the file itself says in which lines that is. Where it does not, all that goes is
 // followed by all that comes, without numbers.
 func (k *call) diff(workspace string, whole func(p part, file string, exists bool) (was, now string, ok bool)) string {

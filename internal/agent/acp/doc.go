@@ -3,13 +3,13 @@
 // input and output.
 //
 // What agents do differently from the specification was recorded from six of them: calls that are
-// updated before they are told of, output that replaces what was there, errors that come as text,
+// updated before they are reported, output that replaces what was there, errors that come as text,
 // permissions under ids that say nothing.
 //
 // # Guarantees
 //
 //   - Neither files nor terminals are offered. An agent that asks for them all the same is refused,
-//     and the user is told that it may have written anyway.
+//     and the user reads that it may have written anyway.
 //   - A question is answered by the kind of its options, and only ever for once: what lasts is the
 //     session's to remember. When a turn is stopped, every open question is answered at once.
 //   - The session's own tools reach the agent over MCP. Their questions are asked by the session,
@@ -21,7 +21,7 @@
 //     whole process group, and started again for the next prompt.
 //   - What an agent replays when a conversation is loaded is dropped.
 //   - An agent is not started in a folder from which it is known to run commands without asking.
-//   - Nothing an agent tells of its calls is left out since a part of it is odd; a call that says
+//   - Nothing an agent reports of its calls is left out since a part of it is odd; a call that says
 //     to be of the session's tools, and never reached them, is shown as any other.
 //
 // # Concurrency

@@ -214,11 +214,11 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 // chosen makes a choice of the user's, which is kept for an agent that is started again. What the
 // agent reports of it meanwhile is no change of its own.
 func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*wanted)) error {
-	leave, err := c.Enter()
+	exit, err := c.Enter()
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer exit()
 	if err := c.Ready(ctx); err != nil {
 		return err
 	}

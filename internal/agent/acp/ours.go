@@ -25,23 +25,23 @@ const (
 )
 
 // marked reports whether a question is about a call of one of the session's own tools, by the
-// agent's mark. told is what was known of the call before.
-func (c *conn) marked(q permission, told, k call) bool {
+// agent's mark. before is what was known of the call.
+func (c *conn) marked(q permission, before, k call) bool {
 	tool, found := "", false
 	u := q.ToolCall.toolCall
-	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, told.RawInput) // the mark is that of the call, and not the question's
+	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, before.RawInput) // the mark is that of the call, and not the question's
 	switch c.b.cfg.Mark {
 	case MarkClaude:
 		m := u.Meta.ClaudeCode
 		tool, found = strings.CutPrefix(m.ToolName, "mcp__webchat__")
 		found = found && m.MCPServer.Name == "webchat" && m.MCPServer.Source == "dynamic"
 	case MarkCodex:
-		server, name := told.mcpTool()
-		tool, found = name, q.Meta.ToolApproval && told.Meta.MCPToolCall && server == "webchat" && agrees
+		server, name := before.mcpTool()
+		tool, found = name, q.Meta.ToolApproval && before.Meta.MCPToolCall && server == "webchat" && agrees
 	case MarkQwen:
 		of := k
 		if of.toolCall = u; u.Meta.Provenance == "" && agrees {
-			of = told
+			of = before
 		}
 		server, name := of.mcpTool()
 		tool, found = strings.CutPrefix(name, "mcp__webchat__")

@@ -9,7 +9,7 @@ import (
 )
 
 // Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
-// it acts and leaves reading to the display tools, as far as it can be told.
+// it acts and leaves reading to the display tools, as far as it has settings for that.
 type Preset struct {
 	Title   string
 	Command []string // see acp.Config
@@ -35,7 +35,7 @@ type Preset struct {
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking
 	// Offline returns the environment with which it uses the model at an address and keeps its
-	// state in a folder. nil: it cannot be told.
+	// state in a folder. nil: it has no settings for that.
 	Offline func(model, state string) ([]string, error)
 }
 

@@ -104,10 +104,10 @@ func (c *conn) aside(t *convo.Turn, text string) bool {
 	case t.Saying() || !slices.ContainsFunc(c.b.cfg.Notices, begins):
 		return false
 	case strings.Contains(text, "Retrying"):
-		c.Warn(event.KindRetrying, "%s: %s", c.Title, said(text))
+		c.Warn(event.KindRetrying, "%s: %s", c.Title, sentence(text))
 	case begins("Warning: ") && !c.noticed[text]:
 		c.noticed[text] = true // it comes in every turn
-		c.Warn(event.KindProvider, "%s: %s", c.Title, said(text))
+		c.Warn(event.KindProvider, "%s: %s", c.Title, sentence(text))
 	}
 	return true
 }
@@ -131,8 +131,8 @@ func failure(text string) string {
 	return body.Error.Message
 }
 
-// said is an agent's own sentence about an error, without what it puts before it.
-func said(text string) string {
+// sentence is an agent's own sentence about an error, without what it puts before it.
+func sentence(text string) string {
 	for _, prefix := range []string{"Internal error: ", "API Error: ", "Error: ", "Warning: ", "Info: "} {
 		text = strings.TrimPrefix(strings.TrimSpace(text), prefix)
 	}

@@ -43,7 +43,7 @@ type Config struct {
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name of a socket
 	// follows it.
 	Hook []string
-	// Silence is after how long without a sign of life the user is told, Stall after how long the
+	// Silence is after how long without a sign of life the user is warned, Stall after how long the
 	// turn is ended; 0: a minute, ten minutes.
 	Silence, Stall time.Duration
 	Logger         *slog.Logger // nil: nothing is logged
@@ -119,18 +119,18 @@ func (b *Backend) look(ctx context.Context) (string, error) {
 	if b.found == path && b.changed.Equal(stat.ModTime()) {
 		return b.version, nil
 	}
-	var said bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir()), Output: &said})
+	var out bytes.Buffer
+	child, err := proc.Start(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir()), Output: &out})
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionPatience)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(context.Background()) }) // Wait tells
+	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(context.Background()) }) // Wait returns then
 	exit, err := child.Wait()
 	stop()
 	_, stopped := child.Stop(context.Background())
-	version, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+	version, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s --version did not end in %v", path, versionPatience)

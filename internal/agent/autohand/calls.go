@@ -70,7 +70,7 @@ func complete(t *convo.Turn, k *call, d event.ToolExecutionComplete) {
 	}
 }
 
-// mine reports whether a tool is one of the session's, which tell of themselves: the name is of the
+// mine reports whether a tool is one of the session's, which report themselves: the name is of the
 // server that the settings have for the session, and no other server has it. One that the folder
 // defines under such a name is a command, which a helper would run.
 func (c *conn) mine(tool string) bool {
@@ -145,8 +145,8 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 	complete(t, k, event.ToolExecutionComplete{Error: e})
 }
 
-// stepEnd takes what a model call came to: what the model said beside its tool calls, and the calls
-// of which nothing else is told, since they were refused.
+// stepEnd takes what a model call came to: what the model wrote beside its tool calls, and the calls
+// which nothing else reports, since they were refused.
 func (c *conn) stepEnd(t *convo.Turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
 		t.Say(false, s.StepID, thought)

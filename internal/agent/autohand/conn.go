@@ -123,7 +123,7 @@ func (c *conn) Abort(t *convo.Turn) {
 }
 
 // Settle implements [convo.Agent]. It has the CLI write what a turn that was stopped had held back,
-// and was said to be written.
+// and was reported as written.
 func (c *conn) Settle(t *convo.Turn) {
 	open := false
 	c.Do(func() { open = len(c.run.changes) > 0 })

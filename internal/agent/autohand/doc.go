@@ -15,11 +15,11 @@
 //   - The CLI's tool that reads a file into the context is refused. It has no setting that hides
 //     one tool, so its model is still offered it.
 //   - Files the CLI holds back until the end of a turn are accepted then, since each was allowed
-//     before. What was not written is told.
+//     before. What was not written is reported.
 //   - A turn that is stopped ends within a second: a CLI that does not react is ended with its
 //     whole process tree, and started again for the next prompt.
 //   - A command that the CLI leaves in the background is asked about as such, and ends with the
-//     conversation; it is not a task, since the CLI does not tell when it ends.
+//     conversation; it is not a task, since the CLI does not report its end.
 //   - Code of the workspace that the CLI would run by itself keeps the conversation from starting.
 //
 // # Concurrency

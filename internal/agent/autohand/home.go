@@ -15,7 +15,7 @@ import (
 	"webchat/internal/agent"
 )
 
-// excluded are tools of the CLI that it is told to refuse: one reads files into the context, the
+// excluded are tools of the CLI that its settings refuse: one reads files into the context, the
 // others start agents without a question, change the folder that is worked in, make tools that run
 // later, run one that was made under another line, or begin turns by themselves.
 var excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",

@@ -18,10 +18,10 @@ import (
 	"webchat/internal/event"
 )
 
-// maxMoment bounds what a hook is told, in bytes.
+// maxMoment bounds what a hook gets, in bytes.
 const maxMoment = 64 << 20
 
-// listener is where the command that is the CLI's hook hands over what it was told. Only this user
+// listener is where the command that is the CLI's hook hands over what it gets. Only this user
 // can reach it.
 type listener struct {
 	net  net.Listener
@@ -74,22 +74,22 @@ func (c *conn) answerHook(conn net.Conn) {
 		if err != nil || json.Unmarshal(text, &m) != nil {
 			return
 		}
-		said := answer{}
+		out := answer{}
 		switch m.Event {
 		case "pre-tool":
-			said = c.before(ctx, t, m)
+			out = c.before(ctx, t, m)
 		case "post-tool":
-			said = c.after(ctx, t, m)
+			out = c.after(ctx, t, m)
 		}
-		b, err := json.Marshal(said)
+		b, err := json.Marshal(out)
 		if err == nil && ctx.Err() == nil {
 			_, _ = conn.Write(b) // a command that went away needs none
 		}
 	})
 }
 
-// before decides about a call of the CLI's own: the user's hooks, and whether leave has to be asked
-// for.
+// before decides about a call of the CLI's own: the user's hooks, and whether permission has to be
+// asked for.
 func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{Decision: "allow"} // the session asks
@@ -175,8 +175,8 @@ func (c *conn) question(ctx context.Context, k *call) answer {
 	return answer{Decision: "deny", Reason: "This is not a refusal. The user answered: " + a.Text}
 }
 
-// after tells the user's hooks what came of a call. Of calls of helper agents it is all that is
-// told.
+// after reports the result of a call to the user's hooks. Of calls of helper agents nothing else
+// is reported.
 func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 	if c.mine(m.Tool) {
 		return answer{}
@@ -195,12 +195,12 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 		return answer{}
 	}
 	if _, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "after_tool", Tool: k.Tool, Arguments: k.Args, Result: result}); err != nil {
-		c.Logger.Debug("the hooks were not told of a call", "error", err)
+		c.Logger.Debug("the hooks were not run after a call", "error", err)
 	}
 	return answer{}
 }
 
-// unreported reports the end of a call of which nothing but a hook tells. A hook may be faster than
+// unreported reports the end of a call of which nothing but a hook reports. A hook may be faster than
 // what the CLI wrote before it: an answer of the CLI's comes after that.
 func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
 	_ = t.Program().Call(t.Ctx, "autohand.getState", nil, nil) // any answer will do
@@ -211,7 +211,7 @@ func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
 	})
 }
 
-// Forward hands what the CLI tells its hook to the conversation that listens at a socket, and
+// Forward hands what the CLI gives its hook to the conversation that listens at a socket, and
 // prints its answer. The error is why the CLI gets none: its caller must end with status 2, which
 // refuses the call.
 func Forward(socket string, in io.Reader, out io.Writer) error {

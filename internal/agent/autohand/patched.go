@@ -11,7 +11,7 @@ import (
 var patchedName = regexp.MustCompile(`^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to |diff --git )(.*?)(?:\t.*)?\r?$`)
 
 // patched are the files that a patch names, but path. It is not ok for a patch whose files cannot
-// be told.
+// be known.
 func (c *conn) patched(text, path string) (parts []agent.Resource, ok bool) {
 	seen := map[string]bool{"": true, "/dev/null": true}
 	ok = text != ""

@@ -12,7 +12,7 @@ import (
 )
 
 // answerPatience is how long a question stays open at most: the CLI refuses by itself, and
-// silently, an hour after it was told that the question is shown.
+// silently, an hour after it learned that the question is shown.
 const answerPatience = 55 * time.Minute
 
 // permission answers the CLI's question for permission.
@@ -74,7 +74,7 @@ func (c *conn) reply(t *convo.Turn, method string, answer object) bool {
 	return t.Program().Call(ctx, method+"Response", answer, &got) == nil && got.Success
 }
 
-// decide tells the CLI that a question is shown, asks the session, and answers with no or yes. gone
+// decide has the CLI know that a question is shown, asks the session, and answers with no or yes. gone
 // says that the CLI waits no longer.
 func (c *conn) decide(t *convo.Turn, method, id, field string, answers [2]any, act agent.Permission) (allowed, gone bool) {
 	ctx, done, ok := t.Join(c.Life())

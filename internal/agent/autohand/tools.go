@@ -23,7 +23,7 @@ type use struct {
 
 // acts are the tools whose calls are about commands, files or addresses, with the arguments that
 // version 0.8.2 reads (its source: toolManager.ts, actionExecutor.ts). The CLI writes and moves
-// files when it is told to at the end of a turn, but formats, checks out and applies patches with
+// files when it is asked to at the end of a turn, but formats, checks out and applies patches with
 // git at once. Tools that are neither here nor in free are asked about as such.
 var acts = map[string]act{
 	"run_command":               {kind: agent.KindShell, action: "run a command", plain: []string{"command", "args", "directory", "description", "background", "interactive"}},

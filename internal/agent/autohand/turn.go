@@ -50,7 +50,7 @@ func (c *conn) report(t *convo.Turn, method string, params json.RawMessage) {
 		}
 		t.End(err)
 	case "messageUpdate":
-		c.update(t, read[said](params))
+		c.update(t, read[message](params))
 	case "messageEnd":
 		t.Quiet()
 	case "toolStart":
@@ -86,7 +86,7 @@ func (c *conn) endStep() { c.Report(event.AssistantTurnEnd{TurnID: fmt.Sprint(c.
 
 // update takes the text of a message: the CLI sends it whole, once. A failure of the provider is
 // sent as such a text, too.
-func (c *conn) update(t *convo.Turn, u said) {
+func (c *conn) update(t *convo.Turn, u message) {
 	if thought := clean(u.Thought); thought != "" {
 		c.Report(event.AssistantReasoning{ReasoningID: string(event.NewID()), Content: thought})
 	}

@@ -22,8 +22,8 @@ type (
 	// accepted is the answer to most requests.
 	accepted struct{ Success bool }
 
-	// said is autohand.messageUpdate and messageEnd.
-	said struct{ MessageID, Delta, Thought, Content string }
+	// message is autohand.messageUpdate and messageEnd.
+	message struct{ MessageID, Delta, Thought, Content string }
 
 	// toolNotice is autohand.toolStart, toolEnd and hook.postTool.
 	toolNotice struct {

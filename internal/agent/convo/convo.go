@@ -192,9 +192,9 @@ func (c *Conversation) Life() context.Context { return c.life }
 // ErrClosed is returned by calls of a conversation that is closed.
 var ErrClosed = fmt.Errorf("%w: the conversation is closed", agent.ErrDied)
 
-// Enter counts a call of the session that Close waits for, until leave is called. The error is
+// Enter counts a call of the session that Close waits for, until exit is called. The error is
 // [ErrClosed].
-func (c *Conversation) Enter() (leave func(), err error) {
+func (c *Conversation) Enter() (exit func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -46,7 +46,7 @@ func (c *Conversation) Launch(ctx context.Context, l Launch) error {
 	case c.Broken():
 		return agent.Broken(c.Title)
 	case errors.Is(err, jsonrpc.ErrClosed):
-		c.Drop(p) // then it has said all
+		c.Drop(p) // then all it wrote was read
 		return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, c.Title, p.Said())
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, c.Title, l.Patience, p.Said())

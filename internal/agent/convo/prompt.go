@@ -32,7 +32,7 @@ func Text(p agent.Prompt, take func(agent.Attachment) bool) string {
 // Picture reports whether an attachment is one.
 func Picture(a agent.Attachment) bool { return strings.HasPrefix(a.MimeType, "image/") }
 
-// Once remembers names, such as those of MCP servers that users were told an agent does without.
+// Once remembers names, such as those of MCP servers whose lack was reported.
 // Its zero value is ready; it may be used concurrently.
 type Once struct {
 	mu    sync.Mutex // guards known

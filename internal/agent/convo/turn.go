@@ -48,11 +48,11 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	leave, err := c.Enter()
+	exit, err := c.Enter()
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer exit()
 	t := c.NewTurn(ctx)
 	defer t.cancel(nil)
 	defer context.AfterFunc(c.Quit(), func() { t.Cancel(ErrClosed) })()
