@@ -13,9 +13,6 @@ const (
 // What is read of the CLI's protocol. Fields that are not needed are left out.
 
 type (
-	// started is autohand.agentStart.
-	started struct{ SessionID, Model, Workspace string }
-
 	// history is the answer to autohand.getHistory.
 	history struct{ Sessions []struct{ SessionID string } }
 
