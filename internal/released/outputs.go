@@ -55,7 +55,7 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines strin
 	return a, nil
 }
 
-// DeleteSession implements [sessions.Outputs].
+// DeleteSession implements [session.AttachableOutputs].
 func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
 // parseLines reads "A-B" or "A", or several of them in ascending order, parted by commas; nothing

@@ -53,7 +53,7 @@ func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string
 	return string(out), Readers(r.shelf(id).Add(w.Name, w.Data)), nil
 }
 
-// DeleteSession implements [sessions.Outputs].
+// DeleteSession implements [session.AttachableOutputs].
 func (r *Releases) DeleteSession(id string) {
 	r.Outputs.DeleteSession(id)
 	r.mu.Lock()

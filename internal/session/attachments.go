@@ -23,6 +23,8 @@ type Uploads interface {
 	// Get returns an attachment of this very session. The error says that there is
 	// none of that id.
 	Get(session, id string) (mediaType string, data []byte, err error)
+	// DeleteSession drops all of a session's.
+	DeleteSession(session string)
 }
 
 // Outputs is what was shown. Its methods may be called concurrently.
@@ -31,6 +33,8 @@ type AttachableOutputs interface {
 	// they are numbered on the card, as an attachment for a prompt; the error
 	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
 	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
+	// DeleteSession drops all of a session's.
+	DeleteSession(session string)
 }
 
 // Keeper is an Outputs that takes what agents' own tools returned.

@@ -10,26 +10,22 @@ import (
 // Log is the sessions' events as their manager needs them.
 type Log interface {
 	eventlog.Store
-	// Writable tries whether Append would take about so many bytes, and returns why
-	// not. It is called at the start and twice a second with 0, which writes nothing and
-	// does not wait for those that write, and now and then after a write has failed. It
-	// leaves nothing in any log.
+	// Writable tries whether Append would take about so many bytes, and returns why not. It is called
+	// at the start and twice a second with 0, which writes nothing and does not wait for those that
+	// write, and now and then after a write has failed. It leaves nothing in any log.
 	Writable(ctx context.Context, bytes int) error
 }
 
 // Catalog is the list of sessions. Its methods may be called concurrently.
 type Catalog interface {
-	// Summary returns the row of a session, deleted ones included; the error
-	// wraps [eventlog.ErrNotFound] for an unknown one.
+	// Summary returns the row of a session, deleted ones included; the error wraps
+	// [eventlog.ErrNotFound] for an unknown one.
 	Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error)
-	// List returns one page. A cursor it did not make is an error that wraps
-	// [eventlog.ErrInvalid].
+	// List returns one page. A cursor it did not make is an error that wraps [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
-	// Workspaces returns the folders in which sessions work that are not deleted, in no
-	// order.
+	// Workspaces returns the folders in which sessions work that are not deleted, in no order.
 	Workspaces(ctx context.Context) ([]Workspace, error)
-	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown
-	// session.
+	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown session.
 	Mark(ctx context.Context, id eventlog.ID, m Mark) error
 	// Delete removes the session with its log, for good. An unknown one is no error.
 	Delete(ctx context.Context, id eventlog.ID) error
@@ -70,16 +66,15 @@ const (
 
 // Workspace is what a catalog knows of a folder that sessions work in.
 type Workspace struct {
-	Path      string // empty: of the sessions whose log names none
-	Sessions  int    // that are not deleted, and in which something was said or kept
+	Path      string
+	Sessions  int // that are not deleted, and in which something was said or kept
 	UpdatedAt time.Time
 }
 
 // QueryKind says which sessions a [Query] is about.
 type QueryKind string
 
-// The kinds of queries. Those of a kind other than QueryPresent take no text and
-// no filter.
+// The kinds of queries. Those of a kind other than QueryPresent take no text and no filter.
 const (
 	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by what was active last, whatever the clock said
 	QueryUnfinished QueryKind = "unfinished" // [eventlog.Summary.Unfinished] holds, deleted or not

@@ -14,49 +14,34 @@ import (
 	"webchat/internal/session"
 )
 
-// Config is what a [Manager] works with. Log, Catalog, Backends and Workspaces
-// are needed; what is named as in [session.Config] is meant for each session.
+// Config is what a [Manager] works with. Log, Catalog, Backends and Workspaces are needed; what is
+// named as in [session.Config] is meant for each session.
 type Config struct {
 	Log     Log
 	Catalog Catalog
 	Drafts  eventlog.Drafts
 
 	Backends []agent.Backend
-	Default  string // the backend of new sessions; empty: the first
-	// Choose, if set, says instead of Default which backend new sessions have. It is
-	// asked once, when that is first needed: looking for agents may take a while.
+	// Choose says which backend new sessions have. It is asked once, when that is first needed:
+	// looking for agents may take a while. nil: the first.
 	Choose func(ctx context.Context) string
 
 	Workspaces *files.Workspaces
-	// Room makes what the sessions of a workspace work with, at its first use. It does
-	// not need the folder to be there. nil: they have nothing.
+	// Room makes what the sessions of a workspace work with, at its first use. It does not need the
+	// folder to be there. nil: they have nothing.
 	Room func(workspace string) (Room, error)
 
-	Attachments Attachments // nil: uploads are refused
-	Outputs     Outputs     // nil: outputs cannot be attached
+	Attachments session.Uploads
+	Outputs     session.AttachableOutputs
 
 	Permissions       consent.Mode
 	PermissionTimeout time.Duration
 	AgentIdle         time.Duration
 
-	Tell func() string // as in [session.Config]
+	Tell func() string
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-}
-
-// Attachments keeps what users upload for their prompts.
-type Attachments interface {
-	session.Uploads
-	// DeleteSession drops all of a session's.
-	DeleteSession(session string)
-}
-
-// Outputs is what was shown.
-type Outputs interface {
-	session.AttachableOutputs
-	// DeleteSession drops all of a session's.
-	DeleteSession(session string)
 }
 
 func (c Config) complete() (Config, error) {
@@ -67,19 +52,6 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("%w: sessions need workspaces", eventlog.ErrInvalid)
 	case len(c.Backends) == 0:
 		return c, fmt.Errorf("%w: sessions need a backend", eventlog.ErrInvalid)
-	}
-	seen := map[string]bool{}
-	for _, b := range c.Backends {
-		if seen[b.Name()] {
-			return c, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
-		}
-		seen[b.Name()] = true
-	}
-	if c.Default == "" {
-		c.Default = c.Backends[0].Name()
-	}
-	if !seen[c.Default] {
-		return c, fmt.Errorf("%w: the default backend %q is not among the backends", eventlog.ErrInvalid, c.Default)
 	}
 	if c.Room == nil {
 		c.Room = func(string) (Room, error) { return Room{}, nil }
@@ -93,17 +65,13 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// sessionConfig returns what every session works with, but for its backend and its workspace.
+// sessionConfig returns what every session works with, but for its backend and what is its
+// workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
-	one := session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Tell: c.Tell, Logger: c.Logger, Now: c.Now}
-	if c.Attachments != nil { // a nil of one interface is none of another
-		one.Attachments = c.Attachments
-	}
-	if c.Outputs != nil {
-		one.Outputs = c.Outputs
-	}
-	one.Workspace, one.Context = c.Workspaces.First(), func() event.Context { return event.Context{} } // of none: each has its own
-	return one.Complete()
+	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Attachments: c.Attachments, Outputs: c.Outputs,
+		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Tell: c.Tell,
+		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
+		Context: func() event.Context { return event.Context{} }}.Complete()
 }
 
 // Options is what a session starts with; what is empty has a default.
@@ -113,6 +81,8 @@ type Options struct {
 	Model     string
 	Title     string
 	Mode      string
+
+	taken []event.Data // what it begins with, of another session
 }
 
 // Patch changes a session; nil leaves a property as it is.

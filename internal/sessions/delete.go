@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
 
@@ -17,8 +18,8 @@ const (
 	forgetLimit = time.Minute     // how long a backend may take to forget a session
 )
 
-// Delete stops a session and hides it at once. For [UndoDelete] it can be
-// restored; then its log, outputs and uploads are gone.
+// Delete stops a session and hides it at once. For [UndoDelete] it can be restored; then its log,
+// outputs and uploads are gone.
 func (m *Manager) Delete(ctx context.Context, id eventlog.ID) error {
 	s, err := m.Get(ctx, id)
 	if err != nil {
@@ -42,18 +43,15 @@ func (m *Manager) Restore(ctx context.Context, id eventlog.ID) (eventlog.Summary
 	if err != nil {
 		return eventlog.Summary{}, err
 	}
-	if s.Ended() {
-		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
-	}
 	m.mu.Lock()
 	timer := m.purges[id]
 	delete(m.purges, id)
 	m.mu.Unlock()
-	if s.Summary().DeletedAt.IsZero() {
+	switch deleted := !s.Summary().DeletedAt.IsZero(); {
+	case s.Ended() || deleted && (timer == nil || !timer.Stop()): // the purge has begun
+		return eventlog.Summary{}, notFound(id)
+	case !deleted:
 		return s.Summary(), nil
-	}
-	if timer == nil || !timer.Stop() {
-		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) // the purge has begun
 	}
 	if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{DeletedAt: &time.Time{}}), 0); err != nil {
 		m.schedulePurge(id, UndoDelete)
@@ -76,23 +74,28 @@ func (m *Manager) schedulePurge(id eventlog.ID, in time.Duration) {
 		}
 		defer release()
 		m.purge(id)
+		m.eraseDeletedText()
 	})
 }
 
-// purge removes a deleted session for good. What the log refuses is tried again. The
-// caller has the session's claim.
+// purge removes a deleted session for good. What the log refuses is tried again. The caller has the
+// session's claim.
 func (m *Manager) purge(id eventlog.ID) {
 	if s := m.loaded(id); s != nil {
 		s.Close()
 	}
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
-		defer m.unload(id, sum.Backend)
+		defer m.forget(id, sum.Backend)
 	}
-	if err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0); err != nil {
+	err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0)
+	m.mu.Lock()
+	delete(m.purges, id)
+	if err == nil {
+		delete(m.sessions, id)
+	}
+	m.mu.Unlock()
+	if err != nil {
 		m.cfg.Logger.Error("a deleted session could not be removed; it is tried again", "session", string(id), "error", err)
-		m.mu.Lock()
-		delete(m.purges, id)
-		m.mu.Unlock()
 		m.schedulePurge(id, purgeAgain)
 		return
 	}
@@ -102,52 +105,26 @@ func (m *Manager) purge(id eventlog.ID) {
 	if m.cfg.Attachments != nil {
 		m.cfg.Attachments.DeleteSession(string(id))
 	}
-	m.mu.Lock()
-	delete(m.sessions, id)
-	delete(m.purges, id)
-	m.mu.Unlock()
-	m.eraseDeletedText()
 }
 
-// textEraser is a Catalog on a disk, where what was deleted is not gone yet.
-type textEraser interface {
-	Scrub(ctx context.Context) error
-}
-
-// eraseDeletedText takes what is left of purged sessions off the disk, once for all that were
-// purged before it began.
+// eraseDeletedText takes what is left of purged sessions off the disk, if the catalog is on one.
 func (m *Manager) eraseDeletedText() {
-	disk, ok := m.cfg.Catalog.(textEraser)
+	disk, ok := m.cfg.Catalog.(interface {
+		Scrub(ctx context.Context) error
+	})
 	if !ok {
 		return
 	}
-	m.mu.Lock()
-	first := m.scrubs == 0
-	m.scrubs++
-	m.mu.Unlock()
-	if !first {
-		return // the call that runs erases once more
-	}
-	for {
-		m.mu.Lock()
-		before := m.scrubs
-		m.mu.Unlock()
-		if err := disk.Scrub(m.ctx); err != nil && m.ctx.Err() == nil {
-			m.cfg.Logger.Warn("words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
-		}
-		m.mu.Lock()
-		if m.scrubs == before {
-			m.scrubs = 0
-			m.mu.Unlock()
-			return
-		}
-		m.mu.Unlock()
+	m.scrubbing.Lock()
+	defer m.scrubbing.Unlock()
+	if err := disk.Scrub(m.ctx); err != nil && m.ctx.Err() == nil {
+		m.cfg.Logger.Warn("words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
 	}
 }
 
-// unload has a backend remove what it keeps of a deleted session. That may take
-// the start of a program, so nothing waits for it but the end of the manager.
-func (m *Manager) unload(id eventlog.ID, backend string) {
+// forget has a backend remove what it keeps of a deleted session. That may take the start of a
+// program, so nothing waits for it but the end of the manager.
+func (m *Manager) forget(id eventlog.ID, backend string) {
 	f, ok := m.backends[backend].(agent.Forgetter)
 	if !ok {
 		return
@@ -159,4 +136,62 @@ func (m *Manager) unload(id eventlog.ID, backend string) {
 			m.cfg.Logger.Warn("a backend keeps something of a deleted session", "session", string(id), "backend", backend, "error", err)
 		}
 	})
+}
+
+// Prune deletes for good, with logs, outputs and uploads, the sessions whose last activity was before
+// the given time, and returns how many. Those that are pinned, or in which something runs or waits,
+// stay. There is no undo.
+func (m *Manager) Prune(ctx context.Context, before time.Time) (n int, err error) {
+	if err := m.await(ctx); err != nil {
+		return 0, err
+	}
+	defer m.eraseDeletedText()
+	var old []eventlog.Summary
+	err = m.forEach(ctx, QueryPresent, func(s eventlog.Summary) {
+		if prunable(s, before) {
+			old = append(old, s)
+		}
+	})
+	if err != nil { // what cannot be read is not old
+		m.cfg.Logger.Error("not all sessions were looked at", "error", err)
+	}
+	for _, s := range old {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		pruned, err := m.pruneOne(ctx, s, before)
+		if err != nil {
+			return n, err
+		}
+		if pruned {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// pruneOne deletes a session that is still prunable.
+func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary, before time.Time) (bool, error) {
+	release, err := m.claim(ctx, s.ID)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if one := m.loaded(s.ID); one != nil {
+		if s = one.Summary(); !prunable(s, before) {
+			return false, nil // something began in it meanwhile
+		}
+		one.Retire(m.cfg.Now().UTC())
+	}
+	m.purge(s.ID)
+	if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {
+		return false, fmt.Errorf("session %s could not be deleted: %w", s.ID, eventlog.ErrLog)
+	}
+	s.DeletedAt = m.cfg.Now().UTC()
+	m.Changed(s)
+	return true, nil
+}
+
+func prunable(s eventlog.Summary, before time.Time) bool {
+	return !s.Pinned && s.Status == event.Idle && !s.Unfinished() && s.UpdatedAt.Before(before)
 }

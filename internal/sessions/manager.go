@@ -1,3 +1,30 @@
+// Package sessions holds all sessions: it creates, lists, loads, deletes, restores and prunes them,
+// reports their changes, and says when their log refuses what it is given.
+//
+// # Guarantees
+//
+//   - A session has one value: every caller gets the same [session.Session].
+//   - What an earlier process left open is closed before a session is returned, or as soon as the log
+//     can be written.
+//   - A session belongs to one workspace, and works with what is that workspace's alone: its [Room].
+//     Which folders there are says the list of [Manager.Workspaces].
+//   - A deleted session can be restored for [UndoDelete]; then its log, outputs and uploads are
+//     removed for good, after a restart too.
+//   - While the log refuses what it is given, every reader of every session and of [Manager.Watch]
+//     gets an ephemeral session.error of errorType "log" at once, and one of type "saved" when the log
+//     takes as much as it refused. Marks and deletions are refused meanwhile.
+//
+// # Concurrency
+//
+// All methods may be called at any time from any goroutine. A session is created, loaded or ended by
+// one caller at a time; those of other sessions do not wait, however long an agent takes to close.
+// [Manager.Run] returns when everything the sessions started has ended.
+//
+// # Usage
+//
+//	m, err := sessions.New(sessions.Config{Log: log, Catalog: log, Backends: backends, Workspaces: list})
+//	go m.Run(ctx)
+//	s, err := m.Create(ctx, sessions.Options{})
 package sessions
 
 import (
@@ -5,9 +32,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
@@ -17,31 +44,36 @@ import (
 	"webchat/internal/session"
 )
 
-// shutdownLimit is how long Run waits for sessions that do not end.
-const shutdownLimit = 8 * time.Second
+const (
+	// shutdownLimit is how long Run waits for sessions that do not end.
+	shutdownLimit = 8 * time.Second
+	// lookEvery is how often the log is looked at while nobody writes: users are to know within a
+	// second that it cannot be written.
+	lookEvery = 500 * time.Millisecond
+)
 
-// Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is first asked for and
-// stays, without its log, a few kilobytes.
+// Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is first
+// asked for and stays, without its log, a few kilobytes.
 type Manager struct {
-	choice sync.Once // of chosen
-	chosen string    // the backend of sessions that name none
-
 	cfg      Config
-	base     session.Config // of every session, but for its backend and its workspace
-	rooms    rooms
+	base     session.Config // of every session, but for its backend and what is its workspace's
+	chosen   func() string  // the backend of sessions that name none
 	backends map[string]agent.Backend
 	ready    chan struct{}   // closed when recovery is over
 	ctx      context.Context // of what the manager does by itself
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup // claims, the wait for the log, and what backends forget
 	trouble  trouble
-	unplaced atomic.Bool // there are sessions whose log does not say where they work
+
+	roomMu sync.Mutex // guards rooms
+	rooms  map[string]Room
+
+	scrubbing sync.Mutex // held while deleted text is erased
 
 	mu       sync.Mutex // guards what follows
 	sessions map[eventlog.ID]*session.Session
 	claims   map[eventlog.ID]*claim
 	purges   map[eventlog.ID]*time.Timer
-	scrubs   int // asked for since the running one began
 	started  bool
 	closed   bool
 
@@ -55,22 +87,26 @@ func New(c Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{cfg: c, rooms: rooms{make: c.Room, made: map[string]Room{}}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[eventlog.ID]*session.Session{}, claims: map[eventlog.ID]*claim{}, purges: map[eventlog.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+	m := &Manager{cfg: c, rooms: map[string]Room{}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
+		sessions: map[eventlog.ID]*session.Session{}, claims: map[eventlog.ID]*claim{},
+		purges: map[eventlog.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
+		if m.backends[b.Name()] != nil {
+			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
+		}
 		m.backends[b.Name()] = b
 	}
 	if m.base, err = c.sessionConfig(m); err != nil {
 		return nil, err
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.chosen = sync.OnceValue(m.choose)
 	return m, nil
 }
 
-// Run closes what an earlier process left open and then lets sessions work until
-// ctx ends. A turn that runs then ends with outcome interrupted, as do the prompts
-// that wait; session.shutdown is logged. When Run returns nil nothing of any
-// session is left. It is called once.
+// Run closes what an earlier process left open and then lets sessions work until ctx ends. A turn that
+// runs then ends with outcome interrupted, as do the prompts that wait; session.shutdown is logged.
+// When Run returns nil nothing of any session is left. It is called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.mu.Lock()
 	if m.started {
@@ -82,33 +118,23 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.recover(ctx)
 	if ctx.Err() == nil {
 		close(m.ready)
-		m.look(ctx)
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+				_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users see it
+			}
+		}
 	}
 	return m.close()
 }
 
-// lookEvery is how often the log is looked at while nobody writes: users are to know
-// within a second that it cannot be written.
-const lookEvery = 500 * time.Millisecond
-
-// look tells users when the log cannot be written, until ctx ends.
-func (m *Manager) look(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0) // users are told
-	}
-}
-
-// recover loads every session that was left unfinished, which closes what is open
-// in it, and purges what was deleted long enough ago.
+// recover loads every session that was left unfinished, which closes what is open in it, and purges
+// what was deleted long enough ago.
 func (m *Manager) recover(ctx context.Context) {
-	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0)  // users are told
+	_ = m.Wrote(m.cfg.Log.Writable(ctx, 0), 0)  // users see it
 	if used, err := m.Counts(ctx); err == nil { // else each shows when its sessions are found
 		known := map[string]time.Time{}
 		for path, w := range used {
@@ -134,21 +160,19 @@ func (m *Manager) recover(ctx context.Context) {
 
 // forEach collects all sessions of a kind before it calls f, which may change them.
 func (m *Manager) forEach(ctx context.Context, kind QueryKind, f func(eventlog.Summary)) error {
-	var all []eventlog.Summary
+	var all []Found
 	for q := (Query{Kind: kind, Limit: 500}); ; {
 		page, err := m.cfg.Catalog.List(ctx, q)
 		if err != nil {
 			return err
 		}
-		for _, s := range page.Sessions {
-			all = append(all, s.Summary)
-		}
+		all = append(all, page.Sessions...)
 		if q.Cursor = page.Cursor; q.Cursor == "" {
 			break
 		}
 	}
 	for _, s := range all {
-		f(s)
+		f(s.Summary)
 	}
 	return nil
 }
@@ -160,10 +184,7 @@ func (m *Manager) close() error {
 	for _, t := range m.purges {
 		t.Stop()
 	}
-	all := make([]*session.Session, 0, len(m.sessions))
-	for _, s := range m.sessions {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Values(m.sessions))
 	m.mu.Unlock()
 	m.cancel()
 	done := make(chan struct{})
@@ -175,7 +196,7 @@ func (m *Manager) close() error {
 		}
 		wg.Wait()
 		m.wg.Wait()
-		m.rooms.close()
+		m.closeRooms()
 	}()
 	limit := time.NewTimer(shutdownLimit)
 	defer limit.Stop()
@@ -185,12 +206,7 @@ func (m *Manager) close() error {
 	case <-limit.C:
 		err = fmt.Errorf("sessions did not end within %v: an agent or a tool does not stop", shutdownLimit)
 	}
-	m.watchMu.Lock()
-	for w := range m.watches {
-		w.end()
-	}
-	m.watches = nil
-	m.watchMu.Unlock()
+	m.endWatches()
 	return err
 }
 
@@ -199,32 +215,26 @@ func (m *Manager) await(ctx context.Context) error {
 	select {
 	case <-m.ready:
 	case <-m.ctx.Done():
-		return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if m.ctx.Err() != nil {
-		return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
+		return errClosed
 	}
 	return nil
 }
 
-// Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid]
-// for an unknown backend, a workspace that is not open or a title that is too long;
-// [files.ErrMissing] for a workspace that is not there; [agent.ErrUnsupported] for a
-// backend whose tool calls the user's hooks do not reach.
-func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
-	return m.create(ctx, o)
-}
+var errClosed = fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 
-// create starts a session that begins with what was taken from another.
-func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*session.Session, error) {
+// Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid] for an
+// unknown backend, a workspace that is not open or a title that is too long;
+// [files.ErrMissingWorkspace] for a workspace that is not there; [agent.ErrUnsupported] for a backend
+// whose tool calls the user's hooks do not reach.
+func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
-	if o.Backend == "" {
-		o.Backend = m.fallback(ctx)
-	}
+	o.Backend = cmp.Or(o.Backend, m.chosen())
 	backend := m.backends[o.Backend]
 	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", eventlog.ErrInvalid, o.Backend)
@@ -244,14 +254,14 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 		return nil, err
 	}
 	id := event.NewID()
-	release, err := m.claim(ctx, eventlog.ID(id)) // who finds it in the list waits until it is kept
+	release, err := m.claim(ctx, eventlog.ID(id)) // callers that find it in the list wait until it is kept
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
 	m.logInstructions(ctx, backend, w.Path, &start)
-	s, err := session.Create(ctx, with, start, o.Mode, taken...)
+	s, err := session.Create(ctx, with, start, o.Mode, o.taken...)
 	if err != nil {
 		return nil, err
 	}
@@ -261,14 +271,16 @@ func (m *Manager) create(ctx context.Context, o Options, taken ...event.Data) (*
 // register makes a session known.
 func (m *Manager) register(s *session.Session) error {
 	m.mu.Lock()
-	if !m.closed {
+	closed := m.closed
+	if !closed {
 		m.sessions[s.ID()] = s
-		m.mu.Unlock()
-		return nil
 	}
 	m.mu.Unlock()
-	s.Close()
-	return fmt.Errorf("sessions: %w", eventlog.ErrClosed)
+	if closed {
+		s.Close()
+		return errClosed
+	}
+	return nil
 }
 
 // Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one.
@@ -277,14 +289,13 @@ func (m *Manager) Get(ctx context.Context, id eventlog.ID) (*session.Session, er
 		return nil, err
 	}
 	s, err := m.load(ctx, id)
-	if err != nil {
-		return nil, err
+	if err == nil && !s.Summary().DeletedAt.IsZero() {
+		return nil, notFound(id)
 	}
-	if !s.Summary().DeletedAt.IsZero() {
-		return nil, fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound)
-	}
-	return s, nil
+	return s, err
 }
+
+func notFound(id eventlog.ID) error { return fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) }
 
 func (m *Manager) loaded(id eventlog.ID) *session.Session {
 	m.mu.Lock()
@@ -309,7 +320,7 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err != nil {
 		return nil, err // it names the session
 	}
-	with, err := m.configFor(sum.Backend, m.workspaceOf(sum))
+	with, err := m.configFor(sum.Backend, cmp.Or(sum.Workspace, m.cfg.Workspaces.First())) // a damaged log may not say
 	if err != nil {
 		return nil, err
 	}
@@ -320,13 +331,8 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	return s, m.register(s)
 }
 
-// workspaceOf is where a session works: an older log may not say.
-func (m *Manager) workspaceOf(s eventlog.Summary) string {
-	return cmp.Or(s.Workspace, m.cfg.Workspaces.First())
-}
-
-// List returns one page of the sessions that are not deleted and whose workspace is not
-// closed, unless the query names it.
+// List returns one page of the sessions that are not deleted and whose workspace is not closed, unless
+// the query names it.
 func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 	if err := m.await(ctx); err != nil {
 		return Page{}, err
@@ -337,45 +343,31 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 		for _, w := range m.cfg.Workspaces.Closed() {
 			q.Hidden = append(q.Hidden, w.Path)
 		}
-	} else if m.unplaced.Load() && slices.Contains(q.Workspaces, m.cfg.Workspaces.First()) {
-		q.Workspaces = append(slices.Clone(q.Workspaces), "") // whose log does not say
 	}
-	page, err := m.cfg.Catalog.List(ctx, q)
-	for i := range page.Sessions {
-		page.Sessions[i].Workspace = m.workspaceOf(page.Sessions[i].Summary)
-	}
-	return page, err
+	return m.cfg.Catalog.List(ctx, q)
 }
 
-// Update changes a session. Title and model become events; a model counts from
-// the next turn on. A backend that cannot change its model refuses with
-// [agent.ErrUnsupported].
+// Update changes a session. Title and model become events; a model counts from the next turn on. A
+// backend that cannot change its model refuses with [agent.ErrUnsupported].
 func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog.Summary, error) {
 	s, err := m.Get(ctx, id)
 	if err != nil {
 		return eventlog.Summary{}, err
 	}
-	if p.Title != nil {
-		if err := s.Rename(ctx, *p.Title); err != nil {
-			return eventlog.Summary{}, err
+	setModel := func(ctx context.Context, model string) error {
+		if err := m.checkModel(ctx, s.Summary().Backend, model); err != nil {
+			return fmt.Errorf("change the model: %w", err)
 		}
+		return s.SetModel(ctx, model)
 	}
-	if p.Model != nil {
-		if err := m.checkModel(ctx, s.Summary().Backend, *p.Model); err != nil {
-			return eventlog.Summary{}, fmt.Errorf("change the model: %w", err)
-		}
-		if err := s.SetModel(ctx, *p.Model); err != nil {
-			return eventlog.Summary{}, err
-		}
-	}
-	if p.Mode != nil {
-		if err := s.SetMode(ctx, *p.Mode); err != nil {
-			return eventlog.Summary{}, err
-		}
-	}
-	if p.Effort != nil {
-		if err := s.SetEffort(ctx, *p.Effort); err != nil {
-			return eventlog.Summary{}, err
+	for _, property := range []struct {
+		to  *string
+		set func(context.Context, string) error
+	}{{p.Title, s.Rename}, {p.Model, setModel}, {p.Mode, s.SetMode}, {p.Effort, s.SetEffort}} {
+		if property.to != nil {
+			if err := property.set(ctx, *property.to); err != nil {
+				return eventlog.Summary{}, err
+			}
 		}
 	}
 	if p.Pinned != nil {
@@ -385,4 +377,60 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 		s.Pin(*p.Pinned)
 	}
 	return s.Summary(), nil
+}
+
+// Branch creates a session that begins with everything that was said in another before a prompt; its
+// agent is given that with its first prompt. The other stays as it is. Errors as of [Manager.Create];
+// [eventlog.ErrNotFound] for an unknown prompt, [eventlog.ErrInvalid] for one that joined another's
+// turn or still waits.
+func (m *Manager) Branch(ctx context.Context, id eventlog.ID, messageID string) (*session.Session, error) {
+	from, err := m.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o, err := branch(ctx, from, messageID)
+	if err != nil {
+		return nil, err
+	}
+	return m.Create(ctx, o)
+}
+
+// claim is the right to create, load or end one session, which one caller has at a time. The manager
+// waits for it before it ends.
+type claim struct {
+	taken chan struct{} // has room for one
+	users int           // that have it or wait for it; guarded by the manager's mu
+}
+
+// claim waits for the claim of a session. The caller releases it. The error is ctx's, or
+// [eventlog.ErrClosed].
+func (m *Manager) claim(ctx context.Context, id eventlog.ID) (release func(), err error) {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil, errClosed
+	}
+	m.wg.Add(1)
+	c := m.claims[id]
+	if c == nil {
+		c = &claim{taken: make(chan struct{}, 1)}
+		m.claims[id] = c
+	}
+	c.users++
+	m.mu.Unlock()
+	leave := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if c.users--; c.users == 0 {
+			delete(m.claims, id)
+		}
+		m.wg.Done()
+	}
+	select {
+	case c.taken <- struct{}{}:
+		return func() { <-c.taken; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
 }

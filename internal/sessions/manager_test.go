@@ -27,7 +27,6 @@ func TestConfigIsChecked(t *testing.T) {
 		"no catalog":  func(c *sessions.Config) { c.Catalog = nil },
 		"no backend":  func(c *sessions.Config) { c.Backends = nil },
 		"two of one":  func(c *sessions.Config) { c.Backends = []agent.Backend{&scripted{}, &scripted{}} },
-		"default":     func(c *sessions.Config) { c.Default = "other" },
 		"no folder":   func(c *sessions.Config) { c.Workspaces = nil },
 		"permissions": func(c *sessions.Config) { c.Permissions = "yes" },
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
@@ -17,8 +16,8 @@ import (
 // ErrWorking: something runs or waits in a workspace.
 var ErrWorking = errors.New("something runs or waits")
 
-// Room is what the sessions of one workspace work with; what is named as in
-// [session.Config] is meant for each of them. Everything in it may be nil.
+// Room is what the sessions of one workspace work with; what is named as in [session.Config] is meant
+// for each of them. Everything in it may be nil.
 type Room struct {
 	Tools  func(id eventlog.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
@@ -27,102 +26,69 @@ type Room struct {
 	Files  *files.Index // the manager closes it
 }
 
-// rooms are the rooms that were made, by the paths of their workspaces.
-type rooms struct {
-	make func(workspace string) (Room, error)
+// Workspaces are the folders that sessions may work in.
+func (m *Manager) Workspaces() *files.Workspaces { return m.cfg.Workspaces }
 
-	mu   sync.Mutex
-	made map[string]Room // guarded by mu
-}
-
-// of returns the room of a workspace, made when it is first needed.
-func (r *rooms) of(workspace string) (Room, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if room, ok := r.made[workspace]; ok {
+// Room returns what the sessions of a workspace work with, made at its first use.
+func (m *Manager) Room(workspace string) (Room, error) {
+	m.roomMu.Lock()
+	defer m.roomMu.Unlock()
+	if room, ok := m.rooms[workspace]; ok {
 		return room, nil
 	}
-	room, err := r.make(workspace)
+	room, err := m.cfg.Room(workspace)
 	if err != nil {
 		return Room{}, fmt.Errorf("work in %s: %w", workspace, err)
 	}
-	r.made[workspace] = room
+	m.rooms[workspace] = room
 	return room, nil
 }
 
-// close ends what looks at files.
-func (r *rooms) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, room := range r.made {
+// closeRooms ends what looks at files.
+func (m *Manager) closeRooms() {
+	m.roomMu.Lock()
+	defer m.roomMu.Unlock()
+	for _, room := range m.rooms {
 		if room.Files != nil {
 			room.Files.Close()
 		}
 	}
 }
 
-// Workspaces are the folders that sessions may work in.
-func (m *Manager) Workspaces() *files.Workspaces { return m.cfg.Workspaces }
-
-// Room returns what the sessions of a workspace work with, made at its first use.
-func (m *Manager) Room(workspace string) (Room, error) { return m.rooms.of(workspace) }
-
-// CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something
-// runs or waits in one of them; else the errors of [files.Workspaces.Close].
+// CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something runs or waits in one
+// of them; else the errors of [files.Workspaces.Close].
 func (m *Manager) CloseWorkspace(ctx context.Context, id string) error {
-	w, ok := m.cfg.Workspaces.ByID(id)
-	if !ok {
-		return m.cfg.Workspaces.Close(id) // which says so
-	}
-	busy, err := m.List(ctx, Query{Limit: 1, Filter: Filter{Workspaces: []string{w.Path}, State: Active}})
-	if err != nil {
-		return err
-	}
-	if len(busy.Sessions) > 0 {
-		return fmt.Errorf("close %s: %w there: stop it first", w.Path, ErrWorking)
+	if w, ok := m.cfg.Workspaces.ByID(id); ok {
+		busy, err := m.List(ctx, Query{Limit: 1, Filter: Filter{Workspaces: []string{w.Path}, State: Active}})
+		if err != nil {
+			return err
+		}
+		if len(busy.Sessions) > 0 {
+			return fmt.Errorf("close %s: %w there: stop it first", w.Path, ErrWorking)
+		}
 	}
 	return m.cfg.Workspaces.Close(id)
 }
 
-// Counts says for each workspace how many sessions it has and when something last
-// happened in one.
+// Counts says for each workspace how many sessions it has and when something last happened in one.
 func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
 	all, err := m.cfg.Catalog.Workspaces(ctx)
-	if err != nil {
-		return nil, err
-	}
 	by := map[string]Workspace{}
 	for _, w := range all {
-		if w.Path == "" {
-			m.unplaced.Store(true)
-			w.Path = m.cfg.Workspaces.First()
-		}
-		if one, ok := by[w.Path]; ok {
-			w.Sessions += one.Sessions
-			if one.UpdatedAt.After(w.UpdatedAt) {
-				w.UpdatedAt = one.UpdatedAt
-			}
-		}
 		by[w.Path] = w
 	}
-	return by, nil
+	return by, err
 }
 
 // configFor is what a session of that backend and workspace works with.
 func (m *Manager) configFor(backend, workspace string) (session.Config, error) {
 	room, err := m.Room(workspace)
-	if err != nil {
-		return session.Config{}, err
-	}
 	c := m.base
 	c.Backend, c.Workspace = m.backends[backend], workspace
-	c.Context = func() event.Context { return contextOf(workspace) }
+	c.Context = func() event.Context {
+		h := files.HeadOf(workspace)
+		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
+	}
 	c.Tools, c.Hooks, c.Policy, c.Kept = room.Tools, room.Hooks, room.Policy, room.Kept
-	return c, nil
-}
-
-// contextOf says where a workspace is now.
-func contextOf(workspace string) event.Context {
-	h := files.HeadOf(workspace)
-	return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
+	return c, err
 }

@@ -2,31 +2,37 @@ package sessions
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
 
-// Watch tells what becomes of all sessions: the latest state of each that changed.
-// A slow reader misses states in between and never a last one; it costs no more
-// memory than one event for each session. Next is for one goroutine.
+// Watch reports what becomes of all sessions: the latest state of each that changed. A slow reader
+// misses states in between and never a last one; it costs no more memory than one event for each
+// session. Next is for one goroutine.
 type Watch struct {
 	m     *Manager
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
-	latest map[eventlog.ID]event.SessionChanged
+	latest map[eventlog.ID]event.Data
 	order  []eventlog.ID
-	log    *event.SessionError // what is to be said of the log itself; nil: nothing new
 	pos    int64
 	err    error
 }
 
+// ofLog stands for the log itself among the ids of sessions.
+const ofLog eventlog.ID = ""
+
 // Watch returns the changes from now on. The caller closes it.
 func (m *Manager) Watch() *Watch {
-	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.SessionChanged{}}
+	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.Data{}}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
@@ -37,26 +43,36 @@ func (m *Manager) Watch() *Watch {
 	return w
 }
 
-// Changed implements [eventlog.Owner]: it tells the watches what a session is like now. It never blocks.
+// Changed implements [eventlog.Owner]: the watches get what a session is like now. It never blocks.
 func (m *Manager) Changed(s eventlog.Summary) {
-	d := event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title, Pending: s.Pending,
-		LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()}
+	m.put(s.ID, event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title,
+		Pending: s.Pending, LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()})
+}
+
+// put hands the latest state of a session, or of the log, to the watches.
+func (m *Manager) put(id eventlog.ID, d event.Data) {
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	for w := range m.watches {
-		w.put(s.ID, d)
+		w.mu.Lock()
+		if _, waits := w.latest[id]; waits {
+			w.order = slices.DeleteFunc(w.order, func(o eventlog.ID) bool { return o == id })
+		}
+		w.latest[id] = d
+		w.order = append(w.order, id)
+		w.signal()
+		w.mu.Unlock()
 	}
 }
 
-func (w *Watch) put(id eventlog.ID, d event.SessionChanged) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, waits := w.latest[id]; waits {
-		w.order = slices.DeleteFunc(w.order, func(o eventlog.ID) bool { return o == id })
+// endWatches ends all watches.
+func (m *Manager) endWatches() {
+	m.watchMu.Lock()
+	defer m.watchMu.Unlock()
+	for w := range m.watches {
+		w.end()
 	}
-	w.latest[id] = d
-	w.order = append(w.order, id)
-	w.signal()
+	m.watches = nil
 }
 
 func (w *Watch) signal() {
@@ -66,35 +82,14 @@ func (w *Watch) signal() {
 	}
 }
 
-// watchTrouble tells the watches what is wrong with the log; no text: nothing is.
-func (m *Manager) watchTrouble(text string) {
-	d := eventlog.Trouble(text)
-	m.watchMu.Lock()
-	defer m.watchMu.Unlock()
-	for w := range m.watches {
-		w.mu.Lock()
-		w.log = &d
-		w.signal()
-		w.mu.Unlock()
-	}
-}
-
-// Next waits for changes and returns one ephemeral session.changed for each
-// session that changed, and a session.error if the log begins or ceases to refuse
-// what it is given. The error is ctx's, or [eventlog.ErrClosed].
+// Next waits for changes and returns one ephemeral session.changed for each session that changed, and
+// a session.error if the log begins or ceases to refuse what it is given. The error is ctx's, or
+// [eventlog.ErrClosed].
 func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
-		w.mu.Lock()
-		entries, bad := w.takeLocked()
-		err := w.err
-		w.mu.Unlock()
-		switch {
-		case bad != nil:
-			return nil, bad
-		case len(entries) > 0:
-			return entries, nil
-		case err != nil:
-			return nil, err
+		entries, err := w.take()
+		if len(entries) > 0 || err != nil {
+			return entries, err
 		}
 		select {
 		case <-ctx.Done():
@@ -104,28 +99,24 @@ func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	}
 }
 
-// takeLocked returns what there is to tell.
-func (w *Watch) takeLocked() ([]event.Entry, error) {
-	said := make([]event.Data, 0, len(w.order)+1)
-	if w.log != nil {
-		said = append(said, *w.log)
-	}
+// take returns what there is, or else why nothing comes any more.
+func (w *Watch) take() (entries []event.Entry, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, id := range w.order {
-		said = append(said, w.latest[id])
-	}
-	w.log, w.order = nil, nil
-	clear(w.latest)
-	entries := make([]event.Entry, len(said))
-	for i, d := range said {
 		w.pos++
-		entries[i] = event.Entry{Pos: w.pos, Event: event.New(d, "", w.m.cfg.Now())}
-		entries[i].Event.Ephemeral = true
-		b, err := event.Marshal(entries[i].Event)
-		if err != nil {
+		e := event.Entry{Pos: w.pos, Event: event.New(w.latest[id], "", w.m.cfg.Now())}
+		e.Event.Ephemeral = true
+		if e.JSON, err = event.Marshal(e.Event); err != nil {
 			return nil, err
 		}
-		entries[i].JSON = b
+		entries = append(entries, e)
 	}
+	if len(entries) == 0 {
+		return nil, w.err
+	}
+	w.order = nil
+	clear(w.latest)
 	return entries, nil
 }
 
@@ -142,4 +133,94 @@ func (w *Watch) end() {
 	defer w.mu.Unlock()
 	w.err = eventlog.ErrClosed
 	w.signal()
+}
+
+// Refusal is an error of a [Log] or [Catalog] that says to a user what is wrong with its disk, and what
+// to do.
+type Refusal interface {
+	error
+	// Advice is what to do: a sentence without its full stop.
+	Advice() string
+}
+
+// trouble is what is known of a log that refuses what it is given.
+type trouble struct {
+	text atomic.Pointer[string] // what users see; nil or empty: all is well
+
+	mu   sync.Mutex // guards what follows, and orders what users see
+	most int        // the bytes of the largest write that was refused
+}
+
+// leastTried is how many bytes a log has to take at least to count as writable again.
+const leastTried = 4096
+
+// Wrote implements [eventlog.Owner]: it returns what a write of size bytes to the log or the catalog came
+// to. An error that is theirs wraps [eventlog.ErrLog], and every reader sees it until they can be
+// written again. A session calls it without holding its lock.
+func (m *Manager) Wrote(err error, size int) error {
+	for _, other := range []error{nil, eventlog.ErrInvalid, eventlog.ErrNotFound, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	m.trouble.mu.Lock()
+	defer m.trouble.mu.Unlock()
+	m.trouble.most = max(m.trouble.most, size, leastTried)
+	if m.Unsaved() == "" {
+		m.cfg.Logger.Error("the log cannot be written", "error", err)
+		m.announce(troubleText(err))
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.closed {
+			m.wg.Go(m.awaitLog)
+		}
+	}
+	return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
+}
+
+// troubleText says err to users.
+func troubleText(err error) string {
+	if r, ok := errors.AsType[Refusal](err); ok {
+		return fmt.Sprintf("The log cannot be written: %v. %s; saving is tried again by itself.", r, r.Advice())
+	}
+	return "The log cannot be written; the server's log says why. Saving is tried again by itself."
+}
+
+// awaitLog tries until the log takes as much as it refused, and announces that it does.
+func (m *Manager) awaitLog() {
+	_ = eventlog.Retry(m.ctx, func() error { // it ends with the manager at the latest
+		m.trouble.mu.Lock()
+		size := m.trouble.most
+		m.trouble.mu.Unlock()
+		if err := m.cfg.Log.Writable(m.ctx, size); err != nil {
+			return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
+		}
+		m.trouble.mu.Lock()
+		defer m.trouble.mu.Unlock()
+		m.trouble.most = 0
+		m.cfg.Logger.Info("the log can be written again")
+		m.announce("")
+		return nil
+	})
+}
+
+// announce has every reader of every session, those who come later too, see what is wrong with the log;
+// no text: nothing is any more.
+func (m *Manager) announce(text string) {
+	m.trouble.text.Store(&text) // for those who join from here on; the others follow
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.Unlock()
+	for _, s := range all {
+		s.TellTrouble(text)
+	}
+	m.put(ofLog, eventlog.Trouble(text))
+}
+
+// Unsaved implements [eventlog.Owner]: what users see while the log cannot be written; else empty.
+func (m *Manager) Unsaved() string {
+	if text := m.trouble.text.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
