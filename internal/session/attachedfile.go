@@ -3,7 +3,6 @@ package session
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,25 +33,26 @@ const (
 // content is to go all the same.
 var ErrSensitive = errors.New("it may hold secrets")
 
-// What says what something in the workspace is.
+// AttachmentKind says what something in the workspace is.
 type AttachmentKind string
 
-// What can be named.
+// What can be named. Of AttachedOther an agent gets the path: it is neither text nor a picture, or has
+// more than goes with a prompt.
 const (
 	AttachedText    AttachmentKind = "text"
 	AttachedPicture AttachmentKind = "picture"
 	AttachedFolder  AttachmentKind = "folder"
-	AttachedOther   AttachmentKind = "other" // an agent gets its path: it is neither text nor a picture, or has more than goes with a prompt
+	AttachedOther   AttachmentKind = "other"
 )
 
-// Found is something in the workspace that a prompt can name.
+// AttachedFile is something in the workspace that a prompt can name.
 type AttachedFile struct {
 	Path      string // relative to the workspace, with slashes; that of a folder ends in one
 	Lines     string // "A-B", where lines of a file were asked for
 	What      AttachmentKind
 	Size      int64  // bytes of the file; of a folder, of its listing
 	Sensitive bool   // it may hold secrets
-	Why       string // of Other: a sentence
+	Why       string // of AttachedOther: a sentence
 
 	data      []byte // what an agent gets
 	large     bool   // it is a text or a picture, and too large
@@ -72,41 +72,21 @@ func (f *AttachedFile) Tokens() (n int, exact bool) {
 	return tokens.Count(string(f.data))
 }
 
-// file is what an agent gets of a file or folder.
-func (r AttachmentResolver) file(n event.Attachment) (agent.Attachment, error) {
-	f, err := FindAttachment(r.Judge, r.Workspace, n.Path, n.Lines)
-	switch {
-	case err != nil:
-		return agent.Attachment{}, err
-	case n.Mention:
-		return f.mention(), nil
-	case f.Sensitive && !n.Sensitive:
-		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, ErrSensitive)
-	case f.large:
-		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
-	case f.What == AttachedOther:
-		return agent.Attachment{Name: filepath.Base(f.full), Path: f.full}, nil
+// attachment is what an agent gets.
+func (f *AttachedFile) attachment() agent.Attachment {
+	if f.What == AttachedOther {
+		return agent.Attachment{Name: filepath.Base(f.full), Path: f.full}
 	}
 	name := f.Path
 	if f.Lines != "" {
 		name += ":" + f.Lines
 	}
-	return agent.Attachment{Name: name, MimeType: f.mediaType, Data: f.data}, nil
+	return agent.Attachment{Name: name, MimeType: f.mediaType, Data: f.data}
 }
 
-// mention names it, and gives nothing of its content.
-func (f *AttachedFile) mention() agent.Attachment {
-	text := "The user points to " + f.Path
-	if f.Lines != "" {
-		text += ", lines " + f.Lines
-	}
-	return agent.Attachment{Name: f.Path, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}
-}
-
-// Find looks for a file or folder inside of a workspace, links that leave it excepted,
-// and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text.
-// What is judged is what was opened. The error wraps [eventlog.ErrNotFound] or
-// [eventlog.ErrInvalid].
+// FindAttachment looks for a file or folder inside of a workspace, links that leave it excepted, and reads
+// what of it would go with a prompt: all, or the lines "A-B" or "A" of a text. What is judged is what was
+// opened. The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
 func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, error) {
 	rel, err := inside(workspace, name)
 	if err != nil {
@@ -144,8 +124,8 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	return f, f.read(file)
 }
 
-// Named finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil:
-// nothing that can be named. With both, the error says why it would be refused.
+// NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil: nothing
+// that can be named. With both, the error says why it would be refused.
 func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
@@ -168,17 +148,12 @@ func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error)
 func inside(workspace, name string) (string, error) {
 	rel := filepath.FromSlash(name)
 	if filepath.IsAbs(rel) {
-		in, err := filepath.Rel(workspace, rel)
-		if err != nil {
-			return "", fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
-		}
-		rel = in
+		rel, _ = filepath.Rel(workspace, rel) // empty: it is on another volume
 	}
-	rel = filepath.Clean(rel)
-	if name == "" || !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
+	if !filepath.IsLocal(rel) || strings.ContainsRune(rel, 0) {
 		return "", fmt.Errorf("%w: %s is outside the workspace", eventlog.ErrInvalid, name)
 	}
-	return rel, nil
+	return filepath.Clean(rel), nil
 }
 
 // list takes the names in a folder, one a line, folders first and with a slash.
@@ -193,15 +168,13 @@ func (f *AttachedFile) list(dir *os.File, judge Judge) error {
 	}
 	real := policy.Resolve(f.full)
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return judge.Hidden(filepath.Join(real, e.Name())) })
-	folder := func(e fs.DirEntry) int {
+	order := func(e fs.DirEntry) string { // folders first
 		if e.IsDir() {
-			return 0
+			return "0" + e.Name()
 		}
-		return 1
+		return "1" + e.Name()
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
-		return cmp.Or(folder(a)-folder(b), strings.Compare(a.Name(), b.Name()))
-	})
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(order(a), order(b)) })
 	var b bytes.Buffer
 	for _, e := range entries[:min(len(entries), mostEntries)] {
 		b.WriteString(strconv.QuoteToGraphic(e.Name())[1:])
@@ -223,40 +196,44 @@ func (f *AttachedFile) read(file *os.File) error {
 	r := bufio.NewReaderSize(io.LimitReader(file, mostPassed), 64<<10)
 	head, err := r.Peek(16 << 10)
 	if err != nil && err != io.EOF {
-		return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+		return f.unreadable()
 	}
-	picture := kind.Picture(head)
-	switch {
+	err = nil
+	switch picture := kind.Picture(head); {
 	case picture != "" && picture != kind.SVG:
 		f.What, f.mediaType = AttachedPicture, picture
-		return f.all(r, mostPicture)
 	case kind.Binary(head):
 		f.What, f.Why = AttachedOther, f.Path+" is neither text nor a picture."
 	default:
 		f.What, f.mediaType = AttachedText, "text/plain"
-		if f.Lines != "" {
-			return f.some(r)
-		}
-		return f.all(r, mostText)
 	}
-	if f.Lines != "" {
+	switch {
+	case f.Lines != "" && f.What != AttachedText:
 		return fmt.Errorf("%w: %s is not text, so it has no lines", eventlog.ErrInvalid, f.Path)
+	case f.Lines != "":
+		err = f.readLines(r)
+	case f.What == AttachedText:
+		err = f.readAll(r, mostText)
+	case f.What == AttachedPicture:
+		err = f.readAll(r, mostPicture)
 	}
-	return nil
+	if f.What == AttachedText {
+		f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
+	}
+	return err
 }
 
-// all takes the whole file, if it is not too large.
-func (f *AttachedFile) all(r io.Reader, most int64) (err error) {
-	if f.Lines != "" {
-		return fmt.Errorf("%w: %s is a picture, so it has no lines", eventlog.ErrInvalid, f.Path)
-	}
+func (f *AttachedFile) unreadable() error {
+	return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+}
+
+// readAll takes the whole file, if it is not too large.
+func (f *AttachedFile) readAll(r io.Reader, most int64) (err error) {
 	if f.data, err = io.ReadAll(io.LimitReader(r, most+1)); err != nil {
-		return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+		return f.unreadable()
 	}
 	if int64(len(f.data)) > most {
 		f.tooMuch("Name some of its lines, as in " + f.Path + ":1-200")
-	} else if f.What == AttachedText {
-		f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
 	}
 	return nil
 }
@@ -267,51 +244,41 @@ func (f *AttachedFile) tooMuch(do string) {
 	f.What, f.data, f.large = AttachedOther, nil, true
 }
 
-// some takes the lines that were asked for.
-func (f *AttachedFile) some(r *bufio.Reader) error {
+// readLines takes the lines that were asked for.
+func (f *AttachedFile) readLines(r *bufio.Reader) error {
 	from, to, err := span(f.Lines)
 	if err != nil {
 		return err
 	}
-	f.Lines = strconv.Itoa(from)
-	if to > from {
+	if f.Lines = strconv.Itoa(from); to > from {
 		f.Lines += "-" + strconv.Itoa(to)
 	}
-	line, open := 1, false // open: the line has something
-	for line <= to {
+	last := 0 // the last line that has something
+	for line := 1; line <= to; {
 		part, err := r.ReadSlice('\n')
-		if line >= from {
-			if f.data = append(f.data, part...); len(f.data) > mostText {
-				f.tooMuch("Name fewer lines")
-				return nil
-			}
+		if len(part) > 0 {
+			last = line
 		}
-		open = open || len(part) > 0
+		if line >= from {
+			f.data = append(f.data, part...)
+		}
 		switch {
+		case len(f.data) > mostText:
+			f.tooMuch("Name fewer lines")
+			return nil
 		case err == nil:
-			line, open = line+1, false
+			line++
+		case err == io.EOF && last == 0:
+			return fmt.Errorf("%w: %s is empty, so it has no lines", eventlog.ErrInvalid, f.Path)
+		case err == io.EOF && last < to:
+			return fmt.Errorf("%w: %s has no lines %s; its last line is %d", eventlog.ErrInvalid, f.Path, f.Lines, last)
 		case err == io.EOF:
-			if !open {
-				line--
-			}
-			if line < to {
-				return f.beyond(line)
-			}
-			f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return fmt.Errorf("%w: %s cannot be read", eventlog.ErrInvalid, f.Path)
+			return f.unreadable()
 		}
 	}
-	f.data = bytes.ToValidUTF8(f.data, []byte("\uFFFD"))
 	return nil
-}
-
-func (f *AttachedFile) beyond(last int) error {
-	if last == 0 {
-		return fmt.Errorf("%w: %s is empty, so it has no lines", eventlog.ErrInvalid, f.Path)
-	}
-	return fmt.Errorf("%w: %s has no lines %s; its last line is %d", eventlog.ErrInvalid, f.Path, f.Lines, last)
 }
 
 // span reads "A-B" or "A".

@@ -14,37 +14,35 @@ import (
 	"webchat/internal/policy"
 )
 
-// Uploads keeps what users upload for their prompts. Its methods may be
-// called concurrently.
+// Uploads keeps what users upload for their prompts. Its methods may be called concurrently.
 type Uploads interface {
-	// Put keeps data, which it owns then, and returns the id that Get takes. The
-	// error says why it is refused.
+	// Put keeps data, which it owns then, and returns the id that Get takes. The error says why it is
+	// refused.
 	Put(session, mediaType string, data []byte) (id string, err error)
-	// Get returns an attachment of this very session. The error says that there is
-	// none of that id.
+	// Get returns an attachment of this very session. The error says that there is none of that id.
 	Get(session, id string) (mediaType string, data []byte, err error)
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }
 
-// Outputs is what was shown. Its methods may be called concurrently.
+// AttachableOutputs is what was shown. Its methods may be called concurrently.
 type AttachableOutputs interface {
-	// Read returns an output of this very session, whole or the lines "A-B" as
-	// they are numbered on the card, as an attachment for a prompt; the error
-	// wraps [eventlog.ErrNotFound] when it is unknown or expired.
+	// Read returns an output of this very session, whole or the lines "A-B" as they are numbered on the
+	// card, as an attachment for a prompt; the error wraps [eventlog.ErrNotFound] when it is unknown or
+	// expired.
 	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }
 
-// Keeper is an Outputs that takes what agents' own tools returned.
+// OutputKeeper is an AttachableOutputs that takes what agents' own tools returned.
 type OutputKeeper interface {
 	// Keep stores w as an output of the session; readers are as of [agent.Keeper].
 	Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error)
 }
 
-// Judge judges the files of one workspace, as package policy does. Its methods may be
-// called concurrently.
+// Judge judges the files of one workspace, as package policy does. Its methods may be called
+// concurrently.
 type Judge interface {
 	// File rules on opening a file that is described, by its names.
 	File(opened fs.FileInfo, names ...string) agent.Ruling
@@ -52,7 +50,26 @@ type Judge interface {
 	Hidden(path string) bool
 }
 
-// Resolver resolves for one session.
+// Attach keeps an upload for a later prompt of this session. It owns data.
+func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, err error) {
+	s.mu.Lock()
+	err = s.checkUsable()
+	s.mu.Unlock()
+	switch {
+	case err != nil:
+		return "", err
+	case s.cfg.Attachments == nil:
+		return "", fmt.Errorf("%w: uploads are not set up", eventlog.ErrInvalid)
+	case len(data) == 0:
+		return "", fmt.Errorf("%w: the attachment is empty", eventlog.ErrInvalid)
+	}
+	if attachmentID, err = s.cfg.Attachments.Put(string(s.id), mediaType, data); err != nil {
+		return "", fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)
+	}
+	return attachmentID, nil
+}
+
+// AttachmentResolver resolves for one session.
 type AttachmentResolver struct {
 	Session   eventlog.ID
 	Workspace string            // absolute path
@@ -61,7 +78,8 @@ type AttachmentResolver struct {
 	Outputs   AttachableOutputs // nil: they cannot be attached
 }
 
-// Resolve turns what a prompt names into what an agent gets.
+// Resolve turns what a prompt names into what an agent gets: the content of files of the workspace or of
+// some of their lines, listings of folders, uploads, and outputs; or only the names of these.
 func (r AttachmentResolver) Resolve(ctx context.Context, named []event.Attachment) ([]agent.Attachment, error) {
 	var out []agent.Attachment
 	for i, n := range named {
@@ -69,20 +87,17 @@ func (r AttachmentResolver) Resolve(ctx context.Context, named []event.Attachmen
 		if err != nil {
 			return nil, fmt.Errorf("attachment %d: %w", i+1, err)
 		}
-		a.Name = cmp.Or(n.Name, a.Name, unnamed(i+1, a.MimeType))
+		a.Name = cmp.Or(n.Name, a.Name)
+		if a.Name == "" { // an upload over the API need not have one
+			ext := "txt"
+			if kind, ok := strings.CutPrefix(a.MimeType, "image/"); ok {
+				ext = strings.TrimSuffix(kind, "+xml")
+			}
+			a.Name = fmt.Sprintf("attachment-%d.%s", i+1, ext)
+		}
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// unnamed is what the agent calls the nth attachment of a prompt if it has no name: an
-// upload over the API need not have one.
-func unnamed(n int, mediaType string) string {
-	ext := ".txt"
-	if kind, ok := strings.CutPrefix(mediaType, "image/"); ok {
-		ext = "." + strings.TrimSuffix(kind, "+xml")
-	}
-	return fmt.Sprintf("attachment-%d%s", n, ext)
 }
 
 func (r AttachmentResolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
@@ -106,23 +121,39 @@ func (r AttachmentResolver) resolveOne(ctx context.Context, n event.Attachment) 
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.Mention && r.Outputs != nil:
-		return r.mention(ctx, n)
+		line, _, _ := strings.Cut(n.Lines, "-")
+		a, err := r.Outputs.Read(ctx, r.Session, n.OutputID, line)
+		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
+			return agent.Attachment{}, err
+		}
+		return mention("is looking at", a.Name, n.Lines), nil
 	case n.OutputID != "" && r.Outputs != nil:
 		return r.Outputs.Read(ctx, r.Session, n.OutputID, n.Lines)
 	}
 	return agent.Attachment{}, eventlog.ErrNotFound
 }
 
-// mention says what the user looks at, and gives nothing of its content.
-func (r AttachmentResolver) mention(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
-	line, _, _ := strings.Cut(n.Lines, "-")
-	a, err := r.Outputs.Read(ctx, r.Session, n.OutputID, line)
-	if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
+// file is what an agent gets of a file or folder.
+func (r AttachmentResolver) file(n event.Attachment) (agent.Attachment, error) {
+	f, err := FindAttachment(r.Judge, r.Workspace, n.Path, n.Lines)
+	switch {
+	case err != nil:
 		return agent.Attachment{}, err
+	case n.Mention:
+		return mention("points to", f.Path, f.Lines), nil
+	case f.Sensitive && !n.Sensitive:
+		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, ErrSensitive)
+	case f.large:
+		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
 	}
-	text := "The user is looking at " + a.Name
-	if n.Lines != "" {
-		text += ", lines " + n.Lines
+	return f.attachment(), nil
+}
+
+// mention names what the user looks at, and gives nothing of its content.
+func mention(does, name, lines string) agent.Attachment {
+	text := "The user " + does + " " + name
+	if lines != "" {
+		text += ", lines " + lines
 	}
-	return agent.Attachment{Name: a.Name, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}, nil
+	return agent.Attachment{Name: name, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}
 }
