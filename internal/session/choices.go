@@ -76,6 +76,16 @@ func (s *Session) choose(ctx context.Context, c choice) error {
 	})
 }
 
+// byChooser hands a choice to a conversation that takes it.
+func byChooser(hand func(agent.Chooser) error) func(*liveConn) error {
+	return func(conn *liveConn) error {
+		if c, ok := can[agent.Chooser](conn); ok {
+			return hand(c)
+		}
+		return nil
+	}
+}
+
 // SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not among
 // the choices, and [agent.ErrUnsupported] for an agent without any.
 func (s *Session) SetMode(ctx context.Context, id string) error {
@@ -84,12 +94,7 @@ func (s *Session) SetMode(ctx context.Context, id string) error {
 		return err
 	}
 	return s.choose(ctx, choice{"change the mode", func(sum eventlog.Summary) bool { return id == sum.Open.Mode },
-		func(conn *liveConn) error {
-			if c, ok := can[agent.Chooser](conn); ok {
-				return c.SetMode(ctx, id)
-			}
-			return nil
-		}, func() event.Data { return d }})
+		byChooser(func(c agent.Chooser) error { return c.SetMode(ctx, id) }), func() event.Data { return d }})
 }
 
 // mode returns what the log says of a mode that may be chosen.
@@ -114,12 +119,8 @@ func (s *Session) SetEffort(ctx context.Context, id string) error {
 		return s.noChoice("effort", id, ids)
 	}
 	return s.choose(ctx, choice{"change the effort", func(sum eventlog.Summary) bool { return id == sum.Open.Effort },
-		func(conn *liveConn) error {
-			if c, ok := can[agent.Chooser](conn); ok {
-				return c.SetEffort(ctx, id)
-			}
-			return nil
-		}, func() event.Data { return event.SessionModelChange{NewModel: s.Summary().Model, Effort: id} }})
+		byChooser(func(c agent.Chooser) error { return c.SetEffort(ctx, id) }),
+		func() event.Data { return event.SessionModelChange{NewModel: s.Summary().Model, Effort: id} }})
 }
 
 // SetModel changes the model from the next turn on. A backend that cannot change it refuses with

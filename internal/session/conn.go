@@ -57,17 +57,15 @@ func (s *Session) Wake(ctx context.Context) error {
 func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	s.connecting <- struct{}{}
 	defer func() { <-s.connecting }()
-	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
-	if conn != nil {
+	if conn := s.current(); conn != nil {
 		return conn, nil
 	}
 	o, err := s.openOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if conn, err = s.open(ctx, o); err != nil {
+	conn, err := s.open(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	switch {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,15 +108,12 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		d.ResultTokens = resultTokens(d) // here, where no lock is held
 		data = d
 	}
-	take := func() error { return h.reportLocked(data) }
-	if err := h.s.events.Change(context.Background(), take); !errors.Is(err, eventlog.ErrLog) {
-		return err
-	}
+	wait := h.turnOver()
 	switch data.(type) {
 	case event.TaskStarted, event.TaskCompleted:
-		return h.s.events.Persist(h.s.ctx, take) // a task is beside the turns
+		wait = h.s.ctx // a task is beside the turns
 	}
-	return h.s.events.Persist(h.turnOver(), take)
+	return h.s.events.Persist(wait, func() error { return h.reportLocked(data) })
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.
@@ -159,14 +155,19 @@ func (h *host) reportLocked(data event.Data) error {
 	if err != nil {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
-	s.openScopeLocked(relay)
-	if mode, ok := relay.(event.SessionModeChanged); ok {
-		h.stopUnaskedLocked(mode, before)
+	switch d := relay.(type) {
+	case event.SessionModeChanged:
+		h.stopUnaskedLocked(d, before)
+	case event.TaskStarted: // the calls made for it run in a scope of its own
+		s.scopes[d.TaskID] = s.newTurn(&prompt{})
+		s.scopes[d.TaskID].started = true
+	case event.AssistantUsage:
+		if t == nil {
+			s.unbilled = s.unbilled.Plus(usageOf(d))
+		}
 	}
 	if t != nil {
 		t.count(relay)
-	} else if u, ok := relay.(event.AssistantUsage); ok {
-		s.unbilled = s.unbilled.Plus(usageOf(u))
 	}
 	return nil
 }
@@ -268,9 +269,7 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 
 // runOwnWork has the agent do its own work in a turn.
 func (s *Session) runOwnWork(t *turn, own *ownWork) (err error) {
-	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
+	conn := s.current()
 	if own.by == event.ByUser {
 		if conn, err = s.connect(t.ctx); err != nil {
 			return err

@@ -162,7 +162,10 @@ func (s *Session) enqueueLocked(p *prompt) {
 	}
 	t := s.newTurn(p)
 	s.turn = t
-	s.wg.Go(func() { s.work(t) })
+	s.wg.Go(func() { // which turn is next is decided with the end of the one before
+		for ; t != nil; t = s.run(t) {
+		}
+	})
 }
 
 // steer offers p to the running turn. The turn's end waits for the answer.

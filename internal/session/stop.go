@@ -160,15 +160,6 @@ func (s *Session) AbortTasks(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// openScopeLocked gives a task that starts what the calls made for it run in.
-func (s *Session) openScopeLocked(data event.Data) {
-	if d, ok := data.(event.TaskStarted); ok {
-		scope := s.newTurn(&prompt{})
-		scope.started = true
-		s.scopes[d.TaskID] = scope
-	}
-}
-
 // endTaskLocked logs the end of a task, and with it of what a helper left open.
 func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	d.Usage = s.unbilled

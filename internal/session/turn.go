@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,14 +72,6 @@ func (t *turn) start() event.TurnStart {
 		return event.TurnStart{TurnID: t.id, By: own.by, Cause: own.cause}
 	}
 	return event.TurnStart{TurnID: t.id, MessageID: t.prompt.id, By: event.ByUser}
-}
-
-// work runs turns until no prompt waits. A turn has one worker: which one is next is decided with the
-// end of the one before, not by looking later.
-func (s *Session) work(t *turn) {
-	for t != nil {
-		t = s.run(t)
-	}
 }
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
@@ -224,19 +217,23 @@ func (s *Session) prompt(t *turn) error {
 		return s.runOwnWork(t, own)
 	}
 	p := t.prompt
-	content, err := s.hookPrompt(t)
+	v, err := s.hook(t.ctx, consent.HookCall{RequestID: p.id, Event: consent.PromptSubmitted, Prompt: p.content})
+	if err == nil && !v.Allow {
+		err = fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
+	}
 	if err == nil && len(p.attachments) < len(p.given) { // accepted by an earlier process
 		p.attachments, err = s.resolve(t.ctx, p.given)
 	}
 	if err != nil {
 		return err
 	}
+	given := agent.Prompt{MessageID: p.id, Content: cmp.Or(v.Prompt, p.content), Attachments: p.attachments}
 	conn, err := s.connect(t.ctx)
 	if err != nil {
 		return err
 	}
 	return s.await(t, conn, func() error {
-		err := conn.Prompt(t.ctx, s.withTaken(agent.Prompt{MessageID: p.id, Content: content, Attachments: p.attachments}))
+		err := conn.Prompt(t.ctx, s.withTaken(given))
 		if err == nil {
 			s.setTaken("")
 		}
@@ -270,21 +267,6 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 		s.disconnect(conn)
 	}
 	return err
-}
-
-// hookPrompt asks the hooks about the prompt and returns it as they left it.
-func (s *Session) hookPrompt(t *turn) (string, error) {
-	c := consent.HookCall{RequestID: t.prompt.id, Event: consent.PromptSubmitted, Prompt: t.prompt.content}
-	v, err := s.hook(t.ctx, c)
-	switch {
-	case err != nil:
-		return "", err
-	case !v.Allow:
-		return "", fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
-	case v.Prompt != "":
-		return v.Prompt, nil
-	}
-	return t.prompt.content, nil
 }
 
 // keepDrafts saves the messages in flight until the returned function is called, which removes them.
