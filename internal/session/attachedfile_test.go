@@ -51,7 +51,7 @@ func workspace(t *testing.T) string {
 // What a price says is what goes with the prompt, to the token.
 func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 	dir := workspace(t)
-	r := session.AttachmentResolver{Workspace: dir}
+	r := session.Config{Workspace: dir}
 	for _, c := range []struct {
 		path, lines string
 		what        session.AttachmentKind
@@ -76,7 +76,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 			t.Errorf("%s:%s: %v", c.path, c.lines, err)
 			continue
 		}
-		got, err := r.Resolve(t.Context(), []event.Attachment{{Path: c.path, Lines: c.lines}})
+		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: c.path, Lines: c.lines}})
 		if err != nil || len(got) != 1 || got[0].Name != c.name || string(got[0].Data) != c.data || got[0].Path != "" {
 			t.Errorf("%s:%s goes as %+v, %v", c.path, c.lines, got, err)
 			continue
@@ -93,7 +93,7 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 	if n, exact := f.Tokens(); f.What != session.AttachedPicture || n != 85+170*2 || exact {
 		t.Errorf("a picture is %s and costs %d", f.What, n)
 	}
-	got, err := r.Resolve(t.Context(), []event.Attachment{{Path: "bin"}})
+	got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: "bin"}})
 	if err != nil || got[0].Path != filepath.Join(dir, "bin") || got[0].Data != nil {
 		t.Errorf("a file that is not text goes as %+v, %v", got, err)
 	}
@@ -101,13 +101,13 @@ func TestWhatGoesIsWhatIsPriced(t *testing.T) {
 
 // Of what is only named nothing goes but its name.
 func TestNameOnly(t *testing.T) {
-	r := session.AttachmentResolver{Workspace: workspace(t)}
+	r := session.Config{Workspace: workspace(t)}
 	for path, want := range map[string]string{"main.go": "The user points to main.go, lines 2-3. You were not given its content.", ".env": "The user points to .env, lines 1. You were not given its content."} {
 		lines := "1"
 		if path == "main.go" {
 			lines = "2-3"
 		}
-		got, err := r.Resolve(t.Context(), []event.Attachment{{Path: path, Lines: lines, Mention: true}})
+		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: path, Lines: lines, Mention: true}})
 		if err != nil || string(got[0].Data) != want || got[0].Path != "" {
 			t.Errorf("%s: %+v, %v", path, got, err)
 		}
@@ -124,13 +124,13 @@ func TestSensitiveNeedsASecondWord(t *testing.T) {
 	if err := os.Link(filepath.Join(dir, ".env"), filepath.Join(dir, "other.txt")); err == nil && runtime.GOOS != "windows" {
 		names = append(names, "other.txt")
 	}
-	r := session.AttachmentResolver{Workspace: dir}
+	r := session.Config{Workspace: dir}
 	for _, name := range names {
-		got, err := r.Resolve(t.Context(), []event.Attachment{{Path: name}})
+		got, err := r.Resolve(t.Context(), "s", []event.Attachment{{Path: name}})
 		if !errors.Is(err, session.ErrSensitive) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		got, err = r.Resolve(t.Context(), []event.Attachment{{Path: name, Sensitive: true}})
+		got, err = r.Resolve(t.Context(), "s", []event.Attachment{{Path: name, Sensitive: true}})
 		if err != nil || string(got[0].Data) != "TOKEN=1\n" {
 			t.Errorf("%s, said twice: %+v, %v", name, got, err)
 		}
@@ -143,7 +143,7 @@ func TestRefusedFiles(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
 		t.Skip(err)
 	}
-	r := session.AttachmentResolver{Workspace: dir}
+	r := session.Config{Workspace: dir}
 	for _, c := range []struct {
 		a    event.Attachment
 		says string
@@ -165,7 +165,7 @@ func TestRefusedFiles(t *testing.T) {
 		{event.Attachment{ID: "x", Lines: "1"}, "name one of", eventlog.ErrInvalid},
 		{event.Attachment{OutputID: "x", Sensitive: true}, "name one of", eventlog.ErrInvalid},
 	} {
-		_, err := r.Resolve(t.Context(), []event.Attachment{c.a})
+		_, err := r.Resolve(t.Context(), "s", []event.Attachment{c.a})
 		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c.a, err)
 		}

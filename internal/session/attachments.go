@@ -69,21 +69,12 @@ func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, er
 	return attachmentID, nil
 }
 
-// AttachmentResolver resolves for one session.
-type AttachmentResolver struct {
-	Session   eventlog.ID
-	Workspace string            // absolute path
-	Judge     Judge             // nil: one that knows none of webchat's own files
-	Uploads   Uploads           // nil: there are none
-	Outputs   AttachableOutputs // nil: they cannot be attached
-}
-
-// Resolve turns what a prompt names into what an agent gets: the content of files of the workspace or of
+// Resolve turns what a prompt of a session names into what an agent gets: the content of files of the workspace or of
 // some of their lines, listings of folders, uploads, and outputs; or only the names of these.
-func (r AttachmentResolver) Resolve(ctx context.Context, named []event.Attachment) ([]agent.Attachment, error) {
+func (c Config) Resolve(ctx context.Context, session eventlog.ID, named []event.Attachment) ([]agent.Attachment, error) {
 	var out []agent.Attachment
 	for i, n := range named {
-		a, err := r.resolveOne(ctx, n)
+		a, err := c.resolveOne(ctx, session, n)
 		if err != nil {
 			return nil, fmt.Errorf("attachment %d: %w", i+1, err)
 		}
@@ -100,7 +91,7 @@ func (r AttachmentResolver) Resolve(ctx context.Context, named []event.Attachmen
 	return out, nil
 }
 
-func (r AttachmentResolver) resolveOne(ctx context.Context, n event.Attachment) (agent.Attachment, error) {
+func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Attachment) (agent.Attachment, error) {
 	set := 0
 	for _, v := range []string{n.ID, n.Path, n.OutputID} {
 		if v != "" {
@@ -111,31 +102,31 @@ func (r AttachmentResolver) resolveOne(ctx context.Context, n event.Attachment) 
 	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "":
 		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
-		return r.file(n)
+		return c.attachFile(n)
 	case n.ID != "" && policy.Sensitive(n.Name) && !n.Sensitive:
 		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid, n.Name, ErrSensitive)
-	case n.ID != "" && r.Uploads != nil:
-		mediaType, data, err := r.Uploads.Get(string(r.Session), n.ID)
+	case n.ID != "" && c.Attachments != nil:
+		mediaType, data, err := c.Attachments.Get(string(session), n.ID)
 		if err != nil {
 			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, eventlog.ErrNotFound)
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
-	case n.Mention && r.Outputs != nil:
+	case n.Mention && c.Outputs != nil:
 		line, _, _ := strings.Cut(n.Lines, "-")
-		a, err := r.Outputs.Read(ctx, r.Session, n.OutputID, line)
+		a, err := c.Outputs.Read(ctx, session, n.OutputID, line)
 		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
 			return agent.Attachment{}, err
 		}
 		return mention("is looking at", a.Name, n.Lines), nil
-	case n.OutputID != "" && r.Outputs != nil:
-		return r.Outputs.Read(ctx, r.Session, n.OutputID, n.Lines)
+	case n.OutputID != "" && c.Outputs != nil:
+		return c.Outputs.Read(ctx, session, n.OutputID, n.Lines)
 	}
 	return agent.Attachment{}, eventlog.ErrNotFound
 }
 
 // file is what an agent gets of a file or folder.
-func (r AttachmentResolver) file(n event.Attachment) (agent.Attachment, error) {
-	f, err := FindAttachment(r.Judge, r.Workspace, n.Path, n.Lines)
+func (c Config) attachFile(n event.Attachment) (agent.Attachment, error) {
+	f, err := FindAttachment(c.Policy, c.Workspace, n.Path, n.Lines)
 	switch {
 	case err != nil:
 		return agent.Attachment{}, err

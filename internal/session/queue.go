@@ -58,7 +58,7 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 	if err := files.CheckWorkspace(s.cfg.Workspace); err != nil {
 		return "", err
 	}
-	attached, err := s.resolve(ctx, msg.Attachments)
+	attached, err := s.cfg.Resolve(ctx, s.id, msg.Attachments)
 	if err != nil {
 		return "", err
 	}
@@ -83,12 +83,6 @@ func validate(msg Message) error {
 		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode, SendQueue, SendSteer)
 	}
 	return nil
-}
-
-// resolve returns what an agent is given of the attachments of a prompt.
-func (s *Session) resolve(ctx context.Context, given []event.Attachment) ([]agent.Attachment, error) {
-	r := AttachmentResolver{Session: s.id, Workspace: s.cfg.Workspace, Judge: s.cfg.Policy, Uploads: s.cfg.Attachments, Outputs: s.cfg.Outputs}
-	return r.Resolve(ctx, given)
 }
 
 // Place returns the sequence after which the log holds a prompt that this session accepted lately;

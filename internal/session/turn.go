@@ -222,7 +222,7 @@ func (s *Session) prompt(t *turn) error {
 		err = fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
 	}
 	if err == nil && len(p.attachments) < len(p.given) { // accepted by an earlier process
-		p.attachments, err = s.resolve(t.ctx, p.given)
+		p.attachments, err = s.cfg.Resolve(t.ctx, s.id, p.given)
 	}
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ func (uploaded) Get(_, id string) (string, []byte, error) {
 
 // What was uploaded without a name has one for the agent, and keeps its own if it has one.
 func TestUploadsHaveNames(t *testing.T) {
-	r := session.AttachmentResolver{Session: "s", Workspace: t.TempDir(), Uploads: uploaded{}}
-	got, err := r.Resolve(t.Context(), []event.Attachment{{ID: "text"}, {ID: "dot"}, {ID: "text", Name: "notes.md"}})
+	r := session.Config{Workspace: t.TempDir(), Attachments: uploaded{}}
+	got, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "text"}, {ID: "dot"}, {ID: "text", Name: "notes.md"}})
 	if err != nil {
 		t.Fatal(err)
 	}
