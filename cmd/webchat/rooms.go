@@ -140,7 +140,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Tell: o.mcpServers(c).Report, Logger: log}
+		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"webchat/internal/event"
 )
 
-// commands are those that agents of a session asked for, so that one that the user repeats is told
-// apart from one that the user typed. They are read from the log when they are first needed.
+// commands are those that agents of a session asked for: one of them that the user repeats is not one
+// that the user typed. They are read from the log when they are first needed.
 type commands struct {
 	mu    sync.Mutex      // guards what follows
 	upTo  int64           // the last event that was read

@@ -135,7 +135,7 @@ func parse(b []byte) (HookVerdict, error) {
 	case len(answer.Arguments) > 0 && answer.Arguments[0] != '{':
 		return HookVerdict{}, errors.New(`"arguments" is not an object`)
 	}
-	return HookVerdict{*answer.Allow, answer.Reason, answer.Arguments, answer.Prompt}, nil
+	return HookVerdict{Allow: *answer.Allow, Reason: answer.Reason, Arguments: answer.Arguments, Prompt: answer.Prompt}, nil
 }
 
 // no is a verdict that refuses, with a reason a person and a model can read.

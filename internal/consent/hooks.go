@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"webchat/internal/agent"
 	"webchat/internal/event"
 )
 
@@ -65,16 +66,11 @@ type HookCall struct {
 	Fixed      bool   `json:"-"` // the arguments cannot be changed any more: a hook that wants to denies
 }
 
-// HookVerdict is what hooks decided.
-type HookVerdict struct {
-	Allow     bool
-	Reason    string          // of a no; never empty then
-	Arguments json.RawMessage // nil: unchanged
-	Prompt    string          // empty: unchanged
-}
+// HookVerdict is what hooks decided; the reason of a no is never empty.
+type HookVerdict = agent.HookVerdict
 
-// changed returns c as the verdict changes it.
-func (v HookVerdict) changed(c HookCall) HookCall {
+// changed returns c as a verdict changes it.
+func changed(c HookCall, v HookVerdict) HookCall {
 	if v.Arguments != nil {
 		c.Arguments = v.Arguments
 	}
@@ -226,7 +222,7 @@ func (s *Hooks) Run(ctx context.Context, c HookCall, report func(event.Data) err
 	}
 	defer close(one.done) // also after a panic: then it is a no
 	v, err := s.ask(ctx, mine, c, report)
-	one.given, one.v, one.err = content(v.changed(c)), v, err
+	one.given, one.v, one.err = content(changed(c, v)), v, err
 	return v, err
 }
 
@@ -282,7 +278,7 @@ func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall, report func(ev
 		case !v.Allow:
 			return v, nil
 		}
-		c = v.changed(c)
+		c = changed(c, v)
 		if v.Arguments != nil {
 			all.Arguments = v.Arguments
 		}
@@ -302,13 +298,13 @@ func (s *Hooks) askOne(ctx context.Context, h hook, c HookCall, report func(even
 	limited, cancel := context.WithTimeoutCause(ctx, h.Timeout, errTimeout)
 	defer cancel()
 	code, v := s.execute(limited, h, c)
-	v = v.checked(c)
+	v = checked(v, c)
 	return v, report(event.HookEnd{HookID: start.HookID, Event: start.Event, Command: h.Command, ExitCode: code,
 		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
 }
 
 // checked denies the call if the verdict changes what cannot be changed.
-func (v HookVerdict) checked(c HookCall) HookVerdict {
+func checked(v HookVerdict, c HookCall) HookVerdict {
 	switch {
 	case !v.Allow:
 		return no("%s", v.Reason)

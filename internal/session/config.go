@@ -69,12 +69,12 @@ type Config struct {
 	Attachments Uploads           // nil: uploads are refused
 	Outputs     AttachableOutputs // nil: outputs cannot be attached
 
-	Permissions       consent.Mode  // empty: consent.ModeAsk
+	Permissions       consent.Mode  // anything but allow and deny: ask
 	PermissionTimeout time.Duration // 0: five minutes
 
-	// Tell returns a line that the user should read once an agent of theirs was started; empty:
+	// Notice returns a line that the user should read once an agent of theirs was started; empty:
 	// there is none, or it was returned before. nil: there never is one.
-	Tell func() string
+	Notice func() string
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
@@ -87,13 +87,6 @@ func (c Config) Complete() (Config, error) {
 		return c, fmt.Errorf("%w: a session needs a log, a context and an owner", eventlog.ErrInvalid)
 	case !filepath.IsAbs(c.Workspace):
 		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", eventlog.ErrInvalid, c.Workspace)
-	}
-	switch c.Permissions {
-	case "":
-		c.Permissions = consent.ModeAsk
-	case consent.ModeAsk, consent.ModeAllow, consent.ModeDeny:
-	default:
-		return c, fmt.Errorf("%w: permissions %q are not ask, allow or deny", eventlog.ErrInvalid, c.Permissions)
 	}
 	if c.PermissionTimeout <= 0 {
 		c.PermissionTimeout = 5 * time.Minute

@@ -78,8 +78,8 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	case o.Resume:
 		s.reportForgotten(ctx)
 	}
-	if s.cfg.Tell != nil {
-		if line := s.cfg.Tell(); line != "" {
+	if s.cfg.Notice != nil {
+		if line := s.cfg.Notice(); line != "" {
 			s.report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line})
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Session) display(c *call) DisplayResult {
 	return out
 }
 
-// displayResultOf is what a call's end says to its user. That the log has it is not said yet.
+// displayResultOf is what a call's end shows its user, before the log has it.
 func displayResultOf(d event.ToolExecutionComplete, res agent.Result) DisplayResult {
 	out := DisplayResult{ToolCallID: d.ToolCallID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}
 	if d.OutputID != "" {
@@ -141,7 +141,7 @@ type look struct {
 	end     event.ToolExecutionComplete
 }
 
-// Preview shows a file to the user without logging anything and without asking anybody: of a
+// Preview shows a file to the user without logging anything and without asking the user: of a
 // sensitive file only its name is known, and a tool that does more than read is refused. It holds
 // until the next preview. When ctx ends, the tool is stopped. [eventlog.ErrInvalid] for a tool or
 // arguments no tool would take.

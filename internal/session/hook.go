@@ -150,7 +150,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		s.rewritten[c.RequestID] = v.Arguments
 		s.mu.Unlock()
 	}
-	return agent.HookVerdict(v), err
+	return v, err
 }
 
 // hookBeforeAsking asks the before_tool hooks about an act of an agent that reports its tools only

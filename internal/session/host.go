@@ -11,7 +11,7 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// maxErrors is how many errors of one turn hooks are told.
+// maxErrors is how many errors of one turn hooks run for.
 const maxErrors = 10
 
 // host is what one conversation may ask of its session.

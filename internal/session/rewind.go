@@ -217,7 +217,7 @@ func (s *Session) Inside(ctx context.Context) (all agent.Inside, err error) {
 	err = s.withAgent(ctx, "asking what the agent works with", func(conn *liveConn) (err error) {
 		d, ok := can[agent.Describer](conn)
 		if !ok {
-			return fmt.Errorf("%s does not tell what it works with: %w", s.Summary().Backend, agent.ErrUnsupported)
+			return fmt.Errorf("%s does not report what it works with: %w", s.Summary().Backend, agent.ErrUnsupported)
 		}
 		all, err = d.Describe(ctx)
 		return err

@@ -133,7 +133,7 @@ func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspac
 	}
 	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack, Filter: Filter{Workspaces: []string{workspace}}})
 	if err != nil {
-		return // the user sees it once more
+		return // the user is shown it once more
 	}
 	start.InstructionsSeen = slices.ContainsFunc(before.Sessions, func(s Found) bool {
 		first, err := m.cfg.Log.After(ctx, s.ID, 0, 1)

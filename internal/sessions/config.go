@@ -38,7 +38,7 @@ type Config struct {
 	PermissionTimeout time.Duration
 	AgentIdle         time.Duration
 
-	Tell func() string
+	Notice func() string
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
@@ -69,7 +69,7 @@ func (c Config) complete() (Config, error) {
 // workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Attachments: c.Attachments, Outputs: c.Outputs,
-		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Tell: c.Tell,
+		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Notice: c.Notice,
 		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
 		Context: func() event.Context { return event.Context{} }}.Complete()
 }

@@ -23,12 +23,11 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*sessions.Config){
-		"no log":      func(c *sessions.Config) { c.Log = nil },
-		"no catalog":  func(c *sessions.Config) { c.Catalog = nil },
-		"no backend":  func(c *sessions.Config) { c.Backends = nil },
-		"two of one":  func(c *sessions.Config) { c.Backends = []agent.Backend{&scripted{}, &scripted{}} },
-		"no folder":   func(c *sessions.Config) { c.Workspaces = nil },
-		"permissions": func(c *sessions.Config) { c.Permissions = "yes" },
+		"no log":     func(c *sessions.Config) { c.Log = nil },
+		"no catalog": func(c *sessions.Config) { c.Catalog = nil },
+		"no backend": func(c *sessions.Config) { c.Backends = nil },
+		"two of one": func(c *sessions.Config) { c.Backends = []agent.Backend{&scripted{}, &scripted{}} },
+		"no folder":  func(c *sessions.Config) { c.Workspaces = nil },
 	} {
 		c := good
 		spoil(&c)
