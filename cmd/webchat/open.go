@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -250,7 +251,7 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 		}
 	}
 	if folder == "" {
-		folder = files.RepositoryOf(filepath.Dir(real))
+		folder = cmp.Or(files.RepositoryOf(filepath.Dir(real)), filepath.Dir(real))
 	}
 	return folder, real, line, nil
 }

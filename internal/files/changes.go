@@ -2,40 +2,53 @@ package files
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha1" // git's name for a file, and no protection
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"webchat/internal/wording"
 )
 
 // Bounds of a look at what changed.
 const (
-	maxChanges  = 500     // files that git may name
-	maxCounted  = 40      // of which the lines are counted, since the last commit
-	maxCompared = 1 << 20 // bytes of a file whose lines are counted
+	maxChanges  = 500       // files that git may name
+	maxCounted  = 40        // of which the lines are counted, since the last commit
+	maxCompared = 1 << 20   // bytes of a file whose lines are counted
+	maxHeld     = 32 << 20  // bytes of all files that are kept
+	maxRenames  = 50        // files of each kind that are looked at for renames
+	maxAlike    = 128 << 20 // bytes that are compared line by line for that
 )
 
-// Change is a file that differs from a commit. Added and Removed count lines, unless
-// Uncounted.
+// Change is a file that differs from a commit.
 type Change struct {
-	Path           string // relative to the workspace, with slashes
-	From           string // of a renamed file, its path in the commit
-	Kind           ChangeKind
-	Added, Removed int
-	Binary         bool      // it is not text, so it has no lines
-	Uncounted      bool      // it is too large, no regular file, or one of too many
-	Written        time.Time // when the file was written last; zero: it is deleted
+	Path      string     `json:"path"`           // relative to the workspace, with slashes
+	From      string     `json:"from,omitempty"` // of a renamed file: its path in the commit
+	Kind      ChangeKind `json:"kind"`
+	Added     int        `json:"added"` // lines, unless Uncounted
+	Removed   int        `json:"removed"`
+	Binary    bool       `json:"binary,omitempty"`    // it is not text, so it has no lines
+	Uncounted bool       `json:"uncounted,omitempty"` // it is too large, no regular file, or one of too many
+	Before    bool       `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
+	Written   time.Time  `json:"-"`                   // when the file was written last; zero: it is deleted
 
 	blob     string // what git has of it; empty: nothing
 	was, now []byte // what was compared
 	held     bool   // both are there
 }
-
-// Texts returns what was compared; false where that was too much to be kept.
-func (c *Change) Texts() (was, now []byte, ok bool) { return c.was, c.now, c.held }
 
 // ChangeKind says how a file differs.
 type ChangeKind string
@@ -48,61 +61,64 @@ const (
 	Renamed  ChangeKind = "renamed"
 )
 
-// errMany ends reading a list that is long enough.
-var errMany = errors.New("enough changes")
+var (
+	// ErrNoCommit: git does not have a commit.
+	ErrNoCommit = errors.New("git does not have that commit")
+	// ErrTooLarge: a file is larger than was asked for.
+	ErrTooLarge = errors.New("too large")
+)
 
-// Changes returns the files below the workspace that differ from the last commit, by
-// path; more says that there are others. There is nothing outside of a repository. Git
-// names them by their times and sizes, and what only was touched is left out by
-// comparing the bytes here: so nothing runs that a repository's settings name, no
-// filter either.
+// Changes returns the files below the workspace that differ from the last commit, by path; more
+// says that there are others. There is nothing outside of a repository. Git names them by their
+// times and sizes, and what only was touched is left out by comparing the bytes here: so nothing
+// runs that a repository's settings name, no filter either.
 func (x *Index) Changes(ctx context.Context) (list []Change, more bool, err error) {
-	return x.since(ctx, "HEAD", maxCounted)
-}
-
-// Since is the same since any commit, given as its name in hexadecimal; of an empty one,
-// since there was none. It counts the lines of all files it returns and finds out which
-// were renamed. [ErrNoCommit] if git does not have the commit (any more).
-func (x *Index) Since(ctx context.Context, commit string) (list []Change, more bool, err error) {
-	if commit != "" && hash(commit) == "" {
-		return nil, false, ErrNoCommit
-	}
-	if list, more, err = x.since(ctx, commit, maxChanges); err == nil {
-		list = renamed(list)
-	}
-	return list, more, err
-}
-
-// ErrNoCommit says that git does not have a commit.
-var ErrNoCommit = errors.New("git does not have that commit")
-
-// since lists what differs from a commit, with what was compared of the first counted
-// ones.
-func (x *Index) since(ctx context.Context, commit string, counted int) (list []Change, more bool, err error) {
-	if !inRepository(x.root) && !isGit(x.root) {
+	if RepositoryOf(x.root) == "" {
 		return nil, false, ctx.Err()
 	}
-	g := &gathering{root: x.root, env: x.env}
-	g.env = append(slices.Clone(g.env), g.withoutFilters(ctx)...)
-	if commit != "" && commit != "HEAD" && !g.has(ctx, commit) {
+	return x.gathering().since(ctx, "HEAD", maxCounted)
+}
+
+// Since is the same since any commit, given as its name in hexadecimal; of an empty one, since
+// there was none. It counts the lines of all files it returns and finds out which were renamed.
+// [ErrNoCommit] if git does not have the commit (any more).
+func (x *Index) Since(ctx context.Context, commit string) (list []Change, more bool, err error) {
+	g := x.gathering()
+	if commit != "" && !g.has(ctx, commit) || RepositoryOf(x.root) == "" {
 		return nil, false, errors.Join(ctx.Err(), ErrNoCommit)
 	}
+	list, more, err = g.since(ctx, commit, maxChanges)
+	return renamed(list), more, err
+}
+
+// has reports whether git has a commit.
+func (g *gathering) has(ctx context.Context, commit string) bool {
+	return commitName(commit) != "" && g.run(ctx, ".", []string{"cat-file", "-e", commit + "^{commit}"}, nil, drain) == nil
+}
+
+func drain(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+// since lists what differs from a commit, with what was compared of the first counted ones.
+func (g *gathering) since(ctx context.Context, commit string, counted int) (list []Change, more bool, err error) {
+	g.env = append(slices.Clone(g.env), g.withoutFilters(ctx)...)
 	blobs, more, err := g.differ(ctx, commit)
 	if err != nil {
 		return nil, false, err
 	}
-	for name, blob := range blobs {
-		if x.named(name) {
-			list = append(list, Change{Path: name, blob: blob})
+	for _, name := range slices.Sorted(maps.Keys(blobs)) {
+		if g.named(name) {
+			list = append(list, Change{Path: name, blob: blobs[name]})
 		}
 	}
-	slices.SortFunc(list, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	list, err = g.compare(ctx, list, counted)
 	return list, more, err
 }
 
-// differ returns the files that may differ from a commit, with the names of what git has
-// of them in it: of new ones, nothing.
+// differ returns the files that may differ from a commit, with the names of what git has of them
+// in it: of new ones, nothing.
 func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string]string, more bool, err error) {
 	blobs = map[string]string{}
 	add := func(blob, name string) error {
@@ -110,15 +126,14 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 			return nil // what is staged says what the commit has
 		}
 		if len(blobs) >= maxChanges {
-			return errMany
+			return errEnough
 		}
 		blobs[name] = blob
 		return nil
 	}
 	raw := func(command string, args ...string) error {
-		return g.run(ctx, ".", append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64", "--ignore-submodules=all"}, args...), nil, func(r io.Reader) error {
-			return rawRecords(r, add)
-		})
+		args = append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64", "--ignore-submodules=all"}, args...)
+		return g.run(ctx, ".", args, nil, func(r io.Reader) error { return rawRecords(r, add) })
 	}
 	list := func(args ...string) error {
 		return g.ask(ctx, ".", args, func(_ byte, name string) error {
@@ -130,7 +145,7 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 	}
 	if commit == "" {
 		err = list("--cached")
-	} else if err = raw("diff-index", "--cached", commit, "--"); commit == "HEAD" && !errors.Is(err, errMany) && ctx.Err() == nil {
+	} else if err = raw("diff-index", "--cached", commit, "--"); commit == "HEAD" && !errors.Is(err, errEnough) && ctx.Err() == nil {
 		err = nil // there is none before the first commit
 	}
 	if err == nil {
@@ -139,65 +154,250 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 	if err == nil {
 		err = list("--others", "--exclude-standard")
 	}
-	if errors.Is(err, errMany) {
+	if errors.Is(err, errEnough) {
 		return blobs, true, nil
 	}
 	return blobs, false, err
 }
 
-// has reports whether git has a commit.
-func (g *gathering) has(ctx context.Context, commit string) bool {
-	return g.run(ctx, ".", []string{"cat-file", "-e", commit + "^{commit}"}, nil, func(r io.Reader) error {
-		_, err := io.Copy(io.Discard, r)
-		return err
-	}) == nil
-}
-
-// withoutFilters is the environment in which git runs none of the filters that the
-// repository's settings name: it would to compare files that changed in the moment of
-// the last commit, and one that is required and missing would end it.
+// withoutFilters is the environment in which git runs none of the filters that the repository's
+// settings name: it would to compare files that changed in the moment of the last commit, and one
+// that is required and missing would end it.
 func (g *gathering) withoutFilters(ctx context.Context) (env []string) {
 	n := 0
-	none := func(key string) {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", n))
-		n++
-	}
 	// It ends with an error where there are none.
 	_ = g.run(ctx, ".", []string{"config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|process|required)$`}, nil, func(r io.Reader) error {
-		for b := bufio.NewReader(r); ; {
-			key, err := b.ReadString(0)
-			if err != nil {
-				return nil
-			}
-			none(strings.TrimSuffix(key, "\x00"))
-		}
+		return records(r, func(key string) error {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", n))
+			n++
+			return nil
+		})
 	})
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 }
 
-// rawRecords reads what git diff-files and diff-index write with --raw -z: ":100644
-// 100644 BLOB BLOB M", NUL, the path, NUL. The first blob is that of the older side; none is zeros.
+// rawRecords reads what git diff-files and diff-index write with --raw -z: ":100644 100644 BLOB
+// BLOB M", NUL, the path, NUL. The first blob is that of the older side; none is zeros.
 func rawRecords(r io.Reader, each func(blob, name string) error) error {
-	b := bufio.NewReader(r)
-	for {
-		head, err := b.ReadString(0)
-		if err == io.EOF && head == "" {
+	var head []string
+	return records(r, func(record string) error {
+		if head == nil {
+			if head = strings.Fields(strings.TrimPrefix(record, ":")); len(head) != 5 {
+				return errors.New("git diff: a record is not as documented")
+			}
 			return nil
 		}
-		var name string
-		if err == nil {
-			name, err = b.ReadString(0)
-		}
-		words := strings.Fields(strings.Trim(head, ":\x00"))
-		if err != nil || len(words) != 5 {
-			return errors.New("git diff: a record is not as documented")
-		}
-		blob := words[2]
-		if strings.Trim(blob, "0") == "" {
+		blob := head[2]
+		if head = nil; strings.Trim(blob, "0") == "" {
 			blob = ""
 		}
-		if err := each(blob, strings.TrimSuffix(name, "\x00")); err != nil {
-			return err
+		return each(blob, record)
+	})
+}
+
+// compare says how files differ from what git has of them, counts the lines of the first, and
+// leaves out those that are the same.
+func (g *gathering) compare(ctx context.Context, list []Change, counted int) (differ []Change, err error) {
+	var ask strings.Builder
+	for _, c := range list[:min(len(list), counted)] {
+		if c.blob != "" {
+			ask.WriteString(c.blob + "\n")
 		}
 	}
+	top, err := os.OpenRoot(g.root)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	held := 0
+	all := func(r io.Reader) error {
+		b := bufio.NewReader(r)
+		for i, c := range list {
+			var was []byte
+			known := c.blob == ""
+			if !known && i < counted {
+				if was, known, err = blob(b, maxCompared); err != nil && !errors.Is(err, ErrTooLarge) {
+					return err
+				}
+			}
+			if !c.compare(top, was, known && i < counted) {
+				continue
+			}
+			if held += len(c.was) + len(c.now); held > maxHeld {
+				c.was, c.now, c.held = nil, nil, false
+			}
+			differ = append(differ, c)
+		}
+		return nil
+	}
+	if ask.Len() == 0 {
+		return differ, errors.Join(all(strings.NewReader("")), ctx.Err())
+	}
+	err = g.run(ctx, ".", []string{"cat-file", "--batch"}, strings.NewReader(ask.String()), all)
+	return differ, err
 }
+
+// compare compares what a file was with what it is; false: it is the same. known says that all of
+// what it was is given.
+func (c *Change) compare(top *os.Root, was []byte, known bool) (differs bool) {
+	is, written, err := now(top, c.Path, maxCompared)
+	gone := errors.Is(err, fs.ErrNotExist)
+	c.Written = written
+	switch c.Kind = Modified; {
+	case gone && c.blob == "":
+		return false
+	case gone:
+		c.Kind = Deleted
+	case c.blob == "":
+		c.Kind = Created
+	}
+	if err == nil && (isBlob(c.blob, is) || isBlob(c.blob, plainEnds(is))) {
+		return false
+	}
+	if !known || err != nil && !gone {
+		c.Uncounted = true
+		return true
+	}
+	c.was, c.now, c.held = was, is, true
+	c.count()
+	return c.Kind != Modified || !bytes.Equal(plainEnds(was), plainEnds(is))
+}
+
+func (c *Change) count() {
+	if c.Binary = binary(c.was) || binary(c.now); !c.Binary {
+		c.Added, c.Removed = wording.Changed(c.was, c.now)
+	}
+}
+
+// isBlob reports whether git has data under a name: so whether a file was only touched is known
+// without its blob, of however many.
+func isBlob(name string, data []byte) bool {
+	var h hash.Hash
+	switch len(name) {
+	case 2 * sha1.Size:
+		h = sha1.New()
+	case 2 * sha256.Size:
+		h = sha256.New()
+	default:
+		return false
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil)) == name
+}
+
+// renamed makes one change of a deleted file and a new one most of whose lines are the same.
+func renamed(list []Change) []Change {
+	some := func(kind ChangeKind) (found []*Change) {
+		for i := range list {
+			c := &list[i]
+			if c.Kind == kind && c.held && len(c.was)+len(c.now) > 0 && len(found) < maxRenames {
+				found = append(found, c)
+			}
+		}
+		return found
+	}
+	gone, left := some(Deleted), maxAlike
+	taken := map[string]bool{}
+	for _, fresh := range some(Created) {
+		var from *Change
+		most := 0
+		for _, c := range gone {
+			if n := alike(c.was, fresh.now, &left); n > most && !taken[c.Path] {
+				from, most = c, n
+			}
+		}
+		if from != nil {
+			taken[from.Path] = true
+			fresh.Kind, fresh.From, fresh.was = Renamed, from.Path, from.was
+			fresh.count()
+		}
+	}
+	return slices.DeleteFunc(list, func(c Change) bool { return c.Kind == Deleted && taken[c.Path] })
+}
+
+// alike says of two texts how many percent of their lines are the same; 0 if that is less than
+// half. Files other than text have to be the same. left is how many bytes may be compared still.
+func alike(was, is []byte, left *int) int {
+	if bytes.Equal(was, is) {
+		return 100
+	}
+	if min(len(was), len(is))*3 < max(len(was), len(is)) || *left < 0 || binary(was) || binary(is) {
+		return 0
+	}
+	*left -= len(was) + len(is)
+	all := bytes.Count(was, []byte{'\n'}) + bytes.Count(is, []byte{'\n'}) + 2
+	added, removed := wording.Changed(was, is)
+	if percent := 100 * (all - added - removed) / all; percent >= 50 {
+		return percent
+	}
+	return 0
+}
+
+// Was returns a file as a commit has it; false: the commit has no such file. It reads at most limit
+// bytes, over which the error is [ErrTooLarge]; and [ErrNoCommit] if git does not have the commit.
+func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data []byte, found bool, err error) {
+	g := x.gathering()
+	if !writable(path) || !filepath.IsLocal(filepath.FromSlash(path)) || !g.has(ctx, commit) {
+		return nil, false, errors.Join(ctx.Err(), ErrNoCommit)
+	}
+	ask := strings.NewReader(commit + ":./" + path + "\n")
+	err = g.run(ctx, ".", []string{"cat-file", "--batch"}, ask, func(r io.Reader) (err error) {
+		data, found, err = blob(bufio.NewReader(r), limit)
+		return err
+	})
+	return data, found, err
+}
+
+// blob reads one answer of git cat-file --batch; false: it is missing, or no file. [ErrTooLarge]
+// if it is over most bytes; then it was skipped.
+func blob(r *bufio.Reader, most int64) (data []byte, ok bool, err error) {
+	head, err := r.ReadString('\n')
+	if err != nil {
+		return nil, false, err
+	}
+	words := strings.Fields(head)
+	if len(words) != 3 || words[2] == "missing" { // a path may hold a blank
+		return nil, false, nil
+	}
+	size, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil {
+		return nil, false, fmt.Errorf("git cat-file: %w", err)
+	}
+	if folder := words[1] != "blob"; folder || size > most {
+		if _, err = io.CopyN(io.Discard, r, size+1); err == nil && !folder {
+			err = ErrTooLarge
+		}
+		return nil, false, err
+	}
+	data = make([]byte, size+1)
+	_, err = io.ReadFull(r, data)
+	return data[:size], err == nil, err
+}
+
+// now reads a file as it is. A link is what it leads to, as git has it.
+func now(top *os.Root, name string, most int64) (data []byte, written time.Time, err error) {
+	name = filepath.FromSlash(name)
+	st, err := top.Lstat(name)
+	if err != nil {
+		return nil, written, err
+	}
+	switch written = st.ModTime(); {
+	case st.Mode().Type() == fs.ModeSymlink:
+		to, err := top.Readlink(name)
+		return []byte(filepath.ToSlash(to)), written, err
+	case !st.Mode().IsRegular(), st.Size() > most:
+		return nil, written, errUnread
+	}
+	data, err = top.ReadFile(name)
+	return data, written, err
+}
+
+// errUnread says that something is there which is not compared.
+var errUnread = errors.New("not read")
+
+// plainEnds ends lines as git stores them.
+func plainEnds(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
+
+// binary tells as git does: a text has no NUL in its beginning.
+func binary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 }

@@ -175,12 +175,16 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 	return &list{}, x.err
 }
 
+func (x *Index) gathering() *gathering {
+	return &gathering{root: x.root, env: x.env, named: x.named, publish: x.partly}
+}
+
 // look makes the list anew.
 func (x *Index) look() {
 	ctx, cancel := context.WithTimeout(x.ctx, longestLook)
 	defer cancel()
 	began := time.Now()
-	g := &gathering{root: x.root, env: x.env, publish: x.partly}
+	g := x.gathering()
 	err := g.all(ctx)
 	var l *list
 	if err == nil {

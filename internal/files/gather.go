@@ -36,6 +36,7 @@ var errEnough = errors.New("enough")
 type gathering struct {
 	root    string
 	env     []string
+	named   func(name string) bool
 	publish func([]string) // gets a copy of what is known when that has grown much
 
 	top     *os.Root
@@ -68,7 +69,7 @@ func (g *gathering) all(ctx context.Context) error {
 // folder looks at one folder, with git if it can.
 func (g *gathering) folder(ctx context.Context, dir string) error {
 	own := g.isRepository(dir)
-	if own || dir == "." && inRepository(g.root) {
+	if own || dir == "." && RepositoryOf(g.root) != "" {
 		before, bytes, folders := len(g.paths), g.bytes, len(g.folders)
 		err := g.git(ctx, dir)
 		if errors.Is(err, errEnough) || ctx.Err() != nil {
@@ -87,20 +88,6 @@ func (g *gathering) folder(ctx context.Context, dir string) error {
 func (g *gathering) isRepository(dir string) bool {
 	_, err := g.top.Lstat(path.Join(dir, ".git"))
 	return err == nil
-}
-
-// inRepository reports whether dir is below the top of a repository.
-func inRepository(dir string) bool {
-	for {
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-			return true
-		}
-		dir = up
-	}
 }
 
 // walk finds every file below dir. It follows no links: they may lead out of the

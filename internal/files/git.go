@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"webchat/internal/proc"
 )
@@ -70,9 +71,17 @@ func (g *gathering) nested(dir string) {
 	}
 }
 
-// ask runs git ls-files in dir and calls each for each record.
-func (g *gathering) ask(ctx context.Context, dir string, args []string, each func(tag byte, record string) error) error {
-	return g.run(ctx, dir, append([]string{"ls-files", "-z", "-t"}, args...), nil, func(r io.Reader) error { return records(r, each) })
+// ask runs git ls-files in dir and calls each for its records, which are "T text".
+func (g *gathering) ask(ctx context.Context, dir string, args []string, each func(tag byte, text string) error) error {
+	args = append([]string{"ls-files", "-z", "-t"}, args...)
+	return g.run(ctx, dir, args, nil, func(r io.Reader) error {
+		return records(r, func(record string) error {
+			if len(record) < 3 || record[1] != ' ' {
+				return errors.New("git ls-files: a record is not as documented")
+			}
+			return each(record[0], record[2:])
+		})
+	})
 }
 
 // run runs a command of git in dir, with what it reads, and has read take what it
@@ -91,24 +100,18 @@ func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Re
 	cancel() // what is stopped has nothing to tidy up
 	defer context.AfterFunc(ctx, func() { _, _ = child.Stop(over) })()
 	defer child.Stop(over)
-	piped := make(chan struct{}, 2)
-	go func() {
+	var piped sync.WaitGroup
+	piped.Go(func() {
 		if in != nil {
 			_, _ = io.Copy(child.Stdin(), in) // it says itself what it lacks
 		}
 		_ = child.Stdin().Close()
-		piped <- struct{}{}
-	}()
-	go func() {
-		_, _ = io.Copy(io.Discard, child.Stderr()) // it would stop at a full pipe
-		piped <- struct{}{}
-	}()
-	err = read(child.Stdout())
-	if err != nil {
+	})
+	piped.Go(func() { _ = drain(child.Stderr()) }) // it would stop at a full pipe
+	if err = read(child.Stdout()); err != nil {
 		_, _ = child.Stop(over)
 	}
-	<-piped
-	<-piped
+	piped.Wait()
 	exit, waited := child.Wait()
 	switch {
 	case ctx.Err() != nil:
@@ -123,8 +126,8 @@ func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Re
 	return nil
 }
 
-// records reads records "T text" that end in NUL.
-func records(r io.Reader, each func(tag byte, record string) error) error {
+// records reads records that end in NUL.
+func records(r io.Reader, each func(record string) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64<<10), 2*maxPath)
 	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
@@ -137,11 +140,7 @@ func records(r io.Reader, each func(tag byte, record string) error) error {
 		return 0, nil, nil
 	})
 	for s.Scan() {
-		b := s.Bytes()
-		if len(b) < 3 || b[1] != ' ' {
-			return errors.New("git ls-files: a record is not as documented")
-		}
-		if err := each(b[0], string(b[2:])); err != nil {
+		if err := each(s.Text()); err != nil {
 			return err
 		}
 	}

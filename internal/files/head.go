@@ -1,9 +1,6 @@
 package files
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +27,7 @@ func HeadOf(dir string) Head {
 	head := firstLine(filepath.Join(git, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref:")
 	if !symbolic {
-		h.Commit = hash(head)
+		h.Commit = commitName(head)
 		return h
 	}
 	ref = strings.TrimSpace(ref)
@@ -48,12 +45,16 @@ func HeadOf(dir string) Head {
 		common = relativeTo(git, p)
 	}
 	for _, folder := range []string{git, common} {
-		if c := hash(firstLine(filepath.Join(folder, filepath.FromSlash(ref)))); c != "" {
+		if c := commitName(firstLine(filepath.Join(folder, filepath.FromSlash(ref)))); c != "" {
 			h.Commit = c
 			return h
 		}
 	}
-	h.Commit = packedRef(filepath.Join(common, "packed-refs"), ref)
+	for line := range strings.Lines(string(readGit(filepath.Join(common, "packed-refs")))) {
+		if c, packed, _ := strings.Cut(strings.TrimSpace(line), " "); packed == ref {
+			h.Commit = commitName(c)
+		}
+	}
 	return h
 }
 
@@ -85,20 +86,8 @@ func relativeTo(dir, p string) string {
 	return filepath.Join(dir, filepath.FromSlash(p))
 }
 
-// packedRef finds the commit of a ref among the packed ones.
-func packedRef(name, ref string) string {
-	b := readGit(name)
-	for line := range bytes.Lines(b) {
-		h, r, ok := strings.Cut(strings.TrimRight(string(line), "\r\n"), " ")
-		if ok && r == ref {
-			return hash(h)
-		}
-	}
-	return ""
-}
-
-// hash returns h if it is the name of a commit.
-func hash(h string) string {
+// commitName returns h if it is the name of a commit.
+func commitName(h string) string {
 	if len(h) != 40 && len(h) != 64 || strings.Trim(h, "0123456789abcdef") != "" {
 		return ""
 	}
@@ -106,23 +95,17 @@ func hash(h string) string {
 }
 
 func firstLine(name string) string {
-	s := bufio.NewScanner(bytes.NewReader(readGit(name)))
-	s.Scan()
-	return strings.TrimSpace(s.Text())
+	line, _, _ := strings.Cut(string(readGit(name)), "\n")
+	return strings.TrimSpace(line)
 }
 
 // readGit returns the content of a regular file; nothing if it cannot be read.
 func readGit(name string) []byte {
 	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() { // a pipe would block
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile { // a pipe would block
 		return nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxGitFile))
+	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil
 	}

@@ -1,253 +1,313 @@
 package files
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/outputs"
+	"webchat/internal/wording"
 )
 
 // most is how large a file is shown as changed, in bytes.
 const most = 16 << 20
 
-// Log is a session's.
+// ChangeLog is a session's.
 type ChangeLog interface {
-	// Events returns up to limit entries after a place, all if limit is 0.
-	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
+	// Scan calls f for the events after a sequence until f returns false.
+	Scan(ctx context.Context, after int64, f func(event.Entry) bool) error
 }
 
-// ChangeSource finds what a session changed in its folder, file by file: against the commit at
-// which it began where git has that, else against what the session has of the files. Nothing is
-// changed, and nothing runs that a repository's settings name. What is not known is stated
-// ([ChangedFile].Known, and [ChangeList].Note in words). Files outside of the folder are neither
-// named nor read. Its methods may be called concurrently.
+// ChangeSource finds what a session changed in its folder, file by file, against the commit at
+// which it began. Nothing is changed, and nothing runs that a repository's settings name. Files
+// outside of the folder are neither named nor read. Its methods may be called concurrently.
 type ChangeSource struct {
 	Log       ChangeLog
 	Files     *Index // of the workspace
-	Outputs   *outputs.Store
 	Workspace string // absolute path
-	// Closed reports files, by their paths in the workspace, whose text no list holds. nil:
-	// none.
+	// Closed reports files, by their paths in the workspace, whose text no list holds. nil: none.
 	Closed func(path string) bool
 }
 
-// List is what a session changed.
+// ChangeList is what a session changed.
 type ChangeList struct {
-	Commit  string        `json:"commit,omitempty"` // what files are compared with; absent: with what the session has of them
-	Since   *event.Time   `json:"since"`            // when the session began; null: it did not
-	Note    string        `json:"note"`             // what is compared with what, and what is not known
-	Files   []ChangedFile `json:"files"`            // by path
-	Added   int           `json:"added"`            // lines, of files written since the session began
-	Removed int           `json:"removed"`
-	More    bool          `json:"more,omitempty"` // there are files that are not listed
-
-	texts []texts // of Files
+	Commit  string      `json:"commit,omitempty"` // what files are compared with; absent: with nothing
+	Since   *event.Time `json:"since"`            // when the session began; null: it did not
+	Note    string      `json:"note"`             // what is compared with what, or why nothing is
+	Files   []Change    `json:"files"`            // by path
+	Added   int         `json:"added"`            // lines, of files written since the session began
+	Removed int         `json:"removed"`
+	More    bool        `json:"more,omitempty"` // there are files that are not listed
 }
 
-// File is one that changed.
-type ChangedFile struct {
-	Path      string      `json:"path"`           // relative to the workspace, with slashes
-	From      string      `json:"from,omitempty"` // of a renamed file: its path before
-	Kind      ChangeKind  `json:"kind"`
-	Added     int         `json:"added"` // lines
-	Removed   int         `json:"removed"`
-	Binary    bool        `json:"binary,omitempty"`
-	Uncounted bool        `json:"uncounted,omitempty"` // its lines are not counted: it is too large, or no regular file
-	Before    bool        `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
-	Known     KnownBefore `json:"known"`               // what it was compared with
-	At        *event.Time `json:"at,omitempty"`        // of a copy: when that was shown
-}
-
-// Known says where it is known from what a file was.
-type KnownBefore string
-
-// What a file is compared with.
+// What a list says where there is none.
 const (
-	Commit  KnownBefore = "commit"  // what git has of it
-	Edits   KnownBefore = "edits"   // the file with the agent's edits taken back
-	Copy    KnownBefore = "copy"    // what was shown of it earlier
-	Nothing KnownBefore = "nothing" // only that the agent edited it: what it was is not known
+	notBegun  = "Nothing happened in this session yet."
+	noGit     = "The list of what a session changed needs git, and the folder was in no git repository when the session began."
+	lostGit   = "Git does not have the commit at which the session began any longer, so what changed since is not known."
+	failedGit = "Git could not list what changed. Check that git is installed and that the repository is sound."
+	noCommit  = "The repository had no commit when the session began, so every file counts as new."
+	since     = "Compared with commit %.7s, at which the session began. Includes uncommitted changes from before the session."
 )
-
-// texts are the two sides of a file, if both are known.
-type texts struct {
-	was, now []byte
-	ok       bool
-}
 
 // written is how far the clock of a file system may be behind.
 const written = 2 * time.Second
 
 // List returns what the session changed. The error is that of ctx or of the log.
 func (s ChangeSource) List(ctx context.Context) (*ChangeList, error) {
-	l, err := s.list(ctx)
-	if err != nil {
-		return nil, err
+	l := &ChangeList{Files: []Change{}, Note: notBegun}
+	began, start, err := s.start(ctx)
+	if err != nil || start == nil {
+		return l, err
 	}
-	for i := range l.Files {
-		f := &l.Files[i]
-		if !f.Before {
-			l.Added, l.Removed = l.Added+f.Added, l.Removed+f.Removed
+	l.Since = new(event.Time(began))
+	if start.GitRoot == "" || s.Files == nil {
+		l.Note = noGit
+		return l, nil
+	}
+	var list []Change
+	err = ErrNoCommit
+	if start.Commit != "" || start.Branch != "" { // else it may have had any commit
+		list, l.More, err = s.Files.Since(ctx, start.Commit)
+	}
+	switch l.Note = fmt.Sprintf(since, start.Commit); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, ErrNoCommit):
+		l.Note = lostGit
+	case err != nil:
+		l.Note = failedGit
+	case start.Commit == "":
+		l.Note = noCommit
+	default:
+		l.Commit = start.Commit
+	}
+	for _, c := range list {
+		if c.Before = !c.Written.IsZero() && c.Written.Add(written).Before(began); !c.Before {
+			l.Added, l.Removed = l.Added+c.Added, l.Removed+c.Removed
 		}
-		if s.Closed != nil && (s.Closed(f.Path) || f.From != "" && s.Closed(f.From)) {
-			l.texts[i] = texts{}
+		if s.Closed != nil && (s.Closed(c.Path) || c.From != "" && s.Closed(c.From)) {
+			c.was, c.now, c.held = nil, nil, false
 		}
+		l.Files = append(l.Files, c)
 	}
 	return l, nil
 }
 
-func (s ChangeSource) list(ctx context.Context) (*ChangeList, error) {
-	began, start, err := s.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if start == nil {
-		return &ChangeList{Note: "Nothing happened in this session yet.", Files: []ChangedFile{}}, nil
-	}
-	why := noGit
-	if start.GitRoot != "" {
-		list, more, err := s.since(ctx, start)
-		if err == nil {
-			return fromGit(list, more, start.Commit, began), nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if why = lostGit; !errors.Is(err, ErrNoCommit) {
-			why = failedGit
-		}
-	}
-	l, err := s.fromSession(ctx)
-	if err == nil {
-		l.Since, l.Note = new(event.Time(began)), why+" "+noCommands
-	}
-	return l, err
-}
-
-// The reasons why git does not tell, and what follows.
-const (
-	noGit      = "The folder was in no git repository when the session began: listed are the files that the agent edited with its tools, and those shown whole that differ now."
-	lostGit    = "Git does not have the commit at which the session began: listed are the files that the agent edited with its tools, and those shown whole that differ now."
-	failedGit  = "Git could not be asked: listed are the files that the agent edited with its tools, and those shown whole that differ now."
-	noCommands = "What commands changed may be missing."
-)
-
-// since asks git. A repository whose branch cannot be told may have any commit.
-func (s ChangeSource) since(ctx context.Context, start *event.Context) ([]Change, bool, error) {
-	if s.Files == nil || start.Commit == "" && start.Branch == "" {
-		return nil, false, ErrNoCommit
-	}
-	return s.Files.Since(ctx, start.Commit)
-}
-
-// fromGit is what git told.
-func fromGit(list []Change, more bool, commit string, began time.Time) *ChangeList {
-	l := &ChangeList{Commit: commit, Since: new(event.Time(began)), More: more, Files: []ChangedFile{}}
-	l.Note = "The repository had no commit when the session began, so every file counts as new."
-	if commit != "" {
-		l.Note = fmt.Sprintf("Compared with commit %.7s, at which the session began. What was not committed then counts as well.", commit)
-	}
-	for i := range list {
-		c := &list[i]
-		before := !c.Written.IsZero() && c.Written.Add(written).Before(began)
-		l.Files = append(l.Files, ChangedFile{Path: c.Path, From: c.From, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Binary: c.Binary, Uncounted: c.Uncounted, Before: before, Known: Commit})
-		was, now, ok := c.Texts()
-		l.texts = append(l.texts, texts{was, now, ok})
-	}
-	return l
-}
-
 // start is when and where the session began; nil: it did not.
 func (s ChangeSource) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
-	first, err := s.Log.Events(ctx, 0, 1)
-	if err != nil || len(first) == 0 {
-		return at, nil, err
-	}
-	if d, ok := first[0].Event.Data.(event.SessionStart); ok {
-		return first[0].Event.Timestamp, &d.Context, nil
-	}
-	return at, nil, nil
+	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
+		if d, ok := e.Event.Data.(event.SessionStart); ok {
+			at, in = e.Event.Timestamp, &d.Context
+		}
+		return false
+	})
+	return at, in, err
 }
 
 // Was is what a file was when the session began.
-type ContentBefore struct {
+type Was struct {
 	Data  []byte
 	Found bool // false: there was no such file
 	Known bool // false: what it was is not known
 }
 
-// Was returns what a file was: path is its path then. [ErrTooLarge] for one over
-// 16 MiB.
-func (s ChangeSource) Was(ctx context.Context, path string) (ContentBefore, error) {
+// Was returns what a file was: path is its path then. Where git does not have that, the agent's
+// edits are taken back by their diffs. [ErrTooLarge] for a file over 16 MiB.
+func (s ChangeSource) Was(ctx context.Context, path string) (Was, error) {
 	_, start, err := s.start(ctx)
-	if err != nil || start == nil {
-		return ContentBefore{}, err
+	if err != nil || start == nil || !filepath.IsLocal(filepath.FromSlash(path)) {
+		return Was{}, err
 	}
 	switch {
 	case start.GitRoot == "" || s.Files == nil:
 	case start.Commit == "" && start.Branch != "":
-		return ContentBefore{Known: true}, nil
+		return Was{Known: true}, nil
 	default:
 		data, found, err := s.Files.Was(ctx, start.Commit, path, most)
 		if err == nil || errors.Is(err, ErrTooLarge) || ctx.Err() != nil {
-			return ContentBefore{data, found, true}, errors.Join(err, ctx.Err())
+			return Was{data, found, true}, errors.Join(err, ctx.Err())
 		}
 	}
-	l, err := s.fromSession(ctx)
-	if err != nil {
-		return ContentBefore{}, err
-	}
-	for i, f := range l.Files {
-		if f.Path == path {
-			return ContentBefore{l.texts[i].was, f.Kind != Created, l.texts[i].ok}, nil
-		}
-	}
-	return ContentBefore{}, nil
+	return s.beforeEdits(ctx, path)
 }
 
-// sections cuts a diff of several files into those of one, by the lines that name both.
-func sections(diff string) (out []section) {
-	var b strings.Builder
-	flush := func() {
-		if n := len(out); n > 0 {
-			out[n-1].diff = b.String()
-		}
-		b.Reset()
+// beforeEdits takes the agent's edits of a file back, the last one first.
+func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, err error) {
+	edits, err := s.edits(ctx, path)
+	if err != nil || len(edits) == 0 {
+		return Was{}, err
 	}
-	old := ""
-	for l := range strings.Lines(diff) {
-		switch name, isNew := strings.CutPrefix(l, "+++ "); {
-		case strings.HasPrefix(l, "--- ") && old == "":
-			old = l
-			continue
-		case isNew && old != "":
-			flush()
-			was := nameIn(strings.TrimPrefix(old, "--- "))
-			out = append(out, section{was: was, now: nameIn(name)})
-			b.WriteString(old + l)
-			old = ""
-			continue
-		case old != "": // a removed line that begins with two dashes
-			b.WriteString(old)
-			old = ""
-		}
-		b.WriteString(l)
+	root, err := os.OpenRoot(s.Workspace)
+	if err != nil { // the folder is away: what it was is not known
+		return Was{}, nil
 	}
-	b.WriteString(old)
-	flush()
-	return out
+	defer root.Close()
+	text, _, err := now(root, path, most)
+	if errors.Is(err, errUnread) {
+		return Was{}, ErrTooLarge
+	}
+	_, first, _ := strings.Cut("\n"+edits[0], "\n@@ -")
+	was.Found = !strings.HasPrefix(edits[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ")
+	was.Known = err == nil
+	for _, diff := range slices.Backward(edits) {
+		if was.Known {
+			text, was.Known = wording.Revert(text, diff)
+		}
+	}
+	if was.Known {
+		was.Data = text
+	}
+	return was, nil
 }
 
-// section is a part of a diff that is of one file.
-type section struct{ was, now, diff string }
+// edits are the diffs by which the agent's tools edited a file, the first one first.
+func (s ChangeSource) edits(ctx context.Context, path string) (diffs []string, err error) {
+	begun := map[string]json.RawMessage{} // arguments of calls of the agent that have not ended
+	asked := map[string]string{}          // diffs that the user was asked about, by call
+	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			if d.By != event.ByUser {
+				begun[d.ToolCallID] = d.Arguments
+			}
+		case event.PermissionRequested:
+			if d.Diff != "" {
+				asked[d.ToolCallID] = d.Diff
+			}
+		case event.ToolExecutionComplete:
+			if args, byAgent := begun[d.ToolCallID]; byAgent && d.Success && d.OutputID == "" && d.Result != nil {
+				diff := cmp.Or(d.Result.DetailedContent, asked[d.ToolCallID])
+				diffs = append(diffs, s.editsOf(path, args, diff)...)
+			}
+			delete(begun, d.ToolCallID)
+			delete(asked, d.ToolCallID)
+		}
+		return true
+	})
+	return diffs, err
+}
 
-// nameIn is the file that a line of a diff names: what stands behind a tab is not part of
-// it.
-func nameIn(line string) string {
-	name, _, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
-	return name
+// editsOf are the parts of a diff that are of one file. What a command printed is no edit.
+func (s ChangeSource) editsOf(path string, raw json.RawMessage, diff string) (edits []string) {
+	var args struct {
+		Command, Cmd         any
+		Path, File, Filename string
+		FilePath             string `json:"file_path"`
+		FilePath2            string `json:"filePath"`
+	}
+	_ = json.Unmarshal(raw, &args) // what has another shape names no file
+	if args.Command != nil || args.Cmd != nil {
+		return nil
+	}
+	parts := sections(diff)
+	if named := cmp.Or(args.Path, args.FilePath, args.FilePath2, args.File, args.Filename); named != "" && len(parts) < 2 {
+		if s.names(named, path) && strings.Contains(diff, "@@ -") {
+			edits = append(edits, append(parts, diff)[0])
+		}
+		return edits
+	}
+	for _, part := range parts {
+		lines := strings.SplitN(part, "\n", 3)
+		for _, line := range lines[:2] {
+			name, _, _ := strings.Cut(strings.TrimRight(line[4:], "\r"), "\t")
+			// Git puts a/ and b/ before names, of which absolute ones lose their first slash then.
+			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
+			if s.names(name, path) || rest != name && (s.names(rest, path) || s.names("/"+rest, path)) {
+				edits = append(edits, part)
+				break
+			}
+		}
+	}
+	return edits
+}
+
+// names reports whether a name is that of a file of the workspace.
+func (s ChangeSource) names(name, path string) bool {
+	rel := filepath.FromSlash(name)
+	if filepath.IsAbs(rel) {
+		in, err := filepath.Rel(s.Workspace, rel)
+		if err != nil {
+			return false
+		}
+		rel = in
+	}
+	return name != "" && filepath.ToSlash(filepath.Clean(rel)) == path
+}
+
+// sections cuts a diff of several files into those of one, which begin with the two lines that
+// name it.
+func sections(diff string) (parts []string) {
+	lines := slices.Collect(strings.Lines(diff))
+	for i, l := range lines {
+		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
+			parts = append(parts, "")
+		}
+		if len(parts) > 0 {
+			parts[len(parts)-1] += l
+		}
+	}
+	return parts
+}
+
+// Diff is the list as one unified diff with the heads that git-apply(1) reads. Lines that begin
+// with # name files of which both sides are not known, or that are too large.
+func (l *ChangeList) Diff() []byte {
+	var b bytes.Buffer
+	for _, c := range l.Files {
+		if c.held {
+			c.diff(&b)
+		} else {
+			fmt.Fprintf(&b, "# %s: %s, not compared\n", c.Path, c.Kind)
+		}
+	}
+	if l.More {
+		b.WriteString("# There are more files than are compared.\n")
+	}
+	return b.Bytes()
+}
+
+func (c *Change) diff(b *bytes.Buffer) {
+	from := cmp.Or(c.From, c.Path)
+	was, now := "a/"+from, "b/"+c.Path
+	fmt.Fprintf(b, "diff --git %s %s\n", quoted(was), quoted(now))
+	switch c.Kind {
+	case Created:
+		b.WriteString("new file mode 100644\n")
+		was = "/dev/null"
+	case Deleted:
+		b.WriteString("deleted file mode 100644\n")
+		now = "/dev/null"
+	case Renamed:
+		fmt.Fprintf(b, "rename from %s\nrename to %s\n", quoted(from), quoted(c.Path))
+	}
+	if c.Binary {
+		fmt.Fprintf(b, "Binary files %s and %s differ\n", quoted(was), quoted(now))
+	} else if text := wording.Unified(c.was, c.now); text != "" {
+		fmt.Fprintf(b, "--- %s\n+++ %s\n%s", ended(was), ended(now), text)
+	}
+}
+
+// quoted is a name as git writes it in heads.
+func quoted(name string) string {
+	if !strings.ContainsAny(name, `"\`) {
+		return name
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+}
+
+// ended is a name as git writes it before a hunk: behind one with a blank stands a tab.
+func ended(name string) string {
+	if q := quoted(name); q != name || !strings.Contains(name, " ") {
+		return q
+	}
+	return name + "\t"
 }

@@ -41,15 +41,13 @@ func Warn(path, home string) Warning {
 	if isHome(path, home) {
 		return WarnHome
 	}
-	if isRepository(path) {
+	switch root := RepositoryOf(path); {
+	case root == path:
 		return ""
+	case root == "" || isHome(root, home):
+		return WarnRepository
 	}
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if isRepository(dir) && !isHome(dir, home) {
-			return WarnInside
-		}
-	}
-	return WarnRepository
+	return WarnInside
 }
 
 // isHome reports whether path is a home folder or above the user's.
@@ -69,7 +67,14 @@ func isHome(path, home string) bool {
 	return path == "/root"
 }
 
-func isRepository(path string) bool {
-	_, err := os.Lstat(filepath.Join(path, ".git"))
-	return err == nil
+// RepositoryOf returns the root of the repository that a folder is in; empty: it is in none.
+func RepositoryOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }

@@ -30,7 +30,7 @@ var ours = map[string][]string{
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
-	"internal/files":           {"internal/proc", "internal/event", "internal/outputs"},
+	"internal/files":           {"internal/proc", "internal/event"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},

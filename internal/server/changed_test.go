@@ -32,9 +32,9 @@ func (h *house) git(args ...string) string {
 
 // changed is a file as the list of changes has it.
 type changed struct {
-	Path, From, Kind, Known string
-	Added, Removed          int
-	Binary, Uncounted       bool
+	Path, From, Kind  string
+	Added, Removed    int
+	Binary, Uncounted bool
 }
 
 func (h *house) changes(t *testing.T, session string) (list []changed, note string) {
@@ -77,12 +77,12 @@ func TestSessionChanges(t *testing.T) {
 		}
 	}
 	want := []changed{
-		{Path: ".env", Kind: "modified", Added: 1, Removed: 1, Known: "commit"},
-		{Path: "bin", Kind: "modified", Binary: true, Known: "commit"},
-		{Path: "gone.txt", Kind: "deleted", Removed: 2, Known: "commit"},
-		{Path: "made/new.go", Kind: "new", Added: 1, Known: "commit"},
-		{Path: "main.go", Kind: "modified", Added: 3, Removed: 1, Known: "commit"},
-		{Path: "new name.txt", From: "old name.txt", Kind: "renamed", Added: 1, Known: "commit"},
+		{Path: ".env", Kind: "modified", Added: 1, Removed: 1},
+		{Path: "bin", Kind: "modified", Binary: true},
+		{Path: "gone.txt", Kind: "deleted", Removed: 2},
+		{Path: "made/new.go", Kind: "new", Added: 1},
+		{Path: "main.go", Kind: "modified", Added: 3, Removed: 1},
+		{Path: "new name.txt", From: "old name.txt", Kind: "renamed", Added: 1},
 	}
 	list, _ := h.changes(t, session)
 	if len(list) != len(want) {

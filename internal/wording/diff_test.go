@@ -74,7 +74,6 @@ func TestRevert(t *testing.T) {
 		}
 		now := strings.Join(lines, "")
 		diff := wording.Unified([]byte(was), []byte(now))
-		added, removed := wording.Changed([]byte(was), []byte(now))
 		if diff == "" {
 			if was != now {
 				t.Fatalf("no difference between %q and %q", was, now)
@@ -84,9 +83,6 @@ func TestRevert(t *testing.T) {
 		got, ok := wording.Revert([]byte(now), diff)
 		if !ok || string(got) != was {
 			t.Fatalf("%q to %q by\n%s: back %v %q", was, now, diff, ok, got)
-		}
-		if a, d, ok := wording.Hunks(diff); !ok || a != added || d != removed {
-			t.Fatalf("%q to %q: %d and %d lines, the diff says %d and %d", was, now, added, removed, a, d)
 		}
 	}
 }
@@ -122,9 +118,8 @@ func FuzzRevert(f *testing.F) {
 	f.Add("a\n", "@@ -1 +1 @@\n-b\n+a\n")
 	f.Add("", "@@ -1,2 +0,0 @@\n\\ x")
 	f.Fuzz(func(t *testing.T, now, diff string) {
-		was, ok := wording.Revert([]byte(now), diff)
-		if _, _, is := wording.Hunks(diff); ok && !is {
-			t.Errorf("%q was taken back and has no hunk: %q", diff, was)
+		if was, ok := wording.Revert([]byte(now), diff); ok && !strings.ContainsAny(diff, "+-") {
+			t.Errorf("%q was taken back and changes nothing: %q", diff, was)
 		}
 	})
 }

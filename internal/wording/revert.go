@@ -14,17 +14,6 @@ type patch struct {
 	last     byte // the sign of the line read last
 }
 
-// Hunks counts the lines that a unified diff adds and removes; ok is false for a text
-// that is none.
-func Hunks(diff string) (added, removed int, ok bool) {
-	list := patches(diff)
-	for _, p := range list {
-		a, r := Changed([]byte(strings.Join(p.was, "")), []byte(strings.Join(p.now, "")))
-		added, removed = added+a, removed+r
-	}
-	return added, removed, len(list) > 0
-}
-
 // Revert returns the text that a unified diff of one file changed into now. ok is false
 // if the diff does not fit: then what the text was is not known.
 func Revert(now []byte, diff string) (was []byte, ok bool) {

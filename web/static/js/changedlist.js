@@ -28,7 +28,7 @@ function row(f) {
   parts.added.textContent = sign('+', f.added)
   parts.removed.textContent = sign('−', f.removed)
   parts.end.textContent = end(f)
-  root.title = f.known === 'nothing' ? `${plain(f.path)}: what it was before is not known` : parts.name.textContent
+  root.title = parts.name.textContent
   root.addEventListener('click', () => {
     box.hidePopover()
     display({ tool: 'show_change', arguments: { path: f.path, from: f.from || undefined } }).catch(failed)
@@ -39,7 +39,7 @@ function row(f) {
 function draw(list) {
   const [head, rows, note] = box.children
   const counted = list.files.filter((f) => !f.before).length
-  head.replaceChildren(list.files.length ? `${list.more ? 'More than ' : ''}${some(counted, 'file')} changed` : 'Nothing changed')
+  head.replaceChildren(list.files.length ? `${list.more ? 'More than ' : ''}${some(counted, 'file')} changed` : list.commit ? 'Nothing changed' : '')
   for (const [name, text] of [['added', sign('+', list.added)], ['removed', sign('−', list.removed)]]) {
     const el = document.createElement('span')
     el.className = name
