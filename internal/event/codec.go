@@ -24,8 +24,8 @@ type wire struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Marshal encodes e as one JSON object. The result is one line unless e was
-// decoded from several and is of an unknown type.
+// Marshal encodes e as one JSON object. The result is one line unless e was decoded from several
+// and is of an unknown type.
 func Marshal(e Event) ([]byte, error) {
 	if e.raw != nil {
 		return slices.Clone(e.raw), nil
@@ -44,8 +44,8 @@ func Marshal(e Event) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// envelope writes what json.Marshal makes of a wire, without reading data, which
-// may be long, again.
+// envelope writes what json.Marshal makes of a wire, without reading data, which may be long,
+// again.
 func envelope(e Event, data []byte) []byte {
 	b := make([]byte, 0, len(data)+200)
 	b = append(append(b, `{"id":"`...), e.ID...)
@@ -73,9 +73,8 @@ func isPlain(id string) bool {
 	return true
 }
 
-// Unmarshal decodes one JSON object. It refuses an envelope with other fields
-// than its own, and data of a known type that does not have that type's shape.
-// The result keeps no reference to b.
+// Unmarshal decodes one JSON object. It refuses an envelope with other fields than its own, and
+// data of a known type that does not have that type's shape. The result keeps no reference to b.
 func Unmarshal(b []byte) (Event, error) {
 	var w wire
 	dec := json.NewDecoder(bytes.NewReader(b))
@@ -127,8 +126,8 @@ func (k *kind) read(raw json.RawMessage) (Data, error) {
 	return k.decode(raw, fields)
 }
 
-// marshalData appends what is in Extra behind the fields of the struct. plain says
-// that there is nothing of that kind: the bytes are what json.Marshal writes.
+// marshalData appends what is in Extra behind the fields of the struct. plain says that there is
+// nothing of that kind: the bytes are what json.Marshal writes.
 func marshalData(d Data) (b json.RawMessage, plain bool, err error) {
 	if u, ok := d.(Unknown); ok {
 		return u.JSON, false, nil
@@ -194,8 +193,8 @@ func (t Time) append(to []byte) []byte {
 	return u.AppendFormat(to, time.RFC3339Nano)
 }
 
-// Canonical returns JSON with its keys in order and without spaces, so that two
-// texts of the same value are equal; what is not JSON stays as it is.
+// Canonical returns JSON with its keys in order and without spaces, so that two texts of the same
+// value are equal; what is not JSON stays as it is.
 func Canonical(raw json.RawMessage) []byte {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -1,12 +1,11 @@
 package event
 
-// Cut finds, going back in a log, where its last turns begin, at a place before which
-// nothing is open: no turn, no prompt that waits, no task, call, question or hook. What is
-// folded from there on needs nothing of what is before. So the end of a long log is
-// read at the cost of that end.
+// Cut finds, going back in a log, where its last turns begin, at a place before which nothing is
+// open: no turn, no prompt that waits, no task, call, question or hook. What is folded from there
+// on needs nothing of what is before. So the end of a long log is read at the cost of that end.
 //
-// The zero value is ready for an empty log only: NewCut makes one. It is not safe for
-// concurrent use.
+// The zero value is ready for an empty log only: NewCut makes one. It is not safe for concurrent
+// use.
 type Cut struct {
 	turns  int             // to be found
 	from   int64           // an event
@@ -22,9 +21,9 @@ type Cut struct {
 // anyTurn is the turn of an event that only a turn has, until its start comes.
 const anyTurn = "t:"
 
-// NewCut returns one for the last turns of a log, and for all from the turn of an event
-// on; 0 is not an event. Displays of the user's count as turns. There is one turn more
-// behind the cut than is asked for, so that who reads it knows that it is not the first.
+// NewCut returns one for the last turns of a log, and for all from the turn of an event on; 0 is
+// not an event. Displays of the user's count as turns. There is one turn more behind the cut than
+// is asked for, so that who reads it knows that it is not the first.
 func NewCut(turns int, from int64) *Cut {
 	c := &Cut{turns: turns + 1, from: from, before: 2, open: map[string]bool{}, owed: map[byte]int{}}
 	if from == 0 {
@@ -33,18 +32,18 @@ func NewCut(turns int, from int64) *Cut {
 	return c
 }
 
-// Include says how much is open at the end of a log: turns, prompts that wait, calls, tasks
-// and questions.
+// Include says how much is open at the end of a log: turns, prompts that wait, calls, tasks and
+// questions.
 func (c *Cut) Include(turns, prompts, calls, tasks, questions int) {
 	c.owed = map[byte]int{'t': turns, 'm': prompts, 'c': calls, 'k': tasks, 'q': questions}
 }
 
-// Weigh has the last turns end also where they weigh more than most: the turn that is
-// too much is the one more. The last turn of all is never too much.
+// Weigh has the last turns end also where they weigh more than most: the turn that is too much is
+// the one more. The last turn of all is never too much.
 func (c *Cut) Weigh(most int, weigh func(Data) int) { c.room, c.weighs = most, weigh }
 
-// Take takes the entry before the one it took last, and reports whether the log can be
-// cut before it.
+// Take takes the entry before the one it took last, and reports whether the log can be cut before
+// it.
 func (c *Cut) Take(e Entry) bool {
 	begins := c.pair(e.Event.Data)
 	if begins {

@@ -1,13 +1,12 @@
-// Package event is the language of webchat: what a session says about itself,
-// one event at a time.
+// Package event is the language of webchat: what a session says about itself, one event at a time.
 //
-// An [Event] is an envelope (id, timestamp, parent, type) around one [Data],
-// a Go struct per type. [Marshal] and [Unmarshal] are the exact codec of
-// CONTRACT: fields of a known type that this program does not know are kept in
-// its Extra, and an event of an unknown type comes back byte for byte.
+// An [Event] is an envelope (id, timestamp, parent, type) around one [Data], a Go struct per type.
+// [Marshal] and [Unmarshal] are the exact codec of CONTRACT: fields of a known type that this
+// program does not know are kept in its Extra, and an event of an unknown type comes back byte for
+// byte.
 //
-// An [Entry] is an event with its place in a session's log and its encoded
-// bytes, so that an event is encoded once however many readers it has.
+// An [Entry] is an event with its place in a session's log and its encoded bytes, so that an event
+// is encoded once however many readers it has.
 //
 // Values are plain data: safe to copy, and to share while they are not written.
 //
@@ -41,8 +40,8 @@ type Event struct {
 // Type returns the name of what happened.
 func (e Event) Type() Type { return TypeOf(e.Data) }
 
-// Data is what happened. Its implementations are the structs of this package, one per
-// type, and [Unknown]; [TypeOf] and [Logged] say what their types are.
+// Data is what happened. Its implementations are the structs of this package, one per type, and
+// [Unknown]; [TypeOf] and [Logged] say what their types are.
 type Data interface {
 	// more is what came beside the fields of the struct.
 	more() Extra
@@ -50,12 +49,11 @@ type Data interface {
 
 // Entry is an event in its place.
 type Entry struct {
-	// Seq is the event's number in the log of its session, from 1 and without
-	// holes. For an ephemeral event it is the number of the last logged one, or
-	// 0 before the first.
+	// Seq is the event's number in the log of its session, from 1 and without holes. For an
+	// ephemeral event it is the number of the last logged one, or 0 before the first.
 	Seq int64
-	// Pos counts every event of a running session, ephemeral ones included. It
-	// orders what is live; it is 0 for an entry that was read from a log.
+	// Pos counts every event of a running session, ephemeral ones included. It orders what is live;
+	// it is 0 for an entry that was read from a log.
 	Pos int64
 	// Event is the decoded event.
 	Event Event

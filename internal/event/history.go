@@ -1,25 +1,25 @@
 package event
 
 type (
-	// SessionDamaged stands in the place of a logged event that cannot be read any longer.
-	// It is never logged itself: who reads the log makes it.
+	// SessionDamaged stands in the place of a logged event that cannot be read any longer. It is
+	// never logged itself: who reads the log makes it.
 	SessionDamaged struct {
-		// Copy is the file with what was stored, below the data folder; empty: it could
-		// not be copied.
+		// Copy is the file with what was stored, below the data folder; empty: it could not be
+		// copied.
 		Copy  string `json:"copy,omitempty"`
 		Extra `json:"-"`
 	}
 
-	// SessionRewound says that the agent forgot a prompt and all that came after it. Files
-	// stay as they are, and so does the log.
+	// SessionRewound says that the agent forgot a prompt and all that came after it. Files stay as
+	// they are, and so does the log.
 	SessionRewound struct {
 		ToMessageID string `json:"toMessageId"`
 		After       int64  `json:"after"` // the sequence before that prompt
 		Extra       `json:"-"`
 	}
 
-	// SessionBranched says that what comes before it in the log was taken over from
-	// another session: all that was said there before a prompt.
+	// SessionBranched says that what comes before it in the log was taken over from another
+	// session: all that was said there before a prompt.
 	SessionBranched struct {
 		From      string `json:"from"` // the other session
 		MessageID string `json:"messageId"`

@@ -1,7 +1,7 @@
 package event
 
-// ErrorKind is what kind of thing went wrong, for programs: messages are for people
-// and change. The list is closed; [ErrorKinds] has all of it.
+// ErrorKind is what kind of thing went wrong, for programs: messages are for people and change. The
+// list is closed; [ErrorKinds] has all of it.
 type ErrorKind string
 
 // The kinds of errors.
@@ -59,8 +59,8 @@ func Limits() []Limit {
 	return []Limit{LimitCommandTime, LimitReadTime, LimitImageBytes, LimitImagePixels}
 }
 
-// KindOfCode is the kind of a tool's error that says only its code, as events did
-// before there were kinds and as agents do.
+// KindOfCode is the kind of a tool's error that says only its code, as events did before there were
+// kinds and as agents do.
 func KindOfCode(code string) ErrorKind {
 	switch code {
 	case "denied", "rejected":
@@ -75,8 +75,8 @@ func KindOfCode(code string) ErrorKind {
 	return KindInternal
 }
 
-// KindOfStatus is the kind of a session.error that says only the status of an HTTP
-// reply (RFC 9110 §15, RFC 6585 §4), 0 for none.
+// KindOfStatus is the kind of a session.error that says only the status of an HTTP reply (RFC 9110
+// §15, RFC 6585 §4), 0 for none.
 func KindOfStatus(status int) ErrorKind {
 	switch status {
 	case 401, 403:

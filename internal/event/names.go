@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// kinds is every type of this package, in the order of CONTRACT: the name under which
-// it travels, and whether it belongs into the log. The codec and the published schema
-// follow it.
+// kinds is every type of this package, in the order of CONTRACT: the name under which it travels,
+// and whether it belongs into the log. The codec and the published schema follow it.
 var kinds = []kind{
 	of[SessionStart]("session.start", logged),
 	of[SessionResume]("session.resume", logged),
@@ -145,9 +144,9 @@ func Logged(d Data) bool {
 	return unknown && !u.Ephemeral
 }
 
-// Relayed reports whether events of d's type only pass on what an agent says on the way.
-// A log may have them on the disk a moment after they are seen; what begins or ends
-// something, it has there before.
+// Relayed reports whether events of d's type only pass on what an agent says on the way. A log may
+// have them on the disk a moment after they are seen; what begins or ends something, it has there
+// before.
 func Relayed(d Data) bool {
 	k := byType[reflect.TypeOf(d)]
 	return k != nil && k.keep == relayed

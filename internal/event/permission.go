@@ -9,11 +9,11 @@ type (
 		Kind       string `json:"kind"`     // shell, write, read, mcp, url
 		Action     string `json:"action"`   // a verb phrase: "run a command"
 		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
-		// Target is where the links of a path lead: absolute, also for a file that
-		// does not exist yet.
+		// Target is where the links of a path lead: absolute, also for a file that does not exist
+		// yet.
 		Target string `json:"target,omitempty"`
-		// Resources are all the act is about, the first included, where that is more than
-		// one; it is allowed or denied as a whole.
+		// Resources are all the act is about, the first included, where that is more than one; it
+		// is allowed or denied as a whole.
 		Resources []Resource `json:"resources,omitempty"`
 		Cwd       string     `json:"cwd,omitempty"`
 		Why       string     `json:"why,omitempty"` // why it is asked
@@ -28,8 +28,8 @@ type (
 		Extra     `json:"-"`
 	}
 
-	// Resource is one of several things an act is about, as [PermissionRequested] says it
-	// of the first.
+	// Resource is one of several things an act is about, as [PermissionRequested] says it of the
+	// first.
 	Resource struct {
 		Kind     string `json:"kind"`
 		Action   string `json:"action"`
@@ -37,8 +37,8 @@ type (
 		Target   string `json:"target,omitempty"`
 	}
 
-	// Grant is something the user may allow beyond one act. Equal ids mean equal
-	// grants, in every session of a workspace.
+	// Grant is something the user may allow beyond one act. Equal ids mean equal grants, in every
+	// session of a workspace.
 	Grant struct {
 		ID   string `json:"id"`
 		Text string `json:"text"` // what it covers, in words
@@ -46,8 +46,7 @@ type (
 		Scope Scope `json:"scope,omitempty"`
 	}
 
-	// PermissionCompleted is the decision about a request; nothing acts before
-	// it is in the log.
+	// PermissionCompleted is the decision about a request; nothing acts before it is in the log.
 	PermissionCompleted struct {
 		RequestID string   `json:"requestId"`
 		Decision  Decision `json:"decision"`
@@ -59,8 +58,8 @@ type (
 		Extra     `json:"-"`
 	}
 
-	// Rule is one of the user's configuration, by its number from 1, or one that
-	// webchat brings itself.
+	// Rule is one of the user's configuration, by its number from 1, or one that webchat brings
+	// itself.
 	Rule struct {
 		Number  int    `json:"number,omitempty"`
 		BuiltIn bool   `json:"builtIn,omitempty"`

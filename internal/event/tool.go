@@ -31,8 +31,8 @@ type (
 		Extra         `json:"-"`
 	}
 
-	// ToolExecutionComplete ends a tool call; each started one gets exactly one.
-	// Result is set when Success is, Error when it is not.
+	// ToolExecutionComplete ends a tool call; each started one gets exactly one. Result is set when
+	// Success is, Error when it is not.
 	ToolExecutionComplete struct {
 		ToolCallID    string          `json:"toolCallId"`
 		Success       bool            `json:"success"`
@@ -41,8 +41,8 @@ type (
 		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
 		OutputID      string          `json:"outputId,omitempty"`
 		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`
-		// ResultTokens is what the model read of it costs the model, in tokens; 0 also
-		// in logs from before it was counted.
+		// ResultTokens is what the model read of it costs the model, in tokens; 0 also in logs from
+		// before it was counted.
 		ResultTokens int64 `json:"resultTokens,omitempty"`
 		DurationMs   int64 `json:"durationMs"`
 		// ParentToolCallID is that of its start.
@@ -50,23 +50,22 @@ type (
 		Extra            `json:"-"`
 	}
 
-	// OutputOpened says that the user looked at an output of the session. The model is
-	// never told.
+	// OutputOpened says that the user looked at an output of the session. The model is never told.
 	OutputOpened struct {
 		OutputID string `json:"outputId"`
 		Extra    `json:"-"`
 	}
 
-	// OutputDeleted says that the user deleted an output of the session before its life
-	// was over. The model is never told.
+	// OutputDeleted says that the user deleted an output of the session before its life was over.
+	// The model is never told.
 	OutputDeleted struct {
 		OutputID string `json:"outputId"`
 		Extra    `json:"-"`
 	}
 
-	// Fingerprint is what a later showing of the same is compared with when the
-	// output is gone: a CRC-32 of the bytes that were kept, and the low 16 bits of
-	// that of each line, two bytes a line. Lines is empty for what is long.
+	// Fingerprint is what a later showing of the same is compared with when the output is gone: a
+	// CRC-32 of the bytes that were kept, and the low 16 bits of that of each line, two bytes a
+	// line. Lines is empty for what is long.
 	Fingerprint struct {
 		Sum   uint32 `json:"sum"`
 		Lines []byte `json:"lines,omitempty"`
@@ -78,8 +77,8 @@ type (
 		DetailedContent string `json:"detailedContent,omitempty"` // what only the user sees
 	}
 
-	// ToolError is why a tool failed. Code is "failure", "denied", "rejected",
-	// "timeout", "aborted" or "interrupted".
+	// ToolError is why a tool failed. Code is "failure", "denied", "rejected", "timeout", "aborted"
+	// or "interrupted".
 	ToolError struct {
 		Message string    `json:"message"`
 		Code    string    `json:"code"`
@@ -90,8 +89,8 @@ type (
 	}
 )
 
-// MarshalJSON writes the numbers of an output that grows even where they are
-// still 0, and none for a tool that has no output.
+// MarshalJSON writes the numbers of an output that grows even where they are still 0, and none for
+// a tool that has no output.
 func (p ToolExecutionProgress) MarshalJSON() ([]byte, error) {
 	type fields ToolExecutionProgress
 	if p.OutputID == "" {

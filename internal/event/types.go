@@ -2,8 +2,8 @@ package event
 
 import "encoding/json"
 
-// Extra holds the fields of a known event type that this program does not
-// know, as they came. A backend may add such fields.
+// Extra holds the fields of a known event type that this program does not know, as they came. A
+// backend may add such fields.
 type Extra map[string]json.RawMessage
 
 // more makes a struct that embeds its Extra a [Data].
@@ -24,11 +24,11 @@ type (
 		Model     string  `json:"model"`
 		Title     string  `json:"title,omitempty"`
 		Context   Context `json:"context"`
-		// Instructions are the files of the workspace, by their absolute paths, that
-		// the agent will load to be told how to work there.
+		// Instructions are the files of the workspace, by their absolute paths, that the agent will
+		// load to be told how to work there.
 		Instructions []string `json:"instructions,omitempty"`
-		// InstructionsSeen says that an earlier session in the folder loaded the same
-		// files, so that the user was told of them.
+		// InstructionsSeen says that an earlier session in the folder loaded the same files, so
+		// that the user was told of them.
 		InstructionsSeen bool `json:"instructionsSeen,omitempty"`
 		Extra            `json:"-"`
 	}
@@ -60,8 +60,8 @@ type (
 		Commit  string `json:"commit,omitempty"`
 	}
 
-	// TurnStart opens the work on one prompt, or work that the agent began by
-	// itself; see [TurnStart.Own].
+	// TurnStart opens the work on one prompt, or work that the agent began by itself; see
+	// [TurnStart.Own].
 	TurnStart struct {
 		TurnID    string `json:"turnId"`
 		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: there is none, Cause says why it began
@@ -96,8 +96,8 @@ type (
 		CacheReadTokens int64   `json:"cacheReadTokens,omitempty"`
 		Cost            float64 `json:"cost,omitempty"`
 		Calls           int64   `json:"calls,omitempty"` // model calls
-		// DefinitionTokens is what the session's tools and the words about them
-		// added to those calls, as far as the backend counts it.
+		// DefinitionTokens is what the session's tools and the words about them added to those
+		// calls, as far as the backend counts it.
 		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
 	}
 
@@ -122,8 +122,8 @@ type (
 	ErrorContext struct {
 		TurnID string `json:"turnId,omitempty"` // the turn that ran
 		Code   int    `json:"code,omitempty"`   // the agent's own number for it
-		// Recoverable is whether the agent says that one can go on after it; nil if it
-		// does not say.
+		// Recoverable is whether the agent says that one can go on after it; nil if it does not
+		// say.
 		Recoverable *bool `json:"recoverable,omitempty"`
 	}
 
@@ -133,8 +133,8 @@ type (
 		Extra `json:"-"`
 	}
 
-	// SessionModelChange carries the name of the model from now on, and how hard it
-	// thinks; an empty Effort is the model's own.
+	// SessionModelChange carries the name of the model from now on, and how hard it thinks; an
+	// empty Effort is the model's own.
 	SessionModelChange struct {
 		NewModel string `json:"newModel"`
 		Effort   string `json:"effort,omitempty"`
@@ -172,8 +172,8 @@ type (
 		Extra       `json:"-"`
 	}
 
-	// UserMessageWithdrawn takes back a prompt whose turn has not started. Where the user
-	// edited or moved it, the user.message of As follows and is what is sent instead.
+	// UserMessageWithdrawn takes back a prompt whose turn has not started. Where the user edited or
+	// moved it, the user.message of As follows and is what is sent instead.
 	UserMessageWithdrawn struct {
 		MessageID string `json:"messageId"`
 		As        string `json:"as,omitempty"` // empty: it is never sent
@@ -196,8 +196,8 @@ type (
 	// AssistantTurnStart opens one model call; a turn may hold several.
 	AssistantTurnStart struct {
 		TurnID string `json:"turnId"`
-		// PromptID is what the agent calls the prompt of the turn, if it can go back to
-		// before it; only the first call of a turn has it.
+		// PromptID is what the agent calls the prompt of the turn, if it can go back to before it;
+		// only the first call of a turn has it.
 		PromptID string `json:"promptId,omitempty"`
 		Extra    `json:"-"`
 	}
@@ -208,8 +208,7 @@ type (
 		Extra  `json:"-"`
 	}
 
-	// AssistantMessageDelta is a piece of a message in flight:
-	// text = text[:Offset] + DeltaContent.
+	// AssistantMessageDelta is a piece of a message in flight: text = text[:Offset] + DeltaContent.
 	AssistantMessageDelta struct {
 		MessageID        string `json:"messageId"`
 		Offset           int64  `json:"offset"` // UTF-8 bytes before it
@@ -248,8 +247,8 @@ type (
 		ToolCallID string          `json:"toolCallId"`
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments,omitempty"`
-		// Type is "function", or "custom" for a tool that takes text instead of
-		// arguments; empty only in logs from before it was written.
+		// Type is "function", or "custom" for a tool that takes text instead of arguments; empty
+		// only in logs from before it was written.
 		Type string `json:"type,omitempty"`
 	}
 
@@ -270,8 +269,8 @@ type (
 		Cost            float64         `json:"cost"`
 		Duration        int64           `json:"duration"` // milliseconds
 		QuotaSnapshots  json.RawMessage `json:"quotaSnapshots,omitempty"`
-		// DefinitionTokens is the part of the input that describes the session's
-		// own tools, as far as the backend counts it.
+		// DefinitionTokens is the part of the input that describes the session's own tools, as far
+		// as the backend counts it.
 		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
 		Extra            `json:"-"`
 	}
@@ -330,8 +329,8 @@ type (
 		Extra      `json:"-"`
 	}
 
-	// TaskStarted says that the agent left work running in the background, which may
-	// outlive its turn.
+	// TaskStarted says that the agent left work running in the background, which may outlive its
+	// turn.
 	TaskStarted struct {
 		TaskID     string   `json:"taskId"` // unique in the session
 		Kind       TaskKind `json:"kind"`
@@ -352,22 +351,22 @@ type (
 		TaskID   string  `json:"taskId"`
 		Outcome  Outcome `json:"outcome"`
 		ExitCode *int    `json:"exitCode,omitempty"` // of a command that ended by itself, where it is known
-		// Usage is what models reported since the last turn or task ended, and no turn
-		// counts: a helper works also while no turn runs.
+		// Usage is what models reported since the last turn or task ended, and no turn counts: a
+		// helper works also while no turn runs.
 		Usage Usage `json:"usage,omitzero"`
 		Extra `json:"-"`
 	}
 
-	// Abort says that the turn was stopped. By is [DecidedByUser] if the user
-	// stopped it as such; else Reason says why it had to stop.
+	// Abort says that the turn was stopped. By is [DecidedByUser] if the user stopped it as such;
+	// else Reason says why it had to stop.
 	Abort struct {
 		Reason string  `json:"reason"`
 		By     Decider `json:"by,omitempty"`
 		Extra  `json:"-"`
 	}
 
-	// StreamResync tells one reader that what follows is the log from After on,
-	// because the place it asked for cannot be honoured.
+	// StreamResync tells one reader that what follows is the log from After on, because the place
+	// it asked for cannot be honoured.
 	StreamResync struct {
 		Reason string `json:"reason"`
 		After  int64  `json:"after"`
@@ -381,8 +380,8 @@ type (
 		Extra   `json:"-"`
 	}
 
-	// SessionChanged tells lists and badges what a session is like now. It
-	// travels on the stream of all sessions and never enters a log.
+	// SessionChanged tells lists and badges what a session is like now. It travels on the stream of
+	// all sessions and never enters a log.
 	SessionChanged struct {
 		SessionID string `json:"sessionId"`
 		Workspace string `json:"workspace,omitempty"` // an absolute path

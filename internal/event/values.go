@@ -20,8 +20,8 @@ const (
 	ByUser  Actor = "user"
 )
 
-// Own reports whether no prompt began the turn: the agent did by itself, or the user had
-// it do something with the conversation.
+// Own reports whether no prompt began the turn: the agent did by itself, or the user had it do
+// something with the conversation.
 func (t TurnStart) Own() bool { return t.By == ByAgent || t.MessageID == "" }
 
 // TaskKind is what works in the background.
@@ -45,8 +45,8 @@ const (
 // Scope is how far an allow reaches.
 type Scope string
 
-// The scopes: this one act; what a grant covers, for the rest of the session; what
-// it covers in every session of the workspace, until the user takes it back.
+// The scopes: this one act; what a grant covers, for the rest of the session; what it covers in
+// every session of the workspace, until the user takes it back.
 const (
 	Once         Scope = "once"
 	ForSession   Scope = "session"
@@ -67,8 +67,8 @@ const (
 	DecidedByAbort   Decider = "abort"
 )
 
-// Status is what a session does, folded from its log: running while a turn has
-// no end, waiting while a request is open.
+// Status is what a session does, folded from its log: running while a turn has no end, waiting
+// while a request is open.
 type Status string
 
 // The states of a session.
@@ -78,8 +78,7 @@ const (
 	Waiting Status = "waiting"
 )
 
-// ParentCall returns the id of the call whose helper agent d is about; empty if it
-// is about none.
+// ParentCall returns the id of the call whose helper agent d is about; empty if it is about none.
 func ParentCall(d Data) string {
 	switch d := d.(type) {
 	case AssistantMessageDelta:

@@ -6,8 +6,8 @@ import (
 	"webchat/internal/event"
 )
 
-// InFlight returns one delta with offset 0 and all text so far for each message in
-// flight, and one task.output with the last of what each running task printed.
+// InFlight returns one delta with offset 0 and all text so far for each message in flight, and one
+// task.output with the last of what each running task printed.
 func (o *Work) InFlight() (deltas, printed []event.Data) {
 	for _, f := range o.Messages {
 		if f.Reasoning {
@@ -24,9 +24,9 @@ func (o *Work) InFlight() (deltas, printed []event.Data) {
 	return deltas, printed
 }
 
-// Coalesce joins runs of deltas of the same message. A joined delta has the
-// offset of the first and the position of the last: applying it over a text that
-// holds a part of it already gives the same text.
+// Coalesce joins runs of deltas of the same message. A joined delta has the offset of the first and
+// the position of the last: applying it over a text that holds a part of it already gives the same
+// text.
 func Coalesce(in []event.Entry) []event.Entry {
 	out := make([]event.Entry, 0, len(in))
 	for i := 0; i < len(in); {

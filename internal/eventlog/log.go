@@ -11,36 +11,36 @@ import (
 	"webchat/internal/event"
 )
 
-// maxEvent is how many bytes an encoded event may have. Encoding makes at most
-// six bytes of one, so the longest message fits.
+// maxEvent is how many bytes an encoded event may have. Encoding makes at most six bytes of one, so
+// the longest message fits.
 const maxEvent = 7 * MaxMessage
 
 // Config is what a [Log] works with. All fields are needed.
 type Config struct {
 	Store Store
 	Owner Owner
-	// Lock guards the session. It is held by the function given to [Log.Change], and
-	// free while the store writes.
+	// Lock guards the session. It is held by the function given to [Log.Change], and free while the
+	// store writes.
 	Lock *sync.Mutex
 	Now  func() time.Time
 	// Left is called when a subscriber leaves, with Lock held.
 	Unsubscribed func()
 }
 
-// Owner is told what becomes of a session. Its methods may be called concurrently. The
-// session holds its lock meanwhile, but for Wrote.
+// Owner is told what becomes of a session. Its methods may be called concurrently. The session
+// holds its lock meanwhile, but for Wrote.
 type Owner interface {
 	// Changed says what the session is like now. It does not block.
 	Changed(s Summary)
-	// Wrote says what a write of size bytes to the store came to; what it returns is
-	// the caller's error. An error of the store itself is returned wrapping [ErrLog].
+	// Wrote says what a write of size bytes to the store came to; what it returns is the caller's
+	// error. An error of the store itself is returned wrapping [ErrLog].
 	Wrote(err error, size int) error
 	// Unsaved is what users are told while the log cannot be written; else empty.
 	Unsaved() string
 }
 
-// Log is one session's log in this process. Its methods may be called concurrently,
-// but for those that say what has to be held.
+// Log is one session's log in this process. Its methods may be called concurrently, but for those
+// that say what has to be held.
 type Log struct {
 	// Open is what is in flight, guarded by the session's lock.
 	Open Work
@@ -65,8 +65,7 @@ func New(c Config, sum Summary) *Log {
 // Summary returns what a list shows of the session now.
 func (l *Log) Summary() Summary { return *l.summary.Load() }
 
-// Mark changes what of the summary is not folded from the log. The caller holds the
-// session's lock.
+// Mark changes what of the summary is not folded from the log. The caller holds the session's lock.
 func (l *Log) Mark(mark func(*Summary)) {
 	sum := l.Summary()
 	mark(&sum)
@@ -77,8 +76,8 @@ func (l *Log) Mark(mark func(*Summary)) {
 // Watched reports whether there are subscribers. The caller holds the session's lock.
 func (l *Log) Watched() bool { return len(l.subs) > 0 }
 
-// Close refuses all events from now on and ends the subscriptions. The caller holds the
-// session's lock.
+// Close refuses all events from now on and ends the subscriptions. The caller holds the session's
+// lock.
 func (l *Log) Close() {
 	l.closed = true
 	for sub := range l.subs {
@@ -89,11 +88,10 @@ func (l *Log) Close() {
 
 func (l *Log) closedError() error { return fmt.Errorf("session %s: %w", l.id, ErrClosed) }
 
-// Change calls f as the only one who appends to the session, in the order of the
-// callers. f holds the session's lock, except while the store writes: so a disk that
-// is slow holds up what is to be appended next, but no reader, join or stop.
-// What f relies on over a write has to change inside of Change only. The error is f's,
-// or ctx's if that ended while others appended.
+// Change calls f as the only one who appends to the session, in the order of the callers. f holds
+// the session's lock, except while the store writes: so a disk that is slow holds up what is to be
+// appended next, but no reader, join or stop. What f relies on over a write has to change inside of
+// Change only. The error is f's, or ctx's if that ended while others appended.
 func (l *Log) Change(ctx context.Context, f func() error) error {
 	select {
 	case l.appending <- struct{}{}:
@@ -115,10 +113,9 @@ func (l *Log) Add(data ...event.Data) error {
 	return l.Change(context.Background(), func() error { return l.Append(data...) })
 }
 
-// Append is the only way an event comes into being. It stamps data, makes what
-// is logged durable, folds it and hands it to the subscribers, in that order. Either
-// all of it happens or nothing. It is called within Change, and the lock is free while
-// the store writes.
+// Append is the only way an event comes into being. It stamps data, makes what is logged durable,
+// folds it and hands it to the subscribers, in that order. Either all of it happens or nothing. It
+// is called within Change, and the lock is free while the store writes.
 func (l *Log) Append(data ...event.Data) error {
 	if l.closed {
 		return l.closedError()

@@ -11,8 +11,8 @@ import (
 // atOnce is how many entries End reads at a time.
 const atOnce = 250
 
-// End returns the entries of the log from where cut lies up to sequence last, all of
-// them if it lies nowhere. What it costs follows from what it returns.
+// End returns the entries of the log from where cut lies up to sequence last, all of them if it
+// lies nowhere. What it costs follows from what it returns.
 func (l *Log) End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entry, error) {
 	var parts [][]event.Entry
 	for last > 0 {

@@ -12,8 +12,8 @@ const (
 	lastRetry  = 5 * time.Second
 )
 
-// Persist calls f by Change until the store takes what f appends, f fails for another
-// reason, or ctx has ended. It is called at least once.
+// Persist calls f by Change until the store takes what f appends, f fails for another reason, or
+// ctx has ended. It is called at least once.
 func (l *Log) Persist(ctx context.Context, f func() error) error {
 	return Retry(ctx, func() error { return l.Change(context.Background(), f) })
 }

@@ -15,8 +15,8 @@ import (
 type Hit struct {
 	Seq  int64
 	Data event.Data
-	// Parts is the text around the match: plain, matched, plain, and so on. The
-	// first is plain and may be empty.
+	// Parts is the text around the match: plain, matched, plain, and so on. The first is plain and
+	// may be empty.
 	Parts []string
 }
 
@@ -31,8 +31,8 @@ func (h *Hit) Snippet() string {
 // maxSearched is how many bytes of one event are searched.
 const maxSearched = 256 << 10
 
-// Text returns what a search looks at in an event: prompts, answers, the names of
-// tools and the texts of their arguments. Empty: nothing.
+// Text returns what a search looks at in an event: prompts, answers, the names of tools and the
+// texts of their arguments. Empty: nothing.
 func Text(d event.Data) string {
 	text := ""
 	switch d := d.(type) {
@@ -74,8 +74,8 @@ type Word struct {
 // maxWord is how many bytes of a word count.
 const maxWord = 64
 
-// Words takes a text apart as a search sees it: letters and digits, whatever
-// their case; each character by itself in scripts that write no spaces.
+// Words takes a text apart as a search sees it: letters and digits, whatever their case; each
+// character by itself in scripts that write no spaces.
 func Words(text string) []Word {
 	var words []Word
 	start := -1
@@ -113,8 +113,8 @@ func small(word string) string {
 // minPrefix is how many bytes the last word of a search needs to find longer ones.
 const minPrefix = 3
 
-// Finder looks for words in texts: a text matches when it holds each of them. The
-// last one may be the beginning of a word, so that a search can be typed.
+// Finder looks for words in texts: a text matches when it holds each of them. The last one may be
+// the beginning of a word, so that a search can be typed.
 type Finder struct {
 	words  []string
 	prefix bool

@@ -7,9 +7,9 @@ import (
 	"webchat/internal/event"
 )
 
-// Shown knows which outputs a log showed and which of them the user looked at. Both are
-// read from the log when they are first needed. The zero value is ready, and its methods
-// may be called concurrently.
+// Shown knows which outputs a log showed and which of them the user looked at. Both are read from
+// the log when they are first needed. The zero value is ready, and its methods may be called
+// concurrently.
 type Shown struct {
 	mu     sync.Mutex
 	upTo   int64           // guarded by mu: the last event that was read

@@ -7,12 +7,11 @@ import (
 	"webchat/internal/event"
 )
 
-// maxUnread is how many events wait for a subscriber before the deltas among them
-// are joined.
+// maxUnread is how many events wait for a subscriber before the deltas among them are joined.
 const maxUnread = 8192
 
-// Subscription is one reader of a running session. Next is for one goroutine, which
-// must not wait for a client: package sse does, and decides who is too slow.
+// Subscription is one reader of a running session. Next is for one goroutine, which must not wait
+// for a client: package sse does, and decides who is too slow.
 type Subscription struct {
 	log   *Log
 	ready chan struct{} // has room for one signal
@@ -23,8 +22,8 @@ type Subscription struct {
 	err    error // why no entry comes any more
 }
 
-// Subscribe returns the live events from now on. What came before is in the log
-// and in [Log.Join]. The caller closes the subscription.
+// Subscribe returns the live events from now on. What came before is in the log and in [Log.Join].
+// The caller closes the subscription.
 func (l *Log) Subscribe() *Subscription {
 	sub := &Subscription{log: l, ready: make(chan struct{}, 1), full: maxUnread}
 	l.cfg.Lock.Lock()
@@ -37,9 +36,9 @@ func (l *Log) Subscribe() *Subscription {
 	return sub
 }
 
-// Next waits for events and returns all there are, in order. Neighbouring deltas
-// of one message may come as one. The error is ctx's, or [ErrClosed], after which
-// nothing comes any more. The slice is the caller's, what its events hold is shared.
+// Next waits for events and returns all there are, in order. Neighbouring deltas of one message may
+// come as one. The error is ctx's, or [ErrClosed], after which nothing comes any more. The slice is
+// the caller's, what its events hold is shared.
 func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		b.mu.Lock()
@@ -100,8 +99,8 @@ func (b *Subscription) signal() {
 	}
 }
 
-// Snapshot is what is in flight at one moment. A reader that applied the log up
-// to LastSeq and the snapshot ignores live entries with Pos <= this Pos.
+// Snapshot is what is in flight at one moment. A reader that applied the log up to LastSeq and the
+// snapshot ignores live entries with Pos <= this Pos.
 type Snapshot struct {
 	LastSeq  int64
 	Pos      int64
@@ -114,9 +113,8 @@ type Snapshot struct {
 	Requests []event.Entry // the open permission.requested and user_input.requested, as logged
 }
 
-// Join returns what is in flight now. Together with the log up to its LastSeq
-// and the entries of an earlier subscription above its Pos it is exactly the
-// session, without gap and repeat.
+// Join returns what is in flight now. Together with the log up to its LastSeq and the entries of an
+// earlier subscription above its Pos it is exactly the session, without gap and repeat.
 func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, err

@@ -13,8 +13,8 @@ import (
 // ID identifies a session: a UUID, version 7.
 type ID string
 
-// Summary is what a list shows of a session. But for Pinned, DeletedAt and Damaged, which
-// are marks that no event carries, it is folded from the log by [Summarize].
+// Summary is what a list shows of a session. But for Pinned, DeletedAt and Damaged, which are marks
+// that no event carries, it is folded from the log by [Summarize].
 type Summary struct {
 	ID        ID
 	Workspace string // absolute path; empty: the log does not say
@@ -42,8 +42,8 @@ type Tokens struct {
 	Saved int64 `json:"saved"`
 }
 
-// Open is what the fold has to remember beside what a list shows. A store keeps
-// it with the row, as JSON.
+// Open is what the fold has to remember beside what a list shows. A store keeps it with the row, as
+// JSON.
 type Open struct {
 	Turn   string   `json:"turn,omitempty"`   // the id of the turn without an end
 	Tools  int      `json:"tools,omitempty"`  // tool calls without a completion
@@ -58,18 +58,18 @@ type Open struct {
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
 
-	// Outputs is how many outputs were shown; nil for a session from before that was
-	// counted. It is never changed in place.
+	// Outputs is how many outputs were shown; nil for a session from before that was counted. It is
+	// never changed in place.
 	Outputs   *int `json:"outputs,omitempty"`
 	Estimated bool `json:"estimated,omitempty"` // Tokens.Shown is, in part
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
 	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
-	// Begun is whether a turn was begun; nil for a session from before that was noted. It
-	// is never changed in place.
+	// Begun is whether a turn was begun; nil for a session from before that was noted. It is never
+	// changed in place.
 	Begun *bool `json:"begun,omitempty"`
-	// Fill is how full the model's context was when that was reported last; nil: it was
-	// not, or the agent forgot something since. It is never changed in place.
+	// Fill is how full the model's context was when that was reported last; nil: it was not, or the
+	// agent forgot something since. It is never changed in place.
 	Fill *Fill `json:"fill,omitempty"`
 	// Branched says that the session began with what was said in another.
 	Branched bool `json:"branched,omitempty"`
@@ -95,8 +95,7 @@ type Given struct {
 	At int64 `json:"at"` // in milliseconds since 1970
 }
 
-// Unfinished reports whether the log ends with something open: after a restart
-// it has to be closed.
+// Unfinished reports whether the log ends with something open: after a restart it has to be closed.
 func (s Summary) Unfinished() bool {
 	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
@@ -197,8 +196,8 @@ func Summarize(s Summary, e event.Entry) Summary {
 	return s
 }
 
-// workspaceOf is where a session works. Older logs name only the folder it began in,
-// which was the same.
+// workspaceOf is where a session works. Older logs name only the folder it began in, which was the
+// same.
 func workspaceOf(d event.SessionStart) string {
 	if d.Workspace == "" && filepath.IsAbs(d.Context.Cwd) {
 		return d.Context.Cwd
@@ -234,8 +233,8 @@ func estimated(raw json.RawMessage) bool {
 	return len(raw) > 0 && json.Unmarshal(raw, &n) == nil && n.TokensShown > 0 && n.TokensEstimated
 }
 
-// addTelemetry adds the numbers of one displayed output. Telemetry that is no
-// such object counts nothing.
+// addTelemetry adds the numbers of one displayed output. Telemetry that is no such object counts
+// nothing.
 func addTelemetry(t Tokens, raw json.RawMessage) Tokens {
 	var n struct{ TokensShown, TokensSent int64 }
 	if len(raw) == 0 || json.Unmarshal(raw, &n) != nil || n.TokensShown <= 0 {

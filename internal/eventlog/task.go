@@ -36,8 +36,8 @@ func (o *Work) TaskOf(call string) string {
 	return ""
 }
 
-// Helper returns the task that a call left, or one the call was made in; nil if no
-// such task is open.
+// Helper returns the task that a call left, or one the call was made in; nil if no such task is
+// open.
 func (o *Work) Helper(call string) *Task {
 	for range 10 { // helpers of helpers
 		for _, t := range o.Tasks {

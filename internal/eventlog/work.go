@@ -10,8 +10,8 @@ import (
 	"webchat/internal/event"
 )
 
-// Work is what a session has started and not ended, folded like its Summary: live
-// by append, after a restart from the log.
+// Work is what a session has started and not ended, folded like its Summary: live by append, after
+// a restart from the log.
 type Work struct {
 	Turn     event.TurnStart // TurnID is empty: none
 	TurnAt   time.Time
@@ -175,8 +175,8 @@ func (o *Work) Message(key string) *Message {
 	return nil
 }
 
-// Delta adds text to a message in Message, which it opens at offset 0. A delta
-// that would leave a hole, or break a character, is refused.
+// Delta adds text to a message in Message, which it opens at offset 0. A delta that would leave a
+// hole, or break a character, is refused.
 func (o *Work) Delta(n Message, offset int64, text string) error {
 	if n.ID == "" {
 		return fmt.Errorf("a delta without the id of its message")
@@ -205,8 +205,7 @@ func (o *Work) Delta(n Message, offset int64, text string) error {
 	return nil
 }
 
-// byUser reports whether the request belongs to something the user called,
-// which outlives turns.
+// byUser reports whether the request belongs to something the user called, which outlives turns.
 func (o *Work) byUser(request event.Data) bool {
 	t := o.caller(request)
 	return t != nil && t.Start.By == event.ByUser

@@ -117,8 +117,8 @@ func (g *gathering) since(ctx context.Context, commit string, counted int) (list
 	return list, more, err
 }
 
-// differ returns the files that may differ from a commit, with the names of what git has of them
-// in it: of new ones, nothing.
+// differ returns the files that may differ from a commit, with the names of what git has of them in
+// it: of new ones, nothing.
 func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string]string, more bool, err error) {
 	blobs = map[string]string{}
 	add := func(blob, name string) error {
@@ -349,8 +349,8 @@ func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data
 	return data, found, err
 }
 
-// blob reads one answer of git cat-file --batch; false: it is missing, or no file. [ErrTooLarge]
-// if it is over most bytes; then it was skipped.
+// blob reads one answer of git cat-file --batch; false: it is missing, or no file. [ErrTooLarge] if
+// it is over most bytes; then it was skipped.
 func blob(r *bufio.Reader, most int64) (data []byte, ok bool, err error) {
 	head, err := r.ReadString('\n')
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// mostEntries is how many entries of a folder are looked at, so that a very large one
-// costs no more than a moment.
+// mostEntries is how many entries of a folder are looked at, so that a very large one costs no more
+// than a moment.
 const mostEntries = 10_000
 
 // Folder is a folder that could be opened.
@@ -20,10 +20,10 @@ type Folder struct {
 	Open    bool // it is
 }
 
-// Complete returns up to limit folders that a person may mean by q: those that are open
-// first, then those that were, then folders below the home folder whose name begins so. q may begin
-// with ~; a folder named in full is found wherever it is. What begins with a dot is
-// offered when the dot is typed.
+// Complete returns up to limit folders that a person may mean by q: those that are open first, then
+// those that were, then folders below the home folder whose name begins so. q may begin with ~; a
+// folder named in full is found wherever it is. What begins with a dot is offered when the dot is
+// typed.
 func (l *Workspaces) Complete(home, q string, limit int) (found []Folder) {
 	q = strings.TrimSpace(q)
 	path := expand(home, q)
@@ -65,8 +65,7 @@ func expand(home, q string) string {
 	return path
 }
 
-// below lists the folders beside path whose name begins like its last part, if they lie
-// below home.
+// below lists the folders beside path whose name begins like its last part, if they lie below home.
 func below(home, path string) (found []string) {
 	dir, prefix := filepath.Split(path)
 	real, err := filepath.EvalSymlinks(dir)

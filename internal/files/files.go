@@ -1,5 +1,5 @@
-// Package files knows the names of a workspace's files, for completing a path
-// that the user types, and which of them differ from the last commit.
+// Package files knows the names of a workspace's files, for completing a path that the user types,
+// and which of them differ from the last commit.
 //
 // # Guarantees
 //
@@ -21,8 +21,8 @@
 //
 // # Concurrency
 //
-// All methods of an [Index] may be called from any goroutine. It looks at the
-// workspace in one goroutine, started by a question and waited for by Close.
+// All methods of an [Index] may be called from any goroutine. It looks at the workspace in one
+// goroutine, started by a question and waited for by Close.
 //
 // # Usage
 //
@@ -47,12 +47,11 @@ import (
 const (
 	firstWait = 500 * time.Millisecond
 	laterWait = 100 * time.Millisecond
-	// fresh is how old a list may be. One that took long to make may be older:
-	// looking must not take more than a fifth of a core.
+	// fresh is how old a list may be. One that took long to make may be older: looking must not
+	// take more than a fifth of a core.
 	fresh     = 2 * time.Second
 	freshness = 5
-	// longestLook ends a look at a file system that does not answer; what it
-	// found counts.
+	// longestLook ends a look at a file system that does not answer; what it found counts.
 	longestLook = time.Minute
 )
 
@@ -60,8 +59,8 @@ const (
 type Config struct {
 	Root string   // the workspace, an absolute path
 	Env  []string // for git: PATH finds it, HOME its settings; GIT_ variables are left out
-	// Hidden reports files that are never named, by their absolute paths, links
-	// followed. nil: none.
+	// Hidden reports files that are never named, by their absolute paths, links followed. nil:
+	// none.
 	Hidden func(path string) bool
 }
 
@@ -95,8 +94,8 @@ func New(c Config) (*Index, error) {
 	return x, nil
 }
 
-// Close ends a look under way and waits for it. Questions that come later are
-// answered with what is known.
+// Close ends a look under way and waits for it. Questions that come later are answered with what is
+// known.
 func (x *Index) Close() {
 	x.mu.Lock()
 	x.closed = true
@@ -105,10 +104,9 @@ func (x *Index) Close() {
 	x.wg.Wait()
 }
 
-// Complete returns up to limit files that a person may mean by q, the likeliest
-// first: paths relative to the workspace, with slashes. Nothing typed gives the
-// files at the top. The error is that of ctx, or that the workspace cannot be
-// read.
+// Complete returns up to limit files that a person may mean by q, the likeliest first: paths
+// relative to the workspace, with slashes. Nothing typed gives the files at the top. The error is
+// that of ctx, or that the workspace cannot be read.
 func (x *Index) Complete(ctx context.Context, q string, limit int) ([]string, error) {
 	q = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(q), `\`, "/"), "./")
 	if len(q) > maxQuery {
@@ -133,8 +131,7 @@ func (x *Index) named(name string) bool {
 	return !x.hidden(real)
 }
 
-// known returns the list to answer from, and sees to it that it does not stay
-// old.
+// known returns the list to answer from, and sees to it that it does not stay old.
 func (x *Index) known(ctx context.Context) (*list, error) {
 	x.mu.Lock()
 	if x.ended == nil && !x.closed && (x.at.IsZero() || time.Since(x.at) > max(fresh, freshness*x.took)) {

@@ -75,8 +75,8 @@ func (g *gathering) folder(ctx context.Context, dir string) error {
 		if errors.Is(err, errEnough) || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		// A folder that the repository around it ignores is looked at
-		// because it is the user's working folder.
+		// A folder that the repository around it ignores is looked at because it is the user's
+		// working folder.
 		if err == nil && (own || len(g.paths) > before) {
 			return nil
 		}
@@ -90,8 +90,8 @@ func (g *gathering) isRepository(dir string) bool {
 	return err == nil
 }
 
-// walk finds every file below dir. It follows no links: they may lead out of the
-// workspace, and in circles.
+// walk finds every file below dir. It follows no links: they may lead out of the workspace, and in
+// circles.
 func (g *gathering) walk(ctx context.Context, dir string) error {
 	start := filepath.Join(g.root, filepath.FromSlash(dir))
 	return fastwalk.Walk(&fastwalk.Config{NumWorkers: 4, MaxDepth: maxDepth}, start, func(name string, d fs.DirEntry, err error) error {

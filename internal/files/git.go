@@ -16,8 +16,8 @@ import (
 	"webchat/internal/proc"
 )
 
-// gitEnv is env without what would point git elsewhere, and with what keeps it
-// from writing, fetching and asking.
+// gitEnv is env without what would point git elsewhere, and with what keeps it from writing,
+// fetching and asking.
 func gitEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(strings.ToUpper(kv), "GIT_")
@@ -25,8 +25,8 @@ func gitEnv(env []string) []string {
 	return append(kept, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0")
 }
 
-// git finds the files of the repository that dir is in, as far as they are below
-// dir. The formats are those of git-ls-files(1).
+// git finds the files of the repository that dir is in, as far as they are below dir. The formats
+// are those of git-ls-files(1).
 func (g *gathering) git(ctx context.Context, dir string) error {
 	in := func(name string) string { return path.Join(dir, name) }
 	last := ""
@@ -84,8 +84,7 @@ func (g *gathering) ask(ctx context.Context, dir string, args []string, each fun
 	})
 }
 
-// run runs a command of git in dir, with what it reads, and has read take what it
-// writes.
+// run runs a command of git in dir, with what it reads, and has read take what it writes.
 func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Reader, read func(io.Reader) error) error {
 	child, err := proc.Start(proc.Command{
 		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false"}, args...),

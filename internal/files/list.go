@@ -18,8 +18,8 @@ import (
 
 const (
 	maxQuery = 200 // bytes
-	// maxRanked is how many paths are compared closely. Of more, those that a
-	// quick look finds best are.
+	// maxRanked is how many paths are compared closely. Of more, those that a quick look finds best
+	// are.
 	maxRanked = 2000
 	// perCheck is how many paths are looked at between two looks at a context.
 	perCheck = 1 << 16
@@ -126,8 +126,7 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 	return out, nil
 }
 
-// quick finds the maxRanked paths that fit q best, in the order of the list, on all
-// processors.
+// quick finds the maxRanked paths that fit q best, in the order of the list, on all processors.
 func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
 	parts := make([]worstFirst, runtime.GOMAXPROCS(0))
 	each := (len(l.paths) + len(parts) - 1) / len(parts)
@@ -149,8 +148,8 @@ func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
 	return out, nil
 }
 
-// best finds the maxRanked paths from one index up to another that fit q best, as
-// costs with indexes. It stops when ctx ends.
+// best finds the maxRanked paths from one index up to another that fit q best, as costs with
+// indexes. It stops when ctx ends.
 func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirst) {
 	wants, worst := mask(q), uint64(math.MaxUint64)
 	for i := from; i < to; i++ {
@@ -178,9 +177,9 @@ func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirs
 	return best
 }
 
-// cost says how far a path is from q: how they match first, then how long the
-// path is. Both are in lower case; the path's last name begins at base. What does not
-// fit, or not better than worst, is not looked at to its end.
+// cost says how far a path is from q: how they match first, then how long the path is. Both are in
+// lower case; the path's last name begins at base. What does not fit, or not better than worst, is
+// not looked at to its end.
 func cost(p string, base int, q string, worst uint64) (uint64, bool) {
 	kind, size := uint64(4), uint64(len(p))
 	switch at := strings.Index(p[base:], q); {

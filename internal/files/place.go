@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// placeNames is how many names are looked at for a file that a command calls by the
-// end of its path.
+// placeNames is how many names are looked at for a file that a command calls by the end of its
+// path.
 const placeNames = 20
 
-// Place finds the file of the workspace that a command gave a name: below the folder it ran
-// in, below the workspace, or as the only one whose path ends so. It only looks whether the
-// file is there, and not beyond the workspace, by no link either.
+// Place finds the file of the workspace that a command gave a name: below the folder it ran in,
+// below the workspace, or as the only one whose path ends so. It only looks whether the file is
+// there, and not beyond the workspace, by no link either.
 func (x *Index) Place(ctx context.Context, cwd, name string) (string, bool) {
 	if name == "" || len(name) > 1000 || strings.ContainsRune(name, 0) {
 		return "", false

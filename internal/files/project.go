@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// TestCommand says how a project's tests are run, judging by its files, or returns "".
-// installed reports whether there is a command of a name.
+// TestCommand says how a project's tests are run, judging by its files, or returns "". installed
+// reports whether there is a command of a name.
 func TestCommand(root *os.Root, installed func(name string) bool) string {
 	has := func(name string) bool {
 		fi, err := root.Stat(name)

@@ -243,8 +243,8 @@ func (s ChangeSource) names(name, path string) bool {
 	return name != "" && filepath.ToSlash(filepath.Clean(rel)) == path
 }
 
-// sections cuts a diff of several files into those of one, which begin with the two lines that
-// name it.
+// sections cuts a diff of several files into those of one, which begin with the two lines that name
+// it.
 func sections(diff string) (parts []string) {
 	lines := slices.Collect(strings.Lines(diff))
 	for i, l := range lines {

@@ -31,8 +31,8 @@ func (w Warning) Text() string {
 	return ""
 }
 
-// Warn says what the user should know before a folder is opened. home is the user's
-// home folder; empty: unknown.
+// Warn says what the user should know before a folder is opened. home is the user's home folder;
+// empty: unknown.
 func Warn(path, home string) Warning {
 	path = filepath.Clean(path)
 	if path == filepath.Dir(path) {

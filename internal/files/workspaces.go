@@ -40,8 +40,8 @@ type Workspace struct {
 // Available reports whether the folder is there now.
 func (w Workspace) Available() bool { return CheckWorkspace(w.Path) == nil }
 
-// Check returns an error that wraps [ErrMissing] and says what to do if the folder of a
-// workspace is not there now.
+// Check returns an error that wraps [ErrMissing] and says what to do if the folder of a workspace
+// is not there now.
 func CheckWorkspace(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil && real != path {
@@ -61,8 +61,8 @@ type WorkspacesConfig struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Workspaces holds the folders that sessions work in: it resolves and admits them, and
-// remembers which are open. Its methods may be called concurrently.
+// Workspaces holds the folders that sessions work in: it resolves and admits them, and remembers
+// which are open. Its methods may be called concurrently.
 //
 //   - A workspace's path is absolute and without symbolic links, so that one folder is one
 //     workspace. Its id follows from its path and is the same at every start.
@@ -84,8 +84,8 @@ type kept struct {
 	Closed bool      `json:"closed,omitempty"`
 }
 
-// New reads the list and opens the first folders. A file that cannot be understood is
-// renamed to moved.
+// New reads the list and opens the first folders. A file that cannot be understood is renamed to
+// moved.
 func NewWorkspaces(c WorkspacesConfig) (l *Workspaces, moved string, err error) {
 	if len(c.First) == 0 {
 		return nil, "", errors.New("workspaces: a first folder is needed")
@@ -116,12 +116,12 @@ func WorkspaceIn(path string) (*Workspaces, error) {
 	return l, err
 }
 
-// First is the path of the folder that requests are about which name none, and to
-// which sessions belong whose log does not say where they work.
+// First is the path of the folder that requests are about which name none, and to which sessions
+// belong whose log does not say where they work.
 func (l *Workspaces) First() string { return l.first }
 
-// Open admits a folder by its absolute path; added is false if it was open. The error
-// wraps [ErrFolder] and says what to do.
+// Open admits a folder by its absolute path; added is false if it was open. The error wraps
+// [ErrFolder] and says what to do.
 func (l *Workspaces) Open(path string) (w Workspace, added bool, err error) {
 	real, err := resolveWorkspace(path)
 	if err != nil {
@@ -138,8 +138,7 @@ func (l *Workspaces) Open(path string) (w Workspace, added bool, err error) {
 	return l.known[i].workspace(), added, nil
 }
 
-// Add lists folders that sessions work in and that are not known, without looking at
-// them.
+// Add lists folders that sessions work in and that are not known, without looking at them.
 func (l *Workspaces) Add(used map[string]time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,9 +187,8 @@ func (l *Workspaces) list(closed bool) (all []Workspace) {
 	return all
 }
 
-// Find returns the open workspace with that absolute path, or one that leads there;
-// without a path the first, or if that is closed the one opened last. The error wraps
-// [ErrUnknown].
+// Find returns the open workspace with that absolute path, or one that leads there; without a path
+// the first, or if that is closed the one opened last. The error wraps [ErrUnknown].
 func (l *Workspaces) Find(path string) (Workspace, error) {
 	all := l.All()
 	names := []string{filepath.Clean(path)}
@@ -263,8 +261,8 @@ func resolveWorkspace(path string) (string, error) {
 	return real, dir.Close()
 }
 
-// Peek returns the paths in the file of a list, without changing anything. A file that
-// is not there or cannot be understood lists none.
+// Peek returns the paths in the file of a list, without changing anything. A file that is not there
+// or cannot be understood lists none.
 func Peek(file string) (open, closed []string) {
 	b, err := os.ReadFile(file)
 	var list []kept
@@ -300,8 +298,8 @@ func readWorkspaces(file string) (list []kept, moved string, err error) {
 	return nil, moved, nil
 }
 
-// save replaces the file whole. What cannot be saved holds until the server ends: a
-// full disk must not keep anyone from working. The caller holds mu.
+// save replaces the file whole. What cannot be saved holds until the server ends: a full disk must
+// not keep anyone from working. The caller holds mu.
 func (l *Workspaces) save() {
 	if l.cfg.File == "" {
 		return

@@ -152,8 +152,8 @@ type page struct {
 	sessions.Filter
 }
 
-// cursor is the last session of a page, as its order sees it. Its fields are
-// what a page goes on from even if that session is gone or has moved.
+// cursor is the last session of a page, as its order sees it. Its fields are what a page goes on
+// from even if that session is gone or has moved.
 type cursor struct {
 	Kind     sessions.QueryKind `json:"k"`
 	Pinned   bool               `json:"p"`

@@ -14,9 +14,8 @@ import (
 // synced, at most.
 const syncWithin = 250 * time.Millisecond
 
-// commits lets writers share transactions without waiting for company: who finds the baton
-// commits everything that waits, its own job included; who comes meanwhile waits, and one of
-// those is next.
+// commits lets writers share transactions without waiting for company: who finds the baton commits
+// everything that waits, its own job included; who comes meanwhile waits, and one of those is next.
 type commits struct {
 	baton   chan struct{} // one token
 	stopped chan struct{}
@@ -25,8 +24,8 @@ type commits struct {
 	waiting []*job
 }
 
-// job is something to do in a transaction. do may run twice, if the first transaction it was
-// part of failed. err is set before done is closed.
+// job is something to do in a transaction. do may run twice, if the first transaction it was part
+// of failed. err is set before done is closed.
 type job struct {
 	do      func(context.Context, *file) error
 	follows bool // it need not be synced when it is done, but within [syncWithin]
@@ -122,8 +121,8 @@ func (db *DB) commit(jobs []*job) {
 	}
 }
 
-// transact does jobs in one transaction or leaves nothing of them. It takes no caller's context:
-// a commit cannot be half cancelled.
+// transact does jobs in one transaction or leaves nothing of them. It takes no caller's context: a
+// commit cannot be half cancelled.
 func (db *DB) transact(jobs []*job) (err error) {
 	ctx, f := context.Background(), db.file.Load()
 	if f.why != nil {
@@ -156,14 +155,14 @@ func (db *DB) transact(jobs []*job) (err error) {
 	return nil
 }
 
-// syncing decides what is on the disk when. Its fields belong to the holder of the baton, but
-// for doubt.
+// syncing decides what is on the disk when. Its fields belong to the holder of the baton, but for
+// doubt.
 type syncing struct {
 	odd    int // the length of what was written last to have something synced
 	behind *time.Timer
 	calls  sync.WaitGroup // of the timer
-	// doubt says that a sync failed. The system may have dropped what it was to write, and says
-	// so once: what follows in the journal could not be read after a loss of power.
+	// doubt says that a sync failed. The system may have dropped what it was to write, and says so
+	// once: what follows in the journal could not be read after a loss of power.
 	doubt atomic.Bool
 }
 
@@ -196,8 +195,8 @@ func (db *DB) ready(ctx context.Context, f *file, sync bool) error {
 	return err
 }
 
-// settle brings all that was committed from the journal into the file, whose sync reports
-// whether it is there, and begins the journal anew.
+// settle brings all that was committed from the journal into the file, whose sync reports whether
+// it is there, and begins the journal anew.
 func (db *DB) settle(ctx context.Context, f *file) error {
 	var busy, frames, moved int
 	err := f.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)

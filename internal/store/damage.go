@@ -18,8 +18,8 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// damageFolder is where copies of damaged rows are, beside the file: for each session one
-// with a [badRow] a line.
+// damageFolder is where copies of damaged rows are, beside the file: for each session one with a
+// [badRow] a line.
 const damageFolder = "damaged-events"
 
 // damage is which events are known to be damaged. The copies are its memory.
@@ -37,8 +37,8 @@ type badRow struct {
 	Raw   []byte `json:"raw,omitempty"` // in base64; none: the row is not there, or cannot be read
 }
 
-// openDamage reads which events were damaged before. What cannot be read there is found
-// again when the session is read.
+// openDamage reads which events were damaged before. What cannot be read there is found again when
+// the session is read.
 func openDamage(dir string) *damage {
 	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[eventlog.ID]map[int64]struct{}{}}
 	files, _ := os.ReadDir(d.dir)
@@ -78,8 +78,8 @@ func (d *damage) count(id eventlog.ID) int {
 
 func copyName(id eventlog.ID) string { return url.PathEscape(string(id)) + ".jsonl" }
 
-// keep copies a damaged row, once, and returns where the copy is, in the data folder;
-// empty: it could not be copied.
+// keep copies a damaged row, once, and returns where the copy is, in the data folder; empty: it
+// could not be copied.
 func (d *damage) keep(id eventlog.ID, row badRow) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,8 +117,8 @@ func (d *damage) forget(id eventlog.ID) error {
 	return fileError(os.Remove(filepath.Join(d.dir, copyName(id))))
 }
 
-// salvage is after for a log with damage, row by row: in the place of what cannot be read there
-// is an [event.SessionDamaged].
+// salvage is after for a log with damage, row by row: in the place of what cannot be read there is
+// an [event.SessionDamaged].
 func (f *file) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
 	var key, last, created int64
 	found, err := f.get(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, []any{string(id)}, &key, &last, &created)
@@ -159,8 +159,8 @@ func (f *file) one(ctx context.Context, id eventlog.ID, place int64, at time.Tim
 // inspectStep is how many events are looked at at once.
 const inspectStep = 200
 
-// Inspect looks for damaged events in all logs, so that a list has those with some before they
-// are opened. It takes up to a tenth of a processor. Its failure costs nothing but that.
+// Inspect looks for damaged events in all logs, so that a list has those with some before they are
+// opened. It takes up to a tenth of a processor. Its failure costs nothing but that.
 func (db *DB) Inspect(ctx context.Context) {
 	if err := db.inspect(ctx); err != nil && ctx.Err() == nil {
 		db.log.Error("the sessions' logs cannot be looked through for damage", "error", err)

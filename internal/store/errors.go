@@ -75,8 +75,8 @@ func ours(err error) error {
 	return fmt.Errorf("%w: %v", kind, err)
 }
 
-// damaged is what err means when a statement of ours does not fit a file of our version: its
-// schema is not what it was.
+// damaged is what err means when a statement of ours does not fit a file of our version: its schema
+// is not what it was.
 func damaged(err error) error {
 	for _, kind := range kinds {
 		if errors.Is(err, kind) && kind != ErrSequence {

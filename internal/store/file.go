@@ -28,8 +28,7 @@ type file struct {
 	damage  *damage
 }
 
-// open opens the file, makes it if it is missing, and brings one of an older version up to
-// date.
+// open opens the file, makes it if it is missing, and brings one of an older version up to date.
 func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	f := &file{path: db.path, damage: db.damage, hot: map[string]*sql.Stmt{}}
 	defer func() {
@@ -71,8 +70,8 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	return f, err
 }
 
-// openReaders opens all connections that read, so that none has to be opened when the file is
-// not in its place any longer.
+// openReaders opens all connections that read, so that none has to be opened when the file is not
+// in its place any longer.
 func (f *file) openReaders(ctx context.Context) (err error) {
 	if f.read, err = sql.Open("sqlite", readSource(f.path)); err != nil {
 		return ours(err)
@@ -99,8 +98,8 @@ func (db *DB) openToRead(ctx context.Context) (*file, error) {
 	if err := checkHeader(db.path); err != nil {
 		return nil, err
 	}
-	// Without the right to write there is no shared memory for readers: the file is read as it
-	// is. But what waits in a journal is then not seen, and must not be missed.
+	// Without the right to write there is no shared memory for readers: the file is read as it is.
+	// But what waits in a journal is then not seen, and must not be missed.
 	ways := []string{"mode=ro", "immutable=1"}
 	if fi, err := os.Stat(db.path + "-wal"); err == nil && fi.Size() > 0 {
 		ways = ways[:1]
@@ -125,8 +124,8 @@ func (db *DB) openToRead(ctx context.Context) (*file, error) {
 	return nil, failed
 }
 
-// standIn opens what can be read of a file that cannot be written because of why. Where
-// nothing can be read, an empty database in memory takes its place.
+// standIn opens what can be read of a file that cannot be written because of why. Where nothing can
+// be read, an empty database in memory takes its place.
 func (db *DB) standIn(ctx context.Context, why error) *file {
 	f, err := db.openToRead(ctx)
 	if err != nil {
@@ -151,9 +150,8 @@ func writeSource(path string) string {
 	}}.Encode()
 }
 
-// readSource names it for those that read. The mode of vacuum and the journal's are the file's,
-// and a connection that sets the first writes: it would wait for the one that does, and that
-// for it.
+// readSource names it for those that read. The mode of vacuum and the journal's are the file's, and
+// a connection that sets the first writes: it would wait for the one that does, and that for it.
 func readSource(path string) string {
 	return bareSource(path) + "?" + url.Values{"mode": {"rw"},
 		"_pragma": {busyTimeout, "cell_size_check(1)", "query_only(1)"}}.Encode()

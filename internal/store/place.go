@@ -32,8 +32,8 @@ func places(path string) (all []place, err error) {
 	return all, nil
 }
 
-// check returns an error if the file is not in its place: a program that opens that path now
-// would not see what is written.
+// check returns an error if the file is not in its place: a program that opens that path now would
+// not see what is written.
 func (p place) check() error {
 	switch now, err := os.Stat(p.path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -62,8 +62,8 @@ func (db *DB) intact(f *file) error {
 	return f.why
 }
 
-// secure returns an error unless the file in the place of f has all that was committed: it is
-// that file, whose journal was removed, or a copy with the same sessions up to the same events.
+// secure returns an error unless the file in the place of f has all that was committed: it is that
+// file, whose journal was removed, or a copy with the same sessions up to the same events.
 func (db *DB) secure(ctx context.Context, f *file) error {
 	err, moved := db.intact(f), f.places[0].check()
 	if moved == nil && errors.Is(err, ErrGone) { // SQLite still has the journal open
@@ -104,8 +104,8 @@ const lastName = "-last"
 const lastSize = 256
 
 // last is what was synced last, kept outside of the journal: one that was removed or cut short
-// reads like one in which less was written. It is written after each sync, without one of its
-// own, so it never says more than the journal held; after a loss of power it may say less.
+// reads like one in which less was written. It is written after each sync, without one of its own,
+// so it never says more than the journal held; after a loss of power it may say less.
 type last struct {
 	Session eventlog.ID `json:"session"`
 	Seq     int64       `json:"seq"` // of its last event; 0: it was deleted

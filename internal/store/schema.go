@@ -17,8 +17,8 @@ import (
 // applicationID marks a SQLite file as ours: "wcht".
 const applicationID = 0x77636874
 
-// firstVersion is the schema of the first release, as a file has it (PRAGMA user_version). Files
-// of the versions before it, of development, are refused.
+// firstVersion is the schema of the first release, as a file has it (PRAGMA user_version). Files of
+// the versions before it, of development, are refused.
 const firstVersion = 5
 
 // steps bring a file from nothing to firstVersion, and from each version to the next. Those that
@@ -74,15 +74,15 @@ var steps = []string{
 	) STRICT;` + wordsTable,
 }
 
-// wordsTable has the words of what can be searched, by events.at. The text itself stays in the
-// log alone; words come from eventlog.Words, which knows the alphabets, so that this tokenizer
-// has nothing to decide.
+// wordsTable has the words of what can be searched, by events.at. The text itself stays in the log
+// alone; words come from eventlog.Words, which knows the alphabets, so that this tokenizer has
+// nothing to decide.
 const wordsTable = `
 	CREATE VIRTUAL TABLE found USING fts5
 		(words, content = '', contentless_delete = 1, detail = none, prefix = 3, tokenize = 'ascii');`
 
-// prepareFile makes the folder and the file for this user only, before SQLite would make them
-// for more, and looks at the first bytes of one that is there.
+// prepareFile makes the folder and the file for this user only, before SQLite would make them for
+// more, and looks at the first bytes of one that is there.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fileError(err)
@@ -112,10 +112,9 @@ func prepareFile(path string) error {
 	return nil
 }
 
-// checkHeader refuses, before SQLite touches it, a file whose first page says
-// that it is none or is of a newer program. Offsets are those of the SQLite
-// file format: 18 and 19 are the versions for writing and reading, 44 the format of
-// the schema, 60 the user version, 68 the application id.
+// checkHeader refuses, before SQLite touches it, a file whose first page says that it is none or is
+// of a newer program. Offsets are those of the SQLite file format: 18 and 19 are the versions for
+// writing and reading, 44 the format of the schema, 60 the user version, 68 the application id.
 func checkHeader(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -166,8 +165,8 @@ func checkVersion(version, application, known int) error {
 
 // migrate applies the steps the file has not had, all or none of them.
 func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
-	// Immediate: of two programs that start at once one waits for the other. It also shows now,
-	// not at the first event, that a file cannot be written.
+	// Immediate: of two programs that start at once one waits for the other. It also shows now, not
+	// at the first event, that a file cannot be written.
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return ours(err)
 	}

@@ -13,8 +13,8 @@ import (
 // maxFound is how many sessions a text is looked up in.
 const maxFound = 200
 
-// maxBeginnings is how many events are looked at that hold a longer word than was
-// typed; enoughFound is how many sessions make such words needless.
+// maxBeginnings is how many events are looked at that hold a longer word than was typed;
+// enoughFound is how many sessions make such words needless.
 const (
 	maxBeginnings = 2000
 	enoughFound   = 50
@@ -88,9 +88,8 @@ func (f *file) search(ctx context.Context, finder eventlog.Finder) (map[int64]in
 	return hits, err
 }
 
-// manyHits is how many matching events of one session are passed one by one. Of a session that
-// has more, the rest is skipped by a query that begins below it: worth the cost of a query only
-// then.
+// manyHits is how many matching events of one session are passed one by one. Of a session that has
+// more, the rest is skipped by a query that begins below it: worth the cost of a query only then.
 const manyHits = 256
 
 // errPassed ends reading rows that are not needed.

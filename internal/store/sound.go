@@ -26,8 +26,8 @@ func (db *DB) openSound(ctx context.Context) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The check of the whole file compares no rows with their indexes, and no check knows what
-	// the full-text search keeps in its tables.
+	// The check of the whole file compares no rows with their indexes, and no check knows what the
+	// full-text search keeps in its tables.
 	err = briefly(ctx, func(ctx context.Context) error { return f.check(ctx, `PRAGMA integrity_check(sessions)`) })
 	err = errors.Join(err, f.probeWords(ctx))
 	if err == nil {

@@ -1,6 +1,6 @@
 // Package store keeps the sessions' logs in one SQLite file. [DB] implements sessions.Log,
-// sessions.Catalog and eventlog.Drafts; package storetest is their contract, and has a store
-// in memory for tests.
+// sessions.Catalog and eventlog.Drafts; package storetest is their contract, and has a store in
+// memory for tests.
 //
 // Guarantees:
 //
@@ -20,8 +20,8 @@
 //     ([DB.Writable]). A damaged file is moved aside; one of another version is refused with
 //     [ErrVersion] and left as it is. Nothing is ever deleted but by Delete.
 //
-// Concurrency: all methods may be called concurrently. There is no writing goroutine: each
-// writer commits for all that wait.
+// Concurrency: all methods may be called concurrently. There is no writing goroutine: each writer
+// commits for all that wait.
 //
 //	db, err := store.Open(store.Config{Dir: dir})
 //	defer db.Close()
@@ -40,15 +40,15 @@ import (
 	"sync/atomic"
 )
 
-// FileName is the database's name in its folder. SQLite keeps two more files beside it while
-// it is open, and this package one that says what was synced last.
+// FileName is the database's name in its folder. SQLite keeps two more files beside it while it is
+// open, and this package one that says what was synced last.
 const FileName = "webchat.db"
 
 // Config says where to keep the file.
 type Config struct {
 	Dir string // made if missing, for this user only
-	// Held returns why the folder does not belong to this program any longer; nil: it does. It
-	// is called before each commit. No function: it always does.
+	// Held returns why the folder does not belong to this program any longer; nil: it does. It is
+	// called before each commit. No function: it always does.
 	Held func() error
 }
 
@@ -74,8 +74,8 @@ func newDB(c Config, log *slog.Logger) *DB {
 	return db
 }
 
-// Open opens the file in c.Dir and makes it if it is missing. The error wraps one of this
-// package's where it can.
+// Open opens the file in c.Dir and makes it if it is missing. The error wraps one of this package's
+// where it can.
 func Open(c Config) (*DB, error) {
 	db := newDB(c, slog.Default())
 	f, err := db.open(context.Background())
@@ -87,8 +87,8 @@ func Open(c Config) (*DB, error) {
 }
 
 // OpenFile opens the file in c.Dir as [Open] does, and starts without it where that cannot be.
-// moved is where a damaged file, and its journal, are now; none: there was none. The error
-// wraps [ErrVersion].
+// moved is where a damaged file, and its journal, are now; none: there was none. The error wraps
+// [ErrVersion].
 func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
 	db, ctx := newDB(c, log), context.Background()
 	f, err := db.openSound(ctx)
@@ -111,13 +111,13 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
 	return db, moved, nil
 }
 
-// Missing says what the file should hold and does not, as it was when it was opened; empty:
-// nothing is known to be missing.
+// Missing says what the file should hold and does not, as it was when it was opened; empty: nothing
+// is known to be missing.
 func (db *DB) Missing() string { return db.file.Load().missing }
 
-// Writable implements [sessions.Log]: so many bytes are written and deleted again. It opens
-// the file for writing if that has not worked yet, and anew if it was away and has come back
-// as another.
+// Writable implements [sessions.Log]: so many bytes are written and deleted again. It opens the
+// file for writing if that has not worked yet, and anew if it was away and has come back as
+// another.
 func (db *DB) Writable(ctx context.Context, bytes int) error {
 	if f := db.file.Load(); f.why != nil || bytes > 0 && db.intact(f) != nil {
 		if err := db.alone(ctx, func() error { return db.reopen(ctx) }); err != nil {
@@ -138,8 +138,8 @@ func (db *DB) Writable(ctx context.Context, bytes int) error {
 	return nil
 }
 
-// reopen opens the file for writing, or anew if what is in its place has all that was
-// committed. Its caller has the baton.
+// reopen opens the file for writing, or anew if what is in its place has all that was committed.
+// Its caller has the baton.
 func (db *DB) reopen(ctx context.Context) error {
 	now := db.file.Load()
 	var fresh *file
@@ -163,8 +163,8 @@ func (db *DB) reopen(ctx context.Context) error {
 			db.file.Store(&failed)
 			return err
 		}
-		// SQLite takes the index of a journal for the whole process as it was opened first. So
-		// the readers go before the writer comes; reads fail in this instant.
+		// SQLite takes the index of a journal for the whole process as it was opened first. So the
+		// readers go before the writer comes; reads fail in this instant.
 	}
 	if err = now.close(); err == nil {
 		fresh, err = db.open(ctx)
@@ -205,8 +205,8 @@ func (db *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the commit that runs, refuses what waits with [ErrClosed] and closes the
-// file. It may be called twice.
+// Close waits for the commit that runs, refuses what waits with [ErrClosed] and closes the file. It
+// may be called twice.
 func (db *DB) Close() error {
 	db.closing.Do(func() {
 		db.stop()

@@ -28,8 +28,8 @@ func (db *DB) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 	return nil
 }
 
-// Delete implements [sessions.Catalog]. The session is gone at once; its events follow in steps,
-// at the next Open if this process ends between.
+// Delete implements [sessions.Catalog]. The session is gone at once; its events follow in steps, at
+// the next Open if this process ends between.
 func (db *DB) Delete(ctx context.Context, id eventlog.ID) error {
 	var key int64
 	err := db.await(ctx, &job{last: last{Session: id}, do: func(ctx context.Context, f *file) error {
@@ -73,8 +73,8 @@ func (db *DB) purge(ctx context.Context, key int64) (err error) {
 	return err
 }
 
-// step is how many pages (4 KiB each) are given back, or of the full-text table written anew,
-// under one hold of the file, so that concurrent writers wait a few milliseconds.
+// step is how many pages (4 KiB each) are given back, or of the full-text table written anew, under
+// one hold of the file, so that concurrent writers wait a few milliseconds.
 const step = 500
 
 // Vacuum gives the room of what was deleted back to the disk, in steps beside everything else.
@@ -102,8 +102,8 @@ func (db *DB) Vacuum(ctx context.Context) (err error) {
 // which only marks them as gone, and the copies in the write-ahead log. It works in steps beside
 // everything else.
 func (db *DB) Scrub(ctx context.Context) error {
-	// A negative number has all parts of the table merged, not only those it is worth it for;
-	// the number of changes says whether anything was left to do (FTS5).
+	// A negative number has all parts of the table merged, not only those it is worth it for; the
+	// number of changes says whether anything was left to do (FTS5).
 	var err error
 	for pages, changed := -step, int64(2); err == nil && changed >= 2; pages = step {
 		err = db.follow(ctx, func(ctx context.Context, f *file) error {
