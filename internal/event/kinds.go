@@ -1,5 +1,10 @@
 package event
 
+import (
+	"cmp"
+	"slices"
+)
+
 // ErrorKind is what kind of thing went wrong, for programs: messages are for people and change. The
 // list is closed; [ErrorKinds] has all of it.
 type ErrorKind string
@@ -59,37 +64,24 @@ func Limits() []Limit {
 	return []Limit{LimitCommandTime, LimitReadTime, LimitImageBytes, LimitImagePixels}
 }
 
-// KindOfCode is the kind of a tool's error that says only its code, as events did before there were
-// kinds and as agents do.
+// KindOfCode is the kind of a tool's error that has only a code, as those of agents do.
 func KindOfCode(code string) ErrorKind {
-	switch code {
-	case "denied", "rejected":
+	switch kind := ErrorKind(code); {
+	case code == "rejected":
 		return KindDenied
-	case "timeout":
-		return KindTimeout
-	case "aborted":
-		return KindAborted
-	case "interrupted":
-		return KindInterrupted
+	case slices.Contains([]ErrorKind{KindDenied, KindTimeout, KindAborted, KindInterrupted}, kind):
+		return kind
 	}
 	return KindInternal
 }
 
-// KindOfStatus is the kind of a session.error that says only the status of an HTTP reply (RFC 9110
-// §15, RFC 6585 §4), 0 for none.
-func KindOfStatus(status int) ErrorKind {
-	switch status {
-	case 401, 403:
-		return KindDenied
-	case 408, 504:
-		return KindTimeout
-	case 413:
-		return KindTooLarge
-	case 429:
-		return KindLimit
-	}
-	return KindProvider
+// statusKinds are the kinds of errors by the status of an HTTP reply (RFC 9110 §15, RFC 6585 §4).
+var statusKinds = map[int]ErrorKind{
+	401: KindDenied, 403: KindDenied, 408: KindTimeout, 504: KindTimeout, 413: KindTooLarge, 429: KindLimit,
 }
+
+// KindOfStatus is the kind of a session.error that has only the status of an HTTP reply, 0 for none.
+func KindOfStatus(status int) ErrorKind { return cmp.Or(statusKinds[status], KindProvider) }
 
 // In returns d as what happened in a turn; empty: in none.
 func (d SessionError) In(turnID string) SessionError {

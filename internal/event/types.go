@@ -155,14 +155,10 @@ type (
 	}
 
 	// SessionCompactionStart is relayed as the backend reported it.
-	SessionCompactionStart struct {
-		Extra `json:"-"`
-	}
+	SessionCompactionStart SessionTruncation
 
 	// SessionCompactionComplete is relayed as the backend reported it.
-	SessionCompactionComplete struct {
-		Extra `json:"-"`
-	}
+	SessionCompactionComplete SessionTruncation
 
 	// UserMessage is a prompt.
 	UserMessage struct {
@@ -308,18 +304,10 @@ type (
 	}
 
 	// SubagentStarted says that a helper agent started.
-	SubagentStarted struct {
-		ToolCallID string `json:"toolCallId"`
-		AgentName  string `json:"agentName"`
-		Extra      `json:"-"`
-	}
+	SubagentStarted SubagentSelected
 
 	// SubagentCompleted says that a helper agent did its work.
-	SubagentCompleted struct {
-		ToolCallID string `json:"toolCallId"`
-		AgentName  string `json:"agentName"`
-		Extra      `json:"-"`
-	}
+	SubagentCompleted SubagentSelected
 
 	// SubagentFailed says that a helper agent failed.
 	SubagentFailed struct {

@@ -135,32 +135,8 @@ func NewFinder(query string) Finder {
 // Terms are the words; prefix says that the last may be a beginning.
 func (f Finder) Terms() (words []string, prefix bool) { return f.words, f.prefix }
 
-// Exact is the finder without the beginnings.
-func (f Finder) Exact() Finder { return Finder{words: f.words} }
-
 func (f Finder) is(i int, word string) bool {
 	return word == f.words[i] || f.prefix && i == len(f.words)-1 && strings.HasPrefix(word, f.words[i])
-}
-
-// Match reports whether text holds the words. A finder without words finds nothing.
-func (f Finder) Match(text string) bool {
-	if len(f.words) == 0 {
-		return false
-	}
-	left := len(f.words)
-	seen := make([]bool, left)
-	for _, w := range Words(text) {
-		for i := range f.words {
-			if !seen[i] && f.is(i, w.Text) {
-				seen[i] = true
-				left--
-			}
-		}
-		if left == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // How much of a text a hit shows, in bytes.

@@ -3,21 +3,19 @@
 //
 // # Guarantees
 //
-//   - In a git repository it names what git tracks or would offer to add, by
-//     asking git itself; what is ignored stays away, in submodules and in other
-//     repositories below too. Elsewhere, or without git, it names every file but
-//     those in folders like node_modules.
-//   - Asking git runs nothing that a repository's own settings name: no file
-//     system monitor, no hook, no filter, and no fetching.
+//   - In a git repository it names what git tracks or would offer to add, by asking git itself;
+//     what is ignored stays away, in submodules and in other repositories below too. Elsewhere, or
+//     without git, it names every file but those in folders like node_modules.
+//   - Asking git runs nothing that a repository's own settings name: no file system monitor, no
+//     hook, no filter, and no fetching.
 //   - A file typed in full is found although it is ignored or new.
 //   - What [Config.Hidden] reports is never named.
-//   - A name is offered when a regular file is there at that moment, reached
-//     without leaving the workspace by a link. Names that are not UTF-8 or hold
-//     control characters are never offered.
+//   - A name is offered when a regular file is there at that moment, reached without leaving the
+//     workspace by a link. Names that are not UTF-8 or hold control characters are never offered.
 //   - At most 1,000,000 names of together 64 MiB are kept.
-//   - A question waits for the first look at the workspace until something is
-//     known, and for the end of that look 500 ms at most; for a later look only if
-//     the last took less than 100 ms. Then it is answered with what is known.
+//   - The first question waits for the end of the first look at the workspace. A later one waits
+//     100 ms at most for a look under way, and not at all where looks take longer; then it is
+//     answered with what is known.
 //
 // # Concurrency
 //
@@ -45,7 +43,6 @@ import (
 )
 
 const (
-	firstWait = 500 * time.Millisecond
 	laterWait = 100 * time.Millisecond
 	// fresh is how old a list may be. One that took long to make may be older: looking must not
 	// take more than a fifth of a core.
@@ -74,9 +71,7 @@ type Index struct {
 	wg     sync.WaitGroup
 
 	mu     sync.Mutex    // guards what follows
-	list   *list         // nil until something is known; never changed, only replaced
-	some   chan struct{} // closed when there is a list
-	whole  bool          // list is of a look that ended
+	list   *list         // nil before the first look has ended; never changed, only replaced
 	err    error         // of the last look
 	at     time.Time     // when the last look ended
 	took   time.Duration // and how long it was
@@ -89,7 +84,7 @@ func New(c Config) (*Index, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("files: the folder %q is not an absolute path", c.Root)
 	}
-	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), hidden: c.Hidden, some: make(chan struct{})}
+	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), hidden: c.Hidden}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	return x, nil
 }
@@ -138,26 +133,20 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 		x.ended = make(chan struct{})
 		x.wg.Go(x.look)
 	}
-	ended, wait := x.ended, firstWait
-	if !x.at.IsZero() {
-		if wait = laterWait; x.took > laterWait {
-			wait = 0
+	ended := x.ended
+	var late <-chan time.Time // never, for the first look
+	if x.list != nil {
+		timer := time.NewTimer(laterWait)
+		defer timer.Stop()
+		if late = timer.C; x.took > laterWait {
+			ended = nil
 		}
 	}
 	x.mu.Unlock()
-	if ended != nil && wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
+	if ended != nil {
 		select {
 		case <-ended:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	if ended != nil { // an answer from no list would say that there are no files
-		select {
-		case <-x.some:
-		case <-ended:
+		case <-late:
 		case <-ctx.Done():
 		}
 	}
@@ -173,7 +162,7 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 }
 
 func (x *Index) gathering() *gathering {
-	return &gathering{root: x.root, env: x.env, named: x.named, publish: x.partly}
+	return &gathering{root: x.root, env: x.env, named: x.named}
 }
 
 // look makes the list anew.
@@ -190,8 +179,7 @@ func (x *Index) look() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err == nil {
-		x.set(l)
-		x.whole = true
+		x.list = l
 	}
 	if x.err = err; errors.Is(err, context.Canceled) {
 		x.err = nil // closed, which is not a failure
@@ -199,26 +187,4 @@ func (x *Index) look() {
 	x.at, x.took = time.Now(), time.Since(began)
 	close(x.ended)
 	x.ended = nil
-}
-
-// partly shows what a first look has found so far.
-func (x *Index) partly(paths []string) {
-	x.mu.Lock()
-	whole := x.whole
-	x.mu.Unlock()
-	if whole {
-		return
-	}
-	l := newList(paths)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.set(l)
-}
-
-// set replaces the list. x.mu is held.
-func (x *Index) set(l *list) {
-	if x.list == nil {
-		close(x.some)
-	}
-	x.list = l
 }

@@ -23,7 +23,6 @@ const (
 	maxPath    = 4096     // bytes of one name
 	maxDepth   = 64
 	maxFolders = 256 // repositories below one another
-	firstPart  = 8192
 )
 
 // skipped folders hold what is not typed by hand.
@@ -34,10 +33,9 @@ var errEnough = errors.New("enough")
 
 // gathering is one look at a workspace.
 type gathering struct {
-	root    string
-	env     []string
-	named   func(name string) bool
-	publish func([]string) // gets a copy of what is known when that has grown much
+	root  string
+	env   []string
+	named func(name string) bool
 
 	top     *os.Root
 	folders []string // still to look at, relative; each may be a repository
@@ -45,7 +43,6 @@ type gathering struct {
 	mu    sync.Mutex // guards what follows: a walk has several goroutines
 	paths []string
 	bytes int
-	part  int // the number of paths at which to publish next
 }
 
 // all finds what there is. It returns nil also when it was cut short by a bound.
@@ -55,7 +52,6 @@ func (g *gathering) all(ctx context.Context) error {
 		return err
 	}
 	defer g.top.Close()
-	g.part = firstPart
 	g.folders = []string{"."}
 	for n := 0; n < len(g.folders) && n < maxFolders && err == nil; n++ {
 		err = g.folder(ctx, g.folders[n])
@@ -141,10 +137,6 @@ func (g *gathering) add(name string) error {
 	}
 	g.paths = append(g.paths, name)
 	g.bytes += len(name)
-	if len(g.paths) >= g.part {
-		g.part *= 8
-		g.publish(slices.Clone(g.paths))
-	}
 	return nil
 }
 

@@ -4,32 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func TestALongLookTellsWhatItHas(t *testing.T) {
-	var told []int
-	g := &gathering{part: firstPart, publish: func(paths []string) { told = append(told, len(paths)) }}
-	for i := range 9 * firstPart {
-		if err := g.add(strconv.Itoa(i)); err != nil {
-			t.Fatal(i, err)
-		}
-	}
-	if want := []int{firstPart, 8 * firstPart}; !slices.Equal(told, want) {
-		t.Errorf("told of %v paths, want %v", told, want)
-	}
-	g = &gathering{part: 2 * maxPaths, paths: make([]string, maxPaths-1)}
+func TestALookIsBounded(t *testing.T) {
+	g := &gathering{paths: make([]string, maxPaths-1)}
 	if err := g.add("the last one"); err != nil {
 		t.Error(err)
 	}
 	if err := g.add("one more"); !errors.Is(err, errEnough) {
 		t.Errorf("over %d paths: %v", maxPaths, err)
 	}
-	g = &gathering{part: firstPart, bytes: maxBytes - 3}
+	g = &gathering{bytes: maxBytes - 3}
 	if err := g.add("abc"); err != nil {
 		t.Error(err)
 	}
@@ -92,7 +80,7 @@ func TestAFirstQuestionWaitsForSomething(t *testing.T) {
 		for _, ctx := range []context.Context{given, t.Context()} {
 			go ask(ctx)
 		}
-		time.Sleep(10 * firstWait) // in the bubble's time
+		time.Sleep(longestLook) // in the bubble's time
 		synctest.Wait()
 		if len(answer) > 0 {
 			t.Fatalf("answered with %q", <-answer)
@@ -101,7 +89,10 @@ func TestAFirstQuestionWaitsForSomething(t *testing.T) {
 		if got := <-answer; got != nil {
 			t.Errorf("a question that was given up is answered with %q", got)
 		}
-		x.partly([]string{"a.txt"})
+		x.mu.Lock()
+		x.list = newList([]string{"a.txt"})
+		close(x.ended)
+		x.mu.Unlock()
 		if got := <-answer; len(got) != 1 {
 			t.Errorf("answered with %q", got)
 		}

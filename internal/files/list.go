@@ -2,7 +2,6 @@ package files
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"io/fs"
 	"math"
@@ -128,11 +127,13 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 
 // quick finds the maxRanked paths that fit q best, in the order of the list, on all processors.
 func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
-	parts := make([]worstFirst, runtime.GOMAXPROCS(0))
+	parts := make([][]uint64, runtime.GOMAXPROCS(0))
 	each := (len(l.paths) + len(parts) - 1) / len(parts)
 	var wg sync.WaitGroup
 	for n := range parts {
-		wg.Go(func() { parts[n] = l.best(ctx, q, min(n*each, len(l.paths)), min((n+1)*each, len(l.paths))) })
+		wg.Go(func() {
+			parts[n] = l.best(ctx, q, min(n*each, len(l.paths)), min((n+1)*each, len(l.paths)))
+		})
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -148,9 +149,9 @@ func (l *list) quick(ctx context.Context, q string) ([]uint32, error) {
 	return out, nil
 }
 
-// best finds the maxRanked paths from one index up to another that fit q best, as costs with
-// indexes. It stops when ctx ends.
-func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirst) {
+// best finds paths from one index up to another that fit q, at least the best maxRanked, as costs
+// with indexes. It stops when ctx ends.
+func (l *list) best(ctx context.Context, q string, from, to int) (best []uint64) {
 	wants, worst := mask(q), uint64(math.MaxUint64)
 	for i := from; i < to; i++ {
 		if i%perCheck == 0 && ctx.Err() != nil {
@@ -159,20 +160,15 @@ func (l *list) best(ctx context.Context, q string, from, to int) (best worstFirs
 		if l.bytes[i]&wants != wants {
 			continue
 		}
-		if len(best) == maxRanked {
-			worst = best[0] >> 32
-		}
 		c, ok := cost(l.folded[i], int(l.bases[i]), q, worst)
 		if !ok {
 			continue
 		}
-		key := c<<32 | uint64(i)
-		if len(best) < maxRanked {
-			heap.Push(&best, key)
-			continue
+		if best = append(best, c<<32|uint64(i)); len(best) == 2*maxRanked {
+			slices.Sort(best)
+			best = best[:maxRanked]
+			worst = best[maxRanked-1] >> 32
 		}
-		best[0] = key
-		heap.Fix(&best, 0)
 	}
 	return best
 }
@@ -212,18 +208,4 @@ func strewn(p, q string) bool {
 		p = p[at+1:]
 	}
 	return true
-}
-
-// worstFirst is a heap of costs with indexes.
-type worstFirst []uint64
-
-func (w worstFirst) Len() int           { return len(w) }
-func (w worstFirst) Less(i, j int) bool { return w[i] > w[j] }
-func (w worstFirst) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
-func (w *worstFirst) Push(x any)        { *w = append(*w, x.(uint64)) }
-func (w *worstFirst) Pop() any {
-	last := len(*w) - 1
-	x := (*w)[last]
-	*w = (*w)[:last]
-	return x
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // TestCommand says how a project's tests are run, judging by its files, or returns "". installed
@@ -15,46 +17,47 @@ func TestCommand(root *os.Root, installed func(name string) bool) string {
 		fi, err := root.Stat(name)
 		return err == nil && fi.Mode().IsRegular()
 	}
-	switch {
-	case has("go.mod"):
-		return "go test ./..."
-	case npmTests(root):
-		switch {
-		case has("pnpm-lock.yaml"):
-			return "pnpm test"
-		case has("yarn.lock"):
-			return "yarn test"
+	for _, p := range projects {
+		if !slices.ContainsFunc(p.files, has) || p.tests != nil && !p.tests(root, p.files[0]) {
+			continue
 		}
-		return "npm test"
-	case makeTests(root, "Makefile"), makeTests(root, "makefile"), makeTests(root, "GNUmakefile"):
-		return "make test"
-	case has("Cargo.toml"):
-		return "cargo test"
-	case has("pyproject.toml"), has("setup.py"), has("setup.cfg"), has("pytest.ini"), has("tox.ini"):
-		return python(installed) + " -m pytest"
-	case has("deno.json"), has("deno.jsonc"):
-		return "deno test"
-	case has("mix.exs"):
-		return "mix test"
-	case has("mvnw"):
-		return "./mvnw test"
-	case has("pom.xml"):
-		return "mvn test"
-	case has("gradlew"):
-		return "./gradlew test"
+		command := p.command
+		switch {
+		case command == "npm test" && has("pnpm-lock.yaml"):
+			command = "pnpm test"
+		case command == "npm test" && has("yarn.lock"):
+			command = "yarn test"
+		case installed("python3"):
+			command = strings.Replace(command, "python ", "python3 ", 1)
+		}
+		return command
 	}
 	return ""
 }
 
-func python(installed func(string) bool) string {
-	if installed("python3") {
-		return "python3"
-	}
-	return "python"
+// projects are the files that make a project one of a kind, and the command for its tests. The
+// first that fits counts.
+var projects = []struct {
+	command string
+	files   []string
+	tests   func(root *os.Root, name string) bool // whether its first file has tests; nil: it has
+}{
+	{"go test ./...", []string{"go.mod"}, nil},
+	{"npm test", []string{"package.json"}, npmTests},
+	{"make test", []string{"Makefile"}, makeTests},
+	{"make test", []string{"makefile"}, makeTests},
+	{"make test", []string{"GNUmakefile"}, makeTests},
+	{"cargo test", []string{"Cargo.toml"}, nil},
+	{"python -m pytest", []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini"}, nil},
+	{"deno test", []string{"deno.json", "deno.jsonc"}, nil},
+	{"mix test", []string{"mix.exs"}, nil},
+	{"./mvnw test", []string{"mvnw"}, nil},
+	{"mvn test", []string{"pom.xml"}, nil},
+	{"./gradlew test", []string{"gradlew"}, nil},
 }
 
-func npmTests(root *os.Root) bool {
-	b, err := ReadSmall(root, "package.json")
+func npmTests(root *os.Root, name string) bool {
+	b, err := ReadSmall(root, name)
 	if err != nil {
 		return false
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,6 +10,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,8 +27,8 @@ const damageFolder = "damaged-events"
 type damage struct {
 	dir string
 
-	mu    sync.Mutex // guards what follows
-	known map[eventlog.ID]map[int64]struct{}
+	mu    sync.Mutex // guards known
+	known map[eventlog.ID][]int64
 }
 
 // badRow is a damaged row of the events as its copy has it.
@@ -40,34 +41,26 @@ type badRow struct {
 // openDamage reads which events were damaged before. What cannot be read there is found again when
 // the session is read.
 func openDamage(dir string) *damage {
-	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[eventlog.ID]map[int64]struct{}{}}
+	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[eventlog.ID][]int64{}}
 	files, _ := os.ReadDir(d.dir)
 	for _, f := range files {
-		id, err := url.PathUnescape(f.Name()[:len(f.Name())-len(filepath.Ext(f.Name()))])
-		if err != nil {
-			continue
-		}
+		id, _ := url.PathUnescape(strings.TrimSuffix(f.Name(), copyEnd))
 		b, _ := os.ReadFile(filepath.Join(d.dir, f.Name()))
-		for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
-			var row struct {
-				Seq int64 `json:"seq"`
-			}
-			if json.Unmarshal(lines.Bytes(), &row) == nil && row.Seq > 0 {
-				d.add(eventlog.ID(id), row.Seq)
+		for line := range bytes.Lines(b) {
+			var row badRow
+			if json.Unmarshal(line, &row) == nil && row.Seq > 0 {
+				d.known[eventlog.ID(id)] = append(d.known[eventlog.ID(id)], row.Seq)
 			}
 		}
 	}
 	return d
 }
 
-// add reports whether that is news. d.mu is held, or nobody else has d yet.
-func (d *damage) add(id eventlog.ID, seq int64) bool {
-	if d.known[id] == nil {
-		d.known[id] = map[int64]struct{}{}
-	}
-	_, known := d.known[id][seq]
-	d.known[id][seq] = struct{}{}
-	return !known
+// copyEnd ends the names of copies.
+const copyEnd = ".jsonl"
+
+func (d *damage) copyOf(id eventlog.ID) string {
+	return filepath.Join(d.dir, url.PathEscape(string(id))+copyEnd)
 }
 
 func (d *damage) count(id eventlog.ID) int {
@@ -76,34 +69,31 @@ func (d *damage) count(id eventlog.ID) int {
 	return len(d.known[id])
 }
 
-func copyName(id eventlog.ID) string { return url.PathEscape(string(id)) + ".jsonl" }
-
 // keep copies a damaged row, once, and returns where the copy is, in the data folder; empty: it
-// could not be copied.
+// could not be copied, and is tried again at the next reading.
 func (d *damage) keep(id eventlog.ID, row badRow) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	name := path.Join(damageFolder, copyName(id))
-	if !d.add(id, row.Seq) {
-		return name
+	name := d.copyOf(id)
+	if !slices.Contains(d.known[id], row.Seq) {
+		b, err := json.Marshal(row)
+		if err == nil {
+			err = os.MkdirAll(d.dir, 0o700)
+		}
+		var f *os.File
+		if err == nil {
+			f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		}
+		if err == nil {
+			_, err = f.Write(append(b, '\n'))
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return ""
+		}
+		d.known[id] = append(d.known[id], row.Seq)
 	}
-	b, err := json.Marshal(row)
-	if err == nil {
-		err = os.MkdirAll(d.dir, 0o700)
-	}
-	var f *os.File
-	if err == nil {
-		f, err = os.OpenFile(filepath.Join(d.dir, copyName(id)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	}
-	if err == nil {
-		_, err = f.Write(append(b, '\n'))
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		delete(d.known[id], row.Seq) // it is tried again at the next reading
-		return ""
-	}
-	return name
+	return path.Join(damageFolder, filepath.Base(name))
 }
 
 // forget removes the copies of a session that was deleted.
@@ -114,7 +104,7 @@ func (d *damage) forget(id eventlog.ID) error {
 		return nil
 	}
 	delete(d.known, id)
-	return fileError(os.Remove(filepath.Join(d.dir, copyName(id))))
+	return fileError(os.Remove(d.copyOf(id)))
 }
 
 // salvage is after for a log with damage, row by row: in the place of what cannot be read there is

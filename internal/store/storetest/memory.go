@@ -212,14 +212,28 @@ func (p place) before(other place) int {
 
 // lastHit is the last event that holds the words: whole ones, else longer ones.
 func lastHit(log []event.Entry, f eventlog.Finder) *eventlog.Hit {
-	for _, f := range []eventlog.Finder{f.Exact(), f} {
+	terms, prefix := f.Terms()
+	for _, longer := range []bool{false, prefix} {
 		for _, e := range slices.Backward(log) {
-			if text := eventlog.Text(e.Event.Data); text != "" && f.Match(text) {
+			text := eventlog.Text(e.Event.Data)
+			if words := eventlog.Words(text); len(terms) > 0 && hold(words, terms, longer) {
 				return &eventlog.Hit{Seq: e.Seq, Data: e.Event.Data, Parts: f.Parts(text)}
 			}
 		}
 	}
 	return nil
+}
+
+// hold reports whether all terms are among the words; the last may be the beginning of one.
+func hold(words []eventlog.Word, terms []string, longer bool) bool {
+	for i, t := range terms {
+		if !slices.ContainsFunc(words, func(w eventlog.Word) bool {
+			return w.Text == t || longer && i == len(terms)-1 && strings.HasPrefix(w.Text, t)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // Workspaces implements [sessions.Catalog].
