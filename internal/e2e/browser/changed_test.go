@@ -30,7 +30,7 @@ func TestSessionChangesOnTheDesk(t *testing.T) {
 	p.has("#changed h3", "3 files changed +3 −9")
 	p.has("#changed", "README.md +1 −1")
 	p.has("#changed", "new.txt +2 new")
-	p.has("#changed", "What was not committed then counts as well.")
+	p.has("#changed", "Includes uncommitted changes from before the session.")
 	p.accessible("the list of changes")
 	p.shot("changed")
 	p.press("Enter") // the first of them
