@@ -19,7 +19,7 @@ type (
 	}
 
 	// SessionBranched says that what comes before it in the log was taken over from another
-	// session: all that was said there before a prompt.
+	// session: everything before one of its prompts.
 	SessionBranched struct {
 		From      string `json:"from"` // the other session
 		MessageID string `json:"messageId"`

@@ -43,8 +43,8 @@ func ErrorKinds() []ErrorKind {
 const (
 	ErrorWarning     = "warning"     // it does not end the turn
 	ErrorUnavailable = "unavailable" // the agent cannot be used on this machine
-	ErrorForgotten   = "forgotten"   // the agent does not know what was said before
-	ErrorHook        = "hook"        // a hook of the user's said no
+	ErrorForgotten   = "forgotten"   // the agent has lost the conversation so far
+	ErrorHook        = "hook"        // a hook of the user's refused
 	ErrorSaved       = "saved"       // the log can be written again; never logged
 )
 

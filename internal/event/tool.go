@@ -50,14 +50,14 @@ type (
 		Extra            `json:"-"`
 	}
 
-	// OutputOpened says that the user looked at an output of the session. The model is never told.
+	// OutputOpened says that the user looked at an output of the session. The model never learns of it.
 	OutputOpened struct {
 		OutputID string `json:"outputId"`
 		Extra    `json:"-"`
 	}
 
 	// OutputDeleted says that the user deleted an output of the session before its life was over.
-	// The model is never told.
+	// The model never learns of it.
 	OutputDeleted struct {
 		OutputID string `json:"outputId"`
 		Extra    `json:"-"`
@@ -71,7 +71,7 @@ type (
 		Lines []byte `json:"lines,omitempty"`
 	}
 
-	// ToolResult is what a successful tool said.
+	// ToolResult is the result of a successful tool.
 	ToolResult struct {
 		Content         string `json:"content"`                   // what the model read
 		DetailedContent string `json:"detailedContent,omitempty"` // what only the user sees
@@ -84,7 +84,7 @@ type (
 		Code    string    `json:"code"`
 		Kind    ErrorKind `json:"kind,omitempty"`    // empty only in logs from before there were kinds
 		Nearest []string  `json:"nearest,omitempty"` // of [KindNotFound]: paths of the workspace like the one asked for
-		By      Decider   `json:"by,omitempty"`      // of [KindDenied] and [KindAborted]: who said so, if that is known
+		By      Decider   `json:"by,omitempty"`      // of [KindDenied] and [KindAborted]: who decided it, if that is known
 		Limit   Limit     `json:"limit,omitempty"`   // which was met
 	}
 )

@@ -25,10 +25,10 @@ type (
 		Title     string  `json:"title,omitempty"`
 		Context   Context `json:"context"`
 		// Instructions are the files of the workspace, by their absolute paths, that the agent will
-		// load to be told how to work there.
+		// load as instructions for its work there.
 		Instructions []string `json:"instructions,omitempty"`
 		// InstructionsSeen says that an earlier session in the folder loaded the same files, so
-		// that the user was told of them.
+		// that the user has been notified of them.
 		InstructionsSeen bool `json:"instructionsSeen,omitempty"`
 		Extra            `json:"-"`
 	}
@@ -353,22 +353,22 @@ type (
 		Extra  `json:"-"`
 	}
 
-	// StreamResync tells one reader that what follows is the log from After on, because the place
-	// it asked for cannot be honoured.
+	// StreamResync announces to one reader that what follows is the log from After on, because the
+	// place it asked for cannot be honoured.
 	StreamResync struct {
 		Reason string `json:"reason"`
 		After  int64  `json:"after"`
 		Extra  `json:"-"`
 	}
 
-	// StreamClosing tells a reader that the server ends; come back after RetryMs.
+	// StreamClosing announces that the server ends; come back after RetryMs.
 	StreamClosing struct {
 		Reason  string `json:"reason,omitempty"`
 		RetryMs int64  `json:"retryMs"`
 		Extra   `json:"-"`
 	}
 
-	// SessionChanged tells lists and badges what a session is like now. It travels on the stream of
+	// SessionChanged has what lists and badges show of a session now. It travels on the stream of
 	// all sessions and never enters a log.
 	SessionChanged struct {
 		SessionID string `json:"sessionId"`

@@ -27,15 +27,15 @@ type Config struct {
 	Unsubscribed func()
 }
 
-// Owner is told what becomes of a session. Its methods may be called concurrently. The session
-// holds its lock meanwhile, but for Wrote.
+// Owner is notified of what becomes of a session. Its methods may be called concurrently. The
+// session holds its lock meanwhile, but for Wrote.
 type Owner interface {
 	// Changed says what the session is like now. It does not block.
 	Changed(s Summary)
 	// Wrote says what a write of size bytes to the store came to; what it returns is the caller's
 	// error. An error of the store itself is returned wrapping [ErrLog].
 	Wrote(err error, size int) error
-	// Unsaved is what users are told while the log cannot be written; else empty.
+	// Unsaved is the notice for users while the log cannot be written; else empty.
 	Unsaved() string
 }
 

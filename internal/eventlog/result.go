@@ -11,7 +11,7 @@ import (
 // TurnResult is what came of a prompt.
 type TurnResult struct {
 	MessageID string        `json:"messageId"`
-	Content   string        `json:"content"` // what the assistant said, whole
+	Content   string        `json:"content"` // the whole text of the assistant
 	Outputs   []OutputRef   `json:"outputs"` // in the order of the calls
 	Error     string        `json:"error,omitempty"`
 	Outcome   event.Outcome `json:"-"`

@@ -120,7 +120,7 @@ type Finder struct {
 	prefix bool
 }
 
-// NewFinder returns the finder of what somebody typed.
+// NewFinder returns the finder of what a user typed.
 func NewFinder(query string) Finder {
 	var f Finder
 	for _, w := range Words(query) {

@@ -71,7 +71,7 @@ type Open struct {
 	// Fill is how full the model's context was when that was reported last; nil: it was not, or the
 	// agent forgot something since. It is never changed in place.
 	Fill *Fill `json:"fill,omitempty"`
-	// Branched says that the session began with what was said in another.
+	// Branched says that the session began with the conversation of another.
 	Branched bool `json:"branched,omitempty"`
 }
 
@@ -100,7 +100,7 @@ func (s Summary) Unfinished() bool {
 	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
 }
 
-// IncludeOpen tells a cut of the log what is open at its end.
+// IncludeOpen gives a cut of the log what is open at its end.
 func (s Summary) IncludeOpen(c *event.Cut) {
 	turns := 0
 	if s.Open.Turn != "" {

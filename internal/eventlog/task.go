@@ -18,20 +18,20 @@ type Task struct {
 }
 
 func (o *Work) Task(id string) *Task {
-	for _, t := range o.Tasks {
-		if t.Start.TaskID == id {
-			return t
-		}
+	return o.task(func(t *Task) bool { return t.Start.TaskID == id })
+}
+
+func (o *Work) task(wanted func(*Task) bool) *Task {
+	if t := find(o.Tasks, wanted); t != nil {
+		return *t
 	}
 	return nil
 }
 
 // TaskOf returns the id of the task that a call left, if it runs.
 func (o *Work) TaskOf(call string) string {
-	for _, t := range o.Tasks {
-		if t.Start.ToolCallID == call {
-			return t.Start.TaskID
-		}
+	if t := o.task(func(t *Task) bool { return t.Start.ToolCallID == call }); t != nil {
+		return t.Start.TaskID
 	}
 	return ""
 }
@@ -40,14 +40,10 @@ func (o *Work) TaskOf(call string) string {
 // open.
 func (o *Work) Helper(call string) *Task {
 	for range 10 { // helpers of helpers
-		for _, t := range o.Tasks {
-			if call != "" && t.Start.ToolCallID == call {
-				return t
-			}
-		}
+		t := o.task(func(t *Task) bool { return call != "" && t.Start.ToolCallID == call })
 		x := o.Tool(call)
-		if x == nil {
-			return nil
+		if t != nil || x == nil {
+			return t
 		}
 		call = x.Start.ParentToolCallID
 	}
@@ -75,10 +71,8 @@ func (o *Work) ParentOf(d event.Data) string {
 
 // Request returns an open request.
 func (o *Work) Request(id string) event.Data {
-	for _, e := range o.Requests {
-		if QuestionID(e.Event.Data) == id {
-			return e.Event.Data
-		}
+	if e := find(o.Requests, func(e event.Entry) bool { return QuestionID(e.Event.Data) == id }); e != nil {
+		return e.Event.Data
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package eventlog
 
 import "webchat/internal/event"
 
-// Trouble is what users are told while text says what is wrong with the log; no text: nothing is
+// Trouble is the notice for users while text says what is wrong with the log; no text: nothing is
 // any more.
 func Trouble(text string) event.SessionError {
 	if text == "" {
@@ -11,7 +11,7 @@ func Trouble(text string) event.SessionError {
 	return event.SessionError{Message: text, ErrorType: string(event.KindLog), Kind: event.KindLog}
 }
 
-// trouble is what readers of the session are told. The caller holds l.cfg.Lock.
+// trouble is the notice for readers of the session. The caller holds l.cfg.Lock.
 func (l *Log) trouble(text string) (event.Entry, bool) {
 	sum := l.Summary()
 	e := event.Entry{Seq: sum.LastSeq, Event: event.New(Trouble(text), sum.Open.LastID, l.Now())}
@@ -19,7 +19,7 @@ func (l *Log) trouble(text string) (event.Entry, bool) {
 	return e, encode(&e) == nil
 }
 
-// TellTrouble tells all readers of the session of [Trouble].
+// TellTrouble sends [Trouble] to all readers of the session.
 func (l *Log) TellTrouble(text string) {
 	l.cfg.Lock.Lock()
 	defer l.cfg.Lock.Unlock()

@@ -24,7 +24,7 @@ type Work struct {
 	Tasks    []*Task
 	Version  int                     // of Messages: counts their changes
 	Done     map[string]bool         // keys of what ended in this turn
-	Fill     *event.SessionUsageInfo // as this process was told last; nil: it was not, or the agent forgot something since
+	Fill     *event.SessionUsageInfo // as the agent reported it last to this process; nil: it was not, or the agent forgot something since
 }
 
 type Tool struct {
@@ -33,7 +33,7 @@ type Tool struct {
 	Progress event.Entry // the last one; its JSON is empty: none
 }
 
-// Output is what the call has shown so far, as it told itself.
+// Output is what the call has shown so far, as it reported.
 func (t *Tool) Output() string {
 	d, _ := t.Progress.Event.Data.(event.ToolExecutionProgress)
 	return d.OutputID
@@ -157,20 +157,21 @@ func (o *Work) removeQueued(messageID string) {
 	o.Queued = slices.DeleteFunc(o.Queued, func(m event.UserMessage) bool { return m.MessageID == messageID })
 }
 
-func (o *Work) Tool(id string) *Tool {
-	for i := range o.Tools {
-		if o.Tools[i].Start.ToolCallID == id {
-			return &o.Tools[i]
-		}
+// find returns the first item of a list that is wanted; nil: there is none.
+func find[T any](list []T, wanted func(T) bool) *T {
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }
 
+func (o *Work) Tool(id string) *Tool {
+	return find(o.Tools, func(t Tool) bool { return t.Start.ToolCallID == id })
+}
+
 func (o *Work) Message(key string) *Message {
-	for _, f := range o.Messages {
-		if f.Key() == key {
-			return f
-		}
+	if f := find(o.Messages, func(f *Message) bool { return f.Key() == key }); f != nil {
+		return *f
 	}
 	return nil
 }
@@ -221,23 +222,25 @@ func (o *Work) HelperOf(request event.Data) *Task {
 
 // caller returns the open call a request belongs to.
 func (o *Work) caller(request event.Data) *Tool {
-	switch d := request.(type) {
-	case event.PermissionRequested:
-		return o.Tool(d.ToolCallID)
-	case event.UserInputRequested:
-		return o.Tool(d.ToolCallID)
-	}
-	return nil
+	_, call := question(request)
+	return o.Tool(call)
 }
 
+// QuestionID returns the id of a request; empty for what is none.
 func QuestionID(d event.Data) string {
+	id, _ := question(d)
+	return id
+}
+
+// question returns the id of a request, and that of the call it belongs to.
+func question(d event.Data) (id, call string) {
 	switch d := d.(type) {
 	case event.PermissionRequested:
-		return d.RequestID
+		return d.RequestID, d.ToolCallID
 	case event.UserInputRequested:
-		return d.RequestID
+		return d.RequestID, d.ToolCallID
 	}
-	return ""
+	return "", ""
 }
 
 // Ending says why things are closed that did not end by themselves.

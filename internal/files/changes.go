@@ -399,5 +399,5 @@ var errUnread = errors.New("not read")
 // plainEnds ends lines as git stores them.
 func plainEnds(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")) }
 
-// binary tells as git does: a text has no NUL in its beginning.
+// binary decides as git does: a text has no NUL in its beginning.
 func binary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 }

@@ -134,11 +134,11 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 		x.wg.Go(x.look)
 	}
 	ended := x.ended
-	var late <-chan time.Time // never, for the first look
+	var limit <-chan time.Time // never, for the first look
 	if x.list != nil {
 		timer := time.NewTimer(laterWait)
 		defer timer.Stop()
-		if late = timer.C; x.took > laterWait {
+		if limit = timer.C; x.took > laterWait {
 			ended = nil
 		}
 	}
@@ -146,7 +146,7 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 	if ended != nil {
 		select {
 		case <-ended:
-		case <-late:
+		case <-limit:
 		case <-ctx.Done():
 		}
 	}

@@ -16,7 +16,7 @@ type Head struct {
 	Commit string // in hexadecimal; empty: there is none yet
 }
 
-// HeadOf says where dir is in a git repository, as far as its files tell. It reads them itself: it
+// HeadOf says where dir is in a git repository, as far as its files show. It reads them itself: it
 // starts no process and follows no configuration.
 func HeadOf(dir string) Head {
 	root, git := findGit(dir)

@@ -87,7 +87,7 @@ func (db *DB) secure(ctx context.Context, f *file) error {
 	return nil
 }
 
-// extent is what tells a file from one with other sessions or other events.
+// extent is what distinguishes a file from one with other sessions or other events.
 func (f *file) extent(ctx context.Context) (e struct {
 	sessions, events int64
 	last             string

@@ -183,7 +183,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 		return ours(err)
 	}
 	if version == 0 && tables > 0 {
-		version = 1 // somebody else's
+		version = 1 // of another program
 	}
 	last := firstVersion + len(steps) - 1
 	if err := checkVersion(version, application, last); err != nil || version == last {

@@ -148,7 +148,7 @@ func moveAside(path string) (moved []string, err error) {
 			moved = append(moved, to+end)
 		}
 	}
-	// What it says of them would be said of the new file.
+	// It would be compared with the new file.
 	if err := os.Remove(path + lastName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("move the damaged file aside: %w", fileError(err))
 	}

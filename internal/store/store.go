@@ -12,7 +12,7 @@
 //   - Appends of many sessions share transactions; one alone does not wait. An Append whose
 //     context ends is either withdrawn, and nothing of it is written, or its commit is waited
 //     for and reported as what it was.
-//   - What was said, shown and run is found by its words ([DB.List]).
+//   - Prompts, answers and calls are found by their words ([DB.List]).
 //   - A damaged event costs that event: its place is kept ([event.SessionDamaged]), and a copy
 //     of its row.
 //   - [OpenFile] starts whatever the disk is like: what can be read is read, what cannot be
