@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (r *Result) Add(d event.Data) bool {
 		}
 	case event.ToolExecutionComplete:
 		if _, ok := r.calls[d.ToolCallID]; ok && d.OutputID != "" {
-			r.outputs = append(r.outputs, OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID, Type: outputType(d.ToolTelemetry)})
+			r.outputs = append(r.outputs, OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID, Type: readTelemetry(d.ToolTelemetry).OutputType})
 		}
 	case event.TurnEnd:
 		if d.MessageID == r.messageID || slices.Contains(d.Steered, r.messageID) {
@@ -97,12 +96,4 @@ func (r *Result) TurnResult() TurnResult {
 		t.Error = Reasons[r.outcome]
 	}
 	return t
-}
-
-func outputType(telemetry json.RawMessage) string {
-	var t struct{ OutputType string }
-	if len(telemetry) == 0 || json.Unmarshal(telemetry, &t) != nil {
-		return ""
-	}
-	return t.OutputType
 }

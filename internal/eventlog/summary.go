@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -122,7 +121,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
 		s.CreatedAt, s.Open.Outputs, s.Open.Begun = e.Event.Timestamp, new(int), new(false)
-		s.Workspace = workspaceOf(d)
+		s.Workspace = d.Workspace
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
@@ -162,12 +161,13 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Tools++
 	case event.ToolExecutionComplete:
 		s.Open.Tools = max(0, s.Open.Tools-1)
-		s.Tokens = addTelemetry(s.Tokens, d.ToolTelemetry)
+		t := readTelemetry(d.ToolTelemetry)
+		s.Tokens.add(t)
 		if d.OutputID != "" {
 			if n := s.Open.Outputs; n != nil {
 				s.Open.Outputs = new(*n + 1)
 			}
-			s.Open.Estimated = s.Open.Estimated || estimated(d.ToolTelemetry)
+			s.Open.Estimated = s.Open.Estimated || t.TokensShown > 0 && t.TokensEstimated
 		}
 	case event.PermissionRequested:
 		s.Pending++
@@ -196,15 +196,6 @@ func Summarize(s Summary, e event.Entry) Summary {
 	return s
 }
 
-// workspaceOf is where a session works. Older logs name only the folder it began in, which was the
-// same.
-func workspaceOf(d event.SessionStart) string {
-	if d.Workspace == "" && filepath.IsAbs(d.Context.Cwd) {
-		return d.Context.Cwd
-	}
-	return d.Workspace
-}
-
 // grantsAfter returns what the user allows for the session after e.
 func grantsAfter(grants []Given, e event.Entry) []Given {
 	without := func(id string) []Given {
@@ -224,24 +215,26 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 // Brief is what a list shows of a long text.
 func Brief(text string) string { return wording.Cut(text, 200) }
 
-// estimated reports whether what an output would cost was not counted to the end.
-func estimated(raw json.RawMessage) bool {
-	var n struct {
-		TokensShown     int64
-		TokensEstimated bool
-	}
-	return len(raw) > 0 && json.Unmarshal(raw, &n) == nil && n.TokensShown > 0 && n.TokensEstimated
+// telemetry is what is known of the output of a call.
+type telemetry struct {
+	TokensShown, TokensSent int64
+	TokensEstimated         bool // TokensShown was not counted to the end
+	OutputType              string
 }
 
-// addTelemetry adds the numbers of one displayed output. Telemetry that is no such object counts
-// nothing.
-func addTelemetry(t Tokens, raw json.RawMessage) Tokens {
-	var n struct{ TokensShown, TokensSent int64 }
-	if len(raw) == 0 || json.Unmarshal(raw, &n) != nil || n.TokensShown <= 0 {
-		return t
+// readTelemetry reads telemetry; what is no such object counts nothing.
+func readTelemetry(raw json.RawMessage) (t telemetry) {
+	if len(raw) > 0 && json.Unmarshal(raw, &t) != nil {
+		return telemetry{}
 	}
-	t.Shown += n.TokensShown
-	t.Sent += max(0, n.TokensSent)
-	t.Saved += max(0, n.TokensShown-n.TokensSent)
 	return t
+}
+
+// add adds the numbers of one displayed output.
+func (t *Tokens) add(o telemetry) {
+	if o.TokensShown > 0 {
+		t.Shown += o.TokensShown
+		t.Sent += max(0, o.TokensSent)
+		t.Saved += max(0, o.TokensShown-o.TokensSent)
+	}
 }
