@@ -41,8 +41,7 @@ type (
 		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
 		OutputID      string          `json:"outputId,omitempty"`
 		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`
-		// ResultTokens is what the model read of it costs the model, in tokens; 0 also in logs from
-		// before it was counted.
+		// ResultTokens is what the model read of it costs the model, in tokens.
 		ResultTokens int64 `json:"resultTokens,omitempty"`
 		DurationMs   int64 `json:"durationMs"`
 		// ParentToolCallID is that of its start.
@@ -82,7 +81,7 @@ type (
 	ToolError struct {
 		Message string    `json:"message"`
 		Code    string    `json:"code"`
-		Kind    ErrorKind `json:"kind,omitempty"`    // empty only in logs from before there were kinds
+		Kind    ErrorKind `json:"kind,omitempty"`
 		Nearest []string  `json:"nearest,omitempty"` // of [KindNotFound]: paths of the workspace like the one asked for
 		By      Decider   `json:"by,omitempty"`      // of [KindDenied] and [KindAborted]: who decided it, if that is known
 		Limit   Limit     `json:"limit,omitempty"`   // which was met

@@ -19,7 +19,7 @@ type (
 	// SessionStart opens every log.
 	SessionStart struct {
 		SessionID string  `json:"sessionId"`
-		Workspace string  `json:"workspace,omitempty"` // an absolute path; empty in older logs
+		Workspace string  `json:"workspace,omitempty"` // an absolute path
 		Backend   string  `json:"backend"`
 		Model     string  `json:"model"`
 		Title     string  `json:"title,omitempty"`
@@ -65,7 +65,7 @@ type (
 	TurnStart struct {
 		TurnID    string `json:"turnId"`
 		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: there is none, Cause says why it began
-		By        Actor  `json:"by,omitempty"`        // empty, in older logs: the user
+		By        Actor  `json:"by,omitempty"`        // empty: the user
 		Cause     string `json:"cause,omitempty"`     // a sentence: why the agent began
 		Extra     `json:"-"`
 	}
@@ -110,7 +110,7 @@ type (
 	SessionError struct {
 		Message    string    `json:"message"`
 		ErrorType  string    `json:"errorType"`
-		Kind       ErrorKind `json:"kind,omitempty"` // empty only in logs from before there were kinds
+		Kind       ErrorKind `json:"kind,omitempty"`
 		StatusCode int       `json:"statusCode,omitempty"`
 		// RetryAfterMs is when it is tried again by itself, where that is known.
 		RetryAfterMs int64         `json:"retryAfterMs,omitempty"`
@@ -243,8 +243,7 @@ type (
 		ToolCallID string          `json:"toolCallId"`
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments,omitempty"`
-		// Type is "function", or "custom" for a tool that takes text instead of arguments; empty
-		// only in logs from before it was written.
+		// Type is "function", or "custom" for a tool that takes text instead of arguments.
 		Type string `json:"type,omitempty"`
 	}
 

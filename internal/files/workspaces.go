@@ -40,7 +40,7 @@ type Workspace struct {
 // Available reports whether the folder is there now.
 func (w Workspace) Available() bool { return CheckWorkspace(w.Path) == nil }
 
-// Check returns an error that wraps [ErrMissing] and says what to do if the folder of a workspace
+// CheckWorkspace returns an error that wraps [ErrMissing] and says what to do if the folder of a workspace
 // is not there now.
 func CheckWorkspace(path string) error {
 	real, err := filepath.EvalSymlinks(path)
@@ -53,7 +53,7 @@ func CheckWorkspace(path string) error {
 	return nil
 }
 
-// Config is what a List is made of. First is needed.
+// WorkspacesConfig is what a [Workspaces] is made of. First is needed.
 type WorkspacesConfig struct {
 	File   string   // where the list is kept; empty: nowhere
 	First  []string // the folders that are open from the start; the first is what requests without a workspace are about
@@ -84,7 +84,7 @@ type kept struct {
 	Closed bool      `json:"closed,omitempty"`
 }
 
-// New reads the list and opens the first folders. A file that cannot be understood is renamed to
+// NewWorkspaces reads the list and opens the first folders. A file that cannot be understood is renamed to
 // moved.
 func NewWorkspaces(c WorkspacesConfig) (l *Workspaces, moved string, err error) {
 	if len(c.First) == 0 {
@@ -110,14 +110,14 @@ func NewWorkspaces(c WorkspacesConfig) (l *Workspaces, moved string, err error) 
 	return l, moved, nil
 }
 
-// In returns a list of one folder that is kept nowhere.
+// WorkspaceIn returns a list of one folder that is kept nowhere.
 func WorkspaceIn(path string) (*Workspaces, error) {
 	l, _, err := NewWorkspaces(WorkspacesConfig{First: []string{path}})
 	return l, err
 }
 
 // First is the path of the folder that requests are about which name none, and to which sessions
-// belong whose log does not say where they work.
+// belong whose log is damaged where it names theirs.
 func (l *Workspaces) First() string { return l.first }
 
 // Open admits a folder by its absolute path; added is false if it was open. The error wraps
@@ -222,7 +222,7 @@ func (l *Workspaces) knows(path string) bool {
 	return l.index(path) >= 0
 }
 
-// ID names a folder in addresses.
+// WorkspaceID names a folder in addresses.
 func WorkspaceID(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:6])
@@ -237,7 +237,7 @@ func (l *Workspaces) index(path string) int {
 	return slices.IndexFunc(l.known, func(k kept) bool { return k.Path == path })
 }
 
-// resolve returns the one path of a folder that can be worked in.
+// resolveWorkspace returns the one path of a folder that can be worked in.
 func resolveWorkspace(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%w: %q is not an absolute path; give the whole one", ErrFolder, path)
@@ -279,7 +279,7 @@ func Peek(file string) (open, closed []string) {
 	return open, closed
 }
 
-// read returns what the file lists. One that cannot be understood is set aside.
+// readWorkspaces returns what the file lists. One that cannot be understood is set aside.
 func readWorkspaces(file string) (list []kept, moved string, err error) {
 	b, err := os.ReadFile(file)
 	switch {
