@@ -38,9 +38,8 @@ type Backend struct {
 	beside  chan struct{} // holds one while the agent runs beside conversations
 	without convo.Once    // MCP servers that it does without
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards kept
 	kept kept
-	read bool // kept was read from Home
 }
 
 var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -60,7 +59,9 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c, beside: make(chan struct{}, 1)}, nil
+	b := &Backend{cfg: c, beside: make(chan struct{}, 1)}
+	b.recall()
+	return b, nil
 }
 
 // Name implements [agent.Backend].

@@ -22,8 +22,8 @@ func (k *call) outcome(workspace string) string {
 	return k.proposed
 }
 
-// diff is what a call changes in files, as a unified diff. Agents report a whole file or a
-// piece of it, so the file itself says in which lines that is. Where it does not, all that goes is
+// diff is what a call changes in files, as a unified diff. Agents report a whole file or a piece
+// of it, so the file itself says in which lines that is. Where it does not, all that goes is
 // followed by all that comes, without numbers.
 func (k *call) diff(workspace string, whole func(p part, file string, exists bool) (was, now string, ok bool)) string {
 	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
@@ -40,7 +40,6 @@ func (k *call) diff(workspace string, whole func(p part, file string, exists boo
 		if rel, err := filepath.Rel(workspace, name); err == nil && filepath.IsLocal(rel) {
 			name = filepath.ToSlash(rel)
 		}
-		fmt.Fprintf(&b, "--- %s\n+++ %s\n", name, name)
 		hunks := ""
 		if file, exists, ok := convo.Content(convo.In(workspace, p.Path)); ok {
 			if was, now, ok := whole(p, file, exists); ok {
@@ -48,9 +47,9 @@ func (k *call) diff(workspace string, whole func(p part, file string, exists boo
 			}
 		}
 		if hunks == "" {
-			hunks = signed("-", p.OldText) + signed("+", p.NewText)
+			hunks = signed("-", text(p.OldText)) + signed("+", text(p.NewText))
 		}
-		b.WriteString(hunks)
+		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", name, name, hunks)
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
@@ -88,9 +87,9 @@ func text(of *string) string {
 }
 
 // signed is a text with a sign before each of its lines.
-func signed(sign string, of *string) string {
+func signed(sign, text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(text(of)) {
+	for line := range strings.Lines(text) {
 		b.WriteString(sign + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	return b.String()

@@ -17,19 +17,15 @@
 //     A title or a name makes no call one of them.
 //   - Every path, command and address that a call names is asked about. What is missing, cannot be
 //     read or does not agree with itself is asked about each time.
-//   - A turn that is stopped ends within a second: an agent that does not react is ended with its
-//     whole process group, and started again for the next prompt.
 //   - What an agent replays when a conversation is loaded is dropped.
 //   - An agent is not started in a folder from which it is known to run commands without asking.
 //   - Nothing an agent reports of its calls is left out since a part of it is odd; a call that says
 //     to be of the session's tools, and never reached them, is shown as any other.
 //
-// # Concurrency
-//
-// A [Backend] may be used from any goroutine. A conversation reads its agent in one goroutine,
-// which waits for the session: an agent that says much is slowed down, and nothing is lost.
+// A [Backend] may be used from any goroutine. What it shares with other agents is in package convo:
+// turns, stops, processes and panics.
 //
 // # Usage
 //
-//	b, err := acp.New(acp.Config{Name: "gemini", Command: []string{"gemini", "--acp"}, Env: env, Lend: lend})
+//	b, err := acp.New(acp.Config{Preset: acp.Presets()["gemini"], Name: "gemini", Env: env, Lend: lend})
 package acp

@@ -89,11 +89,17 @@ type kept struct {
 // offersFile is in the backend's Home, beside a file for each conversation.
 const offersFile = "offers.json"
 
+// recall reads what was kept by an earlier process.
+func (b *Backend) recall() {
+	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil && b.cfg.Home != "" {
+		_ = json.Unmarshal(text, &b.kept) // a damaged file says nothing
+	}
+}
+
 // keep changes what is remembered.
 func (b *Backend) keep(change func(*kept)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.recallLocked()
 	was, _ := json.Marshal(b.kept) // it never fails
 	change(&b.kept)
 	if now, _ := json.Marshal(b.kept); b.cfg.Home != "" && string(was) != string(now) {
@@ -105,18 +111,7 @@ func (b *Backend) keep(change func(*kept)) {
 func (b *Backend) recalled() kept {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.recallLocked()
 	return b.kept
-}
-
-func (b *Backend) recallLocked() {
-	if b.read || b.cfg.Home == "" {
-		return
-	}
-	b.read = true
-	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil {
-		_ = json.Unmarshal(text, &b.kept) // a damaged file says nothing
-	}
 }
 
 // Offers implements [agent.Offerer].

@@ -81,10 +81,12 @@ func (c *conn) tallied(t *convo.Turn, k *call) {
 	if !k.ended() {
 		return
 	}
-	if k.Done = c.reached(k); !k.Done || k.Begun {
-		c.begin(t, k)
-		c.complete(t, k)
+	if c.reached(k) && !k.Begun {
+		k.Done = true
+		return
 	}
+	c.begin(t, k)
+	c.complete(t, k)
 }
 
 // reached reports whether a call reached the session's tools, by its tool and, where they are

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,26 +12,19 @@ const near = "localhost,127.0.0.1,::1"
 // aroundProxies is an environment in which proxies are not asked for this machine: the session's
 // tools are there, and most agents would look for them at the proxy.
 func aroundProxies(env []string) []string {
-	except := map[string]string{} // by the names that programs know
-	proxy := false
+	values := map[string]string{}
 	for _, v := range env {
-		switch name, value, _ := strings.Cut(v, "="); name {
-		case "NO_PROXY", "no_proxy":
-			except[name] = value
-		case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy":
-			proxy = proxy || value != ""
-		}
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
 	}
-	if !proxy {
+	proxy := ""
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		proxy += values[name] + values[strings.ToLower(name)]
+	}
+	if proxy == "" {
 		return env
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "NO_PROXY=") })
-	for name, other := range map[string]string{"NO_PROXY": "no_proxy", "no_proxy": "NO_PROXY"} {
-		value := except[name]
-		if value == "" {
-			value = except[other]
-		}
-		env = append(env, name+"="+strings.TrimPrefix(value+","+near, ","))
-	}
-	return env
+	one, other := values["NO_PROXY"], values["no_proxy"]
+	return append(env, "NO_PROXY="+strings.TrimPrefix(cmp.Or(one, other)+","+near, ","), "no_proxy="+strings.TrimPrefix(cmp.Or(other, one)+","+near, ","))
 }

@@ -68,10 +68,19 @@ func (c *conn) Ready(ctx context.Context) error {
 	stale := c.stale
 	c.stale = false
 	c.mu.Unlock()
-	if p := c.Program(); p != nil && (stale || errors.Is(p.Call(ctx, "autohand.getState", nil, nil), jsonrpc.ErrClosed)) {
+	if p := c.Program(); p != nil && (stale || !responds(ctx, p)) {
 		c.Drop(p)
 	}
 	return c.Running(ctx, func(ctx context.Context) error { return c.start(ctx, remembered(c.dir)) })
+}
+
+// responds reports whether the CLI still answers, as one that ended between turns does not.
+func responds(ctx context.Context, p *jsonrpc.Program) bool {
+	soon, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err := p.Call(soon, "autohand.getState", nil, nil)
+	_, refused := errors.AsType[*jsonrpc.Error](err)
+	return err == nil || refused || ctx.Err() != nil
 }
 
 // Send implements [convo.Agent].

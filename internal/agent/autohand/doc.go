@@ -16,16 +16,12 @@
 //     one tool, so its model is still offered it.
 //   - Files the CLI holds back until the end of a turn are accepted then, since each was allowed
 //     before. What was not written is reported.
-//   - A turn that is stopped ends within a second: a CLI that does not react is ended with its
-//     whole process tree, and started again for the next prompt.
 //   - A command that the CLI leaves in the background is asked about as such, and ends with the
 //     conversation; it is not a task, since the CLI does not report its end.
 //   - Code of the workspace that the CLI would run by itself keeps the conversation from starting.
 //
-// # Concurrency
-//
-// A [Backend] may be used from any goroutine. A conversation reads its CLI in one goroutine, which
-// waits for the session, so nothing is lost. Questions and hooks have a goroutine each.
+// A [Backend] may be used from any goroutine. What it shares with other agents is in package convo:
+// turns, stops, processes and panics.
 //
 // # Usage
 //

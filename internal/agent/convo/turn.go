@@ -53,6 +53,9 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) error {
 		return err
 	}
 	defer exit()
+	if c.Broken() {
+		return agent.Broken(c.Title)
+	}
 	t := c.NewTurn(ctx)
 	defer t.cancel(nil)
 	defer context.AfterFunc(c.Quit(), func() { t.Cancel(ErrClosed) })()
