@@ -36,10 +36,10 @@ func Hunks(from, to string) string {
 	return strings.ToValidUTF8(wording.Unified([]byte(from), []byte(to)), "\uFFFD")
 }
 
-// RefuseRisky fails if a workspace has one of the paths from which an agent would run commands
-// without asking anybody: in itself, or above it up to the root of its git repository.
-func RefuseRisky(title, workspace string, paths []string) error {
-	for _, dir := range upToRoot(workspace) {
+// RefuseRisky fails if one of the folders has one of the paths from which an agent would run
+// commands without asking anybody.
+func RefuseRisky(title string, folders, paths []string) error {
+	for _, dir := range folders {
 		for _, path := range paths {
 			if name := filepath.Join(dir, filepath.FromSlash(path)); holds(name) {
 				return fmt.Errorf("%w: %s would run what %s says, without asking you; rename that, or choose another agent",
@@ -50,9 +50,9 @@ func RefuseRisky(title, workspace string, paths []string) error {
 	return nil
 }
 
-// upToRoot is a folder and those above it up to the root of its git repository; the folder alone
+// UpToRoot is a folder and those above it up to the root of its git repository; the folder alone
 // without one.
-func upToRoot(folder string) []string {
+func UpToRoot(folder string) []string {
 	dirs := []string{folder}
 	for dir := folder; ; dir = filepath.Dir(dir) {
 		if dir != folder {
